@@ -1,0 +1,60 @@
+"""JSON that streams around language models.
+
+Text in pieces in, values out while they grow: see `parse_chunk`.
+"""
+
+from jsontide._build import COMPILED
+from jsontide._errors import JsonStreamError, ParserError, Reason
+from jsontide._path import Path, Segment
+from jsontide._values import MISSING, JsonValue, Missing
+from jsontide._version import __version__
+from jsontide.adapters import avalues, loads, values
+from jsontide.text import Limits, Mode
+from jsontide.tree import (
+    ArrayNode,
+    BooleanNode,
+    Node,
+    NullNode,
+    NumberNode,
+    ObjectNode,
+    ParserState,
+    StringNode,
+    create_parser_state,
+    finalize,
+    get_resolved_value,
+    is_open,
+    node_at,
+    parse_chunk,
+)
+
+__all__ = [
+    "COMPILED",
+    "MISSING",
+    "ArrayNode",
+    "BooleanNode",
+    "JsonStreamError",
+    "JsonValue",
+    "Limits",
+    "Missing",
+    "Mode",
+    "Node",
+    "NullNode",
+    "NumberNode",
+    "ObjectNode",
+    "ParserError",
+    "ParserState",
+    "Path",
+    "Reason",
+    "Segment",
+    "StringNode",
+    "__version__",
+    "avalues",
+    "create_parser_state",
+    "finalize",
+    "get_resolved_value",
+    "is_open",
+    "loads",
+    "node_at",
+    "parse_chunk",
+    "values",
+]

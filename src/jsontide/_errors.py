@@ -1,0 +1,81 @@
+"""What can be wrong with a text, as values.
+
+    ParserError        a value: what is wrong, and where
+    Exception
+    └── ValueError
+        └── JsonStreamError    raised by those conveniences that hand out values instead of states
+
+Parsing itself raises nothing on text: an error is part of the state.
+Decide by `reason`; messages are for people and may change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jsontide._path import Path
+
+
+class Reason(Enum):
+    """Why a text is not acceptable."""
+
+    UNEXPECTED_CHARACTER = "unexpected character"
+    """No JSON text goes on like this."""
+    UNEXPECTED_END = "unexpected end"
+    """The stream was said to be over, but the text is not."""
+    CONTROL_CHARACTER = "control character"
+    """A raw U+0000 to U+001F inside a string; JSON wants them escaped."""
+    BAD_ESCAPE = "bad escape"
+    """A backslash followed by something that is no escape."""
+    BAD_UTF8 = "bad UTF-8"
+    """Bytes that are not UTF-8."""
+    BYTE_ORDER_MARK = "byte order mark"
+    """A `str` that starts with U+FEFF: it was decoded with the wrong codec."""
+    TRAILING_TEXT = "trailing text"
+    """Something other than white space follows the document."""
+    DUPLICATE_KEY = "duplicate key"
+    """An object has a key twice, and `duplicate_keys="error"` was asked for."""
+    TOO_DEEP = "too deep"
+    """More open containers than `Limits.max_depth`."""
+    TEXT_TOO_LONG = "text too long"
+    """More characters than `Limits.max_chars`."""
+    STRING_TOO_LONG = "string too long"
+    """A string or key longer, as written, than `Limits.max_string`."""
+    NUMBER_TOO_LONG = "number too long"
+    """A number longer, as written, than `Limits.max_number`."""
+    TOO_MANY_NODES = "too many nodes"
+    """More values in the document than `Limits.max_nodes`."""
+    NUMBER_OUT_OF_RANGE = "number out of range"
+    """A number that `decimal.Decimal` cannot hold, with `floats="decimal"`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParserError:
+    """What is wrong with a text, at the first character that cannot be right."""
+
+    message: str
+    """For people: what was expected, and where."""
+    reason: Reason
+    """For programs."""
+    index: int
+    """Code points before the place."""
+    line: int
+    """Counted from 1; lines end at U+000A."""
+    column: int
+    """Counted from 1, in code points."""
+    path: Path
+    """The value being read or expected there, or else the innermost open container."""
+
+
+class JsonStreamError(ValueError):
+    """A stream of text was not one JSON document."""
+
+    def __init__(self, error: ParserError) -> None:
+        super().__init__(error)
+        self.error = error
+
+    def __str__(self) -> str:
+        return self.error.message

@@ -1,0 +1,162 @@
+"""The grammar of JSON (RFC 8259), as data: for every mode, what each character means.
+
+`ROWS` says it for people, `GRAMMAR` is the same as one flat table of bytes for the scanner: the cell of a mode and an
+ASCII code is at `mode * 128 + code`.
+A cell is an action, or `NEXT` plus a mode: pass over the character and go on in that mode.
+No character outside ASCII means anything outside strings, so the scanner looks those up as U+0000, which no row names.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+from jsontide.text import _modes as modes
+
+
+class Mode(IntEnum):
+    """What may come next in the text."""
+
+    STRING = modes.STRING
+    """More characters of a string, or its closing quote."""
+    KEY_TEXT = modes.KEY_TEXT
+    """More characters of a key, or its closing quote."""
+    LITERAL = modes.LITERAL
+    """The rest of `true`, `false` or `null`."""
+    NUMBER = modes.NUMBER
+    """A minus sign or a digit."""
+    FIRST_DIGIT = modes.FIRST_DIGIT
+    """A digit, after a minus sign."""
+    AFTER_ZERO = modes.AFTER_ZERO
+    """A decimal point, an exponent, or the end of the number."""
+    INTEGER = modes.INTEGER
+    """A digit, a decimal point, an exponent, or the end of the number."""
+    FIRST_DECIMAL = modes.FIRST_DECIMAL
+    """A digit, after the decimal point."""
+    FRACTION = modes.FRACTION
+    """A digit, an exponent, or the end of the number."""
+    EXPONENT_SIGN = modes.EXPONENT_SIGN
+    """A sign or a digit, after the letter of the exponent."""
+    FIRST_EXPONENT = modes.FIRST_EXPONENT
+    """A digit, after the sign of the exponent."""
+    EXPONENT = modes.EXPONENT
+    """A digit, or the end of the number."""
+    VALUE = modes.VALUE
+    """The root value."""
+    ITEM_OR_END = modes.ITEM_OR_END
+    """The first item of an array, or its end."""
+    ITEM = modes.ITEM
+    """An item, after a comma."""
+    AFTER_ITEM = modes.AFTER_ITEM
+    """A comma, or the end of the array."""
+    KEY_OR_END = modes.KEY_OR_END
+    """The first key of an object, or its end."""
+    KEY = modes.KEY
+    """A key, after a comma."""
+    COLON = modes.COLON
+    """The colon after a key."""
+    MEMBER = modes.MEMBER
+    """The value of a member."""
+    AFTER_MEMBER = modes.AFTER_MEMBER
+    """A comma, or the end of the object."""
+    DONE = modes.DONE
+    """White space only: the document is complete."""
+    ERROR = modes.ERROR
+    """Nothing: the text is wrong."""
+
+
+FAIL: Final = 0
+SPACE: Final = 1
+NEWLINE: Final = 2
+OPEN_STRING: Final = 3
+OPEN_KEY: Final = 4
+OPEN_OBJECT: Final = 5
+OPEN_ARRAY: Final = 6
+CLOSE: Final = 7
+BEGIN_NUMBER: Final = 8
+BEGIN_LITERAL: Final = 9
+END_NUMBER: Final = 10
+NEXT: Final = 16
+
+_ASCII: Final = 128
+_SPACES: Final = {" ": SPACE, "\t": SPACE, "\r": SPACE, "\n": NEWLINE}
+_LITERALS: Final = dict.fromkeys("tfn", BEGIN_LITERAL)
+_VALUES: Final = {
+    **_SPACES,
+    **dict.fromkeys("-0123456789", BEGIN_NUMBER),
+    **_LITERALS,
+    '"': OPEN_STRING,
+    "{": OPEN_OBJECT,
+    "[": OPEN_ARRAY,
+}
+
+
+def _digits(mode: int) -> dict[str, int]:
+    return dict.fromkeys("0123456789", NEXT + mode)
+
+
+# A number ends at the first character that cannot continue it, if it can end there at all.
+_MAY_END: Final = {chr(code): END_NUMBER for code in range(_ASCII)}
+_POINT: Final = {".": NEXT + modes.FIRST_DECIMAL}
+_E: Final = dict.fromkeys("eE", NEXT + modes.EXPONENT_SIGN)
+
+ROWS: Final[dict[Mode, dict[str, int]]] = {
+    Mode.STRING: {},  # a string is not read by the table: runs of characters, see Scanner
+    Mode.KEY_TEXT: {},
+    Mode.LITERAL: _LITERALS,  # a literal cut by a chunk's end is read again from its first letter
+    Mode.NUMBER: {
+        **_digits(modes.INTEGER),
+        "-": NEXT + modes.FIRST_DIGIT,
+        "0": NEXT + modes.AFTER_ZERO,
+    },
+    Mode.FIRST_DIGIT: {**_digits(modes.INTEGER), "0": NEXT + modes.AFTER_ZERO},
+    Mode.AFTER_ZERO: {**_MAY_END, **dict.fromkeys("0123456789", FAIL), **_POINT, **_E},
+    Mode.INTEGER: {**_MAY_END, **_digits(modes.INTEGER), **_POINT, **_E},
+    Mode.FIRST_DECIMAL: _digits(modes.FRACTION),
+    Mode.FRACTION: {**_MAY_END, **_digits(modes.FRACTION), **_E},
+    Mode.EXPONENT_SIGN: {
+        **_digits(modes.EXPONENT),
+        **dict.fromkeys("+-", NEXT + modes.FIRST_EXPONENT),
+    },
+    Mode.FIRST_EXPONENT: _digits(modes.EXPONENT),
+    Mode.EXPONENT: {**_MAY_END, **_digits(modes.EXPONENT)},
+    Mode.VALUE: _VALUES,
+    Mode.ITEM_OR_END: {**_VALUES, "]": CLOSE},
+    Mode.ITEM: _VALUES,
+    Mode.AFTER_ITEM: {**_SPACES, ",": NEXT + modes.ITEM, "]": CLOSE},
+    Mode.KEY_OR_END: {**_SPACES, '"': OPEN_KEY, "}": CLOSE},
+    Mode.KEY: {**_SPACES, '"': OPEN_KEY},
+    Mode.COLON: {**_SPACES, ":": NEXT + modes.MEMBER},
+    Mode.MEMBER: _VALUES,
+    Mode.AFTER_MEMBER: {**_SPACES, ",": NEXT + modes.KEY, "}": CLOSE},
+    Mode.DONE: _SPACES,
+    Mode.ERROR: {},
+}
+
+GRAMMAR: Final[bytes] = bytes(
+    ROWS[mode].get(chr(code), FAIL) for mode in Mode for code in range(_ASCII)
+)
+
+EXPECTED: Final[dict[int, str]] = {
+    modes.STRING: "more of the string or '\"'",
+    modes.KEY_TEXT: "more of the key or '\"'",
+    modes.LITERAL: "the rest of a literal",
+    modes.FIRST_DIGIT: "a digit",
+    modes.AFTER_ZERO: "no digit after a leading zero",
+    modes.FIRST_DECIMAL: "a digit",
+    modes.EXPONENT_SIGN: "a digit, '+' or '-'",
+    modes.FIRST_EXPONENT: "a digit",
+    modes.VALUE: "a value",
+    modes.ITEM_OR_END: "a value or ']'",
+    modes.ITEM: "a value",
+    modes.AFTER_ITEM: "',' or ']'",
+    modes.KEY_OR_END: "a key in quotes or '}'",
+    modes.KEY: "a key in quotes",
+    modes.COLON: "':'",
+    modes.MEMBER: "a value",
+    modes.AFTER_MEMBER: "',' or '}'",
+    modes.DONE: "nothing after the document",
+}
+"""What an error message says that should have come, by mode."""
+
+LITERALS: Final[dict[str, str]] = {"t": "true", "f": "false", "n": "null"}

@@ -1,0 +1,35 @@
+"""How much a text may ask for, so that hostile input ends in an error and not in an empty machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The most that a text may ask for; what exceeds it is an error with its own reason.
+
+    >>> Limits(max_depth=3).max_depth
+    3
+    """
+
+    max_depth: int = 512
+    """Open containers inside each other."""
+    max_chars: int = 100_000_000
+    """Characters of the whole text."""
+    max_string: int = 10_000_000
+    """Characters between the quotes of one string or key, as written."""
+    max_number: int = 4_300
+    """Characters of one number; the default is what Python's own `int` accepts."""
+    max_nodes: int = 10_000_000
+    """Values in the document, containers included."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                message = f"{field.name} must be an int, not {type(value).__name__}"
+                raise TypeError(message)
+            if value < 1:
+                message = f"{field.name} must be at least 1, not {value}"
+                raise ValueError(message)

@@ -1,0 +1,402 @@
+"""Text in chunks in, calls of a small sink out: the only reader of JSON's grammar.
+
+`Scanner.scan` reads one chunk, wherever it was cut, and calls the sink's methods for what is certain: a container opens or
+closes, a key, a string, a number or a literal is complete.
+What is not decidable yet waits in two places: `held` keeps the few characters that must be read again with those that follow
+(half an escape, half a literal), `pieces` the decoded text of a string, key or number that goes on in the next chunk.
+
+A scanner is mutable and sits at the end of its text.
+Everything in it that a later moment could overwrite is small and can be copied; what is large (`pieces`, `newlines`) is only
+ever appended to, so that a length is enough to remember how it was.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Final
+
+from jsontide._errors import ParserError, Reason
+from jsontide.text import _modes as modes
+from jsontide.text._escapes import unescape
+from jsontide.text._grammar import (
+    BEGIN_NUMBER,
+    CLOSE,
+    EXPECTED,
+    FAIL,
+    GRAMMAR,
+    LITERALS,
+    NEWLINE,
+    NEXT,
+    OPEN_ARRAY,
+    OPEN_KEY,
+    OPEN_OBJECT,
+    OPEN_STRING,
+    SPACE,
+)
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+    from jsontide._path import Path
+    from jsontide.text._limits import Limits
+
+_RUN: Final = re.compile(r'[^"\\\x00-\x1f]*')
+_CONTROL: Final = re.compile(r"[\x00-\x1f]")
+_NUMBER_MAY_END: Final = (modes.AFTER_ZERO, modes.INTEGER, modes.FRACTION, modes.EXPONENT)
+_BYTE_ORDER_MARK: Final = "\ufeff"
+
+
+class Scanner:
+    """Reads chunks, and tells its own sink methods what is certain."""
+
+    def __init__(self, limits: Limits, *, ignore_trailing: bool) -> None:
+        self.max_depth: i64 = limits.max_depth
+        self.max_chars: i64 = limits.max_chars
+        self.max_string: i64 = limits.max_string
+        self.max_number: i64 = limits.max_number
+        self.max_nodes: i64 = limits.max_nodes
+        self.ignore_trailing: bool = ignore_trailing
+
+        self.mode: i64 = modes.VALUE
+        self.after: i64 = modes.DONE  # what may follow a value where we are now
+        self.index: i64 = 0  # code points read, the held ones included
+        self.base: i64 = 0  # index of the first character of the text being scanned
+        self.depth: i64 = 0
+        self.node_count: i64 = 0  # values opened so far
+        self.held: str = ""
+        self.token_start: i64 = 0  # index of the first character of the open token
+        self.pieces: list[str] | None = None
+        self.fresh: bool = False  # the open string shows more than before this chunk
+        self.newlines: array[int] = array("Q")
+        self.error: ParserError | None = None
+        self.trailing_index: i64 = -1
+
+    # The sink: what a stage makes of the text.
+
+    def open_object(self) -> None:
+        raise NotImplementedError
+
+    def open_array(self) -> None:
+        raise NotImplementedError
+
+    def close_container(self) -> i64:
+        """Leave the innermost container; return the mode after a value in the one around it."""
+        raise NotImplementedError
+
+    def key(self, text: str) -> Reason | None:
+        """Take a whole key, or say why not."""
+        raise NotImplementedError
+
+    def string(self, text: str) -> None:
+        raise NotImplementedError
+
+    def number(self, lexeme: str) -> Reason | None:
+        """Take a whole number, or say why not."""
+        raise NotImplementedError
+
+    def literal(self, word: str) -> None:
+        raise NotImplementedError
+
+    def path(self) -> Path:
+        """Where the text stands now, for an error."""
+        raise NotImplementedError
+
+    def scan(self, chunk: str) -> None:
+        """Read on; afterwards `mode` tells what may come next."""
+        self.base = self.index - len(self.held)
+        if self.held:
+            chunk = self.held + chunk
+            self.held = ""
+        too_long = self.base + len(chunk) > self.max_chars
+        if too_long:
+            chunk = chunk[: self.max_chars - self.base]
+        self.fresh = False
+        i: i64 = self._resume(chunk) if self.mode < modes.VALUE else 0
+        self._read_structure(chunk, i)
+        if self.is_over():
+            return
+        self.index = self.base + len(chunk)
+        if too_long:
+            wanted = f"at most {self.max_chars} characters of text"
+            self.fail(Reason.TEXT_TOO_LONG, wanted, self.index)
+
+    def _read_structure(self, chunk: str, i: i64) -> None:
+        """What stands between tokens, by the table; the tokens themselves have readers of their own."""
+        n: i64 = len(chunk)
+        mode: i64 = self.mode
+        while i < n:
+            code: i64 = ord(chunk[i])
+            if code > 127:
+                code = 0
+            cell: i64 = GRAMMAR[mode * 128 + code]
+            if cell >= NEXT:
+                mode = cell - NEXT
+                i += 1
+            elif cell == SPACE:
+                i += 1
+            elif cell == OPEN_STRING or cell == OPEN_KEY:
+                i = self._begin_string(chunk, i, cell == OPEN_KEY)
+                mode = self.mode
+            elif cell == CLOSE:
+                self.depth -= 1
+                self.after = mode = self.close_container()
+                i += 1
+            elif cell == OPEN_OBJECT or cell == OPEN_ARRAY:
+                self.mode = mode
+                i = self._open_container(i, n, cell == OPEN_OBJECT)
+                mode = self.mode
+            elif cell == NEWLINE:
+                self.newlines.append(self.base + i)
+                i += 1
+            elif cell == FAIL:
+                self.mode = mode
+                self._fail_at(chunk, i)
+                return
+            else:
+                self.mode = mode
+                i = self._begin_scalar(chunk, i, cell == BEGIN_NUMBER)
+                mode = self.mode
+        self.mode = mode
+
+    def _resume(self, chunk: str) -> i64:
+        """Go on with the token that the last chunk left open."""
+        if self.mode <= modes.KEY_TEXT:
+            return self._read_string(chunk, 0)
+        if self.mode == modes.LITERAL:
+            return self._read_literal(chunk, 0)
+        return self._read_number(chunk, 0)
+
+    def _open_container(self, i: i64, n: i64, is_object: bool) -> i64:
+        if self.depth >= self.max_depth:
+            wanted = f"at most {self.max_depth} open containers"
+            self.fail(Reason.TOO_DEEP, wanted, self.base + i)
+            return n
+        if not self._count_node(i):
+            return n
+        self.depth += 1
+        if is_object:
+            self.open_object()
+            self.after = modes.AFTER_MEMBER
+            self.mode = modes.KEY_OR_END
+        else:
+            self.open_array()
+            self.after = modes.AFTER_ITEM
+            self.mode = modes.ITEM_OR_END
+        return i + 1
+
+    def _begin_scalar(self, chunk: str, i: i64, is_number: bool) -> i64:
+        if not self._count_node(i):
+            return len(chunk)
+        if not is_number:
+            return self._read_literal(chunk, i)
+        self.mode = modes.NUMBER
+        self.token_start = self.base + i
+        return self._read_number(chunk, i)
+
+    def _begin_string(self, chunk: str, i: i64, is_key: bool) -> i64:
+        if is_key:
+            self.mode = modes.KEY_TEXT
+        else:
+            if not self._count_node(i):
+                return len(chunk)
+            self.mode = modes.STRING
+            self.fresh = True
+        self.token_start = self.base + i + 1
+        return self._read_string(chunk, i + 1)
+
+    def _count_node(self, i: i64) -> bool:
+        if self.node_count >= self.max_nodes:
+            wanted = f"at most {self.max_nodes} values"
+            self.fail(Reason.TOO_MANY_NODES, wanted, self.base + i)
+            return False
+        self.node_count += 1
+        return True
+
+    def _read_string(self, chunk: str, i: i64) -> i64:
+        """The open string from `i` on: one plain run as far as it goes, which is nearly always all of it."""
+        quote: i64 = chunk.find('"', i)
+        end: i64 = quote if quote >= 0 else len(chunk)
+        text = chunk[i:end]
+        if (
+            "\\" in text
+            or not (text.isprintable() or _CONTROL.search(text) is None)
+            or self.base + end - self.token_start > self.max_string
+        ):
+            return self._read_hard_string(chunk, i)
+        if quote < 0:
+            self._keep(text)
+            return end
+        return self._end_string(text, quote, len(chunk))
+
+    def _read_hard_string(self, chunk: str, i: i64) -> i64:
+        """The open string from `i` on, with escapes, or with something wrong in it."""
+        n: i64 = len(chunk)
+        limit: i64 = self.token_start + self.max_string - self.base
+        while i < n:
+            run = _RUN.match(chunk, i)
+            assert run is not None  # the empty run matches anywhere
+            end: i64 = run.end()
+            if end <= limit and chunk[end : end + 1] == '"':
+                return self._end_string(chunk[i:end], end, n)
+            self._keep(chunk[i : min(end, limit)])
+            if end > limit or (end == limit and end < n):
+                return self._fail_long_string(n)
+            if end == n:
+                return n
+            if chunk[end] != "\\":
+                wanted = f"U+{ord(chunk[end]):04X} to be escaped"
+                self.fail(Reason.CONTROL_CHARACTER, wanted, self.base + end)
+                return n
+            i = self._read_escape(chunk, end, limit)
+        return n
+
+    def _read_escape(self, chunk: str, at: i64, limit: i64) -> i64:
+        n: i64 = len(chunk)
+        text, end = unescape(chunk, at)
+        if not text and end == at:
+            self.held = chunk[at:]
+            return n
+        if end > limit:
+            return self._fail_long_string(n)
+        if not text:
+            self.fail(Reason.BAD_ESCAPE, "a valid escape", self.base + end)
+            return n
+        self._keep(text)
+        return end
+
+    def _fail_long_string(self, n: i64) -> i64:
+        wanted = f"'\"' after {self.max_string} characters of a string"
+        self.fail(Reason.STRING_TOO_LONG, wanted, self.token_start + self.max_string)
+        return n
+
+    def _end_string(self, text: str, quote: i64, n: i64) -> i64:
+        if text:
+            self.fresh = True
+        text = self._take(text)
+        if self.mode == modes.STRING:
+            self.mode = self.after
+            self.string(text)
+            return quote + 1
+        refusal = self.key(text)
+        if refusal is not None:
+            self.mode = modes.MEMBER  # what is wrong is the member, and its path says so
+            self.fail(refusal, "a key that the object does not have yet", self.base + quote)
+            return n
+        self.mode = modes.COLON
+        return quote + 1
+
+    def _read_number(self, chunk: str, i: i64) -> i64:
+        n: i64 = len(chunk)
+        begin: i64 = i
+        mode: i64 = self.mode
+        cell: i64 = NEXT
+        while i < n:
+            code: i64 = ord(chunk[i])
+            if code > 127:
+                code = 0
+            cell = GRAMMAR[mode * 128 + code]
+            if cell < NEXT:
+                break
+            mode = cell - NEXT
+            i += 1
+        self.mode = mode
+        if self.base + i - self.token_start > self.max_number:
+            wanted = f"the end of a number after {self.max_number} characters"
+            self.fail(Reason.NUMBER_TOO_LONG, wanted, self.token_start + self.max_number)
+            return n
+        if i == n:
+            self._keep(chunk[begin:])
+        elif cell == FAIL:
+            self._fail_at(chunk, i)
+            return n
+        elif not self._end_number(chunk[begin:i], self.base + i):
+            return n
+        return i
+
+    def _end_number(self, text: str, at: i64) -> bool:
+        lexeme = self._take(text)
+        refusal = self.number(lexeme)
+        if refusal is not None:
+            self.pieces = [lexeme]
+            self.fail(refusal, "a number in the range of Decimal", at)
+            return False
+        self.mode = self.after
+        return True
+
+    def _read_literal(self, chunk: str, i: i64) -> i64:
+        word = LITERALS[chunk[i]]
+        part = chunk[i : i + len(word)]
+        if part == word:
+            self.mode = self.after
+            self.literal(word)
+            return i + len(word)
+        n: i64 = len(chunk)
+        self.mode = modes.LITERAL
+        if word.startswith(part):
+            self.held = part
+            return n
+        good = next(k for k, letter in enumerate(part) if letter != word[k])
+        self.fail(Reason.UNEXPECTED_CHARACTER, f"'{word}'", self.base + i + good)
+        return n
+
+    def _keep(self, text: str) -> None:
+        """Put by what is certain of a token that goes on."""
+        if not text:
+            return
+        self.fresh = True
+        if self.pieces is None:
+            self.pieces = [text]
+        else:
+            self.pieces.append(text)
+
+    def _take(self, text: str) -> str:
+        """Return what was put by, with the last of the token."""
+        if self.pieces is None:
+            return text
+        text = "".join(self.pieces) + text
+        self.pieces = None  # and not cleared: an earlier moment may still look at it
+        return text
+
+    def is_over(self) -> bool:
+        """Tell whether no more text will be read: it is wrong, or what follows the document is ignored."""
+        return self.error is not None or self.trailing_index >= 0
+
+    def finish(self) -> None:
+        """Say that the text is over: a root number is complete now, anything else that is open is an error."""
+        number_may_end = self.mode in _NUMBER_MAY_END
+        if number_may_end and self.after == modes.DONE:
+            self._end_number("", self.index)
+        elif self.mode != modes.DONE:
+            wanted = EXPECTED[self.after if number_may_end else self.mode]
+            self.fail(Reason.UNEXPECTED_END, f"{wanted} before the end of the text", self.index)
+
+    def _fail_at(self, chunk: str, i: i64) -> None:
+        """Say why the character at `i` cannot be right."""
+        at: i64 = self.base + i
+        wanted = EXPECTED[self.mode]
+        if self.mode == modes.DONE:
+            self._end_at_trailing_text(wanted, at)
+        elif at == 0 and chunk[i] == _BYTE_ORDER_MARK:
+            self.fail(Reason.BYTE_ORDER_MARK, f"{wanted}, not a byte order mark", at)
+        else:
+            self.fail(Reason.UNEXPECTED_CHARACTER, wanted, at)
+
+    def _end_at_trailing_text(self, wanted: str, at: i64) -> None:
+        if self.ignore_trailing:
+            self.trailing_index = self.index = at
+        else:
+            self.fail(Reason.TRAILING_TEXT, wanted, at)
+
+    def fail(self, reason: Reason, wanted: str, at: i64) -> None:
+        """Stop for good: `wanted` should have stood at `at`."""
+        line, column = self.position(at)
+        message = f"expected {wanted} (line {line}, column {column})"
+        self.error = ParserError(message, reason, at, line, column, self.path())
+        self.index = at
+
+    def position(self, index: int) -> tuple[int, int]:
+        """Line and column of an index, as `json.JSONDecodeError` counts them."""
+        line = bisect_left(self.newlines, index)
+        return line + 1, index - self.newlines[line - 1] if line else index + 1
