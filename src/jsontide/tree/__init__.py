@@ -1,0 +1,31 @@
+"""Text to an immutable syntax tree, and to values that keep identity while they grow."""
+
+from jsontide.tree._lookup import is_open, node_at
+from jsontide.tree._node_kinds import (
+    ArrayNode,
+    BooleanNode,
+    Node,
+    NullNode,
+    NumberNode,
+    ObjectNode,
+    StringNode,
+)
+from jsontide.tree._parse import create_parser_state, finalize, get_resolved_value, parse_chunk
+from jsontide.tree._state import ParserState
+
+__all__ = [
+    "ArrayNode",
+    "BooleanNode",
+    "Node",
+    "NullNode",
+    "NumberNode",
+    "ObjectNode",
+    "ParserState",
+    "StringNode",
+    "create_parser_state",
+    "finalize",
+    "get_resolved_value",
+    "is_open",
+    "node_at",
+    "parse_chunk",
+]

@@ -1,0 +1,84 @@
+"""The nodes of the abstract syntax tree: one frozen type per kind of value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from jsontide._values import JsonValue, Missing
+
+
+@dataclass(frozen=True, slots=True)
+class NullNode:
+    """`null`, or the beginning of it."""
+
+    id: int
+    parent_id: int | None
+    closed: bool
+    resolved_value: None | Missing
+    type: Literal["null"] = "null"
+
+
+@dataclass(frozen=True, slots=True)
+class BooleanNode:
+    """`true` or `false`, or the beginning of one."""
+
+    id: int
+    parent_id: int | None
+    closed: bool
+    resolved_value: bool | Missing
+    type: Literal["boolean"] = "boolean"
+
+
+@dataclass(frozen=True, slots=True)
+class NumberNode:
+    """A number; `buffer` is its lexeme so far."""
+
+    id: int
+    parent_id: int | None
+    closed: bool
+    resolved_value: float | str | Missing
+    buffer: str
+    type: Literal["number"] = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class StringNode:
+    """A string; `buffer` is its decoded text so far."""
+
+    id: int
+    parent_id: int | None
+    closed: bool
+    resolved_value: str
+    buffer: str
+    type: Literal["string"] = "string"
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayNode:
+    """An array; `children` are the ids of its items."""
+
+    id: int
+    parent_id: int | None
+    closed: bool
+    resolved_value: list[JsonValue]
+    children: tuple[int, ...]
+    type: Literal["array"] = "array"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectNode:
+    """An object; `children` are the ids of its values, `keys` their keys, repeated ones included."""
+
+    id: int
+    parent_id: int | None
+    closed: bool
+    resolved_value: dict[str, JsonValue]
+    keys: tuple[str, ...]
+    children: tuple[int, ...]
+    type: Literal["object"] = "object"
+
+
+Node: TypeAlias = NullNode | BooleanNode | NumberNode | StringNode | ArrayNode | ObjectNode
+"""A value of the document, open or closed."""

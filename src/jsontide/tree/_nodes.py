@@ -1,0 +1,143 @@
+"""The nodes of a document, made when somebody asks for them.
+
+The tape knows what they are made of; a node that did not change between two states is the same object.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast, overload
+
+from jsontide._values import MISSING
+from jsontide.text import _modes as modes
+from jsontide.tree._containers import Container, ObjectContainer
+from jsontide.tree._node_kinds import (
+    ArrayNode,
+    BooleanNode,
+    Node,
+    NullNode,
+    NumberNode,
+    ObjectNode,
+    StringNode,
+)
+from jsontide.tree._resolve import open_text, resolve_container
+
+if TYPE_CHECKING:
+    from jsontide._values import JsonValue
+    from jsontide.tree._state import ParserState
+
+
+class Nodes(Sequence[Node]):
+    """The nodes of a state by id, each made when it is asked for."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, state: ParserState) -> None:
+        self._state = state
+
+    def __len__(self) -> int:
+        return self._state.next_id
+
+    @overload
+    def __getitem__(self, index: int) -> Node: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Node, ...]: ...
+    def __getitem__(self, index: int | slice) -> Node | tuple[Node, ...]:
+        ids = range(len(self))[index]
+        if isinstance(ids, int):
+            return node_of(self._state, ids)
+        return tuple(node_of(self._state, node_id) for node_id in ids)
+
+    def __repr__(self) -> str:
+        return f"<Nodes of {self._state!r}>"
+
+
+def has_open_scalar(state: ParserState) -> bool:
+    """Tell whether the newest node is a scalar that is not complete."""
+    return state._mode < modes.VALUE and state._mode != modes.KEY_TEXT
+
+
+def node_of(state: ParserState, node_id: int) -> Node:
+    """Return a node that the state can see."""
+    tape = state._tape
+    if has_open_scalar(state) and node_id == state._node_count - 1:
+        node = _open_scalar(state)
+    else:
+        owner = tape.owners[node_id]
+        parent_id = None if owner is None else owner.node_id
+        entry = tape.entries[node_id]
+        if isinstance(entry, Container):
+            node = _container_node(state, entry, parent_id)
+        else:
+            node = _closed_scalar(node_id, parent_id, entry, tape.lexemes.get(node_id))
+    return tape.node_index.keep(state._step, node)
+
+
+def _open_scalar(state: ParserState) -> Node:
+    node_id = state._node_count - 1
+    parent_id = None if state._top is None else state._top.node_id
+    if state._mode == modes.STRING:
+        text = open_text(state)
+        return StringNode(node_id, parent_id, closed=False, resolved_value=text, buffer=text)
+    if state._mode == modes.LITERAL:
+        if state._held.startswith("n"):
+            return NullNode(node_id, parent_id, closed=False, resolved_value=MISSING)
+        return BooleanNode(node_id, parent_id, closed=False, resolved_value=MISSING)
+    return NumberNode(
+        node_id, parent_id, closed=False, resolved_value=MISSING, buffer=open_text(state)
+    )
+
+
+def _closed_scalar(
+    node_id: int, parent_id: int | None, value: JsonValue, lexeme: str | None
+) -> Node:
+    if lexeme is not None:
+        number = cast("float | str", value)
+        return NumberNode(node_id, parent_id, closed=True, resolved_value=number, buffer=lexeme)
+    match value:
+        case None:
+            return NullNode(node_id, parent_id, closed=True, resolved_value=None)
+        case bool():
+            return BooleanNode(node_id, parent_id, closed=True, resolved_value=value)
+        case str():
+            return StringNode(node_id, parent_id, closed=True, resolved_value=value, buffer=value)
+        case _:
+            number = cast("float", value)
+            return NumberNode(
+                node_id, parent_id, closed=True, resolved_value=number, buffer=repr(value)
+            )
+
+
+def _container_node(state: ParserState, container: Container, parent_id: int | None) -> Node:
+    closed = 0 < container.closed_at <= state._step
+    value = container.value() if closed else resolve_container(state, container)
+    children = tuple(child_ids(state, container))
+    if isinstance(container, ObjectContainer):
+        members = cast("dict[str, JsonValue]", value)
+        keys = tuple(key_of(state, child) for child in children)
+        return ObjectNode(container.node_id, parent_id, closed, members, keys, children)
+    items = cast("list[JsonValue]", value)
+    return ArrayNode(container.node_id, parent_id, closed, items, children)
+
+
+def child_ids(state: ParserState, container: Container) -> list[int]:
+    """Return the ids of a container's values that the state can see."""
+    tape = state._tape
+    tape.node_index.extend(tape.owners)
+    ids = tape.node_index.children.get(container.node_id, [])
+    logged = state._node_count - has_open_scalar(state)
+    ids = ids[: bisect_left(ids, logged)]
+    if container is state._top and has_open_scalar(state):
+        ids.append(state._node_count - 1)
+    return ids
+
+
+def key_of(state: ParserState, node_id: int) -> str:
+    """Return the key of a member that the state can see."""
+    if has_open_scalar(state) and node_id == state._node_count - 1:
+        key = state._member_key
+    else:
+        key = state._tape.keys[node_id]
+    assert key is not None
+    return key

@@ -1,0 +1,47 @@
+"""The lexeme of a number in, its Python value out."""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal, InvalidOperation
+from typing import Final
+
+# Python converts at least this many digits whatever `sys.set_int_max_str_digits` says; our own limit is `max_number`.
+_DIGITS_AT_ONCE: Final = 640
+_SHIFT: Final = 10**_DIGITS_AT_ONCE
+_CONTEXT: Final = Context(traps=[InvalidOperation])  # whatever the program's own context does
+
+
+def is_integer(lexeme: str) -> bool:
+    """Tell whether a number is written without fraction and exponent."""
+    return not ("." in lexeme or "e" in lexeme or "E" in lexeme)
+
+
+def to_int(lexeme: str) -> int:
+    """Return the exact value, of any length.
+
+    >>> to_int("-" + "9" * 10_000) == 1 - 10**10_000
+    True
+    """
+    if len(lexeme) <= _DIGITS_AT_ONCE:
+        return int(lexeme)
+    digits = lexeme.lstrip("-")
+    first = len(digits) % _DIGITS_AT_ONCE
+    value = int(digits[:first] or "0")
+    for begin in range(first, len(digits), _DIGITS_AT_ONCE):
+        value = value * _SHIFT + int(digits[begin : begin + _DIGITS_AT_ONCE])
+    return value if digits is lexeme else -value
+
+
+def to_decimal(lexeme: str) -> Decimal | None:
+    """Return the exact value, or nothing if its exponent is beyond `Decimal`."""
+    try:
+        return Decimal(lexeme, _CONTEXT)
+    except InvalidOperation:
+        return None
+
+
+def is_canonical(lexeme: str, value: float) -> bool:
+    """Tell whether Python writes the value as the text did, so that the lexeme need not be kept."""
+    if isinstance(value, int):
+        return len(lexeme) <= _DIGITS_AT_ONCE and lexeme != "-0"
+    return repr(value) == lexeme

@@ -1,0 +1,152 @@
+"""`(state, chunk) -> state`: the functions that people call.
+
+Text never raises: what is wrong with it is in the state that comes back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from jsontide._errors import Reason
+from jsontide._values import MISSING
+from jsontide.text import Limits
+from jsontide.text import _modes as modes
+from jsontide.text._utf8 import START_OF_BYTES, decode
+from jsontide.tree._fork import fork
+from jsontide.tree._options import Options
+from jsontide.tree._state import ParserState
+from jsontide.tree._tape import Tape
+
+if TYPE_CHECKING:
+    from jsontide._values import JsonValue, Missing
+    from jsontide.text._utf8 import ByteSource
+    from jsontide.tree._options import DuplicateKeys, Floats, Trailing
+
+_DEFAULT_LIMITS: Final = Limits()
+
+
+def create_parser_state(
+    *,
+    limits: Limits = _DEFAULT_LIMITS,
+    duplicate_keys: DuplicateKeys = "last",
+    trailing: Trailing = "error",
+    floats: Floats = "float",
+) -> ParserState:
+    """Return the state before any text.
+
+    `duplicate_keys` tells which member of a repeated key counts, or that a repeated key is an error.
+    `trailing="ignore"` keeps a finished document when text follows it, as models' prose does.
+    `floats` tells what numbers with a fraction or an exponent become: `float`, `decimal.Decimal`, or their lexeme.
+
+    >>> state = parse_chunk(create_parser_state(), '{"city": "Kyo')
+    >>> state.value
+    {'city': 'Kyo'}
+    """
+    options = Options(
+        limits=limits, duplicate_keys=duplicate_keys, trailing=trailing, floats=floats
+    )
+    return ParserState(Tape(options), None, None)
+
+
+def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview) -> ParserState:
+    """Return the state after one more chunk of text; the state that goes in stays as it is.
+
+    >>> state = parse_chunk(create_parser_state(), '[1, "tw')
+    >>> state = parse_chunk(state, 'o"]')
+    >>> state.value, state.is_complete
+    ([1, 'two'], True)
+    """
+    if not isinstance(state, ParserState):
+        raise _not_a_state(state)
+    if not isinstance(chunk, str):
+        return _parse_bytes(state, chunk)
+    if not chunk or state._error is not None or state._trailing_index >= 0:
+        return state
+    if state._source is not None:
+        message = "a str chunk cannot follow bytes chunks"
+        raise TypeError(message)
+    tape = claim(state)
+    changes = tape.changes
+    tape.scan(chunk)
+    return _mark(state, tape, changes, None)
+
+
+def _parse_bytes(state: ParserState, chunk: bytes | bytearray | memoryview) -> ParserState:
+    if not isinstance(chunk, bytes | bytearray | memoryview):
+        message = f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}"
+        raise TypeError(message)
+    if len(chunk) == 0 or state._error is not None or state._trailing_index >= 0:
+        return state
+    source = state._source
+    if source is None:
+        if state._index > 0:
+            message = "a bytes chunk cannot follow str chunks"
+            raise TypeError(message)
+        source = START_OF_BYTES
+    source, text, is_good = decode(source, bytes(chunk))
+    tape = claim(state)
+    changes = tape.changes
+    tape.scan(text)
+    if not is_good and not tape.is_over():
+        wanted = f"UTF-8, not the bytes at offset {source.offset},"
+        tape.fail(Reason.BAD_UTF8, wanted, tape.index)
+    return _mark(state, tape, changes, source)
+
+
+def _mark(
+    state: ParserState, tape: Tape, changes: int, source: ByteSource | None
+) -> ParserState:
+    """Return the state at the end of the tape; it shows what `state` does unless something visible changed."""
+    if tape.changes != changes or (tape.fresh and tape.mode == modes.STRING):
+        return ParserState(tape, source, None)
+    return ParserState(tape, source, state._twin or state)
+
+
+def claim(state: ParserState) -> Tape:
+    """Return the tape to write on after a state: its own if that ends there, else a fork.
+
+    The step is counted before anything is written, so that a state whose step was broken off is no longer the newest.
+    """
+    tape = state._tape
+    if tape.step != state._step:
+        tape = fork(state)
+    tape.step += 1
+    return tape
+
+
+def finalize(state: ParserState) -> ParserState:
+    """Return the state after the end of the text: complete, or in error because the text is not.
+
+    >>> state = finalize(parse_chunk(create_parser_state(), "12"))
+    >>> state.value
+    12
+    >>> finalize(parse_chunk(create_parser_state(), "[12")).error.message
+    "expected ',' or ']' before the end of the text (line 1, column 4)"
+    """
+    if not isinstance(state, ParserState):
+        raise _not_a_state(state)
+    if state._error is not None or state._trailing_index >= 0:
+        return state
+    source = state._source
+    pending = b"" if source is None else source.pending
+    if state._mode == modes.DONE and not pending:
+        return state
+    tape = claim(state)
+    changes = tape.changes
+    if source is not None and pending:
+        wanted = f"the rest of the UTF-8 sequence at byte {source.offset} before the end of the text"
+        tape.fail(Reason.UNEXPECTED_END, wanted, tape.index)
+    else:
+        tape.finish()
+    return _mark(state, tape, changes, source)
+
+
+def get_resolved_value(state: ParserState) -> JsonValue | Missing:
+    """Return the value if the document is complete, else `MISSING`."""
+    if not isinstance(state, ParserState):
+        raise _not_a_state(state)
+    return state.value if state.is_complete else MISSING
+
+
+def _not_a_state(other: object) -> TypeError:
+    return TypeError(f"expected a ParserState, not {type(other).__name__}")

@@ -1,0 +1,149 @@
+"""The state of a parser: an immutable mark on a tape.
+
+What a state shows is computed when somebody reads it, from the beginning of the tape that it can see, and then kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jsontide._values import MISSING
+from jsontide.text import _modes as modes
+from jsontide.text._grammar import Mode
+from jsontide.tree._nodes import Nodes, node_of
+from jsontide.tree._pickle import dump, load
+from jsontide.tree._resolve import open_containers, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mypy_extensions import i64
+
+    from jsontide._errors import ParserError
+    from jsontide._values import JsonValue, Missing
+    from jsontide.text._utf8 import ByteSource
+    from jsontide.tree._containers import Container
+    from jsontide.tree._node_kinds import Node
+    from jsontide.tree._pickle import Dump
+    from jsontide.tree._tape import Tape
+
+
+class ParserState:
+    """Where a stream stands after a chunk; it never changes, and can be fed again at any time.
+
+    Made by `create_parser_state`, `parse_chunk` and `finalize`.
+    Values read from it are plain Python containers shared with other states of the stream: read them, do not modify them.
+    """
+
+    def __init__(self, tape: Tape, source: ByteSource | None, twin: ParserState | None) -> None:
+        self._tape: Tape = tape
+        self._source: ByteSource | None = source
+        self._twin: ParserState | None = twin  # an earlier state that shows the same value
+        self._value: JsonValue | Missing = MISSING
+        self._is_read: bool = False
+        self._step: i64 = tape.step
+        self._mode: i64 = tape.mode
+        self._index: i64 = tape.index
+        self._held: str = tape.held
+        self._token_start: i64 = tape.token_start
+        pieces = tape.pieces
+        self._pieces: list[str] | None = pieces
+        self._piece_count: i64 = 0 if pieces is None else len(pieces)
+        self._node_count: i64 = tape.node_count
+        top = tape.top
+        self._top: Container | None = top
+        self._count: i64 = 0 if top is None else top.count
+        self._member_key: str | None = tape.member_key
+        self._hidden: bool = tape.hidden
+        self._error: ParserError | None = tape.error
+        self._trailing_index: i64 = tape.trailing_index
+
+    @property
+    def value(self) -> JsonValue | Missing:
+        """The partial value of the root, `MISSING` before anything is visible."""
+        if self._twin is not None:
+            return self._twin.value
+        if not self._is_read:
+            self._value = resolve(self)
+            self._is_read = True
+        return self._value
+
+    @property
+    def nodes(self) -> Nodes:
+        """All nodes, by id."""
+        return Nodes(self)
+
+    @property
+    def root_id(self) -> int | None:
+        """The id of the root node, `None` before it opens."""
+        return 0 if self._node_count else None
+
+    @property
+    def root(self) -> Node | None:
+        """The root node, `None` before it opens."""
+        return node_of(self, 0) if self._node_count else None
+
+    @property
+    def stack(self) -> tuple[int, ...]:
+        """The ids of the open containers, outermost first."""
+        return tuple(container.node_id for container in open_containers(self))
+
+    @property
+    def mode(self) -> Mode:
+        """What may come next."""
+        return Mode.ERROR if self._error is not None else Mode(self._mode)
+
+    @property
+    def error(self) -> ParserError | None:
+        """What is wrong with the text, if anything is."""
+        return self._error
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether a whole value was read and nothing is open.
+
+        A root number completes at white space or by `finalize`.
+        """
+        return self._mode == modes.DONE and self._error is None
+
+    @property
+    def trailing_index(self) -> int | None:
+        """With `trailing="ignore"`, where the text after the document began, `None` if there was none."""
+        return self._trailing_index if self._trailing_index >= 0 else None
+
+    @property
+    def next_id(self) -> int:
+        """The id that the next node will have: how many there are."""
+        return self._node_count
+
+    @property
+    def index(self) -> int:
+        """How many code points were read; in an error, how many before the place."""
+        return self._index
+
+    @property
+    def line(self) -> int:
+        """The line that the next character will be in, counted from 1."""
+        return self._tape.position(self._index)[0]
+
+    @property
+    def column(self) -> int:
+        """The column that the next character will be in, counted from 1."""
+        return self._tape.position(self._index)[1]
+
+    def __repr__(self) -> str:
+        return f"<ParserState {self.mode.name} at index {self._index}, {self._node_count} nodes>"
+
+    def __copy__(self) -> ParserState:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> ParserState:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., ParserState], tuple[object, ...]]:
+        return restore, (dump(self),)
+
+
+def restore(dumped: Dump) -> ParserState:
+    """Make a state again from what its pickle holds."""
+    return ParserState(load(dumped), dumped.source, None)
