@@ -1,0 +1,84 @@
+"""Streams of chunks in, growing values out: the loops around the parser, sync and async."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from jsontide._errors import JsonStreamError
+from jsontide._values import MISSING
+from jsontide.tree import create_parser_state, finalize, parse_chunk
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+
+    from jsontide._values import JsonValue
+    from jsontide.tree import ParserState
+
+
+def values(
+    chunks: Iterable[str | bytes], state: ParserState | None = None
+) -> Iterator[JsonValue]:
+    """Yield the growing value after each chunk that changed it, beginning from `state` if one is given.
+
+    Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what it showed.
+
+    >>> list(values(['{"city": "Kyo', 'to"', ', "days": 3}']))
+    [{'city': 'Kyo'}, {'city': 'Kyoto'}, {'city': 'Kyoto', 'days': 3}]
+    """
+    state = state or create_parser_state()
+    for chunk in _as_chunks(chunks):
+        before, state = state, parse_chunk(state, chunk)
+        yield from _growth(before, state)
+        _raise_error(state)
+    before, state = state, finalize(state)
+    yield from _growth(before, state)
+    _raise_error(state)
+
+
+async def avalues(
+    chunks: AsyncIterable[str | bytes], state: ParserState | None = None
+) -> AsyncIterator[JsonValue]:
+    """Do as `values` does, for an asynchronous stream of chunks."""
+    state = state or create_parser_state()
+    async for chunk in chunks:
+        before, state = state, parse_chunk(state, chunk)
+        for value in _growth(before, state):
+            yield value
+        _raise_error(state)
+    before, state = state, finalize(state)
+    for value in _growth(before, state):
+        yield value
+    _raise_error(state)
+
+
+def loads(chunks: str | bytes | Iterable[str | bytes], state: ParserState | None = None) -> JsonValue:
+    """Return the value of a whole text, given at once or in chunks; raise `JsonStreamError` if it is wrong.
+
+    >>> loads(["[1, 2", "3]"]), loads(b"null")
+    ([1, 23], None)
+    """
+    state = state or create_parser_state()
+    for chunk in _as_chunks(chunks):
+        state = parse_chunk(state, chunk)
+        _raise_error(state)
+    state = finalize(state)
+    _raise_error(state)
+    return cast("JsonValue", state.value)
+
+
+def _as_chunks(chunks: str | bytes | Iterable[str | bytes]) -> Iterable[str | bytes]:
+    """Take a single text for a stream of one chunk, and not for one of its characters."""
+    if isinstance(chunks, str | bytes | bytearray | memoryview):
+        return (cast("str | bytes", chunks),)
+    return chunks
+
+
+def _growth(before: ParserState, state: ParserState) -> tuple[JsonValue, ...]:
+    """Return the value if it changed; for a single `yield from`."""
+    value = state.value
+    return () if value is MISSING or value is before.value else (value,)
+
+
+def _raise_error(state: ParserState) -> None:
+    if state.error is not None:
+        raise JsonStreamError(state.error)
