@@ -3,13 +3,12 @@
 Text in pieces in, values out while they grow: see `parse_chunk`.
 """
 
-from jsontide._build import COMPILED
 from jsontide._errors import JsonStreamError, ParserError, Reason
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide._version import __version__
 from jsontide.adapters import avalues, loads, values
-from jsontide.text import Limits, Mode
+from jsontide.text import COMPILED, Limits, Mode
 from jsontide.tree import (
     ArrayNode,
     BooleanNode,

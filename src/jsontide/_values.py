@@ -8,9 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final, TypeAlias
 
-JsonValue: TypeAlias = (
-    "dict[str, JsonValue] | list[JsonValue] | str | int | float | bool | None"
-)
+JsonValue: TypeAlias = "dict[str, JsonValue] | list[JsonValue] | str | int | float | bool | None"
 """Plain Python values, as `json.loads` makes them."""
 
 

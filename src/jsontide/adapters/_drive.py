@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from jsontide.tree import ParserState
 
 
-def values(
-    chunks: Iterable[str | bytes], state: ParserState | None = None
-) -> Iterator[JsonValue]:
+def values(chunks: Iterable[str | bytes], state: ParserState | None = None) -> Iterator[JsonValue]:
     """Yield the growing value after each chunk that changed it, beginning from `state` if one is given.
 
     Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what it showed.
@@ -35,9 +33,7 @@ def values(
     _raise_error(state)
 
 
-async def avalues(
-    chunks: AsyncIterable[str | bytes], state: ParserState | None = None
-) -> AsyncIterator[JsonValue]:
+async def avalues(chunks: AsyncIterable[str | bytes], state: ParserState | None = None) -> AsyncIterator[JsonValue]:
     """Do as `values` does, for an asynchronous stream of chunks."""
     state = state or create_parser_state()
     async for chunk in chunks:

@@ -57,7 +57,7 @@ def _pair(chunk: str, at: int, code: int) -> tuple[str, int]:
         return chr(code), end
     partner = chunk[end : end + 2 + _HEX_LENGTH]
     if _LOW_ESCAPE.fullmatch(partner):
-        low = int(partner[2:], 16)
+        low = int(partner[-_HEX_LENGTH:], 16)
         return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)), end + 2 + _HEX_LENGTH
     if _LOW_ESCAPE_BEGUN.fullmatch(partner):
         return "", at

@@ -133,9 +133,7 @@ ROWS: Final[dict[Mode, dict[str, int]]] = {
     Mode.ERROR: {},
 }
 
-GRAMMAR: Final[bytes] = bytes(
-    ROWS[mode].get(chr(code), FAIL) for mode in Mode for code in range(_ASCII)
-)
+GRAMMAR: Final[bytes] = bytes(ROWS[mode].get(chr(code), FAIL) for mode in Mode for code in range(_ASCII))
 
 EXPECTED: Final[dict[int, str]] = {
     modes.STRING: "more of the string or '\"'",

@@ -1,13 +1,13 @@
 """Text in chunks in, calls of a small sink out: the only reader of JSON's grammar.
 
-`Scanner.scan` reads one chunk, wherever it was cut, and calls the sink's methods for what is certain: a container opens or
-closes, a key, a string, a number or a literal is complete.
-What is not decidable yet waits in two places: `held` keeps the few characters that must be read again with those that follow
-(half an escape, half a literal), `pieces` the decoded text of a string, key or number that goes on in the next chunk.
+`Scanner.scan` reads one chunk, wherever it was cut, and calls the sink's methods for what is certain: a container
+opens or closes, a key, a string, a number or a literal is complete.
+What is not decidable yet waits in two places: `held` keeps the few characters that must be read again with those that
+follow (half an escape, half a literal), `pieces` the decoded text of a string, key or number that goes on.
 
 A scanner is mutable and sits at the end of its text.
-Everything in it that a later moment could overwrite is small and can be copied; what is large (`pieces`, `newlines`) is only
-ever appended to, so that a length is enough to remember how it was.
+Everything in it that a later moment could overwrite is small and can be copied; what is large (`pieces`, `newlines`)
+is only ever appended to, so that a length is enough to remember how it was.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from jsontide.text._grammar import (
     OPEN_STRING,
     SPACE,
 )
+from jsontide.text._sink import Sink
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide._path import Path
     from jsontide.text._limits import Limits
 
 _RUN: Final = re.compile(r'[^"\\\x00-\x1f]*')
@@ -48,7 +48,7 @@ _NUMBER_MAY_END: Final = (modes.AFTER_ZERO, modes.INTEGER, modes.FRACTION, modes
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
-class Scanner:
+class Scanner(Sink):
     """Reads chunks, and tells its own sink methods what is certain."""
 
     def __init__(self, limits: Limits, *, ignore_trailing: bool) -> None:
@@ -63,69 +63,51 @@ class Scanner:
         self.after: i64 = modes.DONE  # what may follow a value where we are now
         self.index: i64 = 0  # code points read, the held ones included
         self.base: i64 = 0  # index of the first character of the text being scanned
-        self.depth: i64 = 0
+        self.depth: i64 = 0  # open containers
         self.node_count: i64 = 0  # values opened so far
+        self.step: i64 = 0  # chunks read
+        self.settled_step: i64 = 0  # the last step that was not broken off
+        self.changed_step: i64 = 0  # the last step that changed something visible
+        self.hidden_levels: i64 = 0  # above 0 while what is read is not to be shown
         self.held: str = ""
         self.token_start: i64 = 0  # index of the first character of the open token
         self.pieces: list[str] | None = None
-        self.fresh: bool = False  # the open string shows more than before this chunk
+        self.is_fresh: bool = False  # the open string shows more than before this chunk
         self.newlines: array[int] = array("Q")
+        self.is_over: bool = False  # no more will be read: an error, or ignored text
         self.error: ParserError | None = None
         self.trailing_index: i64 = -1
 
-    # The sink: what a stage makes of the text.
-
-    def open_object(self) -> None:
-        raise NotImplementedError
-
-    def open_array(self) -> None:
-        raise NotImplementedError
-
-    def close_container(self) -> i64:
-        """Leave the innermost container; return the mode after a value in the one around it."""
-        raise NotImplementedError
-
-    def key(self, text: str) -> Reason | None:
-        """Take a whole key, or say why not."""
-        raise NotImplementedError
-
-    def string(self, text: str) -> None:
-        raise NotImplementedError
-
-    def number(self, lexeme: str) -> Reason | None:
-        """Take a whole number, or say why not."""
-        raise NotImplementedError
-
-    def literal(self, word: str) -> None:
-        raise NotImplementedError
-
-    def path(self) -> Path:
-        """Where the text stands now, for an error."""
-        raise NotImplementedError
-
     def scan(self, chunk: str) -> None:
         """Read on; afterwards `mode` tells what may come next."""
-        self.base = self.index - len(self.held)
+        base: i64 = self.index
         if self.held:
+            base -= len(self.held)
             chunk = self.held + chunk
             self.held = ""
-        too_long = self.base + len(chunk) > self.max_chars
-        if too_long:
-            chunk = chunk[: self.max_chars - self.base]
-        self.fresh = False
-        i: i64 = self._resume(chunk) if self.mode < modes.VALUE else 0
-        self._read_structure(chunk, i)
-        if self.is_over():
+        self.base = base
+        n: i64 = len(chunk)
+        is_too_long = base + n > self.max_chars
+        if is_too_long:
+            n = self.max_chars - base
+            chunk = chunk[:n]
+        self.is_fresh = False
+        self._read(chunk, n)
+        self.settled_step = self.step
+        if self.is_over:
             return
-        self.index = self.base + len(chunk)
-        if too_long:
+        self.index = base + n
+        if is_too_long:
             wanted = f"at most {self.max_chars} characters of text"
             self.fail(Reason.TEXT_TOO_LONG, wanted, self.index)
 
-    def _read_structure(self, chunk: str, i: i64) -> None:
-        """What stands between tokens, by the table; the tokens themselves have readers of their own."""
-        n: i64 = len(chunk)
+    def _read(self, chunk: str, n: i64) -> None:
+        """First the open token, then what stands between tokens, by the table; tokens have readers of their own."""
+        i: i64 = 0
         mode: i64 = self.mode
+        if mode < modes.VALUE:
+            i = self._read_string(chunk, 0, n) if mode <= modes.KEY_TEXT else self._read_scalar(chunk, 0, n)
+            mode = self.mode
         while i < n:
             code: i64 = ord(chunk[i])
             if code > 127:
@@ -136,46 +118,54 @@ class Scanner:
                 i += 1
             elif cell == SPACE:
                 i += 1
-            elif cell == OPEN_STRING or cell == OPEN_KEY:
-                i = self._begin_string(chunk, i, cell == OPEN_KEY)
-                mode = self.mode
-            elif cell == CLOSE:
-                self.depth -= 1
-                self.after = mode = self.close_container()
-                i += 1
-            elif cell == OPEN_OBJECT or cell == OPEN_ARRAY:
-                self.mode = mode
-                i = self._open_container(i, n, cell == OPEN_OBJECT)
+            elif cell == OPEN_KEY:
+                self.mode = modes.KEY_TEXT
+                self.token_start = self.base + i + 1
+                i = self._read_string(chunk, i + 1, n)
                 mode = self.mode
             elif cell == NEWLINE:
                 self.newlines.append(self.base + i)
                 i += 1
-            elif cell == FAIL:
-                self.mode = mode
-                self._fail_at(chunk, i)
-                return
+            elif cell == CLOSE:
+                self.depth -= 1
+                self.after = mode = self.close_container()
+                i += 1
             else:
                 self.mode = mode
-                i = self._begin_scalar(chunk, i, cell == BEGIN_NUMBER)
+                i = self._begin_value(chunk, i, n, cell)
                 mode = self.mode
         self.mode = mode
+        if mode == modes.STRING and self.is_fresh and self.hidden_levels == 0:
+            self.changed_step = self.step
 
-    def _resume(self, chunk: str) -> i64:
-        """Go on with the token that the last chunk left open."""
-        if self.mode <= modes.KEY_TEXT:
-            return self._read_string(chunk, 0)
-        if self.mode == modes.LITERAL:
-            return self._read_literal(chunk, 0)
-        return self._read_number(chunk, 0)
+    def _begin_value(self, chunk: str, i: i64, n: i64, cell: i64) -> i64:
+        """Read the value that begins at `i`, or say why none does."""
+        if cell == FAIL:
+            return self._fail_at(chunk, i, n)
+        if self.node_count >= self.max_nodes:
+            self.fail(Reason.TOO_MANY_NODES, f"at most {self.max_nodes} values", self.base + i)
+            return n
+        if cell == OPEN_STRING:
+            self.node_count += 1
+            self.mode = modes.STRING
+            self.token_start = self.base + i + 1
+            self.is_fresh = True
+            return self._read_string(chunk, i + 1, n)
+        if cell == OPEN_OBJECT or cell == OPEN_ARRAY:
+            return self._open_container(i, n, cell == OPEN_OBJECT)
+        self.node_count += 1
+        self.mode = modes.NUMBER if cell == BEGIN_NUMBER else modes.LITERAL
+        self.token_start = self.base + i
+        return self._read_scalar(chunk, i, n)
 
     def _open_container(self, i: i64, n: i64, is_object: bool) -> i64:
         if self.depth >= self.max_depth:
-            wanted = f"at most {self.max_depth} open containers"
-            self.fail(Reason.TOO_DEEP, wanted, self.base + i)
-            return n
-        if not self._count_node(i):
+            self.fail(Reason.TOO_DEEP, f"at most {self.max_depth} open containers", self.base + i)
             return n
         self.depth += 1
+        self.node_count += 1
+        if self.hidden_levels == 0:
+            self.changed_step = self.step
         if is_object:
             self.open_object()
             self.after = modes.AFTER_MEMBER
@@ -186,53 +176,28 @@ class Scanner:
             self.mode = modes.ITEM_OR_END
         return i + 1
 
-    def _begin_scalar(self, chunk: str, i: i64, is_number: bool) -> i64:
-        if not self._count_node(i):
-            return len(chunk)
-        if not is_number:
-            return self._read_literal(chunk, i)
-        self.mode = modes.NUMBER
-        self.token_start = self.base + i
-        return self._read_number(chunk, i)
+    def _read_scalar(self, chunk: str, i: i64, n: i64) -> i64:
+        """Read a number or a literal on from `i`."""
+        if self.mode == modes.LITERAL:
+            return self._read_literal(chunk, i, n)
+        return self._read_number(chunk, i, n)
 
-    def _begin_string(self, chunk: str, i: i64, is_key: bool) -> i64:
-        if is_key:
-            self.mode = modes.KEY_TEXT
-        else:
-            if not self._count_node(i):
-                return len(chunk)
-            self.mode = modes.STRING
-            self.fresh = True
-        self.token_start = self.base + i + 1
-        return self._read_string(chunk, i + 1)
-
-    def _count_node(self, i: i64) -> bool:
-        if self.node_count >= self.max_nodes:
-            wanted = f"at most {self.max_nodes} values"
-            self.fail(Reason.TOO_MANY_NODES, wanted, self.base + i)
-            return False
-        self.node_count += 1
-        return True
-
-    def _read_string(self, chunk: str, i: i64) -> i64:
+    def _read_string(self, chunk: str, i: i64, n: i64) -> i64:
         """The open string from `i` on: one plain run as far as it goes, which is nearly always all of it."""
         quote: i64 = chunk.find('"', i)
-        end: i64 = quote if quote >= 0 else len(chunk)
+        end: i64 = quote if quote >= 0 else n
+        if self.base + end - self.token_start > self.max_string:
+            return self._read_hard_string(chunk, i, n)
         text = chunk[i:end]
-        if (
-            "\\" in text
-            or not (text.isprintable() or _CONTROL.search(text) is None)
-            or self.base + end - self.token_start > self.max_string
-        ):
-            return self._read_hard_string(chunk, i)
+        if "\\" in text or not (text.isprintable() or _CONTROL.search(text) is None):
+            return self._read_hard_string(chunk, i, n)
         if quote < 0:
             self._keep(text)
-            return end
-        return self._end_string(text, quote, len(chunk))
+            return n
+        return self._end_string(text, quote, n)
 
-    def _read_hard_string(self, chunk: str, i: i64) -> i64:
+    def _read_hard_string(self, chunk: str, i: i64, n: i64) -> i64:
         """The open string from `i` on, with escapes, or with something wrong in it."""
-        n: i64 = len(chunk)
         limit: i64 = self.token_start + self.max_string - self.base
         while i < n:
             run = _RUN.match(chunk, i)
@@ -240,43 +205,46 @@ class Scanner:
             end: i64 = run.end()
             if end <= limit and chunk[end : end + 1] == '"':
                 return self._end_string(chunk[i:end], end, n)
-            self._keep(chunk[i : min(end, limit)])
             if end > limit or (end == limit and end < n):
-                return self._fail_long_string(n)
+                self._keep(chunk[i:limit])
+                return self._fail_long_string(limit, n)
+            self._keep(chunk[i:end])
             if end == n:
                 return n
             if chunk[end] != "\\":
                 wanted = f"U+{ord(chunk[end]):04X} to be escaped"
-                self.fail(Reason.CONTROL_CHARACTER, wanted, self.base + end)
-                return n
-            i = self._read_escape(chunk, end, limit)
+                return self._fail_string(Reason.CONTROL_CHARACTER, wanted, end, n)
+            i = self._read_escape(chunk, end, limit, n)
         return n
 
-    def _read_escape(self, chunk: str, at: i64, limit: i64) -> i64:
-        n: i64 = len(chunk)
+    def _read_escape(self, chunk: str, at: i64, limit: i64, n: i64) -> i64:
         text, end = unescape(chunk, at)
         if not text and end == at:
             self.held = chunk[at:]
             return n
         if end > limit:
-            return self._fail_long_string(n)
+            return self._fail_long_string(limit, n)
         if not text:
-            self.fail(Reason.BAD_ESCAPE, "a valid escape", self.base + end)
-            return n
+            return self._fail_string(Reason.BAD_ESCAPE, "an escape that JSON has", end, n)
         self._keep(text)
         return end
 
-    def _fail_long_string(self, n: i64) -> i64:
-        wanted = f"'\"' after {self.max_string} characters of a string"
-        self.fail(Reason.STRING_TOO_LONG, wanted, self.token_start + self.max_string)
+    def _fail_long_string(self, limit: i64, n: i64) -> i64:
+        wanted = f"the end of a string after {self.max_string} characters"
+        return self._fail_string(Reason.STRING_TOO_LONG, wanted, limit, n)
+
+    def _fail_string(self, reason: Reason, wanted: str, i: i64, n: i64) -> i64:
+        self.fail(reason, wanted, self.base + i)
         return n
 
     def _end_string(self, text: str, quote: i64, n: i64) -> i64:
         if text:
-            self.fresh = True
+            self.is_fresh = True
         text = self._take(text)
         if self.mode == modes.STRING:
             self.mode = self.after
+            if self.is_fresh and self.hidden_levels == 0:
+                self.changed_step = self.step
             self.string(text)
             return quote + 1
         refusal = self.key(text)
@@ -287,8 +255,7 @@ class Scanner:
         self.mode = modes.COLON
         return quote + 1
 
-    def _read_number(self, chunk: str, i: i64) -> i64:
-        n: i64 = len(chunk)
+    def _read_number(self, chunk: str, i: i64, n: i64) -> i64:
         begin: i64 = i
         mode: i64 = self.mode
         cell: i64 = NEXT
@@ -302,50 +269,52 @@ class Scanner:
             mode = cell - NEXT
             i += 1
         self.mode = mode
-        if self.base + i - self.token_start > self.max_number:
+        limit: i64 = self.token_start + self.max_number - self.base
+        if i > limit:
+            self._keep(chunk[begin:limit])
             wanted = f"the end of a number after {self.max_number} characters"
-            self.fail(Reason.NUMBER_TOO_LONG, wanted, self.token_start + self.max_number)
+            self.fail(Reason.NUMBER_TOO_LONG, wanted, self.base + limit)
             return n
-        if i == n:
-            self._keep(chunk[begin:])
-        elif cell == FAIL:
-            self._fail_at(chunk, i)
-            return n
-        elif not self._end_number(chunk[begin:i], self.base + i):
-            return n
-        return i
+        if i == n or cell == FAIL:
+            self._keep(chunk[begin:i])
+            return n if i == n else self._fail_at(chunk, i, n)
+        return i if self._end_number(chunk[begin:i], self.base + i) else n
 
     def _end_number(self, text: str, at: i64) -> bool:
         lexeme = self._take(text)
+        is_shown = self.hidden_levels == 0
         refusal = self.number(lexeme)
         if refusal is not None:
             self.pieces = [lexeme]
             self.fail(refusal, "a number in the range of Decimal", at)
             return False
+        if is_shown:
+            self.changed_step = self.step
         self.mode = self.after
         return True
 
-    def _read_literal(self, chunk: str, i: i64) -> i64:
+    def _read_literal(self, chunk: str, i: i64, n: i64) -> i64:
         word = LITERALS[chunk[i]]
         part = chunk[i : i + len(word)]
         if part == word:
             self.mode = self.after
+            if self.hidden_levels == 0:
+                self.changed_step = self.step
             self.literal(word)
             return i + len(word)
-        n: i64 = len(chunk)
-        self.mode = modes.LITERAL
         if word.startswith(part):
             self.held = part
             return n
-        good = next(k for k, letter in enumerate(part) if letter != word[k])
-        self.fail(Reason.UNEXPECTED_CHARACTER, f"'{word}'", self.base + i + good)
+        wrong = next(k for k, letter in enumerate(part) if letter != word[k])
+        self.held = part[:wrong]
+        self.fail(Reason.UNEXPECTED_CHARACTER, f"'{word}'", self.base + i + wrong)
         return n
 
     def _keep(self, text: str) -> None:
         """Put by what is certain of a token that goes on."""
         if not text:
             return
-        self.fresh = True
+        self.is_fresh = True
         if self.pieces is None:
             self.pieces = [text]
         else:
@@ -359,10 +328,6 @@ class Scanner:
         self.pieces = None  # and not cleared: an earlier moment may still look at it
         return text
 
-    def is_over(self) -> bool:
-        """Tell whether no more text will be read: it is wrong, or what follows the document is ignored."""
-        return self.error is not None or self.trailing_index >= 0
-
     def finish(self) -> None:
         """Say that the text is over: a root number is complete now, anything else that is open is an error."""
         number_may_end = self.mode in _NUMBER_MAY_END
@@ -371,8 +336,9 @@ class Scanner:
         elif self.mode != modes.DONE:
             wanted = EXPECTED[self.after if number_may_end else self.mode]
             self.fail(Reason.UNEXPECTED_END, f"{wanted} before the end of the text", self.index)
+        self.settled_step = self.step
 
-    def _fail_at(self, chunk: str, i: i64) -> None:
+    def _fail_at(self, chunk: str, i: i64, n: i64) -> i64:
         """Say why the character at `i` cannot be right."""
         at: i64 = self.base + i
         wanted = EXPECTED[self.mode]
@@ -382,10 +348,12 @@ class Scanner:
             self.fail(Reason.BYTE_ORDER_MARK, f"{wanted}, not a byte order mark", at)
         else:
             self.fail(Reason.UNEXPECTED_CHARACTER, wanted, at)
+        return n
 
     def _end_at_trailing_text(self, wanted: str, at: i64) -> None:
         if self.ignore_trailing:
             self.trailing_index = self.index = at
+            self.is_over = True
         else:
             self.fail(Reason.TRAILING_TEXT, wanted, at)
 
@@ -395,6 +363,7 @@ class Scanner:
         message = f"expected {wanted} (line {line}, column {column})"
         self.error = ParserError(message, reason, at, line, column, self.path())
         self.index = at
+        self.is_over = True
 
     def position(self, index: int) -> tuple[int, int]:
         """Line and column of an index, as `json.JSONDecodeError` counts them."""

@@ -2,20 +2,18 @@
 
 A container is written only at its end, by the tape.
 A state remembers how many of its values were complete then, so that an old state still sees its own beginning of it.
-
-What a state shows of an open container is a *view*: a plain `list` or `dict` of its own, because the storage goes on
-growing and what was handed out must not.
-Views keep identity: content that did not change is shown by the same object, whatever the order in which states are read.
-Two rules do that: the newest view is remembered and used again where the content is the same, and a container that closes
-with the content of its newest view takes that view for its value.
+The storage of an open container is never handed out, because it goes on growing; that of a closed one is its value.
+What is handed out of an open one is a *view*: a plain `list` or `dict` of the same values, and of the open one in it.
 """
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from jsontide._values import MISSING
+from jsontide.text import _modes as modes
+from jsontide.tree._references import OUR_TEXT, is_referred_to
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -23,22 +21,24 @@ if TYPE_CHECKING:
     from jsontide._values import JsonValue, Missing
 
 
-class Container:
-    """An array or object; `step` counts the chunks of its stream."""
+_LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy
 
-    def __init__(self, node_id: i64, parent: Container | None, key: str | None) -> None:
+
+class Container:
+    """An array or object."""
+
+    __slots__ = ("after", "closed_at", "count", "depth", "is_duplicate", "key", "node_id", "parent", "place")
+
+    def __init__(self, node_id: i64, parent: Container | None, key: str | None, after: i64) -> None:
         self.node_id: i64 = node_id
         self.parent: Container | None = parent
         self.key: str | None = key  # in the parent, if that is an object
-        self.place: i64 = 0 if parent is None else parent.count  # complete values before it there
-        self.hidden: bool = False  # an earlier member of its key is the one to show
+        self.after: i64 = after  # the mode after a value in it
+        self.depth: i64 = 0 if parent is None else parent.depth + 1
+        self.place: i64 = 0 if parent is None else parent.count  # complete values before it in the parent
+        self.is_duplicate: bool = False  # an earlier member of its key is the one to show
         self.count: i64 = 0  # complete values in it
-        self.last: JsonValue | Missing = MISSING  # the last of them
         self.closed_at: i64 = 0  # the step in which it closed, 0 while it is open
-        self.newest: JsonValue = None  # the newest view
-        self.newest_size: i64 = -1  # how many values that shows, -1 for no view
-        self.newest_last: JsonValue | Missing = MISSING  # the last of them
-        self.newest_step: i64 = 0  # the step whose state that belongs to
 
     def add(self, key: str | None, value: JsonValue) -> None:
         """Append a complete value."""
@@ -48,84 +48,106 @@ class Container:
         """Return the storage itself: the value of a closed container."""
         raise NotImplementedError
 
-    def adopt(self, view: JsonValue) -> None:
-        """Take a view of the same content for storage."""
+    def close(self, step: i64, view: JsonValue) -> JsonValue:
+        """Append no more; return the value, for good: a view of the same content, if there is one."""
         raise NotImplementedError
 
-    def copy(self, count: i64, key: str | None, child: JsonValue | Missing) -> JsonValue:
-        """Return the first `count` values, and the open `child` if there is one, in a container of their own."""
+    def past(self, count: i64, key: str | None, child: JsonValue | Missing) -> JsonValue:
+        """Show how it was: the first `count` values, and `child` if one was open."""
         raise NotImplementedError
 
     def fork(self, count: i64, parent: Container | None) -> Container:
         """Return a container with storage of its own that goes on after `count` values."""
         raise NotImplementedError
 
-    def close(self, step: i64) -> JsonValue:
-        """Append no more; return the value, for good."""
-        self.closed_at = step
-        if self.newest_size == self.count and is_same(self.newest_last, self.last):
-            self.adopt(self.newest)
-        self.newest = None
-        self.newest_size = -1
-        return self.value()
+    def new_view(self) -> JsonValue:
+        """Return a view of the complete values."""
+        raise NotImplementedError
 
-    def view(self, count: i64, key: str | None, child: JsonValue | Missing, step: i64) -> JsonValue:
-        """Show the first `count` values, and the open `child` if there is one, to the state of `step`."""
-        size: i64 = count if child is MISSING else count + 1
-        last = child if child is not MISSING or count != self.count else self.last
-        if self.closed_at != 0:
-            if size == self.count and (child is MISSING or is_same(self.last, child)):
-                return self.value()
-            return self.copy(count, key, child)
-        if size == self.newest_size and is_same(self.newest_last, last):
-            return self.newest
-        view = self.copy(count, key, child)
-        if step >= self.newest_step:
-            self.remember(view, size, last, step)
-        return view
+    def update_view(self, view: JsonValue, size: i64) -> None:
+        """Bring a view of `size` values, the last of which may have been open, up to the complete values of now."""
+        raise NotImplementedError
 
-    def remember(self, view: JsonValue, size: i64, last: JsonValue | Missing, step: i64) -> None:
-        """Take note of the newest view."""
-        self.newest = view
-        self.newest_size = size
-        self.newest_last = last
-        self.newest_step = step
+    def show_child(self, view: JsonValue, key: str | None, child: JsonValue) -> None:
+        """Put the open value into a view of the complete ones, or for the one that is there."""
+        raise NotImplementedError
+
+    def grow_text(self, view: JsonValue, key: str | None, more: str) -> bool:
+        """Extend the open string in a view, unless it is long and somebody holds it."""
+        raise NotImplementedError
 
 
 class ArrayContainer(Container):
     """An array: its storage is the list of its complete values."""
 
-    def __init__(self, node_id: i64, parent: Container | None, key: str | None) -> None:
-        super().__init__(node_id, parent, key)
+    __slots__ = ("items",)
+
+    def __init__(self, node_id: i64, parent: Container | None, key: str | None, after: i64 = modes.AFTER_ITEM) -> None:
+        super().__init__(node_id, parent, key, after)
         self.items: list[JsonValue] = []
 
     def add(self, key: str | None, value: JsonValue) -> None:
         self.items.append(value)
         self.count += 1
-        self.last = value
 
     def value(self) -> JsonValue:
         return self.items
 
-    def adopt(self, view: JsonValue) -> None:
-        self.items = cast("list[JsonValue]", view)
+    def close(self, step: i64, view: JsonValue) -> JsonValue:
+        self.closed_at = step
+        if isinstance(view, list):
+            self.items = view
+        return self.items
 
-    def copy(self, count: i64, key: str | None, child: JsonValue | Missing) -> JsonValue:
-        items = self.items[:count]
+    def past(self, count: i64, key: str | None, child: JsonValue | Missing) -> JsonValue:
+        if self.closed_at != 0:
+            if child is MISSING:
+                if count == self.count:
+                    return self.items
+            elif count + 1 == self.count and is_same(self.items[count], child):
+                return self.items
+        view = self.items[:count]
         if child is not MISSING:
-            items.append(child)
-        return items
+            view.append(child)
+        return view
 
     def fork(self, count: i64, parent: Container | None) -> Container:
-        fork = ArrayContainer(self.node_id, parent, self.key)
+        fork = ArrayContainer(self.node_id, parent, self.key, self.after)
         fork.items = self.items[:count]
         fork.count = count
-        fork.last = fork.items[-1] if count else MISSING
         return fork
+
+    def new_view(self) -> JsonValue:
+        return self.items.copy()
+
+    def update_view(self, view: JsonValue, size: i64) -> None:
+        items = cast("list[JsonValue]", view)
+        kept = size - 1 if size > 0 else 0
+        del items[kept:]
+        items.extend(self.items[kept:])
+
+    def show_child(self, view: JsonValue, key: str | None, child: JsonValue) -> None:
+        items = cast("list[JsonValue]", view)
+        if len(items) == self.count:
+            items.append(child)
+        else:
+            items[-1] = child
+
+    def grow_text(self, view: JsonValue, key: str | None, more: str) -> bool:
+        items = cast("list[JsonValue]", view)
+        text = cast("str", items[-1])
+        if len(text) > _LONG and is_referred_to(text, OUR_TEXT):
+            return False
+        items[-1] = None  # now nobody else refers to the string, and Python extends it in place
+        text += more
+        items[-1] = text
+        return True
 
 
 class Replaced:
     """A member that a later one of the same key replaced: `value` was shown up to the member numbered `place`."""
+
+    __slots__ = ("key", "place", "value")
 
     def __init__(self, place: i64, key: str, value: JsonValue) -> None:
         self.place: i64 = place
@@ -139,52 +161,94 @@ class ObjectContainer(Container):
     A repeated key overwrites what the dict held, so that the values replaced are kept for those who saw them.
     """
 
+    __slots__ = ("members", "replaced")
+
     def __init__(self, node_id: i64, parent: Container | None, key: str | None) -> None:
-        super().__init__(node_id, parent, key)
+        super().__init__(node_id, parent, key, modes.AFTER_MEMBER)
         self.members: dict[str, JsonValue] = {}
-        self.replaced: list[Replaced] = []
+        self.replaced: list[Replaced] | None = None
 
     def add(self, key: str | None, value: JsonValue) -> None:
         assert key is not None
         if key in self.members:
+            if self.replaced is None:
+                self.replaced = []
             self.replaced.append(Replaced(self.count, key, self.members[key]))
         self.members[key] = value
         self.count += 1
-        self.last = value
 
     def value(self) -> JsonValue:
         return self.members
 
-    def adopt(self, view: JsonValue) -> None:
-        self.members = cast("dict[str, JsonValue]", view)
+    def close(self, step: i64, view: JsonValue) -> JsonValue:
+        self.closed_at = step
+        if isinstance(view, dict):
+            self.members = view
+        return self.members
 
-    def copy(self, count: i64, key: str | None, child: JsonValue | Missing) -> JsonValue:
-        members = self.members.copy() if count == self.count else self._first(count)
+    def past(self, count: i64, key: str | None, child: JsonValue | Missing) -> JsonValue:
+        if self.closed_at != 0:
+            if child is MISSING:
+                if count == self.count:
+                    return self.members
+            elif count + 1 == self.count and key is not None and is_same(self.members[key], child):
+                return self.members
+        view = self._first(count)
         if child is not MISSING:
             assert key is not None
-            members[key] = child
-        return members
+            view[key] = child
+        return view
 
     def fork(self, count: i64, parent: Container | None) -> Container:
         fork = ObjectContainer(self.node_id, parent, self.key)
         fork.members = self._first(count)
-        fork.replaced = [old for old in self.replaced if old.place < count]
         fork.count = count
-        if fork.replaced and fork.replaced[-1].place == count - 1:
-            fork.last = fork.members[fork.replaced[-1].key]
-        elif count:
-            fork.last = next(reversed(fork.members.values()))
+        if self.replaced is not None:
+            fork.replaced = [old for old in self.replaced if old.place < count]
         return fork
 
     def _first(self, count: i64) -> dict[str, JsonValue]:
         """Return the members as they were when `count` of them were complete."""
-        undone = [later for later in self.replaced if later.place >= count]
-        distinct = count - (len(self.replaced) - len(undone))
+        if count == self.count:
+            return self.members.copy()
+        replaced = self.replaced or []
+        undone = [later for later in replaced if later.place >= count]
+        distinct = count - (len(replaced) - len(undone))
         members = dict(islice(self.members.items(), distinct))
         for later in reversed(undone):
             if later.key in members:
                 members[later.key] = later.value
         return members
+
+    def new_view(self) -> JsonValue:
+        return self.members.copy()
+
+    def update_view(self, view: JsonValue, size: i64) -> None:
+        members = cast("dict[str, JsonValue]", view)
+        if self.replaced:
+            members.clear()
+            members.update(self.members)
+            return
+        kept = size - 1 if size > 0 else 0
+        if kept < self.count:
+            newest = list(islice(reversed(self.members.items()), self.count - kept))
+            newest.reverse()
+            members.update(newest)
+
+    def show_child(self, view: JsonValue, key: str | None, child: JsonValue) -> None:
+        assert key is not None
+        cast("dict[str, JsonValue]", view)[key] = child
+
+    def grow_text(self, view: JsonValue, key: str | None, more: str) -> bool:
+        assert key is not None
+        members = cast("dict[str, JsonValue]", view)
+        text = cast("str", members[key])
+        if len(text) > _LONG and is_referred_to(text, OUR_TEXT):
+            return False
+        members[key] = None  # now nobody else refers to the string, and Python extends it in place
+        text += more
+        members[key] = text
+        return True
 
 
 def is_same(old: JsonValue | Missing, new: JsonValue | Missing) -> bool:

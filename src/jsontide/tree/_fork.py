@@ -1,23 +1,24 @@
 """An old state in, a tape of its own out: how a branch begins.
 
-Values that are closed are shared with the first tape; of the open containers the beginning that the state can see is copied.
+Values that are closed are shared with the first tape; of the open containers what the state can see is copied.
 The branch shows what the state showed by the same objects, so that identity holds across branches too.
 """
 
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from jsontide._values import MISSING
 from jsontide.text import _modes as modes
 from jsontide.tree._nodes import has_open_scalar
-from jsontide.tree._resolve import open_containers, open_text, resolve_container
-from jsontide.tree._tape import Tape, mode_after_value
+from jsontide.tree._resolve import open_containers, open_text, open_values
+from jsontide.tree._show import Showing
+from jsontide.tree._tape import Tape
 
 if TYPE_CHECKING:
-    from jsontide._path import Segment
     from jsontide._values import JsonValue
+    from jsontide.tree._containers import Container
     from jsontide.tree._state import ParserState
 
 
@@ -25,7 +26,7 @@ def fork(state: ParserState) -> Tape:
     """Return a tape that ends where the state does."""
     old = state._tape
     tape = Tape(old.options)
-    tape.step = state._step
+    tape.step = tape.settled_step = tape.changed_step = tape.shown_step = state._step
     tape.mode = state._mode
     tape.index = state._index
     tape.held = state._held
@@ -35,9 +36,7 @@ def fork(state: ParserState) -> Tape:
     tape.newlines = old.newlines[: old.position(state._index)[0] - 1]
     tape.known_keys = old.known_keys
     tape.member_key = state._member_key
-    tape.hidden = state._hidden
-    if state._mode == modes.DONE:
-        tape.root = old.root
+    tape.is_duplicate = state._is_duplicate
     _copy_log(state, tape)
     _copy_open_containers(state, tape)
     return tape
@@ -57,29 +56,27 @@ def _copy_log(state: ParserState, tape: Tape) -> None:
 
 
 def _copy_open_containers(state: ParserState, tape: Tape) -> None:
-    containers = open_containers(state)
-    view = state.value
+    """Copy the chain of open containers, and take what the state shows of them for the newest showing."""
+    value = state.value
+    views: list[JsonValue] = [[] if value is MISSING else [value], *open_values(state)]
+    containers = [state._tape.document, *open_containers(state)]
+    copies: list[Container] = []
+    sizes: list[int] = []
+    parent: Container | None = None
     for container, inner in zip_longest(containers, containers[1:]):
         if inner is not None:
-            count, key, is_shown = inner.place, inner.key, not inner.hidden
+            count, is_shown = inner.place, not inner.is_duplicate
         else:
-            count, key = state._count, state._member_key
-            is_shown = state._mode == modes.STRING and not state._hidden
-        if container.hidden:
-            view = resolve_container(state, container)
-        shown = cast("JsonValue", view)  # a container is visible from its bracket on
-        copy = container.fork(count, tape.top)
-        copy.hidden = container.hidden
-        child = _value_at(shown, count if key is None else key) if is_shown else MISSING
-        copy.remember(shown, count + is_shown, child if is_shown else copy.last, state._step)
-        tape.entries[container.node_id] = copy
-        tape.top = copy
-        view = child
-    tape.depth = len(containers)
-    tape.after = mode_after_value(tape.top)
-
-
-def _value_at(view: JsonValue, segment: Segment) -> JsonValue:
-    if isinstance(view, dict):
-        return view[cast("str", segment)]
-    return cast("list[JsonValue]", view)[cast("int", segment)]
+            count, is_shown = state._count, state._mode == modes.STRING and not state._is_duplicate
+        parent = container.fork(count, parent)
+        parent.is_duplicate = container.is_duplicate
+        copies.append(parent)
+        sizes.append(count + is_shown)
+    for copy in copies[1:]:
+        tape.entries[copy.node_id] = copy
+    tape.document = copies[0]
+    tape.top = copies[-1]
+    tape.depth = len(copies) - 1
+    tape.after = tape.top.after
+    tape.hidden_levels = state._is_duplicate + sum(copy.is_duplicate for copy in copies)
+    tape.newest = Showing(copies, views, sizes)

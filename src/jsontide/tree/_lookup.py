@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from jsontide.tree._containers import Container, ObjectContainer
 from jsontide.tree._nodes import child_ids, key_of, node_of
+from jsontide.tree._state import check_state
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
@@ -21,9 +22,8 @@ def node_at(state: ParserState, path: Path) -> Node | None:
     >>> node_at(state, ("days", 0, "title")).buffer
     'Arr'
     """
-    if not isinstance(path, tuple):
-        message = f"a path must be a tuple of keys and indices, not {type(path).__name__}"
-        raise TypeError(message)
+    check_state(state)
+    _check_path(path)
     node_id = 0 if state.next_id else None
     for segment in path:
         if node_id is None:
@@ -56,6 +56,16 @@ def _child(state: ParserState, node_id: int, segment: Segment) -> int | None:
         if tape.keep_first:
             return next(matches, None)
         return max(matches, default=None)
-    if isinstance(segment, int) and 0 <= segment < len(ids):
+    if isinstance(segment, int) and not isinstance(segment, bool) and 0 <= segment < len(ids):
         return ids[segment]
     return None
+
+
+def _check_path(path: Path) -> None:
+    if not isinstance(path, tuple):
+        message = f"a path must be a tuple of keys and indices, not {type(path).__name__}"
+        raise TypeError(message)
+    for segment in path:
+        if not isinstance(segment, str | int):
+            message = f"a path must have keys and indices, not {type(segment).__name__}"
+            raise TypeError(message)

@@ -19,12 +19,10 @@ class NodeIndex:
         self.children: dict[int, list[int]] = {}
         self.newest: dict[int, tuple[int, Node]] = {}  # with the step of its state
 
-    def extend(self, owners: list[Container | None]) -> None:
+    def extend(self, owners: list[Container]) -> None:
         """Take in what was logged since."""
         for node_id in range(self.indexed, len(owners)):
-            owner = owners[node_id]
-            if owner is not None:
-                self.children.setdefault(owner.node_id, []).append(node_id)
+            self.children.setdefault(owners[node_id].node_id, []).append(node_id)
         self.indexed = len(owners)
 
     def keep(self, step: int, node: Node) -> Node:

@@ -16,7 +16,7 @@ class NullNode:
     id: int
     parent_id: int | None
     closed: bool
-    resolved_value: None | Missing
+    resolved_value: Missing | None
     type: Literal["null"] = "null"
 
 

@@ -21,7 +21,7 @@ from jsontide.tree._node_kinds import (
     ObjectNode,
     StringNode,
 )
-from jsontide.tree._resolve import open_text, resolve_container
+from jsontide.tree._resolve import open_containers, open_text, open_values, value_at
 
 if TYPE_CHECKING:
     from jsontide._values import JsonValue
@@ -58,6 +58,11 @@ def has_open_scalar(state: ParserState) -> bool:
     return state._mode < modes.VALUE and state._mode != modes.KEY_TEXT
 
 
+def id_of(container: Container) -> int | None:
+    """Return the id of a container; the document has none."""
+    return container.node_id if container.depth else None
+
+
 def node_of(state: ParserState, node_id: int) -> Node:
     """Return a node that the state can see."""
     tape = state._tape
@@ -65,7 +70,7 @@ def node_of(state: ParserState, node_id: int) -> Node:
         node = _open_scalar(state)
     else:
         owner = tape.owners[node_id]
-        parent_id = None if owner is None else owner.node_id
+        parent_id = id_of(owner)
         entry = tape.entries[node_id]
         if isinstance(entry, Container):
             node = _container_node(state, entry, parent_id)
@@ -76,22 +81,28 @@ def node_of(state: ParserState, node_id: int) -> Node:
 
 def _open_scalar(state: ParserState) -> Node:
     node_id = state._node_count - 1
-    parent_id = None if state._top is None else state._top.node_id
+    parent_id = id_of(state._top)
     if state._mode == modes.STRING:
-        text = open_text(state)
+        text = _visible_text(state)
         return StringNode(node_id, parent_id, closed=False, resolved_value=text, buffer=text)
     if state._mode == modes.LITERAL:
         if state._held.startswith("n"):
             return NullNode(node_id, parent_id, closed=False, resolved_value=MISSING)
         return BooleanNode(node_id, parent_id, closed=False, resolved_value=MISSING)
-    return NumberNode(
-        node_id, parent_id, closed=False, resolved_value=MISSING, buffer=open_text(state)
-    )
+    return NumberNode(node_id, parent_id, closed=False, resolved_value=MISSING, buffer=open_text(state))
 
 
-def _closed_scalar(
-    node_id: int, parent_id: int | None, value: JsonValue, lexeme: str | None
-) -> Node:
+def _visible_text(state: ParserState) -> str:
+    """Return the text of the open string: the very object that the root's value holds, if it does."""
+    if state._is_duplicate:
+        return open_text(state)
+    if state._top.depth == 0:
+        return cast("str", state.value)
+    segment = state._count if state._member_key is None else state._member_key
+    return cast("str", value_at(open_values(state)[-1], segment))
+
+
+def _closed_scalar(node_id: int, parent_id: int | None, value: JsonValue, lexeme: str | None) -> Node:
     if lexeme is not None:
         number = cast("float | str", value)
         return NumberNode(node_id, parent_id, closed=True, resolved_value=number, buffer=lexeme)
@@ -104,14 +115,12 @@ def _closed_scalar(
             return StringNode(node_id, parent_id, closed=True, resolved_value=value, buffer=value)
         case _:
             number = cast("float", value)
-            return NumberNode(
-                node_id, parent_id, closed=True, resolved_value=number, buffer=repr(value)
-            )
+            return NumberNode(node_id, parent_id, closed=True, resolved_value=number, buffer=repr(value))
 
 
 def _container_node(state: ParserState, container: Container, parent_id: int | None) -> Node:
     closed = 0 < container.closed_at <= state._step
-    value = container.value() if closed else resolve_container(state, container)
+    value = container.value() if closed else _open_value(state, container)
     children = tuple(child_ids(state, container))
     if isinstance(container, ObjectContainer):
         members = cast("dict[str, JsonValue]", value)
@@ -119,6 +128,11 @@ def _container_node(state: ParserState, container: Container, parent_id: int | N
         return ObjectNode(container.node_id, parent_id, closed, members, keys, children)
     items = cast("list[JsonValue]", value)
     return ArrayNode(container.node_id, parent_id, closed, items, children)
+
+
+def _open_value(state: ParserState, container: Container) -> JsonValue:
+    depth = open_containers(state).index(container)
+    return open_values(state)[depth]
 
 
 def child_ids(state: ParserState, container: Container) -> list[int]:

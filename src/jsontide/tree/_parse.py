@@ -14,12 +14,11 @@ from jsontide.text import _modes as modes
 from jsontide.text._utf8 import START_OF_BYTES, decode
 from jsontide.tree._fork import fork
 from jsontide.tree._options import Options
-from jsontide.tree._state import ParserState
+from jsontide.tree._state import ParserState, check_state
 from jsontide.tree._tape import Tape
 
 if TYPE_CHECKING:
     from jsontide._values import JsonValue, Missing
-    from jsontide.text._utf8 import ByteSource
     from jsontide.tree._options import DuplicateKeys, Floats, Trailing
 
 _DEFAULT_LIMITS: Final = Limits()
@@ -42,9 +41,7 @@ def create_parser_state(
     >>> state.value
     {'city': 'Kyo'}
     """
-    options = Options(
-        limits=limits, duplicate_keys=duplicate_keys, trailing=trailing, floats=floats
-    )
+    options = Options(limits=limits, duplicate_keys=duplicate_keys, trailing=trailing, floats=floats)
     return ParserState(Tape(options), None, None)
 
 
@@ -56,26 +53,24 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
     >>> state.value, state.is_complete
     ([1, 'two'], True)
     """
-    if not isinstance(state, ParserState):
-        raise _not_a_state(state)
+    check_state(state)
     if not isinstance(chunk, str):
         return _parse_bytes(state, chunk)
-    if not chunk or state._error is not None or state._trailing_index >= 0:
+    if not chunk or state.is_over:
         return state
     if state._source is not None:
         message = "a str chunk cannot follow bytes chunks"
         raise TypeError(message)
     tape = claim(state)
-    changes = tape.changes
     tape.scan(chunk)
-    return _mark(state, tape, changes, None)
+    return ParserState(tape, None, state)
 
 
 def _parse_bytes(state: ParserState, chunk: bytes | bytearray | memoryview) -> ParserState:
     if not isinstance(chunk, bytes | bytearray | memoryview):
         message = f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}"
         raise TypeError(message)
-    if len(chunk) == 0 or state._error is not None or state._trailing_index >= 0:
+    if len(chunk) == 0 or state.is_over:
         return state
     source = state._source
     if source is None:
@@ -85,21 +80,11 @@ def _parse_bytes(state: ParserState, chunk: bytes | bytearray | memoryview) -> P
         source = START_OF_BYTES
     source, text, is_good = decode(source, bytes(chunk))
     tape = claim(state)
-    changes = tape.changes
     tape.scan(text)
-    if not is_good and not tape.is_over():
-        wanted = f"UTF-8, not the bytes at offset {source.offset},"
+    if not is_good and not tape.is_over:
+        wanted = f"UTF-8 at byte {source.offset}"
         tape.fail(Reason.BAD_UTF8, wanted, tape.index)
-    return _mark(state, tape, changes, source)
-
-
-def _mark(
-    state: ParserState, tape: Tape, changes: int, source: ByteSource | None
-) -> ParserState:
-    """Return the state at the end of the tape; it shows what `state` does unless something visible changed."""
-    if tape.changes != changes or (tape.fresh and tape.mode == modes.STRING):
-        return ParserState(tape, source, None)
-    return ParserState(tape, source, state._twin or state)
+    return ParserState(tape, source, state)
 
 
 def claim(state: ParserState) -> Tape:
@@ -123,30 +108,23 @@ def finalize(state: ParserState) -> ParserState:
     >>> finalize(parse_chunk(create_parser_state(), "[12")).error.message
     "expected ',' or ']' before the end of the text (line 1, column 4)"
     """
-    if not isinstance(state, ParserState):
-        raise _not_a_state(state)
-    if state._error is not None or state._trailing_index >= 0:
+    check_state(state)
+    if state.is_over:
         return state
     source = state._source
     pending = b"" if source is None else source.pending
     if state._mode == modes.DONE and not pending:
         return state
     tape = claim(state)
-    changes = tape.changes
     if source is not None and pending:
         wanted = f"the rest of the UTF-8 sequence at byte {source.offset} before the end of the text"
         tape.fail(Reason.UNEXPECTED_END, wanted, tape.index)
     else:
         tape.finish()
-    return _mark(state, tape, changes, source)
+    return ParserState(tape, source, state)
 
 
 def get_resolved_value(state: ParserState) -> JsonValue | Missing:
     """Return the value if the document is complete, else `MISSING`."""
-    if not isinstance(state, ParserState):
-        raise _not_a_state(state)
+    check_state(state)
     return state.value if state.is_complete else MISSING
-
-
-def _not_a_state(other: object) -> TypeError:
-    return TypeError(f"expected a ParserState, not {type(other).__name__}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
 from jsontide.tree._nodes import has_open_scalar
 from jsontide.tree._resolve import open_text
-from jsontide.tree._tape import Tape, mode_after_value
+from jsontide.tree._tape import Tape
 
 if TYPE_CHECKING:
     from array import array
@@ -35,13 +35,13 @@ class Dump(NamedTuple):
     token_start: int
     open_text: str | None
     member_key: str | None
-    hidden: bool
+    is_duplicate: bool
     error: ParserError | None
     trailing_index: int
     newlines: array[int]
     node_count: int
     stack: tuple[int, ...]
-    owners: list[int]  # by node: the id of the container around it, -1 for the root
+    owners: list[int]  # by node: the id of the container around it, -1 for the document
     keys: list[str | None]  # by node
     scalars: list[JsonValue]  # by node; None stands for a container too
     objects: dict[int, bool]  # the containers: whether they are objects
@@ -63,19 +63,17 @@ def dump(state: ParserState) -> Dump:
         token_start=state._token_start,
         open_text=None if state._pieces is None else open_text(state),
         member_key=state._member_key,
-        hidden=state._hidden,
-        error=state._error,
-        trailing_index=state._trailing_index,
+        is_duplicate=state._is_duplicate,
+        error=state.error,
+        trailing_index=state._tape.trailing_index if state.is_over else -1,
         newlines=tape.newlines[: tape.position(state._index)[0] - 1],
         node_count=state._node_count,
         stack=state.stack,
-        owners=[-1 if owner is None else owner.node_id for owner in tape.owners[:logged]],
+        owners=[owner.node_id for owner in tape.owners[:logged]],
         keys=tape.keys[:logged],
         scalars=[None if isinstance(entry, Container) else entry for entry in entries],
         objects={
-            entry.node_id: isinstance(entry, ObjectContainer)
-            for entry in entries
-            if isinstance(entry, Container)
+            entry.node_id: isinstance(entry, ObjectContainer) for entry in entries if isinstance(entry, Container)
         },
         lexemes={node_id: text for node_id, text in tape.lexemes.items() if node_id < logged},
     )
@@ -84,7 +82,7 @@ def dump(state: ParserState) -> Dump:
 def load(dump: Dump) -> Tape:
     """Return a tape that ends where the state did."""
     tape = Tape(dump.options)
-    tape.step = dump.step
+    tape.step = tape.settled_step = tape.changed_step = dump.step
     tape.mode = dump.mode
     tape.index = dump.position
     tape.held = dump.held
@@ -92,36 +90,39 @@ def load(dump: Dump) -> Tape:
     tape.pieces = None if dump.open_text is None else [dump.open_text]
     tape.error = dump.error
     tape.trailing_index = dump.trailing_index
+    tape.is_over = tape.error is not None or tape.trailing_index >= 0
     tape.newlines = dump.newlines
     tape.node_count = dump.node_count
     tape.lexemes = dump.lexemes
     open_ids = frozenset(dump.stack)
     for node_id in range(len(dump.owners)):
         _load_node(tape, dump, node_id, open_ids)
-    tape.top = cast("Container", tape.entries[dump.stack[-1]]) if dump.stack else None
+    if dump.stack:
+        tape.top = cast("Container", tape.entries[dump.stack[-1]])
+    else:
+        tape.top = tape.document
     tape.member_key = dump.member_key
-    tape.hidden = dump.hidden
+    tape.is_duplicate = dump.is_duplicate
     tape.depth = len(dump.stack)
-    tape.after = mode_after_value(tape.top)
+    tape.after = tape.top.after
     return tape
 
 
 def _load_node(tape: Tape, dump: Dump, node_id: int, open_ids: frozenset[int]) -> None:
     """Log a node again; a closed container is put in its place at once, and filled by the nodes that follow."""
     owner_id = dump.owners[node_id]
-    owner = None if owner_id < 0 else cast("Container", tape.entries[owner_id])
+    owner = tape.document if owner_id < 0 else cast("Container", tape.entries[owner_id])
     key = dump.keys[node_id]
     tape.top = owner
     tape.member_key = key
-    tape.hidden = (
-        tape.keep_first and isinstance(owner, ObjectContainer) and key in owner.members
-    )
+    tape.is_duplicate = tape.keep_first and isinstance(owner, ObjectContainer) and key in owner.members
+    tape.hidden_levels += tape.is_duplicate
     if node_id not in dump.objects:
         tape.add(dump.scalars[node_id])
         return
     kind = ObjectContainer if dump.objects[node_id] else ArrayContainer
     container = kind(node_id, owner, key)
-    container.hidden = tape.hidden
+    container.is_duplicate = tape.is_duplicate
     tape.log(container)
     if node_id not in open_ids:
         container.closed_at = dump.step

@@ -1,11 +1,12 @@
-"""A state in, the values it shows out.
+"""An old state in, the values it shows out: how things were before the tape went on.
 
 Only the open path is looked at: closed containers are values already.
+What the newest state shows is made by `_show`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from jsontide._values import MISSING
 from jsontide.text import _modes as modes
@@ -13,6 +14,7 @@ from jsontide.text import _modes as modes
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
+    from jsontide._path import Segment
     from jsontide._values import JsonValue, Missing
     from jsontide.tree._containers import Container
     from jsontide.tree._state import ParserState
@@ -20,54 +22,59 @@ if TYPE_CHECKING:
 
 def open_text(state: ParserState) -> str:
     """Return what is certain of the open string or number."""
-    pieces = state._pieces
-    if pieces is None:
-        return ""
-    if len(pieces) == state._piece_count:
-        return "".join(pieces)
-    return "".join(pieces[: state._piece_count])
+    return "" if state._pieces is None else "".join(state._pieces[: state._piece_count])
 
 
 def open_containers(state: ParserState) -> list[Container]:
     """Return the open containers, outermost first."""
     containers: list[Container] = []
     container = state._top
-    while container is not None:
+    while container.parent is not None:
         containers.append(container)
         container = container.parent
     containers.reverse()
     return containers
 
 
-def resolve(state: ParserState) -> JsonValue | Missing:
-    """Return the value of the root as it is visible."""
-    if state._top is not None:
-        return resolve_container(state, None)
-    if state._mode == modes.STRING:
-        return open_text(state)
-    if state._mode == modes.DONE:
-        return state._tape.root
-    return MISSING
+def resolve_past(state: ParserState, wanted: Container | None) -> JsonValue | Missing:
+    """Return the value of the root as the state showed it, or of one open container.
 
-
-def resolve_container(state: ParserState, wanted: Container | None) -> JsonValue | Missing:
-    """Return the value of an open container, or of the root.
-
-    From the innermost container outwards: each view holds the one before.
+    From the innermost container outwards: each holds the one before.
     """
     child: JsonValue | Missing = MISSING
-    if state._mode == modes.STRING and not state._hidden:
+    if state._mode == modes.STRING and not state._is_duplicate:
         child = open_text(state)
     container = state._top
     count: i64 = state._count
     key = state._member_key
-    while container is not None:
-        child = container.view(count, key, child, state._step)
-        if container is wanted or container.parent is None:
-            break
-        if container.hidden:
+    while container.parent is not None:
+        child = container.past(count, key, child)
+        if container is wanted:
+            return child
+        if container.is_duplicate:
             child = MISSING
         count = container.place
         key = container.key
         container = container.parent
-    return child
+    document = cast("list[JsonValue]", container.past(count, None, child))
+    return document[0] if document else MISSING
+
+
+def open_values(state: ParserState) -> list[JsonValue]:
+    """Return the values of the open containers, outermost first: the very objects that the root's value holds."""
+    value = cast("JsonValue", state.value)
+    values: list[JsonValue] = []
+    for container in open_containers(state):
+        if container.is_duplicate:
+            value = cast("JsonValue", resolve_past(state, container))
+        elif container.depth > 1:
+            value = value_at(value, container.place if container.key is None else container.key)
+        values.append(value)
+    return values
+
+
+def value_at(value: JsonValue, segment: Segment) -> JsonValue:
+    """Return what a container holds at a key or index that it has."""
+    if isinstance(value, dict):
+        return value[cast("str", segment)]
+    return cast("list[JsonValue]", value)[cast("int", segment)]

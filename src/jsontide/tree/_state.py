@@ -12,7 +12,7 @@ from jsontide.text import _modes as modes
 from jsontide.text._grammar import Mode
 from jsontide.tree._nodes import Nodes, node_of
 from jsontide.tree._pickle import dump, load
-from jsontide.tree._resolve import open_containers, resolve
+from jsontide.tree._resolve import open_containers, resolve_past
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,13 +32,35 @@ class ParserState:
     """Where a stream stands after a chunk; it never changes, and can be fed again at any time.
 
     Made by `create_parser_state`, `parse_chunk` and `finalize`.
-    Values read from it are plain Python containers shared with other states of the stream: read them, do not modify them.
+    Values read from it are plain Python containers, shared with other states of the stream: they are for reading only.
     """
 
-    def __init__(self, tape: Tape, source: ByteSource | None, twin: ParserState | None) -> None:
+    __slots__ = (
+        "_count",
+        "_held",
+        "_index",
+        "_is_duplicate",
+        "_is_read",
+        "_member_key",
+        "_mode",
+        "_node_count",
+        "_piece_count",
+        "_pieces",
+        "_source",
+        "_step",
+        "_tape",
+        "_token_start",
+        "_top",
+        "_twin",
+        "_value",
+    )
+
+    def __init__(self, tape: Tape, source: ByteSource | None, before: ParserState | None) -> None:
         self._tape: Tape = tape
         self._source: ByteSource | None = source
-        self._twin: ParserState | None = twin  # an earlier state that shows the same value
+        self._twin: ParserState | None = None  # an earlier state that shows the same value
+        if before is not None and tape.changed_step < tape.step:
+            self._twin = before if before._twin is None else before._twin
         self._value: JsonValue | Missing = MISSING
         self._is_read: bool = False
         self._step: i64 = tape.step
@@ -51,22 +73,32 @@ class ParserState:
         self._piece_count: i64 = 0 if pieces is None else len(pieces)
         self._node_count: i64 = tape.node_count
         top = tape.top
-        self._top: Container | None = top
-        self._count: i64 = 0 if top is None else top.count
+        self._top: Container = top
+        self._count: i64 = top.count
         self._member_key: str | None = tape.member_key
-        self._hidden: bool = tape.hidden
-        self._error: ParserError | None = tape.error
-        self._trailing_index: i64 = tape.trailing_index
+        self._is_duplicate: bool = tape.is_duplicate
 
     @property
     def value(self) -> JsonValue | Missing:
         """The partial value of the root, `MISSING` before anything is visible."""
+        if self._is_read:
+            return self._value
         if self._twin is not None:
             return self._twin.value
-        if not self._is_read:
-            self._value = resolve(self)
-            self._is_read = True
+        self._value = self._tape.show() if self._is_current() else resolve_past(self, None)
+        self._is_read = True
         return self._value
+
+    def _is_current(self) -> bool:
+        """Tell whether the tape still shows what it did; a step that was broken off leaves that open."""
+        tape = self._tape
+        return tape.changed_step <= self._step and tape.settled_step == tape.step
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more text will be read: it is wrong, or what follows the document is ignored."""
+        # A tape that is over is never written again, so that only its last state can be over.
+        return self._tape.is_over and self._tape.step == self._step
 
     @property
     def nodes(self) -> Nodes:
@@ -91,12 +123,12 @@ class ParserState:
     @property
     def mode(self) -> Mode:
         """What may come next."""
-        return Mode.ERROR if self._error is not None else Mode(self._mode)
+        return Mode(self._mode) if self.error is None else Mode.ERROR
 
     @property
     def error(self) -> ParserError | None:
         """What is wrong with the text, if anything is."""
-        return self._error
+        return self._tape.error if self.is_over else None
 
     @property
     def is_complete(self) -> bool:
@@ -104,12 +136,14 @@ class ParserState:
 
         A root number completes at white space or by `finalize`.
         """
-        return self._mode == modes.DONE and self._error is None
+        return self._mode == modes.DONE and self.error is None
 
     @property
     def trailing_index(self) -> int | None:
         """With `trailing="ignore"`, where the text after the document began, `None` if there was none."""
-        return self._trailing_index if self._trailing_index >= 0 else None
+        if self.is_over and self._tape.trailing_index >= 0:
+            return self._tape.trailing_index
+        return None
 
     @property
     def next_id(self) -> int:
@@ -142,6 +176,13 @@ class ParserState:
 
     def __reduce__(self) -> tuple[Callable[..., ParserState], tuple[object, ...]]:
         return restore, (dump(self),)
+
+
+def check_state(state: ParserState) -> None:
+    """Refuse what is not a state, for callers without a type checker."""
+    if not isinstance(state, ParserState):
+        message = f"a state must be a ParserState, not {type(state).__name__}"
+        raise TypeError(message)
 
 
 def restore(dumped: Dump) -> ParserState:

@@ -2,8 +2,8 @@
 
 A tape is written only at its end; a state is a mark on it.
 Feeding the newest state goes on writing; feeding an older one forks first: it copies what that state could see.
-The log of a tape has an entry for every value, in the order in which they open, so that the index of an entry is the id of
-its node: the container it stands in, its key there, and the scalar or container itself.
+The log of a tape has an entry for every value, in the order in which they open, so that the index of an entry is the
+id of its node: the container it stands in, its key there, and the scalar or container itself.
 A scalar is logged when it is complete.
 """
 
@@ -12,12 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from jsontide._errors import Reason
-from jsontide._values import MISSING
 from jsontide.text import _modes as modes
 from jsontide.text._scanner import Scanner
 from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
 from jsontide.tree._node_index import NodeIndex
 from jsontide.tree._numbers import is_canonical, is_integer, to_decimal, to_int
+from jsontide.tree._show import Showing, begin_showing
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -44,19 +44,21 @@ class Tape(Scanner):
         self.refuse_duplicates: bool = options.duplicate_keys == "error"
         self.floats: str = options.floats
 
-        self.step: i64 = 0  # chunks written; the state that remembers this number is the newest
-        self.changes: i64 = 0  # visible changes, those of an open string aside
-        self.top: Container | None = None  # the innermost open container
+        self.document: Container = ArrayContainer(-1, None, None, modes.DONE)
+        self.top: Container = self.document  # the innermost open container
         self.member_key: str | None = None  # the last key in it
-        self.hidden: bool = False  # an earlier member of that key is the one to show
-        self.root: JsonValue | Missing = MISSING  # the root, when complete
+        self.is_duplicate: bool = False  # an earlier member of that key is the one to show
         self.known_keys: dict[str, str] = {}  # equal keys are one object
 
-        self.owners: list[Container | None] = []
+        self.owners: list[Container] = []
         self.keys: list[str | None] = []
         self.entries: list[JsonValue | Container] = []
         self.lexemes: dict[int, str] = {}  # of those numbers that Python would write otherwise
         self.node_index: NodeIndex = NodeIndex()
+
+        self.newest: Showing = begin_showing(self.document)
+        self.spare: Showing | None = None
+        self.shown_step: i64 = 0  # the step that the newest showing shows
 
     def open_object(self) -> None:
         self._open(ObjectContainer(self.node_count - 1, self.top, self.member_key))
@@ -65,21 +67,25 @@ class Tape(Scanner):
         self._open(ArrayContainer(self.node_count - 1, self.top, self.member_key))
 
     def _open(self, container: Container) -> None:
-        container.hidden = self.hidden
+        container.is_duplicate = self.is_duplicate
         self.log(container)
         self.top = container
         self.member_key = None
-        self.hidden = False
-        self.changes += 1
+        self.is_duplicate = False
 
     def close_container(self) -> i64:
         container = self.top
-        assert container is not None
-        self.top = container.parent
-        self.hidden = container.hidden
-        self.place(container.key, container.close(self.step))
+        parent = container.parent
+        assert parent is not None  # the document does not close
+        view: JsonValue = None
+        if self.changed_step <= self.shown_step and self.hidden_levels == 0:
+            # Nothing has changed since the newest showing: what it shows of this container stays, for good.
+            view = self.newest.views[container.depth]
+        self.top = parent
+        self.is_duplicate = container.is_duplicate
+        self.place(container.key, container.close(self.step, view))
         self.member_key = None
-        return mode_after_value(self.top)
+        return parent.after
 
     def key(self, text: str) -> Reason | None:
         key = self.known_keys.setdefault(text, text)
@@ -90,12 +96,11 @@ class Tape(Scanner):
             if key in top.members:
                 if self.refuse_duplicates:
                     return Reason.DUPLICATE_KEY
-                self.hidden = True
+                self.is_duplicate = True
+                self.hidden_levels += 1
         return None
 
     def string(self, text: str) -> None:
-        if self.fresh:
-            self.changes += 1
         self.add(text)
 
     def number(self, lexeme: str) -> Reason | None:
@@ -117,11 +122,9 @@ class Tape(Scanner):
     def _add_number(self, value: JsonValue, lexeme: str, canonical: bool) -> None:
         if not canonical:
             self.lexemes[self.node_count - 1] = lexeme
-        self.changes += 1
         self.add(value)
 
     def literal(self, word: str) -> None:
-        self.changes += 1
         self.add(_LITERAL_VALUES[word])
 
     def add(self, value: JsonValue) -> None:
@@ -137,35 +140,39 @@ class Tape(Scanner):
 
     def place(self, key: str | None, value: JsonValue) -> None:
         """Put a complete value where it belongs."""
-        if self.top is None:
-            self.root = value
-        elif self.hidden:
-            self.hidden = False
+        if self.is_duplicate:
+            self.is_duplicate = False
+            self.hidden_levels -= 1
         else:
             self.top.add(key, value)
 
+    def show(self) -> JsonValue | Missing:
+        """Return the value of the root as it is now."""
+        if self.changed_step > self.shown_step:
+            if not self.newest.update(self):
+                spare = self.spare
+                if spare is None or not spare.update(self):
+                    spare = begin_showing(self.document)
+                    spare.update(self)
+                self.spare = self.newest
+                self.newest = spare
+            self.shown_step = self.step
+        return self.newest.root()
+
     def path(self) -> Path:
         top = self.top
-        if top is None:
-            return ()
         path = container_path(top)
-        if self.mode not in _VALUE_MODES:
+        if top.depth == 0 or self.mode not in _VALUE_MODES:
             return path
         return (*path, top.count if self.member_key is None else self.member_key)
-
-
-def mode_after_value(container: Container | None) -> i64:
-    """Return what may follow a value in a container, or after the root."""
-    if container is None:
-        return modes.DONE
-    return modes.AFTER_MEMBER if isinstance(container, ObjectContainer) else modes.AFTER_ITEM
 
 
 def container_path(container: Container) -> Path:
     """Return the keys and indices that lead to a container."""
     segments: list[Segment] = []
-    while container.parent is not None:
+    while container.depth > 1:
         segments.append(container.place if container.key is None else container.key)
+        assert container.parent is not None
         container = container.parent
     segments.reverse()
     return tuple(segments)

@@ -1,0 +1,70 @@
+"""Whether somebody else can see an object: the one place that counts references.
+
+CPython frees an object when nothing refers to it any more, so the count of references is exact: an object that has no
+more of them than we made ourselves is ours alone.
+How many a call adds on its own differs between versions and between compiled and interpreted code; it is measured
+once, by the very function that counts.
+Where references are not counted, or threads run at the same time, everything counts as seen.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jsontide._values import JsonValue
+
+
+_count: Final[Callable[[object], int]] = getattr(sys, "getrefcount", id)
+
+
+def are_referred_to(objects: list[JsonValue], limit: int) -> bool:
+    """Tell whether any of some objects has more references than `limit`."""
+    for item in objects:
+        if _count(item) > limit:
+            return True
+    return False
+
+
+def is_referred_to(text: str, limit: int) -> bool:
+    """Tell whether a string has more references than `limit`."""
+    return _count(text) > limit
+
+
+def _can_count() -> bool:
+    """Tell whether counts mean anything here; where not, the limits of -1 let everything count as seen."""
+    is_gil_enabled: Callable[[], bool] = getattr(sys, "_is_gil_enabled", lambda: True)
+    return sys.implementation.name == "cpython" and is_gil_enabled()
+
+
+def _measure_view() -> int:
+    if not _can_count():
+        return -1
+    objects: list[JsonValue] = [[]]
+    around = [objects[0]]
+    limit = 0
+    while are_referred_to(objects, limit):
+        limit += 1
+    around.clear()
+    return limit
+
+
+def _measure_text() -> int:
+    if not _can_count():
+        return -1
+    view: list[JsonValue] = [str(sys.maxsize)]
+    text = cast("str", view[-1])
+    limit = 0
+    while is_referred_to(text, limit):
+        limit += 1
+    return limit
+
+
+OUR_VIEW: Final[int] = _measure_view()
+"""References to a view that only a list of views and one container around it hold."""
+
+OUR_TEXT: Final[int] = _measure_text()
+"""References to a string that only a view and one local name hold."""

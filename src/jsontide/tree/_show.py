@@ -1,0 +1,117 @@
+"""The newest end of a tape in, the value to hand out for it out.
+
+A showing is a chain of views, one for each container of the open path, each holding the next one in its last place.
+Copying them all for every read would cost as much as the containers are wide, so a showing is brought up to date in
+place whenever nobody else can see it any more: what no one holds may change, as CPython does with `text += more`.
+Reference counts tell: a view is ours alone if only its showing and the view around it refer to it.
+What a program still holds, the value itself or anything in it, is never touched: another showing is used, or a new one.
+
+Two showings take turns, because most programs still hold the last value while they ask for the next one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from jsontide._values import MISSING
+from jsontide.text import _modes as modes
+from jsontide.tree._references import OUR_VIEW, are_referred_to
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+    from jsontide._values import JsonValue, Missing
+    from jsontide.tree._containers import Container
+    from jsontide.tree._tape import Tape
+
+
+class Showing:
+    """A chain of views; the first shows the document, whose only value is the root, and is never handed out."""
+
+    __slots__ = ("containers", "piece_count", "pieces", "sizes", "views")
+
+    def __init__(self, containers: list[Container], views: list[JsonValue], sizes: list[int]) -> None:
+        self.containers: list[Container] = containers
+        self.views: list[JsonValue] = views
+        self.sizes: list[int] = sizes  # how many values each view shows, the open one included
+        self.pieces: list[str] | None = None  # of the open string at the end of the chain
+        self.piece_count: i64 = 0  # how many of those it shows
+
+    def root(self) -> JsonValue | Missing:
+        """Return the value to hand out."""
+        document = cast("list[JsonValue]", self.views[0])
+        return document[0] if document else MISSING
+
+    def update(self, tape: Tape) -> bool:
+        """Show what the tape holds now, if nobody can see the views that would change."""
+        pieces = tape.pieces
+        if pieces is not None and pieces is self.pieces:
+            return self._grow_text(tape.member_key, pieces)
+        container: Container = tape.top
+        opened: list[Container] | None = None
+        known: i64 = len(self.containers)
+        while container.depth >= known or self.containers[container.depth] is not container:
+            if opened is None:
+                opened = []
+            opened.append(container)
+            assert container.parent is not None  # every chain begins with the document
+            container = container.parent
+        depth: i64 = container.depth
+        if known > depth + 1:
+            self._forget_closed(depth + 1)
+        if are_referred_to(self.views, OUR_VIEW):
+            return False
+        container.update_view(self.views[depth], self.sizes[depth])
+        self.sizes[depth] = container.count
+        if opened is not None:
+            while opened:
+                self._open(opened.pop())
+        self._show_text(tape)
+        return True
+
+    def _forget_closed(self, known: i64) -> None:
+        del self.containers[known:]
+        del self.views[known:]
+        del self.sizes[known:]
+
+    def _open(self, container: Container) -> None:
+        """Go on with the view of a container inside the last one."""
+        view = container.new_view()
+        if not container.is_duplicate:
+            self._show_child(container.key, view)
+        self.containers.append(container)
+        self.views.append(view)
+        self.sizes.append(container.count)
+
+    def _show_child(self, key: str | None, child: JsonValue) -> None:
+        self.containers[-1].show_child(self.views[-1], key, child)
+        self.sizes[-1] += 1
+
+    def _show_text(self, tape: Tape) -> None:
+        """Show the open string, if there is one."""
+        self.pieces = None
+        if tape.mode != modes.STRING or tape.is_duplicate:
+            return
+        pieces = tape.pieces
+        if pieces is None:
+            self._show_child(tape.member_key, "")
+            return
+        self._show_child(tape.member_key, "".join(pieces))
+        self.pieces = pieces
+        self.piece_count = len(pieces)
+
+    def _grow_text(self, key: str | None, pieces: list[str]) -> bool:
+        """Show more of the same string: nothing else has changed."""
+        if are_referred_to(self.views, OUR_VIEW):
+            return False
+        count: i64 = self.piece_count
+        more = pieces[count] if len(pieces) == count + 1 else "".join(pieces[count:])
+        if not self.containers[-1].grow_text(self.views[-1], key, more):
+            return False
+        self.piece_count = len(pieces)
+        return True
+
+
+def begin_showing(document: Container) -> Showing:
+    """Return a showing of nothing."""
+    return Showing([document], [[]], [0])
