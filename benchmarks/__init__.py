@@ -1,0 +1,1 @@
+"""What a chunk costs, measured; `make bench`."""

@@ -1,0 +1,66 @@
+"""Writes docs/cli.md from the program itself, so that the reference cannot say anything else.
+
+In: the typer app. Out: Markdown; `python docs/gen_cli.py` writes it beside this file.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from jsontide.cli._app import app
+
+TARGET = Path(__file__).with_name("cli.md")
+HEAD = """\
+# Command line
+
+<!-- Made by docs/gen_cli.py; `make docs` rewrites it. -->
+
+The command comes with the extra `cli`:
+
+```
+pip install "jsontide[cli]"
+```
+"""
+
+
+def reference() -> str:
+    root = typer.main.get_command(app)
+    sections = [HEAD, *_section("jsontide", root)]
+    for name, command in getattr(root, "commands", {}).items():
+        sections += _section(f"jsontide {name}", command)
+    return "\n".join(sections)
+
+
+# A command is click's, or typer's own copy of it, as the version of typer wants.
+def _section(name: str, command: Any) -> Iterator[str]:  # noqa: ANN401 - see above
+    arguments = [param for param in command.params if param.param_type_name == "argument"]
+    options = [param for param in command.params if param.param_type_name == "option"]
+    words = [name, "[OPTIONS]" * bool(options), *map(_usage, arguments)]
+    yield f"## `{name}`\n"
+    yield f"```\n{' '.join(filter(None, words))}\n```\n"
+    yield f"{_prose(command.help)}\n"
+    yield "\n".join(map(_entry, arguments + options)) + "\n"
+
+
+def _prose(text: str) -> str:
+    """Paragraphs as they are, in each one sentence per line."""
+    paragraphs = (" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    return "\n\n".join(paragraphs).replace(". ", ".\n")
+
+
+def _usage(param: Any) -> str:  # noqa: ANN401 - see above
+    if param.param_type_name == "argument":
+        return str(param.name).upper()
+    return " ".join(filter(None, [", ".join(param.opts), param.metavar]))
+
+
+def _entry(param: Any) -> str:  # noqa: ANN401 - see above
+    default = f" Default: `{param.default}`." if param.show_default and param.default else ""
+    return f"- `{_usage(param)}`: {param.help}{default}"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(reference(), encoding="utf-8")
+    print(f"wrote {TARGET.name}")
