@@ -1,0 +1,133 @@
+"""The growing value, pretty-printed from its end: only the rows that fit are ever made.
+
+In: a value, the path of its growing end, a width and a height. Out: at most `height` rows.
+Rule: the walk goes backwards and stops when the rows are full, so a frame costs what the screen
+holds and not what the document holds.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from rich.console import Console
+from rich.text import Text
+
+from jsontide import JsonValue, Path
+from jsontide.cli._words import quoted
+
+CURSOR = ("▌", "bold yellow")
+_STEP = 2
+_KEY = "cyan"
+_STRING = "green"
+_SCALAR = "magenta"
+_PUNCTUATION = "dim"
+_OPEN = "bold yellow"
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    depth: int
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A value still to be written; `growing` is what is left of the path to the growing end."""
+
+    depth: int
+    label: Text
+    value: JsonValue
+    comma: str
+    growing: Path | None
+
+
+def tail(console: Console, value: JsonValue, growing: Path | None, *, width: int, height: int) -> list[Text]:
+    """The last rows of the value, its growing end marked; dots on top where there is more."""
+    rows = list(islice(_rows_from_end(console, value, growing, width, width * height), height + 1))
+    if len(rows) > height:
+        rows[height - 1 :] = [Text("⋮", _PUNCTUATION)]
+    return rows[::-1]
+
+
+def _rows_from_end(console: Console, value: JsonValue, growing: Path | None, width: int, room: int) -> Iterator[Text]:
+    for line in _lines_from_end(_Item(0, Text(), value, "", growing), room):
+        # However deep the document, half of the width is left for what it says.
+        indent = min(line.depth * _STEP, width // 2)
+        rows = line.text.wrap(console, width - indent - _STEP, overflow="fold")
+        for number in range(len(rows) - 1, -1, -1):
+            rows[number].pad_left(indent + (_STEP if number else 0))
+            yield rows[number]
+
+
+def _lines_from_end(root: _Item, room: int) -> Iterator[_Line]:
+    """An explicit stack: depth is bounded by the parser's limit, not by Python's stack."""
+    todo = [_expand(root, room)]
+    while todo:
+        entry = next(todo[-1], None)
+        if entry is None:
+            todo.pop()
+        elif isinstance(entry, _Line):
+            yield entry
+        else:
+            todo.append(_expand(entry, room))
+
+
+def _expand(item: _Item, room: int) -> Iterator[_Line | _Item]:
+    """One level of a value, last line first."""
+    match item.value:
+        case dict() as members:
+            entries = ((key, _label(key), members[key]) for key in reversed(members))
+            yield from _container(item, "{}", entries, empty=not members)
+        case list() as items:
+            last = len(items) - 1
+            indexed = ((last - back, Text(), entry) for back, entry in enumerate(reversed(items)))
+            yield from _container(item, "[]", indexed, empty=not items)
+        case scalar:
+            yield _Line(item.depth, Text.assemble(item.label, *_scalar(scalar, item, room)))
+
+
+def _container(
+    item: _Item,
+    brackets: str,
+    entries: Iterator[tuple[str | int, Text, JsonValue]],
+    *,
+    empty: bool,
+) -> Iterator[_Line | _Item]:
+    is_open = item.growing is not None
+    grows_here = item.growing == ()
+    style = _OPEN if is_open else _PUNCTUATION
+    if empty:
+        end = CURSOR if is_open else (brackets[1] + item.comma, _PUNCTUATION)
+        yield _Line(item.depth, Text.assemble(item.label, (brackets[0], style), end))
+        return
+    if grows_here:
+        yield _Line(item.depth + 1, Text.assemble(CURSOR))
+    elif not is_open:
+        yield _Line(item.depth, Text(brackets[1] + item.comma, _PUNCTUATION))
+    comma = ""
+    for segment, label, value in entries:
+        inner = item.growing[1:] if item.growing and item.growing[0] == segment else None
+        yield _Item(item.depth + 1, label, value, comma, inner)
+        comma = ","
+    yield _Line(item.depth, Text.assemble(item.label, (brackets[0], style)))
+
+
+def _label(key: str) -> Text:
+    return Text.assemble((quoted(key), _KEY), (": ", _PUNCTUATION))
+
+
+def _scalar(value: JsonValue, item: _Item, room: int) -> Iterator[tuple[str, str]]:
+    if not isinstance(value, str):
+        yield json.dumps(value), _SCALAR
+    elif len(value) > room:
+        yield "…" + quoted(value[-room:])[1:-1], _STRING
+    else:
+        yield quoted(value)[:-1], _STRING
+    if item.growing is not None:
+        yield CURSOR
+        return
+    if isinstance(value, str):
+        yield '"', _STRING
+    if item.comma:
+        yield item.comma, _PUNCTUATION

@@ -1,0 +1,180 @@
+"""The command as a real process: pipes, signals, terminals, a missing extra."""
+
+import fcntl
+import json
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+ITINERARY = Path(__file__).parents[2] / "examples" / "itinerary.json"
+COMMAND = (sys.executable, "-c", "from jsontide.cli import main; main()")
+PATIENCE = 60
+
+
+def start(*arguments: str | Path, stdout: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+    )
+
+
+def feed(chunks: Iterable[bytes], *, wait: float = 0.0) -> tuple[int, bytes, bytes]:
+    with start("watch", "-") as process:
+        assert process.stdin is not None
+        for chunk in chunks:
+            process.stdin.write(chunk)
+            process.stdin.flush()
+            time.sleep(wait)
+        out, err = process.communicate(timeout=PATIENCE)
+        return process.returncode, out, err
+
+
+def test_standard_input_may_be_cut_anywhere() -> None:
+    data = '{"name": "Zoë 健二 🌊", "n": [1.5e3, null]}'.encode()
+    code, out, err = feed([data[i : i + 1] for i in range(len(data))], wait=0.001)
+    assert (code, err) == (0, b"")
+    assert json.loads(out.splitlines()[-1]) == json.loads(data)
+
+
+def test_a_value_is_printed_before_the_text_ends() -> None:
+    with start("watch", "-") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b'{"a": "x')
+        process.stdin.flush()
+        assert process.stdout.readline() == b'{"a":"x"}\n'
+        process.stdin.write('ë"}'.encode())
+        process.stdin.close()
+        assert process.stdout.readline() == '{"a":"xë"}\n'.encode()
+        assert process.wait(PATIENCE) == 0
+
+
+def test_a_stream_that_is_cut_off_ends_with_1() -> None:
+    code, out, err = feed([b'{"a": "\xc3'])
+    assert code == 1
+    assert out == b'{"a":""}\n'
+    assert err.startswith(b"jsontide: ")
+
+
+def test_a_bad_stream_is_left_at_once() -> None:
+    with start("watch", "-") as process:
+        assert process.stdin is not None
+        process.stdin.write(b"[1 2")
+        process.stdin.flush()
+        assert process.wait(PATIENCE) == 1
+
+
+def test_a_closed_output_ends_quietly(tmp_path: Path) -> None:
+    long = tmp_path / "long.json"
+    long.write_text(json.dumps(["x" * 100] * 200))
+    with start("watch", long) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(PATIENCE) == 141
+        assert process.stderr.read() == b""
+
+
+def test_a_closed_standard_input_is_named() -> None:
+    result = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *COMMAND, "watch", "-"],
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert result.returncode == 2
+    assert b"cannot read standard input" in result.stderr
+
+
+def test_an_interrupt_ends_with_130() -> None:
+    with start("watch", "-") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b"[")
+        process.stdin.flush()
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+        assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich"])
+def test_without_the_extra_one_line_says_what_to_install(missing: str) -> None:
+    hide = f"import sys; sys.modules[{missing!r}] = None; "
+    result = subprocess.run([sys.executable, "-c", hide + COMMAND[2]], capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr == 'jsontide: the command needs more: pip install "jsontide[cli]"\n'
+    assert result.stdout == ""
+
+
+def test_another_missing_module_is_not_hidden() -> None:
+    hide = "import sys; sys.modules['jsontide.cli._watch'] = None; "
+    result = subprocess.run([sys.executable, "-c", hide + COMMAND[2]], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "jsontide.cli._watch" in result.stderr
+
+
+def on_terminal(arguments: Sequence[str | Path], *, columns: int, lines: int, term: str = "xterm") -> tuple[int, str]:
+    """Exit code and all that a terminal of this size was sent."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    clean = {k: v for k, v in os.environ.items() if k not in {"COLUMNS", "LINES"}}
+    process = subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=clean | {"TERM": term},
+    )
+    os.close(theirs)
+    sent = b"".join(iter(lambda: _read(ours), b""))
+    os.close(ours)
+    return process.wait(PATIENCE), sent.decode()
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65_536)
+    except OSError:  # Linux says so, instead of an empty read, when the other side is closed
+        return b""
+
+
+def test_on_a_terminal_the_value_is_drawn_in_place() -> None:
+    code, sent = on_terminal(["watch", ITINERARY, "--delay", "0"], columns=60, lines=20)
+    assert code == 0
+    assert "▌" in sent
+    assert "complete" in sent.splitlines()[-2:][0] + sent.splitlines()[-1]
+    assert "100 %" in sent
+
+
+def test_a_dumb_terminal_gets_lines() -> None:
+    code, sent = on_terminal(["watch", ITINERARY], columns=60, lines=20, term="dumb")
+    assert code == 0
+    assert json.loads(sent.splitlines()[-1]) == json.loads(ITINERARY.read_bytes())
+
+
+def test_on_a_terminal_bad_text_is_pointed_at(tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text("[1, 2 3]")
+    code, sent = on_terminal(["watch", tmp_path / "bad.json"], columns=60, lines=20)
+    assert code == 1
+    assert "1 | [1, 2 3" in sent
+    assert sent.rstrip().endswith("^")
+
+
+def test_a_missing_file_draws_nothing() -> None:
+    code, sent = on_terminal(["watch", "no-such-file.json"], columns=60, lines=20)
+    assert code == 2
+    assert sent.lstrip().startswith("Usage:")

@@ -1,0 +1,118 @@
+import itertools
+import json
+from pathlib import Path as FilePath
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from jsontide import MISSING, JsonValue, Path, create_parser_state, parse_chunk
+from jsontide.cli._tail import tail
+from jsontide.cli._words import growing_path
+
+ITINERARY = FilePath(__file__).parents[2] / "examples" / "itinerary.json"
+
+
+def rows(value: JsonValue, growing: Path | None = None, *, width: int = 80, height: int = 1000) -> list[str]:
+    console = Console(width=width, height=height)
+    return [row.plain for row in tail(console, value, growing, width=width, height=height)]
+
+
+def rows_of(text: str) -> list[str]:
+    state = parse_chunk(create_parser_state(), text)
+    assert state.value is not MISSING
+    return rows(state.value, growing_path(state))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        -1.5e300,
+        "",
+        [],
+        {},
+        [[], {}, [[]]],
+        {"": [1, {"a": None}, False], "b": {"c": "d\n\"é'"}},
+    ],
+)
+def test_a_finished_value_is_printed_as_json_prints_it(value: JsonValue) -> None:
+    assert rows(value) == json.dumps(value, indent=2, ensure_ascii=False).split("\n")
+
+
+def test_the_example_is_printed_as_json_prints_it() -> None:
+    value = json.loads(ITINERARY.read_bytes())
+    expected = json.dumps(value, indent=2, ensure_ascii=False).split("\n")
+    assert rows(value, width=200) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{", ["{▌"]),
+        ('{"a', ["{▌"]),
+        ('{"a":"x', ["{", '  "a": "x▌']),
+        ('{"a":"x"', ["{", '  "a": "x"', "  ▌"]),
+        ('{"a":1,"b":[', ["{", '  "a": 1,', '  "b": [▌']),
+        ('{"a":{"b":[{}', ["{", '  "a": {', '    "b": [', "      {}", "      ▌"]),
+        ('"half \\u00', ['"half ▌']),
+    ],
+)
+def test_the_growing_end_is_marked_and_nothing_open_is_closed(text: str, expected: list[str]) -> None:
+    assert rows_of(text) == expected
+
+
+def test_a_repeated_key_grows_where_it_stands() -> None:
+    assert rows_of('{"a":1,"b":2,"a":"x') == ["{", '  "a": "x▌', '  "b": 2']
+
+
+@pytest.mark.parametrize("height", [1, 2, 5])
+def test_of_a_long_value_the_end_is_shown(height: int) -> None:
+    whole = rows(list(range(50)))
+    shown = rows(list(range(50)), height=height)
+    assert shown == ["⋮", *whole[len(whole) - height + 1 :]]
+
+
+def test_a_value_that_just_fits_has_no_dots() -> None:
+    assert rows([1, 2], height=4) == ["[", "  1,", "  2", "]"]
+
+
+@pytest.mark.parametrize("width", [10, 23, 40])
+def test_no_row_is_wider_than_the_terminal(width: int) -> None:
+    deep: JsonValue = "bottom 深い " * 5
+    for _ in range(100):
+        deep = {"key with spaces": deep}
+    shown = rows([deep, json.loads(ITINERARY.read_bytes())], width=width)
+    assert max(map(cell_len, shown)) <= width
+
+
+def test_of_a_long_string_the_growing_end_is_shown() -> None:
+    shown = rows(["word " * 100_000 + "end"], (0,), width=30, height=5)
+    assert shown[0] == "⋮"
+    assert shown[-1].endswith("end▌")
+    assert len(shown) == 5
+
+
+def test_depth_does_not_meet_pythons_limit() -> None:
+    value: JsonValue = []
+    for _ in range(5_000):
+        value = [value]
+    assert len(rows(value, height=20_000)) == 10_001
+
+
+class CountingList(list[JsonValue]):
+    """Counts how many items were taken from its end."""
+
+    taken = 0
+
+    def __reversed__(self):  # type: ignore[no-untyped-def] # noqa: ANN204 - list's own is a C type
+        for item in super().__reversed__():
+            self.taken += 1
+            yield item
+
+
+def test_a_frame_looks_only_at_what_fits() -> None:
+    value = CountingList(itertools.repeat(0, 100_000))
+    rows(value, (), height=20)
+    assert value.taken <= 21
