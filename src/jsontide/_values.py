@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from enum import Enum
 from typing import Final, TypeAlias
 
-JsonValue: TypeAlias = "dict[str, JsonValue] | list[JsonValue] | str | int | float | bool | None"
-"""Plain Python values, as `json.loads` makes them."""
+JsonValue: TypeAlias = "dict[str, JsonValue] | list[JsonValue] | str | int | float | Decimal | bool | None"
+"""Plain Python values, as `json.loads` makes them; `Decimal` only where it was asked for."""
 
 
 class Missing(Enum):

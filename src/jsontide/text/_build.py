@@ -4,7 +4,5 @@ from __future__ import annotations
 
 from typing import Final
 
-from jsontide.text import _scanner
-
-COMPILED: Final[bool] = not _scanner.__file__.endswith(".py")
+COMPILED: Final[bool] = not __file__.endswith(".py")
 """Whether the core was compiled when this package was installed."""

@@ -35,6 +35,7 @@ from jsontide.text._grammar import (
     OPEN_STRING,
     SPACE,
 )
+from jsontide.text._plain import is_plain
 from jsontide.text._sink import Sink
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from jsontide.text._limits import Limits
 
 _RUN: Final = re.compile(r'[^"\\\x00-\x1f]*')
-_CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _NUMBER_MAY_END: Final = (modes.AFTER_ZERO, modes.INTEGER, modes.FRACTION, modes.EXPONENT)
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
@@ -81,6 +81,8 @@ class Scanner(Sink):
     def scan(self, chunk: str) -> None:
         """Read on; afterwards `mode` tells what may come next."""
         base: i64 = self.index
+        if self.mode <= modes.KEY_TEXT and self._read_plain_chunk(chunk):
+            return
         if self.held:
             base -= len(self.held)
             chunk = self.held + chunk
@@ -100,6 +102,21 @@ class Scanner(Sink):
         if is_too_long:
             wanted = f"at most {self.max_chars} characters of text"
             self.fail(Reason.TEXT_TOO_LONG, wanted, self.index)
+
+    def _read_plain_chunk(self, chunk: str) -> bool:
+        """Take a chunk that is just more of the open string, as most chunks are; tell whether it is."""
+        end: i64 = self.index + len(chunk)
+        if self.held or end > self.max_chars or end - self.token_start > self.max_string or not is_plain(chunk):
+            return False
+        if self.pieces is None:
+            self.pieces = [chunk]
+        else:
+            self.pieces.append(chunk)
+        self.index = end
+        if self.mode == modes.STRING and self.hidden_levels == 0:
+            self.changed_step = self.step
+        self.settled_step = self.step
+        return True
 
     def _read(self, chunk: str, n: i64) -> None:
         """First the open token, then what stands between tokens, by the table; tokens have readers of their own."""
@@ -189,7 +206,7 @@ class Scanner(Sink):
         if self.base + end - self.token_start > self.max_string:
             return self._read_hard_string(chunk, i, n)
         text = chunk[i:end]
-        if "\\" in text or not (text.isprintable() or _CONTROL.search(text) is None):
+        if not is_plain(text):
             return self._read_hard_string(chunk, i, n)
         if quote < 0:
             self._keep(text)
@@ -322,11 +339,13 @@ class Scanner(Sink):
 
     def _take(self, text: str) -> str:
         """Return what was put by, with the last of the token."""
-        if self.pieces is None:
+        pieces = self.pieces
+        if pieces is None:
             return text
-        text = "".join(self.pieces) + text
         self.pieces = None  # and not cleared: an earlier moment may still look at it
-        return text
+        if text:
+            pieces.append(text)
+        return "".join(pieces)
 
     def finish(self) -> None:
         """Say that the text is over: a root number is complete now, anything else that is open is an error."""

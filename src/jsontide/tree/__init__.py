@@ -1,5 +1,6 @@
 """Text to an immutable syntax tree, and to values that keep identity while they grow."""
 
+from jsontide.tree._create import create_parser_state
 from jsontide.tree._lookup import is_open, node_at
 from jsontide.tree._node_kinds import (
     ArrayNode,
@@ -10,7 +11,7 @@ from jsontide.tree._node_kinds import (
     ObjectNode,
     StringNode,
 )
-from jsontide.tree._parse import create_parser_state, finalize, get_resolved_value, parse_chunk
+from jsontide.tree._parse import finalize, get_resolved_value, parse_chunk
 from jsontide.tree._state import ParserState
 
 __all__ = [

@@ -3,13 +3,15 @@
 A container is written only at its end, by the tape.
 A state remembers how many of its values were complete then, so that an old state still sees its own beginning of it.
 The storage of an open container is never handed out, because it goes on growing; that of a closed one is its value.
+Values are typed as `object` in here: compiled code would check a union again at every step.
+
 What is handed out of an open one is a *view*: a plain `list` or `dict` of the same values, and of the open one in it.
 """
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from jsontide._values import MISSING
 from jsontide.text import _modes as modes
@@ -18,8 +20,9 @@ from jsontide.tree._references import OUR_TEXT, is_referred_to
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide._values import JsonValue, Missing
 
+View: TypeAlias = Any
+"""A `list` for an array, a `dict` for an object; which one, its container knows."""
 
 _LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy
 
@@ -40,19 +43,19 @@ class Container:
         self.count: i64 = 0  # complete values in it
         self.closed_at: i64 = 0  # the step in which it closed, 0 while it is open
 
-    def add(self, key: str | None, value: JsonValue) -> None:
+    def add(self, key: str | None, value: object) -> None:
         """Append a complete value."""
         raise NotImplementedError
 
-    def value(self) -> JsonValue:
+    def value(self) -> object:
         """Return the storage itself: the value of a closed container."""
         raise NotImplementedError
 
-    def close(self, step: i64, view: JsonValue) -> JsonValue:
+    def close(self, step: i64, view: View) -> object:
         """Append no more; return the value, for good: a view of the same content, if there is one."""
         raise NotImplementedError
 
-    def past(self, count: i64, key: str | None, child: JsonValue | Missing) -> JsonValue:
+    def past(self, count: i64, key: str | None, child: object) -> object:
         """Show how it was: the first `count` values, and `child` if one was open."""
         raise NotImplementedError
 
@@ -60,19 +63,19 @@ class Container:
         """Return a container with storage of its own that goes on after `count` values."""
         raise NotImplementedError
 
-    def new_view(self) -> JsonValue:
+    def new_view(self) -> View:
         """Return a view of the complete values."""
         raise NotImplementedError
 
-    def update_view(self, view: JsonValue, size: i64) -> None:
-        """Bring a view of `size` values, the last of which may have been open, up to the complete values of now."""
+    def update_view(self, view: View) -> None:
+        """Bring a view, the last value of which may have been open, up to the complete values of now."""
         raise NotImplementedError
 
-    def show_child(self, view: JsonValue, key: str | None, child: JsonValue) -> None:
+    def show_child(self, view: View, key: str | None, child: object) -> None:
         """Put the open value into a view of the complete ones, or for the one that is there."""
         raise NotImplementedError
 
-    def grow_text(self, view: JsonValue, key: str | None, more: str) -> bool:
+    def grow_text(self, view: View, key: str | None, more: str) -> bool:
         """Extend the open string in a view, unless it is long and somebody holds it."""
         raise NotImplementedError
 
@@ -84,22 +87,22 @@ class ArrayContainer(Container):
 
     def __init__(self, node_id: i64, parent: Container | None, key: str | None, after: i64 = modes.AFTER_ITEM) -> None:
         super().__init__(node_id, parent, key, after)
-        self.items: list[JsonValue] = []
+        self.items: list[object] = []
 
-    def add(self, key: str | None, value: JsonValue) -> None:
+    def add(self, key: str | None, value: object) -> None:
         self.items.append(value)
         self.count += 1
 
-    def value(self) -> JsonValue:
+    def value(self) -> object:
         return self.items
 
-    def close(self, step: i64, view: JsonValue) -> JsonValue:
+    def close(self, step: i64, view: View) -> object:
         self.closed_at = step
         if isinstance(view, list):
             self.items = view
         return self.items
 
-    def past(self, count: i64, key: str | None, child: JsonValue | Missing) -> JsonValue:
+    def past(self, count: i64, key: str | None, child: object) -> object:
         if self.closed_at != 0:
             if child is MISSING:
                 if count == self.count:
@@ -117,28 +120,33 @@ class ArrayContainer(Container):
         fork.count = count
         return fork
 
-    def new_view(self) -> JsonValue:
+    def new_view(self) -> View:
         return self.items.copy()
 
-    def update_view(self, view: JsonValue, size: i64) -> None:
-        items = cast("list[JsonValue]", view)
-        kept = size - 1 if size > 0 else 0
-        del items[kept:]
-        items.extend(self.items[kept:])
+    def update_view(self, view: View) -> None:
+        items: list[object] = view
+        shown: i64 = len(items) - 1
+        if shown < 0:
+            items.extend(self.items)
+        elif self.count == shown + 1:
+            items[shown] = self.items[shown]
+        elif self.count > shown:
+            items[shown:] = self.items[shown:]
 
-    def show_child(self, view: JsonValue, key: str | None, child: JsonValue) -> None:
-        items = cast("list[JsonValue]", view)
+    def show_child(self, view: View, key: str | None, child: object) -> None:
+        items: list[object] = view
         if len(items) == self.count:
             items.append(child)
         else:
             items[-1] = child
 
-    def grow_text(self, view: JsonValue, key: str | None, more: str) -> bool:
-        items = cast("list[JsonValue]", view)
-        text = cast("str", items[-1])
-        if len(text) > _LONG and is_referred_to(text, OUR_TEXT):
-            return False
-        items[-1] = None  # now nobody else refers to the string, and Python extends it in place
+    def grow_text(self, view: View, key: str | None, more: str) -> bool:
+        items: list[Any] = view
+        text: str = items[-1]
+        if len(text) > _LONG:
+            if is_referred_to(text, OUR_TEXT):
+                return False
+            items[-1] = None  # now nobody else refers to the string, and Python extends it in place
         text += more
         items[-1] = text
         return True
@@ -149,10 +157,10 @@ class Replaced:
 
     __slots__ = ("key", "place", "value")
 
-    def __init__(self, place: i64, key: str, value: JsonValue) -> None:
+    def __init__(self, place: i64, key: str, value: object) -> None:
         self.place: i64 = place
         self.key: str = key
-        self.value: JsonValue = value
+        self.value: object = value
 
 
 class ObjectContainer(Container):
@@ -161,32 +169,34 @@ class ObjectContainer(Container):
     A repeated key overwrites what the dict held, so that the values replaced are kept for those who saw them.
     """
 
-    __slots__ = ("members", "replaced")
+    __slots__ = ("last_key", "members", "replaced")
 
     def __init__(self, node_id: i64, parent: Container | None, key: str | None) -> None:
         super().__init__(node_id, parent, key, modes.AFTER_MEMBER)
-        self.members: dict[str, JsonValue] = {}
+        self.members: dict[str, object] = {}
+        self.last_key: str = ""  # of the last complete member
         self.replaced: list[Replaced] | None = None
 
-    def add(self, key: str | None, value: JsonValue) -> None:
+    def add(self, key: str | None, value: object) -> None:
         assert key is not None
         if key in self.members:
             if self.replaced is None:
                 self.replaced = []
             self.replaced.append(Replaced(self.count, key, self.members[key]))
         self.members[key] = value
+        self.last_key = key
         self.count += 1
 
-    def value(self) -> JsonValue:
+    def value(self) -> object:
         return self.members
 
-    def close(self, step: i64, view: JsonValue) -> JsonValue:
+    def close(self, step: i64, view: View) -> object:
         self.closed_at = step
         if isinstance(view, dict):
             self.members = view
         return self.members
 
-    def past(self, count: i64, key: str | None, child: JsonValue | Missing) -> JsonValue:
+    def past(self, count: i64, key: str | None, child: object) -> object:
         if self.closed_at != 0:
             if child is MISSING:
                 if count == self.count:
@@ -202,12 +212,13 @@ class ObjectContainer(Container):
     def fork(self, count: i64, parent: Container | None) -> Container:
         fork = ObjectContainer(self.node_id, parent, self.key)
         fork.members = self._first(count)
+        fork.last_key = next(reversed(fork.members), "")
         fork.count = count
         if self.replaced is not None:
             fork.replaced = [old for old in self.replaced if old.place < count]
         return fork
 
-    def _first(self, count: i64) -> dict[str, JsonValue]:
+    def _first(self, count: i64) -> dict[str, object]:
         """Return the members as they were when `count` of them were complete."""
         if count == self.count:
             return self.members.copy()
@@ -220,38 +231,43 @@ class ObjectContainer(Container):
                 members[later.key] = later.value
         return members
 
-    def new_view(self) -> JsonValue:
+    def new_view(self) -> View:
         return self.members.copy()
 
-    def update_view(self, view: JsonValue, size: i64) -> None:
-        members = cast("dict[str, JsonValue]", view)
-        if self.replaced:
+    def update_view(self, view: View) -> None:
+        members: dict[str, object] = view
+        shown: i64 = len(members) - 1
+        if shown < 0:
+            members.update(self.members)
+        elif self.replaced is not None:
             members.clear()
             members.update(self.members)
-            return
-        kept = size - 1 if size > 0 else 0
-        if kept < self.count:
-            newest = list(islice(reversed(self.members.items()), self.count - kept))
+        elif self.count == shown + 1:
+            members[self.last_key] = self.members[self.last_key]
+        elif self.count > shown:
+            newest = list(islice(reversed(self.members.items()), self.count - shown))
             newest.reverse()
             members.update(newest)
 
-    def show_child(self, view: JsonValue, key: str | None, child: JsonValue) -> None:
+    def show_child(self, view: View, key: str | None, child: object) -> None:
         assert key is not None
-        cast("dict[str, JsonValue]", view)[key] = child
+        members: dict[str, object] = view
+        members[key] = child
 
-    def grow_text(self, view: JsonValue, key: str | None, more: str) -> bool:
+    def grow_text(self, view: View, key: str | None, more: str) -> bool:
         assert key is not None
-        members = cast("dict[str, JsonValue]", view)
-        text = cast("str", members[key])
-        if len(text) > _LONG and is_referred_to(text, OUR_TEXT):
-            return False
-        members[key] = None  # now nobody else refers to the string, and Python extends it in place
+        members: dict[str, Any] = view
+        text: str = members[key]
+        if len(text) > _LONG:
+            if is_referred_to(text, OUR_TEXT):
+                return False
+            members[key] = None  # now nobody else refers to the string, and Python extends it in place
         text += more
         members[key] = text
         return True
 
 
-def is_same(old: JsonValue | Missing, new: JsonValue | Missing) -> bool:
+def is_same(old: object, new: object) -> bool:
     """Compare what stands at one place at two moments: strings are made anew as they grow."""
     if old is new:
         return True

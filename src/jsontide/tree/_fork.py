@@ -10,14 +10,12 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from jsontide._values import MISSING
-from jsontide.text import _modes as modes
 from jsontide.tree._nodes import has_open_scalar
 from jsontide.tree._resolve import open_containers, open_text, open_values
 from jsontide.tree._show import Showing
 from jsontide.tree._tape import Tape
 
 if TYPE_CHECKING:
-    from jsontide._values import JsonValue
     from jsontide.tree._containers import Container
     from jsontide.tree._state import ParserState
 
@@ -58,20 +56,14 @@ def _copy_log(state: ParserState, tape: Tape) -> None:
 def _copy_open_containers(state: ParserState, tape: Tape) -> None:
     """Copy the chain of open containers, and take what the state shows of them for the newest showing."""
     value = state.value
-    views: list[JsonValue] = [[] if value is MISSING else [value], *open_values(state)]
+    views: list[object] = [[] if value is MISSING else [value], *open_values(state)]
     containers = [state._tape.document, *open_containers(state)]
     copies: list[Container] = []
-    sizes: list[int] = []
     parent: Container | None = None
     for container, inner in zip_longest(containers, containers[1:]):
-        if inner is not None:
-            count, is_shown = inner.place, not inner.is_duplicate
-        else:
-            count, is_shown = state._count, state._mode == modes.STRING and not state._is_duplicate
-        parent = container.fork(count, parent)
+        parent = container.fork(state._count if inner is None else inner.place, parent)
         parent.is_duplicate = container.is_duplicate
         copies.append(parent)
-        sizes.append(count + is_shown)
     for copy in copies[1:]:
         tape.entries[copy.node_id] = copy
     tape.document = copies[0]
@@ -79,4 +71,4 @@ def _copy_open_containers(state: ParserState, tape: Tape) -> None:
     tape.depth = len(copies) - 1
     tape.after = tape.top.after
     tape.hidden_levels = state._is_duplicate + sum(copy.is_duplicate for copy in copies)
-    tape.newest = Showing(copies, views, sizes)
+    tape.newest = Showing(copies, views)

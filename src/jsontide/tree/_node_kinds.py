@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from jsontide._values import JsonValue, Missing
 
 
@@ -38,7 +40,7 @@ class NumberNode:
     id: int
     parent_id: int | None
     closed: bool
-    resolved_value: float | str | Missing
+    resolved_value: float | Decimal | str | Missing
     buffer: str
     type: Literal["number"] = "number"
 

@@ -24,6 +24,8 @@ from jsontide.tree._node_kinds import (
 from jsontide.tree._resolve import open_containers, open_text, open_values, value_at
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from jsontide._values import JsonValue
     from jsontide.tree._state import ParserState
 
@@ -102,9 +104,9 @@ def _visible_text(state: ParserState) -> str:
     return cast("str", value_at(open_values(state)[-1], segment))
 
 
-def _closed_scalar(node_id: int, parent_id: int | None, value: JsonValue, lexeme: str | None) -> Node:
+def _closed_scalar(node_id: int, parent_id: int | None, value: object, lexeme: str | None) -> Node:
     if lexeme is not None:
-        number = cast("float | str", value)
+        number = cast("float | Decimal | str", value)
         return NumberNode(node_id, parent_id, closed=True, resolved_value=number, buffer=lexeme)
     match value:
         case None:
@@ -130,7 +132,7 @@ def _container_node(state: ParserState, container: Container, parent_id: int | N
     return ArrayNode(container.node_id, parent_id, closed, items, children)
 
 
-def _open_value(state: ParserState, container: Container) -> JsonValue:
+def _open_value(state: ParserState, container: Container) -> object:
     depth = open_containers(state).index(container)
     return open_values(state)[depth]
 

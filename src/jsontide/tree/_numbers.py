@@ -40,8 +40,6 @@ def to_decimal(lexeme: str) -> Decimal | None:
         return None
 
 
-def is_canonical(lexeme: str, value: float) -> bool:
-    """Tell whether Python writes the value as the text did, so that the lexeme need not be kept."""
-    if isinstance(value, int):
-        return len(lexeme) <= _DIGITS_AT_ONCE and lexeme != "-0"
-    return repr(value) == lexeme
+def is_usual(lexeme: str) -> bool:
+    """Tell whether Python writes an integer as the text did, so that the lexeme need not be kept."""
+    return len(lexeme) <= _DIGITS_AT_ONCE and lexeme != "-0"

@@ -5,63 +5,43 @@ Text never raises: what is wrong with it is in the state that comes back.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from jsontide._errors import Reason
 from jsontide._values import MISSING
-from jsontide.text import Limits
 from jsontide.text import _modes as modes
 from jsontide.text._utf8 import START_OF_BYTES, decode
 from jsontide.tree._fork import fork
-from jsontide.tree._options import Options
 from jsontide.tree._state import ParserState, check_state
-from jsontide.tree._tape import Tape
 
 if TYPE_CHECKING:
     from jsontide._values import JsonValue, Missing
-    from jsontide.tree._options import DuplicateKeys, Floats, Trailing
-
-_DEFAULT_LIMITS: Final = Limits()
-
-
-def create_parser_state(
-    *,
-    limits: Limits = _DEFAULT_LIMITS,
-    duplicate_keys: DuplicateKeys = "last",
-    trailing: Trailing = "error",
-    floats: Floats = "float",
-) -> ParserState:
-    """Return the state before any text.
-
-    `duplicate_keys` tells which member of a repeated key counts, or that a repeated key is an error.
-    `trailing="ignore"` keeps a finished document when text follows it, as models' prose does.
-    `floats` tells what numbers with a fraction or an exponent become: `float`, `decimal.Decimal`, or their lexeme.
-
-    >>> state = parse_chunk(create_parser_state(), '{"city": "Kyo')
-    >>> state.value
-    {'city': 'Kyo'}
-    """
-    options = Options(limits=limits, duplicate_keys=duplicate_keys, trailing=trailing, floats=floats)
-    return ParserState(Tape(options), None, None)
+    from jsontide.tree._tape import Tape
 
 
 def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview) -> ParserState:
     """Return the state after one more chunk of text; the state that goes in stays as it is.
 
+    >>> from jsontide import create_parser_state
     >>> state = parse_chunk(create_parser_state(), '[1, "tw')
     >>> state = parse_chunk(state, 'o"]')
     >>> state.value, state.is_complete
     ([1, 'two'], True)
     """
-    check_state(state)
+    if not isinstance(state, ParserState):
+        check_state(state)
     if not isinstance(chunk, str):
         return _parse_bytes(state, chunk)
-    if not chunk or state.is_over:
+    tape = state._tape
+    if not chunk or (tape.is_over and state.is_over):
         return state
     if state._source is not None:
         message = "a str chunk cannot follow bytes chunks"
         raise TypeError(message)
-    tape = claim(state)
+    if tape.step != state._step:
+        tape = fork(state)
+    # Counted before anything is written: a state whose step is broken off is no longer the newest.
+    tape.step += 1
     tape.scan(chunk)
     return ParserState(tape, None, state)
 
@@ -80,7 +60,10 @@ def _parse_bytes(state: ParserState, chunk: bytes | bytearray | memoryview) -> P
         source = START_OF_BYTES
     source, text, is_good = decode(source, bytes(chunk))
     tape = claim(state)
-    tape.scan(text)
+    if text:
+        tape.scan(text)
+    else:
+        tape.settled_step = tape.step
     if not is_good and not tape.is_over:
         wanted = f"UTF-8 at byte {source.offset}"
         tape.fail(Reason.BAD_UTF8, wanted, tape.index)
@@ -88,10 +71,7 @@ def _parse_bytes(state: ParserState, chunk: bytes | bytearray | memoryview) -> P
 
 
 def claim(state: ParserState) -> Tape:
-    """Return the tape to write on after a state: its own if that ends there, else a fork.
-
-    The step is counted before anything is written, so that a state whose step was broken off is no longer the newest.
-    """
+    """Return the tape to write on after a state, as `parse_chunk` does: its own if that ends there, else a fork."""
     tape = state._tape
     if tape.step != state._step:
         tape = fork(state)
@@ -102,6 +82,7 @@ def claim(state: ParserState) -> Tape:
 def finalize(state: ParserState) -> ParserState:
     """Return the state after the end of the text: complete, or in error because the text is not.
 
+    >>> from jsontide import create_parser_state
     >>> state = finalize(parse_chunk(create_parser_state(), "12"))
     >>> state.value
     12

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from array import array
 
     from jsontide._errors import ParserError
-    from jsontide._values import JsonValue
     from jsontide.text._utf8 import ByteSource
     from jsontide.tree._options import Options
     from jsontide.tree._state import ParserState
@@ -43,7 +42,7 @@ class Dump(NamedTuple):
     stack: tuple[int, ...]
     owners: list[int]  # by node: the id of the container around it, -1 for the document
     keys: list[str | None]  # by node
-    scalars: list[JsonValue]  # by node; None stands for a container too
+    scalars: list[object]  # by node; None stands for a container too
     objects: dict[int, bool]  # the containers: whether they are objects
     lexemes: dict[int, str]
 

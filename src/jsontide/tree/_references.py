@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Final, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jsontide._values import JsonValue
-
 
 _count: Final[Callable[[object], int]] = getattr(sys, "getrefcount", id)
 
 
-def are_referred_to(objects: list[JsonValue], limit: int) -> bool:
+def are_referred_to(objects: list[object], limit: int) -> bool:
     """Tell whether any of some objects has more references than `limit`."""
     for item in objects:
         if _count(item) > limit:
@@ -43,7 +41,7 @@ def _can_count() -> bool:
 def _measure_view() -> int:
     if not _can_count():
         return -1
-    objects: list[JsonValue] = [[]]
+    objects: list[object] = [[]]
     around = [objects[0]]
     limit = 0
     while are_referred_to(objects, limit):
@@ -55,7 +53,7 @@ def _measure_view() -> int:
 def _measure_text() -> int:
     if not _can_count():
         return -1
-    view: list[JsonValue] = [str(sys.maxsize)]
+    view: list[object] = [str(sys.maxsize)]
     text = cast("str", view[-1])
     limit = 0
     while is_referred_to(text, limit):

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._path import Segment
-    from jsontide._values import JsonValue, Missing
     from jsontide.tree._containers import Container
     from jsontide.tree._state import ParserState
 
@@ -36,12 +35,12 @@ def open_containers(state: ParserState) -> list[Container]:
     return containers
 
 
-def resolve_past(state: ParserState, wanted: Container | None) -> JsonValue | Missing:
+def resolve_past(state: ParserState, wanted: Container | None) -> object:
     """Return the value of the root as the state showed it, or of one open container.
 
     From the innermost container outwards: each holds the one before.
     """
-    child: JsonValue | Missing = MISSING
+    child: object = MISSING
     if state._mode == modes.STRING and not state._is_duplicate:
         child = open_text(state)
     container = state._top
@@ -56,25 +55,25 @@ def resolve_past(state: ParserState, wanted: Container | None) -> JsonValue | Mi
         count = container.place
         key = container.key
         container = container.parent
-    document = cast("list[JsonValue]", container.past(count, None, child))
+    document = cast("list[object]", container.past(count, None, child))
     return document[0] if document else MISSING
 
 
-def open_values(state: ParserState) -> list[JsonValue]:
+def open_values(state: ParserState) -> list[object]:
     """Return the values of the open containers, outermost first: the very objects that the root's value holds."""
-    value = cast("JsonValue", state.value)
-    values: list[JsonValue] = []
+    value: object = state.value
+    values: list[object] = []
     for container in open_containers(state):
         if container.is_duplicate:
-            value = cast("JsonValue", resolve_past(state, container))
+            value = resolve_past(state, container)
         elif container.depth > 1:
             value = value_at(value, container.place if container.key is None else container.key)
         values.append(value)
     return values
 
 
-def value_at(value: JsonValue, segment: Segment) -> JsonValue:
+def value_at(value: object, segment: Segment) -> object:
     """Return what a container holds at a key or index that it has."""
     if isinstance(value, dict):
         return value[cast("str", segment)]
-    return cast("list[JsonValue]", value)[cast("int", segment)]
+    return cast("list[object]", value)[cast("int", segment)]

@@ -11,42 +11,34 @@ Two showings take turns, because most programs still hold the last value while t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from jsontide._values import MISSING
 from jsontide.text import _modes as modes
 from jsontide.tree._references import OUR_VIEW, are_referred_to
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide._values import JsonValue, Missing
-    from jsontide.tree._containers import Container
+    from jsontide.tree._containers import Container, View
     from jsontide.tree._tape import Tape
 
 
 class Showing:
     """A chain of views; the first shows the document, whose only value is the root, and is never handed out."""
 
-    __slots__ = ("containers", "piece_count", "pieces", "sizes", "views")
+    __slots__ = ("containers", "document", "piece_count", "pieces", "views")
 
-    def __init__(self, containers: list[Container], views: list[JsonValue], sizes: list[int]) -> None:
+    def __init__(self, containers: list[Container], views: list[View]) -> None:
         self.containers: list[Container] = containers
-        self.views: list[JsonValue] = views
-        self.sizes: list[int] = sizes  # how many values each view shows, the open one included
+        self.views: list[View] = views
+        self.document: list[object] = views[0]
         self.pieces: list[str] | None = None  # of the open string at the end of the chain
         self.piece_count: i64 = 0  # how many of those it shows
 
-    def root(self) -> JsonValue | Missing:
-        """Return the value to hand out."""
-        document = cast("list[JsonValue]", self.views[0])
-        return document[0] if document else MISSING
-
     def update(self, tape: Tape) -> bool:
         """Show what the tape holds now, if nobody can see the views that would change."""
-        pieces = tape.pieces
-        if pieces is not None and pieces is self.pieces:
-            return self._grow_text(tape.member_key, pieces)
+        if self.pieces is not None and self.pieces is tape.pieces:
+            return self._grow_text(tape.member_key, self.pieces)
         container: Container = tape.top
         opened: list[Container] | None = None
         known: i64 = len(self.containers)
@@ -61,8 +53,7 @@ class Showing:
             self._forget_closed(depth + 1)
         if are_referred_to(self.views, OUR_VIEW):
             return False
-        container.update_view(self.views[depth], self.sizes[depth])
-        self.sizes[depth] = container.count
+        container.update_view(self.views[depth])
         if opened is not None:
             while opened:
                 self._open(opened.pop())
@@ -72,7 +63,6 @@ class Showing:
     def _forget_closed(self, known: i64) -> None:
         del self.containers[known:]
         del self.views[known:]
-        del self.sizes[known:]
 
     def _open(self, container: Container) -> None:
         """Go on with the view of a container inside the last one."""
@@ -81,11 +71,9 @@ class Showing:
             self._show_child(container.key, view)
         self.containers.append(container)
         self.views.append(view)
-        self.sizes.append(container.count)
 
-    def _show_child(self, key: str | None, child: JsonValue) -> None:
+    def _show_child(self, key: str | None, child: object) -> None:
         self.containers[-1].show_child(self.views[-1], key, child)
-        self.sizes[-1] += 1
 
     def _show_text(self, tape: Tape) -> None:
         """Show the open string, if there is one."""
@@ -114,4 +102,4 @@ class Showing:
 
 def begin_showing(document: Container) -> Showing:
     """Return a showing of nothing."""
-    return Showing([document], [[]], [0])
+    return Showing([document], [[]])

@@ -5,7 +5,7 @@ What a state shows is computed when somebody reads it, from the beginning of the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jsontide._values import MISSING
 from jsontide.text import _modes as modes
@@ -83,16 +83,17 @@ class ParserState:
         """The partial value of the root, `MISSING` before anything is visible."""
         if self._is_read:
             return self._value
+        tape = self._tape
+        value: Any
         if self._twin is not None:
-            return self._twin.value
-        self._value = self._tape.show() if self._is_current() else resolve_past(self, None)
+            value = self._twin.value
+        elif tape.changed_step <= self._step and tape.settled_step == tape.step:
+            value = tape.show()  # nothing has changed since, and no step was broken off
+        else:
+            value = resolve_past(self, None)
+        self._value = value
         self._is_read = True
         return self._value
-
-    def _is_current(self) -> bool:
-        """Tell whether the tape still shows what it did; a step that was broken off leaves that open."""
-        tape = self._tape
-        return tape.changed_step <= self._step and tape.settled_step == tape.step
 
     @property
     def is_over(self) -> bool:

@@ -9,21 +9,21 @@ A scalar is logged when it is complete.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import Reason
+from jsontide._values import MISSING
 from jsontide.text import _modes as modes
 from jsontide.text._scanner import Scanner
 from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
 from jsontide.tree._node_index import NodeIndex
-from jsontide.tree._numbers import is_canonical, is_integer, to_decimal, to_int
+from jsontide.tree._numbers import is_integer, is_usual, to_decimal, to_int
 from jsontide.tree._show import Showing, begin_showing
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._path import Path, Segment
-    from jsontide._values import JsonValue, Missing
     from jsontide.tree._options import Options
 
 _VALUE_MODES: Final = frozenset(
@@ -52,7 +52,7 @@ class Tape(Scanner):
 
         self.owners: list[Container] = []
         self.keys: list[str | None] = []
-        self.entries: list[JsonValue | Container] = []
+        self.entries: list[object] = []
         self.lexemes: dict[int, str] = {}  # of those numbers that Python would write otherwise
         self.node_index: NodeIndex = NodeIndex()
 
@@ -77,7 +77,7 @@ class Tape(Scanner):
         container = self.top
         parent = container.parent
         assert parent is not None  # the document does not close
-        view: JsonValue = None
+        view: object = None
         if self.changed_step <= self.shown_step and self.hidden_levels == 0:
             # Nothing has changed since the newest showing: what it shows of this container stays, for good.
             view = self.newest.views[container.depth]
@@ -105,40 +105,39 @@ class Tape(Scanner):
 
     def number(self, lexeme: str) -> Reason | None:
         if is_integer(lexeme):
-            integer = to_int(lexeme)
-            self._add_number(integer, lexeme, is_canonical(lexeme, integer))
+            self._add_number(to_int(lexeme), lexeme, is_usual(lexeme))
         elif self.floats == "float":
             real = float(lexeme)
-            self._add_number(real, lexeme, is_canonical(lexeme, real))
+            self._add_number(real, lexeme, repr(real) == lexeme)
         elif self.floats == "lexeme":
             self._add_number(lexeme, lexeme, False)
         else:
             exact = to_decimal(lexeme)
             if exact is None:
                 return Reason.NUMBER_OUT_OF_RANGE
-            self._add_number(cast("float", exact), lexeme, False)
+            self._add_number(exact, lexeme, False)
         return None
 
-    def _add_number(self, value: JsonValue, lexeme: str, canonical: bool) -> None:
-        if not canonical:
+    def _add_number(self, value: object, lexeme: str, is_usual: bool) -> None:
+        if not is_usual:
             self.lexemes[self.node_count - 1] = lexeme
         self.add(value)
 
     def literal(self, word: str) -> None:
         self.add(_LITERAL_VALUES[word])
 
-    def add(self, value: JsonValue) -> None:
+    def add(self, value: object) -> None:
         """Take in a complete scalar."""
         self.log(value)
         self.place(self.member_key, value)
 
-    def log(self, entry: JsonValue | Container) -> None:
+    def log(self, entry: object) -> None:
         """Give a value its id."""
         self.owners.append(self.top)
         self.keys.append(self.member_key)
         self.entries.append(entry)
 
-    def place(self, key: str | None, value: JsonValue) -> None:
+    def place(self, key: str | None, value: object) -> None:
         """Put a complete value where it belongs."""
         if self.is_duplicate:
             self.is_duplicate = False
@@ -146,18 +145,23 @@ class Tape(Scanner):
         else:
             self.top.add(key, value)
 
-    def show(self) -> JsonValue | Missing:
+    def show(self) -> object:
         """Return the value of the root as it is now."""
         if self.changed_step > self.shown_step:
             if not self.newest.update(self):
-                spare = self.spare
-                if spare is None or not spare.update(self):
-                    spare = begin_showing(self.document)
-                    spare.update(self)
-                self.spare = self.newest
-                self.newest = spare
+                self._show_by_another()
             self.shown_step = self.step
-        return self.newest.root()
+        document = self.newest.document
+        return document[0] if document else MISSING
+
+    def _show_by_another(self) -> None:
+        """Show what is there now by the spare showing, or by a new one if somebody holds that too."""
+        other = self.spare
+        if other is None or not other.update(self):
+            other = begin_showing(self.document)
+            other.update(self)
+        self.spare = self.newest
+        self.newest = other
 
     def path(self) -> Path:
         top = self.top
