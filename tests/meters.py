@@ -1,0 +1,94 @@
+"""Two ways to count the work of one call, without a clock and without touching the code that works.
+
+`opcodes` counts the bytecodes that Python runs: every loop that is written in Python shows.
+`heap` counts the bytes taken from the allocator at the worst moment: every copy that C makes shows.
+Rule: a meter only counts; what is too much is said by the tests.
+"""
+
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import Any, TypeVar
+
+from jsontide import ParserState, parse_chunk
+
+Result = TypeVar("Result")
+Meter = Callable[[Callable[[], Any]], tuple[int, Any]]
+
+
+def opcodes(call: Callable[[], Result]) -> tuple[int, Result]:
+    """Works for interpreted code only: compiled modules run no bytecode."""
+    return monitored(call) if sys.version_info >= (3, 12) else traced(call)
+
+
+def traced(call: Callable[[], Result]) -> tuple[int, Result]:
+    count = 0
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal count
+        frame.f_trace_lines = False
+        frame.f_trace_opcodes = True
+        count += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        result = call()
+    finally:
+        sys.settrace(before)
+    return count, result
+
+
+def monitored(call: Callable[[], Result]) -> tuple[int, Result]:
+    """The same where `sys.monitoring` is: the tracer of those versions misses what runs for the first time."""
+    count = 0
+
+    def step(_: object, __: int) -> None:
+        nonlocal count
+        count += 1
+
+    monitoring: Any = getattr(sys, "monitoring")  # noqa: B009
+    instruction, tool = monitoring.events.INSTRUCTION, monitoring.PROFILER_ID
+    monitoring.use_tool_id(tool, "meters")
+    monitoring.register_callback(tool, instruction, step)
+    monitoring.set_events(tool, instruction)
+    try:
+        result = call()
+    finally:
+        monitoring.set_events(tool, 0)
+        monitoring.free_tool_id(tool)
+    return count, result
+
+
+def heap(call: Callable[[], Result]) -> tuple[int, Result]:
+    """Needs `tracemalloc` to run since before the things that the call uses were made."""
+    before, _ = tracemalloc.get_traced_memory()
+    tracemalloc.reset_peak()
+    result = call()
+    _, peak = tracemalloc.get_traced_memory()
+    return peak - before, result
+
+
+def untraced(call: Callable[[], Result]) -> Result:
+    """Prepare something large without the coverage tracer, which would multiply the time that it takes."""
+    before = sys.gettrace()
+    sys.settrace(None)
+    try:
+        return call()
+    finally:
+        sys.settrace(before)
+
+
+def metered(
+    meter: Meter, state: ParserState, chunks: Iterable[str], *, read: bool = False
+) -> tuple[list[int], ParserState]:
+    """Feed chunks; the cost of each, and the last state. With `read` the value is read each time."""
+    costs = []
+    for chunk in chunks:
+        cost, state = meter(lambda before=state, chunk=chunk: parse_chunk(before, chunk))  # type: ignore[misc]
+        if read:
+            cost += meter(lambda after=state: after.value)[0]  # type: ignore[misc]
+        costs.append(cost)
+    return costs, state

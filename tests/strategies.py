@@ -1,0 +1,285 @@
+"""All Hypothesis strategies.
+
+`values` draws JSON values, `spell` writes a value in one of its many spellings, `texts` does both.
+`bad_texts` are texts after small accidents: most are not JSON, some still are; the oracles tell.
+`cut` draws the chunks of a text, `trees` states that branch from one another.
+Rule: how a text is spelled hangs on one drawn seed: documents stay cheap to draw, every example can be replayed.
+"""
+
+from random import Random
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from jsontide import create_parser_state, parse_chunk
+from tests.cuts import (
+    Chunks,
+    Text,
+    as_bytes,
+    cut_randomly,
+    sized,
+    whole,
+    with_empties,
+)
+
+ODD_KEYS = (
+    *(
+        "",
+        " ",
+        ".",
+        "..",
+        "a.b",
+        "[0]",
+        "0",
+        "-1",
+        "/",
+        "~0",
+        "'",
+        '"',
+        "\\",
+        "\\u0041",
+        "__class__",
+    ),
+    *("\x00", "\n", "\x7f", "\u2028", "\ufeff", "\ud800", "\udc00", "\udc00\ud800", "é", "e\u0301"),
+    *("日本", "👩‍👩‍👧", "𝄞", "k" * 300),
+)
+SPACES = ("", "", "", "", " ", "\n", "\t", "\r\n", "  \n ")
+SHORT_ESCAPES = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", '"': '"', "\\": "\\"}
+ACCIDENTS = '[]{}:,"\\\x00\x1f\n e.-+0123tfnulrsa/\x7f\ufeffé😀'
+MOST = 80
+"""Chunks of a text: a long one is not cut into single characters."""
+SWAPPED = str.maketrans("[]{},:", "{}[]:,")
+BAD_BYTES = (
+    *(b"\xff", b"\x80", b"\xc0\x80", b"\xc3", b"\xc3(", b"\xe2\x82", b"\xe2(\xa1", b"\xed\xa0\x80"),
+    *(b"\xf0\x9f\x98", b"\xf0\x28\x8c\xbc", b"\xf4\x90\x80\x80", b"\xf8\x88\x80\x80\x80"),
+)
+
+seeds = st.integers(0, 2**32 - 1)
+randoms = seeds.map(Random)
+
+
+def examples(share: float) -> settings:
+    """A share of the examples of the profile in force."""
+    return settings(max_examples=max(1, round(settings().max_examples * share)))
+
+
+characters = st.one_of(
+    st.sampled_from('aZ09 "\\/\b\f\n\r\t\x00\x1f\x7f'),
+    st.characters(codec="utf-8"),
+    st.characters(min_codepoint=0x10000),
+    st.characters(categories=["Cs"]),
+)
+strings = st.one_of(st.sampled_from(ODD_KEYS), st.text(characters, max_size=12))
+keys = strings
+numbers = st.one_of(
+    st.integers(-100, 100),
+    st.integers(),
+    st.integers(1, 400).map(lambda digits: 7 * 10**digits + 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from([0.0, -0.0, 1e300, 5e-324, 0.1, 1e16, 123456789.125]),
+)
+scalars = st.one_of(st.none(), st.booleans(), numbers, strings)
+
+
+def containers(children: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(
+        st.lists(children, max_size=6),
+        st.dictionaries(keys, children, max_size=6),
+    )
+
+
+values = st.recursive(scalars, containers, max_leaves=25)
+wide_values = st.one_of(
+    st.lists(scalars, min_size=15, max_size=40),
+    st.dictionaries(keys, scalars, min_size=10, max_size=25),
+)
+
+
+def spell(value: Any, random: Random, *, raw_surrogates: bool = True, repeat_keys: bool = False) -> str:
+    """Write a value with random white space, escapes and forms of numbers, and keys twice if told to."""
+
+    def write(item: Any) -> str:
+        match item:
+            case dict():
+                pairs = list(item.items())
+                if repeat_keys and pairs:
+                    pairs += random.choices(pairs + [(pairs[0][0], item_) for _, item_ in pairs], k=2)
+                    random.shuffle(pairs)
+                members = [f"{string(key)}{gap()}:{gap()}{write(child)}" for key, child in pairs]
+                return listing("{", members, "}")
+            case list():
+                return listing("[", [write(child) for child in item], "]")
+            case str():
+                return string(item)
+            case bool() | None:
+                return {True: "true", False: "false", None: "null"}[item]
+            case _:
+                return spell_number(item, random)
+
+    def gap() -> str:
+        return random.choice(SPACES)
+
+    def listing(left: str, parts: list[str], right: str) -> str:
+        inner = ",".join(f"{gap()}{part}{gap()}" for part in parts)
+        return f"{left}{inner or gap()}{right}"
+
+    def string(text: str) -> str:
+        return '"' + "".join(spell_character(char, random, raw_surrogates) for char in text) + '"'
+
+    return f"{gap()}{write(value)}{gap()}"
+
+
+def spell_character(char: str, random: Random, raw_surrogates: bool) -> str:  # noqa: FBT001
+    """As it is where JSON allows it, as a short escape, or as one or two `\\uXXXX`."""
+    code = ord(char)
+    may_be_raw = code >= 0x20 and char not in '"\\' and (raw_surrogates or not 0xD800 <= code <= 0xDFFF)
+    if may_be_raw and random.random() < 0.7:
+        return char
+    if char == "/":
+        return "\\/"
+    if char in SHORT_ESCAPES and random.random() < 0.6:
+        return "\\" + SHORT_ESCAPES[char]
+    units = [code] if code < 0x10000 else [0xD7C0 + (code >> 10), 0xDC00 + (code & 0x3FF)]
+    return "".join(random.choice(("\\u{:04x}", "\\u{:04X}")).format(unit) for unit in units)
+
+
+def spell_number(number: float, random: Random) -> str:
+    """One of the forms of a number; the value may be rounded, but the text is JSON."""
+    forms = ["{!r}"] if isinstance(number, int) else ["{!r}", "{:e}", "{:E}", "{:.3e}", "{:.25f}"]
+    text = random.choice(forms).format(number)
+    if isinstance(number, int) and random.random() < 0.2:
+        text += random.choice((".0", ".50", "e0", "E+2", "e-3", ".25E00"))
+    return text
+
+
+@st.composite
+def texts(
+    draw: st.DrawFn,
+    source: st.SearchStrategy[Any] = values,
+    *,
+    raw_surrogates: bool = True,
+    repeat_keys: bool = False,
+) -> str:
+    value = draw(source)
+    return spell(value, draw(randoms), raw_surrogates=raw_surrogates, repeat_keys=repeat_keys)
+
+
+@st.composite
+def deep_texts(draw: st.DrawFn, deepest: int = 50) -> str:
+    """A value inside many containers."""
+    random = draw(randoms)
+    text = spell(draw(scalars), random)
+    for _ in range(draw(st.integers(1, deepest))):
+        text = random.choice(("[{}]", "[0,{}]", '[{},""]', '{{"":{}}}', '{{"a":[],"b":{},"c":1}}')).format(text)
+    return text
+
+
+documents = st.one_of(texts(), texts(), texts(wide_values), deep_texts())
+"""Texts of all shapes, without duplicate keys."""
+
+
+@st.composite
+def bad_texts(draw: st.DrawFn) -> str:
+    text = draw(st.one_of(texts(), deep_texts(8)))
+    random = draw(randoms)
+    for _ in range(draw(st.integers(1, 3))):
+        text = mishap(text, random)
+    return text
+
+
+def mishap(text: str, random: Random) -> str:
+    """Delete, insert, replace, cut off, swap a bracket, repeat a part, or go on after the end."""
+    start = random.randint(0, len(text))
+    end = min(len(text), start + random.randint(1, 3))
+    junk = "".join(random.choices(ACCIDENTS, k=random.randint(1, 2)))
+    return random.choice(
+        (
+            text[:start] + text[end:],
+            text[:start] + junk + text[start:],
+            text[:start] + junk + text[end:],
+            text[:start],
+            text[:start] + text[start:end].translate(SWAPPED) + text[end:],
+            text[:end] + text[start:],
+            text + junk,
+        )
+    )
+
+
+@st.composite
+def bad_bytes(draw: st.DrawFn) -> bytes:
+    """The UTF-8 of a text with something that is not UTF-8 in it."""
+    data = draw(texts(raw_surrogates=False)).encode()
+    place = draw(st.integers(0, len(data)))
+    return data[:place] + draw(st.sampled_from(BAD_BYTES)) + data[place:]
+
+
+def chunk(text: Text, random: Random) -> list[Text]:
+    """Cut in one of many ways, and sometimes with empty chunks."""
+    match random.randrange(6):
+        case 0:
+            chunks = whole(text)
+        case 1 | 2:
+            chunks = sized(text, 1 + len(text) // MOST)
+        case 3:
+            chunks = sized(text, random.randint(2, 9))
+        case _:
+            chunks = cut_randomly(text, random)
+    return with_empties(chunks) if random.random() < 0.2 else chunks
+
+
+@st.composite
+def cut(draw: st.DrawFn, text: str | bytes) -> Chunks:
+    """Chunks of a text: as `str`, or as its UTF-8 where it has one."""
+    random = draw(randoms)
+    data = text if isinstance(text, bytes) else as_bytes(text)
+    if isinstance(text, str) and text.startswith("\ufeff"):
+        data = None  # in bytes a byte order mark is no part of the text
+    if data is None or (isinstance(text, str) and draw(st.booleans())):
+        assert isinstance(text, str)
+        return chunk(text, random)
+    return chunk(data, random)
+
+
+def cut_documents(source: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[str, Chunks]]:
+    """A text together with its chunks."""
+    return source.flatmap(lambda text: st.tuples(st.just(text), cut(text)))
+
+
+class Tree:
+    """States that branch from one another, each with the text that led to it."""
+
+    def __init__(self, variants: list[str], random: Random) -> None:
+        self.variants = variants
+        self.random = random
+        self.states = [create_parser_state()]
+        self.texts = [""]
+        self.edges: list[tuple[int, int]] = []
+
+    def branch(self) -> None:
+        """Feed any state, old or new, with a piece of a variant that goes on from it, or with junk."""
+        parent = self.random.choice([len(self.states) - 1, self.random.randrange(len(self.states))])
+        before = self.texts[parent]
+        going_on = [text for text in self.variants if text.startswith(before)] or [before + '"],1}']
+        size = self.random.choice([1, 2, 5, 20, 1000])
+        piece = self.random.choice(going_on)[len(before) :][:size]
+        self.edges.append((parent, len(self.states)))
+        self.states.append(parse_chunk(self.states[parent], piece))
+        self.texts.append(before + piece)
+
+    def forget(self) -> None:
+        """Drop any state but the newest, and with it what only that state held."""
+        at = self.random.randrange(len(self.states) - 1)
+        del self.states[at], self.texts[at]
+        self.edges.clear()
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> Tree:
+    """Variants are accidents of one text, so they part where the accident happened."""
+    text = draw(documents)
+    random = draw(randoms)
+    tree = Tree([text, *(mishap(text, random) for _ in range(3))], random)
+    for _ in range(draw(st.integers(2, 40))):
+        tree.branch()
+    return tree

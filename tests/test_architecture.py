@@ -1,0 +1,123 @@
+"""The picture in ARCHITECTURE.md as tests: who may import whom, and what a bare import costs."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import jsontide
+
+SOURCE = Path(__file__).parent.parent / "src" / "jsontide"
+LAYERS = (
+    {"cli", "studio"},
+    {"adapters"},
+    {"messages"},
+    {"schema"},
+    {"tree", "events", "snapshots"},
+    {"_build"},
+    {"text"},
+    {"_errors"},  # an error names a path
+    {"_path", "_values", "_version"},
+)
+"""From the top down. A part imports from lower lines only, never from its own."""
+RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
+ASYNC = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def imported(source: str) -> Iterator[str]:
+    """The full names of all modules that a source imports, wherever in it."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "relative imports hide what is imported"
+            yield str(node.module)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def faults(part: str, source: str) -> set[str]:
+    """The other parts that `part` imports, but must not know."""
+    names = [name.split(".") for name in imported(source) if name.split(".")[0] == "jsontide"]
+    parts = {name[1] for name in names if len(name) > 1 and name[1] in RANK} - {part}
+    return {other for other in parts if RANK[other] <= RANK[part]}
+
+
+def uses_async(source: str) -> bool:
+    tree = ast.parse(source)
+    return any(isinstance(node, ASYNC) for node in ast.walk(tree)) or any(
+        name.split(".")[0] == "asyncio" for name in imported(source)
+    )
+
+
+def part_of(module: Path) -> str:
+    return module.relative_to(SOURCE).with_suffix("").parts[0]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+class TestEveryModule:
+    def test_belongs_to_a_layer(self, module: Path) -> None:
+        assert part_of(module) in RANK or module.name == "__init__.py"
+
+    def test_imports_point_down(self, module: Path) -> None:
+        if part_of(module) in RANK:
+            assert not faults(part_of(module), module.read_text("utf-8"))
+
+    def test_async_code_stands_in_adapters_only(self, module: Path) -> None:
+        assert part_of(module) == "adapters" or not uses_async(module.read_text("utf-8"))
+
+    def test_is_short_enough_to_read(self, module: Path) -> None:
+        assert len(module.read_text("utf-8").splitlines()) <= 400
+
+
+def test_the_rule_finds_an_import_that_points_up() -> None:
+    assert faults("text", "from jsontide.tree import nodes") == {"tree"}
+    assert faults("text", "def f():\n    import jsontide.adapters.sse") == {"adapters"}
+    assert faults("tree", "from jsontide import text, adapters") == {"adapters"}
+
+
+def test_the_rule_finds_neighbours_that_know_each_other() -> None:
+    assert faults("tree", "from jsontide.events import kinds") == {"events"}
+    assert faults("_path", "from jsontide._values import MISSING") == {"_values"}
+    assert faults("tree", "from jsontide.tree import nodes\nimport jsontide.text") == set()
+
+
+def test_the_rule_finds_async_code() -> None:
+    assert uses_async("async def f() -> None: ...")
+    assert uses_async("from asyncio import Queue")
+    assert not uses_async("def f() -> None: ...")
+
+
+ADDED_BY_IMPORT = """
+import sys
+before = set(sys.modules)
+import jsontide
+print(*{name.split(".")[0] for name in set(sys.modules) - before})
+"""
+
+
+def test_importing_the_package_loads_no_third_party_module_and_no_asyncio() -> None:
+    done = subprocess.run([sys.executable, "-c", ADDED_BY_IMPORT], capture_output=True, check=True, text=True)
+    added = set(done.stdout.split())
+    # The compiled build brings one shared helper module of its own.
+    ours = {name for name in added if name == "jsontide" or name.endswith("__mypyc")}
+    assert "jsontide" in ours
+    assert "asyncio" not in added
+    assert added - ours <= sys.stdlib_module_names
+
+
+def test_public_names_exist() -> None:
+    assert all(hasattr(jsontide, name) for name in jsontide.__all__)
+
+
+def test_everything_public_is_at_the_top() -> None:
+    names = (
+        *("COMPILED", "MISSING", "ArrayNode", "BooleanNode", "JsonStreamError", "JsonValue", "Limits", "Missing"),
+        *("Mode", "Node", "NullNode", "NumberNode", "ObjectNode", "ParserError", "ParserState", "Path", "Reason"),
+        *("StringNode", "__version__", "avalues", "create_parser_state", "finalize", "get_resolved_value"),
+        *("is_open", "loads", "node_at", "parse_chunk", "values"),
+    )
+    assert set(names) <= set(jsontide.__all__)

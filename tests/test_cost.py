@@ -1,0 +1,297 @@
+"""Law 8 by counting: work per chunk does not depend on the document before it.
+
+A `Shape` is a document that can grow for ever by the same small chunks.
+The same chunks are fed early and late; both must cost the same.
+"""
+
+import tracemalloc
+from collections.abc import Callable, Iterator
+from itertools import islice
+from statistics import median
+from typing import Any, NamedTuple
+
+import pytest
+
+from jsontide import (
+    COMPILED,
+    ArrayNode,
+    Limits,
+    ObjectNode,
+    ParserState,
+    Reason,
+    create_parser_state,
+    finalize,
+    parse_chunk,
+)
+from tests.cuts import fed, singles, sized, whole
+from tests.meters import Meter, heap, metered, opcodes, untraced
+from tests.oracles import loads
+from tests.relations import remade
+
+SAMPLE = 60
+"""Chunks that are measured at one place."""
+SLACK: dict[Meter, float] = {opcodes: 1.25, heap: 1.5}
+SMALL: dict[Meter, int] = {opcodes: 40, heap: 700}
+"""What a chunk may cost more at any place: a few bytecodes, a few objects."""
+ROOMY = Limits(max_number=2_000_000)
+
+
+class Shape(NamedTuple):
+    """How a document begins, and the chunks that it goes on with, given a running number."""
+
+    head: str
+    unit: Callable[[int], list[str]]
+    late: int
+    """How many units come before the late measurement."""
+
+    def chunks(self, first: int) -> Iterator[str]:
+        number = first
+        while True:
+            yield from self.unit(number)
+            number += 1
+
+
+def record(number: int) -> list[str]:
+    number += 1_000_000  # so that all records are equally long
+    return sized(f'{{"id":{number},"name":"pebble","tags":["a","b"],"at":{{"x":1.5}}}},', 4)
+
+
+SHAPES = {
+    "records": Shape('{"items":[', record, 2_000),
+    "string": Shape('{"text":"', lambda _: sized("lorem ipsum dolor sit amet, ", 7), 10_000),
+    "escapes": Shape('["', lambda _: sized("\\n\\u00e9\\ud83d\\ude00", 5), 5_000),
+    "depth": Shape("[1,", lambda _: ['{"a":', "[1,"], 245),
+    "flat object": Shape("{", lambda number: [f'"k{number:07}', '":', "12", ","], 5_000),
+    "long key": Shape('{"', lambda _: ["lorem ", "ipsum"], 10_000),
+    "digits": Shape("[", lambda _: ["12", "345"], 5_000),
+    "white space": Shape("[1", lambda _: [" \n", "\t "], 5_000),
+    "duplicate keys": Shape("{", lambda number: ['"a":', f"{number % 10}", ","], 10_000),
+    "words": Shape("[", lambda _: ["tr", "ue,", "null", ","], 5_000),
+}
+
+
+interpreted = pytest.mark.skipif(COMPILED, reason="compiled code runs no bytecode; its copies show on the heap")
+
+
+@pytest.fixture(params=[pytest.param(opcodes, marks=interpreted), heap], ids=["opcodes", "heap"])
+def meter(request: pytest.FixtureRequest) -> Iterator[Meter]:
+    counts: Meter = request.param
+    if counts is heap:
+        tracemalloc.start()
+    yield counts
+    tracemalloc.stop()
+
+
+@pytest.fixture(params=sorted(SHAPES))
+def shape(request: pytest.FixtureRequest) -> Shape:
+    return SHAPES[str(request.param)]
+
+
+def begun(shape: Shape, units: int) -> ParserState:
+    """The state after so many units, fed chunk by chunk."""
+    state = parse_chunk(create_parser_state(limits=ROOMY), shape.head)
+    chunks_of_units = islice(shape.chunks(0), units * len(shape.unit(0)))
+    return untraced(lambda: fed(chunks_of_units, state))
+
+
+def sample(meter: Meter, shape: Shape, units: int, *, read: bool = False) -> tuple[list[int], ParserState]:
+    """What the next chunks cost after so many units."""
+    chunks = islice(shape.chunks(units), SAMPLE)
+    return metered(meter, begun(shape, units), chunks, read=read)
+
+
+def test_feeding_costs_the_same_early_and_late(meter: Meter, shape: Shape) -> None:
+    early, _ = sample(meter, shape, 3)
+    late, state = sample(meter, shape, shape.late - SAMPLE)
+    assert state.error is None
+    assert median(late) <= SLACK[meter] * median(early) + SMALL[meter]
+
+
+def test_reading_costs_no_more_late_where_nothing_is_wide(meter: Meter) -> None:
+    """What is closed costs nothing, however large: only direct children of open containers may."""
+    few, _ = metered(meter, behind(10), sized('"lorem ipsum",' * 30, 7), read=True)
+    many, _ = metered(meter, behind(5_000), sized('"lorem ipsum",' * 30, 7), read=True)
+    assert median(many) <= SLACK[meter] * median(few) + SMALL[meter]
+
+
+def behind(records: int) -> ParserState:
+    """A state whose open containers are small, but that has many closed records behind it."""
+    closed = ",".join(f'{{"id":{number},"tags":["a","b"]}}' for number in range(records))
+    state = fed(sized(f'{{"closed":[{closed}],"open":[', 997))
+    assert state.value
+    return state
+
+
+@pytest.mark.parametrize("name", ["records", "depth", "flat object", "duplicate keys", "words"])
+def test_reading_takes_work_for_the_open_containers_only(name: str, meter: Meter) -> None:
+    shape = SHAPES[name]
+    early, first = sample(meter, shape, 3, read=True)
+    late, last = sample(meter, shape, min(shape.late, 5_000) - SAMPLE, read=True)
+    more = direct_children(last) - direct_children(first)
+    per_child = 400 if meter is heap else 120
+    assert median(late) <= SLACK[meter] * median(early) + SMALL[meter] + per_child * more
+
+
+def direct_children(state: ParserState) -> int:
+    """Of all open containers."""
+    value: Any = state.value
+    count = 0
+    for _ in state.stack:
+        count += len(value)
+        children = list(value.values()) if isinstance(value, dict) else value
+        value = children[-1] if children else None
+    return count
+
+
+@pytest.mark.parametrize("name", ["records", "depth", "flat object"])
+def test_reading_copies_no_more_containers_than_were_open(name: str) -> None:
+    shape = SHAPES[name]
+    state = begun(shape, shape.late - SAMPLE)
+    for chunk in islice(shape.chunks(shape.late), SAMPLE):
+        after = parse_chunk(state, chunk)
+        assert len(remade(state.value, after.value)) <= len(state.stack)
+        state = after
+
+
+def test_reading_a_value_twice_is_free(meter: Meter, shape: Shape) -> None:
+    state = begun(shape, 200)
+    first = state.value
+    cost, second = meter(lambda: state.value)
+    assert second is first
+    assert cost <= 2 * SMALL[meter]
+
+
+def growing_text(size: int) -> str:
+    """A whole document of about `size` characters with everything in it."""
+    shape = SHAPES["records"]
+    records = "".join(islice(shape.chunks(0), size // 4)).rpartition("},")[0]
+    text, escapes = "x" * size, "\\n" * (size // 4)
+    return f'{shape.head}{records}}}],"text":"{text}","escapes":"{escapes}"}}'
+
+
+@pytest.mark.parametrize("cut", [whole, singles], ids=["whole", "one character at a time"])
+def test_twice_the_text_is_twice_the_work(cut: Callable[[str], list[str]], meter: Meter) -> None:
+    def total(text: str) -> int:
+        costs, state = metered(meter, create_parser_state(), cut(text))
+        assert finalize(state).is_complete
+        return sum(costs)
+
+    assert total(growing_text(4_000)) <= 2.4 * total(growing_text(2_000)) + 20 * SMALL[meter]
+
+
+HOSTILE_STRUCTURES = [
+    ("[" * 100_000, Limits(), Reason.TOO_DEEP, 512),
+    ('{"a":' * 100_000, Limits(), Reason.TOO_DEEP, 512 * 5),
+    ("[" + "1," * 100_000, Limits(max_nodes=1_000), Reason.TOO_MANY_NODES, 1_999),
+    (" " * 100_000, Limits(max_chars=5_000), Reason.TEXT_TOO_LONG, 5_000),
+]
+HOSTILE_TOKENS = [
+    ("9" * 100_000, Limits(), Reason.NUMBER_TOO_LONG, 4_300),
+    ("[0." + "9" * 100_000, Limits(), Reason.NUMBER_TOO_LONG, 4_301),
+    ('"' + "x" * 100_000, Limits(max_string=5_000), Reason.STRING_TOO_LONG, 5_001),
+    ('{"' + "x" * 100_000, Limits(max_string=5_000), Reason.STRING_TOO_LONG, 5_002),
+    ('"' + "\\n" * 100_000, Limits(max_string=5_000), Reason.STRING_TOO_LONG, 5_001),
+]
+
+
+def costs_of(text: str, limits: Limits, meter: Meter) -> tuple[int, int, ParserState]:
+    """The cost of a tenth of the text, the cost of all of it, and where that ended."""
+    one, other = (create_parser_state(limits=limits) for _ in range(2))
+    short, _ = meter(lambda: parse_chunk(one, text[: len(text) // 10]))
+    long, state = meter(lambda: parse_chunk(other, text))
+    assert parse_chunk(state, text) is state
+    return short, long, state
+
+
+@pytest.mark.parametrize(("text", "limits", "reason", "index"), HOSTILE_STRUCTURES)
+def test_a_hostile_structure_costs_nothing_behind_its_limit(
+    text: str, limits: Limits, reason: Reason, index: int, meter: Meter
+) -> None:
+    short, long, state = costs_of(text, limits, meter)
+    assert state.error
+    assert (state.error.reason, state.error.index) == (reason, index)
+    assert long <= SLACK[meter] * short + SMALL[meter]
+
+
+@pytest.mark.parametrize(("text", "limits", "reason", "index"), HOSTILE_TOKENS)
+def test_a_hostile_token_takes_no_memory_behind_its_limit_and_linear_work_at_most(
+    text: str, limits: Limits, reason: Reason, index: int, meter: Meter
+) -> None:
+    short, long, state = costs_of(text, limits, meter)
+    assert state.error
+    assert (state.error.reason, state.error.index) == (reason, index)
+    times = 10 if meter is opcodes else 1
+    assert long <= SLACK[meter] * times * short + SMALL[meter]
+
+
+HOSTILE = {
+    "string": ('"', "x", 1_000_000),
+    "key": ('{"', "x", 1_000_000),
+    "escapes": ('"', "\\n", 200_000),
+    "digits": ("[", "1", 100_000),
+}
+
+
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+def test_a_hostile_token_one_character_at_a_time_copies_nothing_twice(name: str) -> None:
+    head, unit, times = HOSTILE[name]
+    early = fed(singles(head + unit * 10), create_parser_state(limits=ROOMY))
+    late = untraced(lambda: fed(singles(unit * times), early))
+    tracemalloc.start()
+    one, _ = metered(heap, early, singles(unit * 10))
+    # Tracing starts only now, so the first chunks also show storage that was there before.
+    other, state = metered(heap, late, singles(unit * 100))
+    tracemalloc.stop()
+    assert state.error is None
+    assert median(other) <= SLACK[heap] * median(one) + SMALL[heap]
+
+
+@pytest.mark.parametrize("policy", ["first", "last"])
+def test_fifty_thousand_duplicate_keys_are_one_member(policy: Any) -> None:
+    text = "{" + ",".join(f'"a":[{number}]' for number in range(50_000)) + "}"
+    expected = 0 if policy == "first" else 49_999
+    state = fed(sized(text, 997), create_parser_state(duplicate_keys=policy))
+    assert state.value == {"a": [expected]}
+
+
+def fork_costs(state: ParserState, chunks: list[str]) -> list[int]:
+    """What it costs to feed a state that is no longer the newest of its stream."""
+    fed(chunks, state)
+    return [opcodes(lambda chunk=chunk: parse_chunk(state, chunk))[0] for chunk in chunks]  # type: ignore[misc]
+
+
+@interpreted
+def test_a_fork_costs_no_bytecode_for_what_is_closed() -> None:
+    chunks = sized('"lorem ipsum",' * 10, 7)
+    few, many = fork_costs(behind(10), chunks), fork_costs(behind(5_000), chunks)
+    assert median(many) <= SLACK[opcodes] * median(few) + SMALL[opcodes]
+
+
+@interpreted
+def test_a_fork_costs_bytecode_for_the_members_of_open_containers_at_most(shape: Shape) -> None:
+    early, late = begun(shape, 3), begun(shape, shape.late // 4)
+    chunks = list(islice(shape.chunks(shape.late), 10))
+    few, many = fork_costs(early, chunks), fork_costs(late, chunks)
+    more = open_members(late) - open_members(early)
+    assert median(many) <= SLACK[opcodes] * median(few) + SMALL[opcodes] + 200 * more
+
+
+def open_members(state: ParserState) -> int:
+    """The members of all open containers as they were written, duplicates included."""
+    nodes = [state.nodes[node_id] for node_id in state.stack]
+    return sum(len(node.children) for node in nodes if isinstance(node, ArrayNode | ObjectNode))
+
+
+def test_only_the_first_chunk_of_a_branch_pays_for_the_fork(meter: Meter, shape: Shape) -> None:
+    fork_point = begun(shape, shape.late // 4)
+    chunks = list(islice(shape.chunks(shape.late), SAMPLE))
+    straight, _ = metered(meter, fork_point, chunks)
+    branch, _ = metered(meter, fork_point, chunks)
+    assert median(branch) <= SLACK[meter] * median(straight) + SMALL[meter]
+
+
+def test_a_thousand_branches_of_one_state_are_all_right() -> None:
+    text = '{"a":[1,2,{"b":"c'
+    state = fed(singles(text))
+    ends = [fed([f'{number}"}}]}}'], state) for number in range(1_000)]
+    assert [end.value for end in ends] == [loads(f'{text}{n}"}}]}}') for n in range(1_000)]

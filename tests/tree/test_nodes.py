@@ -1,0 +1,284 @@
+"""Nodes: one for every value, by id in order of opening."""
+
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsontide import (
+    MISSING,
+    ArrayNode,
+    BooleanNode,
+    Limits,
+    Node,
+    NullNode,
+    NumberNode,
+    ObjectNode,
+    StringNode,
+    create_parser_state,
+    parse_chunk,
+)
+from tests.cuts import Chunks, every, fed, few, prefixes, trail
+from tests.oracles import Hook, first_wins, nodes
+from tests.relations import facts, same, same_nodes
+from tests.strategies import cut_documents, examples, texts
+
+KINDS = {
+    "null": NullNode,
+    "boolean": BooleanNode,
+    "number": NumberNode,
+    "string": StringNode,
+    "array": ArrayNode,
+    "object": ObjectNode,
+}
+TEXT = '{"a":[1,"x",{}],"a":null,"":-2.5e1,"c":{"d":[true,false]}}'
+
+
+@examples(2)
+@given(cut_documents(texts()))
+def test_after_every_chunk_the_nodes_are_those_of_the_text(document: tuple[str, Chunks]) -> None:
+    _, chunks = document
+    for state, prefix in zip(trail(chunks), prefixes(chunks), strict=True):
+        assert same_nodes([facts(node) for node in state.nodes], nodes(prefix))
+
+
+@examples(1)
+@given(cut_documents(texts(repeat_keys=True)), st.sampled_from(["last", "first"]))
+def test_duplicate_keys_have_nodes_each(document: tuple[str, Chunks], policy: Any) -> None:
+    _, chunks = document
+    hook: Hook = dict if policy == "last" else first_wins
+    states = trail(chunks, create_parser_state(duplicate_keys=policy))
+    for state, prefix in zip(states, prefixes(chunks), strict=True):
+        assert same_nodes([facts(node) for node in state.nodes], nodes(prefix, hook))
+
+
+@examples(1)
+@given(cut_documents(texts()))
+def test_ids_stack_and_root_tell_of_the_same_nodes(document: tuple[str, Chunks]) -> None:
+    _, chunks = document
+    for state in trail(chunks):
+        made = state.nodes
+        assert [node.id for node in made] == list(range(len(made)))
+        assert state.next_id == len(made)
+        assert state.root_id == (0 if made else None)
+        assert state.root is (made[0] if made else None)
+        containers = [n for n in made if isinstance(n, ArrayNode | ObjectNode)]
+        assert state.stack == tuple(node.id for node in containers if not node.closed)
+
+
+@examples(1)
+@given(cut_documents(texts()))
+def test_the_value_of_a_container_node_is_the_object_in_the_value(
+    document: tuple[str, Chunks],
+) -> None:
+    _, chunks = document
+    for state in trail(chunks):
+        if isinstance(state.root, ArrayNode | ObjectNode):
+            assert state.root.resolved_value is state.value
+        for node in state.nodes:
+            for child, item in members(node, state.nodes):
+                assert child.resolved_value is item
+                assert child.parent_id == node.id
+
+
+def members(node: Node, made: Any) -> list[tuple[Node, Any]]:
+    """The visible children of a container that are containers, with what the container holds there."""
+    value: Any = node.resolved_value
+    match node:
+        case ArrayNode():
+            pairs = list(zip(node.children, value, strict=False))
+        case ObjectNode():
+            pairs = [(child, value[key]) for key, child in zip(node.keys, node.children, strict=True) if key in value]
+        case _:
+            pairs = []
+    return [(made[child], item) for child, item in pairs if isinstance(item, list | dict)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("n", "null", MISSING),
+        ("null", "null", None),
+        ("t", "boolean", MISSING),
+        ("f", "boolean", MISSING),
+        ("false", "boolean", False),
+        ("-", "number", MISSING),
+        ("1.5", "number", MISSING),
+        ("1.5 ", "number", 1.5),
+        ('"', "string", ""),
+        ("[", "array", []),
+        ("{", "object", {}),
+    ],
+)
+def test_a_node_exists_from_its_first_character_on(text: str, kind: str, value: Any) -> None:
+    for chunks in every(text):
+        (node,) = fed(chunks).nodes
+        assert node.type == kind
+        assert type(node) is KINDS[kind]
+        assert same(node.resolved_value, value)
+        assert node.parent_id is None
+
+
+def test_before_the_first_character_there_is_no_node() -> None:
+    for chunks in every("  "):
+        state = fed(chunks)
+        assert (len(state.nodes), state.root, state.root_id) == (0, None, None)
+        assert (state.next_id, state.stack) == (0, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "buffer", "closed"),
+    [
+        ("-", "-", False),
+        ("-1", "-1", False),
+        ("1.50E+0", "1.50E+0", False),
+        ("1.50E+0 ", "1.50E+0", True),
+        ('"a\\n\\u00e9', "a\né", False),
+        ('"a\\ud83d', "a", False),
+        ('"a\\ud83d"', "a\ud83d", True),
+        ('"a"', "a", True),
+    ],
+)
+def test_the_buffer_is_the_decoded_string_or_the_lexeme(
+    text: str,
+    buffer: str,
+    closed: bool,  # noqa: FBT001
+) -> None:
+    for chunks in every(text):
+        (node,) = fed(chunks).nodes
+        assert isinstance(node, StringNode | NumberNode)
+        assert (node.buffer, node.closed) == (buffer, closed)
+
+
+def test_the_buffer_of_a_long_int_is_its_lexeme() -> None:
+    lexeme = "-1" + "0" * 20_000
+    for chunks in few(f"[{lexeme}]"):
+        node = fed(chunks, create_parser_state(limits=Limits(max_number=50_000))).nodes[1]
+        assert isinstance(node, NumberNode)
+        assert node.buffer == lexeme
+
+
+@pytest.mark.parametrize(("floats", "value"), [("decimal", Decimal("1.50")), ("lexeme", "1.50")])
+def test_a_number_node_resolves_to_what_the_value_holds(floats: Any, value: Any) -> None:
+    for chunks in every("[1.50]"):
+        node = fed(chunks, create_parser_state(floats=floats)).nodes[1]
+        assert (node.type, node.resolved_value) == ("number", value)
+        assert type(node.resolved_value) is type(value)
+
+
+def test_a_key_belongs_to_its_object_from_the_first_character_of_its_value() -> None:
+    expected = {'{"a"': (), '{"a":': (), '{"a":1': ("a",), '{"a":"': ("a",), '{"a":[': ("a",)}
+    for text, keys in expected.items():
+        for chunks in every(text):
+            node = fed(chunks).nodes[0]
+            assert isinstance(node, ObjectNode)
+            assert node.keys == keys
+            assert len(node.children) == len(keys)
+
+
+@pytest.mark.parametrize("chunk", [" ", "\n\t", ",", ', "k', ', "key"', ', "key":', ', "key" : '])
+def test_a_chunk_that_changes_nothing_keeps_all_nodes(chunk: str) -> None:
+    before = fed([TEXT[:-1]])
+    made = list(before.nodes)
+    after = parse_chunk(before, chunk)
+    assert all(one is other for one, other in zip(made, after.nodes, strict=True))
+
+
+@pytest.mark.parametrize("start", ['["a\\', '["\\ud83d', '["a\\u00', '["abc'])
+def test_part_of_an_escape_changes_no_node(start: str) -> None:
+    before = fed([start])
+    made = list(before.nodes)
+    after = parse_chunk(before, "\\" if start.endswith(("d", "c")) else "u0"[-1:])
+    if after.error is None:
+        assert all(one is other for one, other in zip(made, after.nodes, strict=True))
+
+
+@examples(1)
+@given(cut_documents(texts()))
+def test_what_was_closed_keeps_its_node(document: tuple[str, Chunks]) -> None:
+    _, chunks = document
+    states = trail(chunks)
+    for old, new in pairwise(states):
+        for one, other in zip(old.nodes, new.nodes, strict=False):
+            assert one is other or not same_nodes([facts(one)], [facts(other)])
+
+
+def test_reading_the_nodes_late_gives_the_nodes_of_that_moment() -> None:
+    for chunks in every(TEXT):
+        moments = list(zip(trail(chunks), prefixes(chunks), strict=True))
+        for state, prefix in reversed(moments):
+            assert same_nodes([facts(node) for node in state.nodes], nodes(prefix))
+
+
+def test_nodes_are_an_immutable_sequence() -> None:
+    made: Any = fed([TEXT]).nodes
+    assert len(made) == len(list(made)) == 11
+    assert made[0].type == "object"
+    assert made[-1] is made[10]
+    assert list(made[1:3]) == [made[1], made[2]]
+    assert list(made[::-1])[0] is made[10]  # noqa: RUF015
+    assert made[3] in made
+    assert made.index(made[3]) == 3
+    assert list(reversed(made)) == list(made)[::-1]
+    with pytest.raises(IndexError):
+        made[11]
+    with pytest.raises(IndexError):
+        made[-12]
+    with pytest.raises(TypeError):
+        made["0"]
+    with pytest.raises(TypeError):
+        made[0] = None
+    with pytest.raises(AttributeError):
+        made.append(None)
+
+
+def test_the_repr_of_nodes_is_short() -> None:
+    state = fed(["[" + "1," * 10_000])
+    assert len(repr(state.nodes)) < 300
+
+
+@pytest.mark.parametrize("at", range(11))
+def test_a_node_cannot_be_changed(at: int) -> None:
+    node: Any = fed([TEXT]).nodes[at]
+    for name in ("id", "type", "closed", "resolved_value", "buffer", "children", "other"):
+        with pytest.raises((AttributeError, TypeError)):
+            setattr(node, name, 1)
+
+
+def test_equal_nodes_are_equal() -> None:
+    assert list(fed([TEXT]).nodes) == list(fed([TEXT]).nodes)
+    assert list(fed(["[1]"]).nodes) != list(fed(["[2]"]).nodes)
+
+
+def test_nodes_can_be_matched_by_their_kind() -> None:
+    kinds = [type(node) for node in fed(['[null,true,1,"",[],{}]']).nodes]
+    assert kinds == [ArrayNode, NullNode, BooleanNode, NumberNode, StringNode, ArrayNode, ObjectNode]
+
+
+def test_nodes_follow_their_branch() -> None:
+    start = fed(["[1,"])
+    number, string = parse_chunk(start, "23"), parse_chunk(start, '"x"')
+    assert [node.type for node in number.nodes] == ["array", "number", "number"]
+    assert [node.type for node in string.nodes] == ["array", "number", "string"]
+    assert start.next_id == 2
+    assert [node.type for node in start.nodes] == ["array", "number"]
+
+
+@pytest.mark.parametrize("prefix", ['{"a":1,"a":"x', '{"a":1,"a":["x', '{"a":1,"a":{"b":[2],"c":"x', '{"a":"y","a":"'])
+def test_what_the_first_of_equal_keys_hides_is_open_in_the_nodes(prefix: str) -> None:
+    for chunks in every(prefix):
+        state = fed(chunks, create_parser_state(duplicate_keys="first"))
+        assert same_nodes([facts(node) for node in state.nodes], nodes(prefix, first_wins))
+
+
+def test_the_first_of_equal_keys_keeps_the_nodes_of_the_others() -> None:
+    for chunks in every('{"a":1,"a":[2]}'):
+        state = fed(chunks, create_parser_state(duplicate_keys="first"))
+        root = state.root
+        assert isinstance(root, ObjectNode)
+        assert (root.keys, root.children) == (("a", "a"), (1, 2))
+        assert root.resolved_value == {"a": 1}
+        assert state.nodes[2].resolved_value == [2]

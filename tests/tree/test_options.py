@@ -1,0 +1,148 @@
+"""Options: duplicate keys, what follows the document, how floats are read."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsontide import Mode, Reason, create_parser_state, finalize, get_resolved_value, parse_chunk
+from tests.cuts import Chunks, every, fed, prefixes, trail
+from tests.oracles import loads, visible
+from tests.relations import same
+from tests.strategies import cut_documents, texts
+
+# Duplicate keys
+
+
+def test_the_last_of_equal_keys_replaces_the_others_when_it_shows_something() -> None:
+    shown = {
+        '{"a":1,"b":2,"a"': {"a": 1, "b": 2},
+        '{"a":1,"b":2,"a":': {"a": 1, "b": 2},
+        '{"a":1,"b":2,"a":3': {"a": 1, "b": 2},
+        '{"a":1,"b":2,"a":3,': {"a": 3, "b": 2},
+        '{"a":1,"b":2,"a":"': {"a": "", "b": 2},
+        '{"a":1,"b":2,"a":[': {"a": [], "b": 2},
+        '{"a":[1],"a":[': {"a": []},
+        '{"a":{"x":1},"a":{"y":2},"a":{': {"a": {}},
+    }
+    for text, value in shown.items():
+        for chunks in every(text):
+            assert same(fed(chunks).value, value)
+
+
+def test_the_first_of_equal_keys_hides_the_others() -> None:
+    shown = {
+        '{"a":1,"a":[2': {"a": 1},
+        '{"a":[1],"b":0,"a":{"x":"y"},"c":"d': {"a": [1], "b": 0, "c": "d"},
+        '{"a":"x","a":"y': {"a": "x"},
+        '[{"a":1,"a":{"a":{"a":': [{"a": 1}],
+    }
+    for text, value in shown.items():
+        for chunks in every(text):
+            state = fed(chunks, create_parser_state(duplicate_keys="first"))
+            assert same(state.value, value)
+
+
+def test_hidden_values_change_no_identity() -> None:
+    states = trail(
+        ['{"a":[1]', ',"a":[', "2", ",3", "]", ',"a":"x', 'y"'],
+        create_parser_state(duplicate_keys="first"),
+    )[1:]
+    assert all(state.value is states[0].value for state in states)
+
+
+# What follows the document
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "index"),
+    [
+        ("{} Here you are.", {}, 3),
+        ("[1]x", [1], 3),
+        ("[1]]", [1], 3),
+        ("[1]\n\n\x00", [1], 5),
+        ("null null", None, 5),
+        ('"a""b"', "a", 3),
+        ("12 34", 12, 3),
+        ("12x", 12, 2),
+        ("[]\ud800", [], 2),
+    ],
+)
+def test_what_follows_a_finished_root_can_be_ignored(text: str, value: Any, index: int) -> None:
+    for chunks in every(text):
+        state = fed(chunks, create_parser_state(trailing="ignore"))
+        assert state.error is None
+        assert state.is_complete
+        assert state.mode is Mode.DONE
+        assert same(get_resolved_value(state), value)
+        assert state.trailing_index == index
+        assert finalize(state).trailing_index == index
+
+
+def test_after_ignored_text_feeding_returns_the_state() -> None:
+    for chunks in every("[] x"):
+        state = fed(chunks, create_parser_state(trailing="ignore"))
+        more = "more" if isinstance(chunks[0], str) else b"more"
+        assert parse_chunk(state, more) is state
+
+
+def test_ignored_bytes_need_not_be_utf8() -> None:
+    state = fed([b"[] x", b"\xff\xfe"], create_parser_state(trailing="ignore"))
+    assert get_resolved_value(state) == []
+
+
+def test_white_space_after_the_document_is_not_ignored_text() -> None:
+    for chunks in every("[1] \n\t\r "):
+        state = fed(chunks, create_parser_state(trailing="ignore"))
+        assert state.trailing_index is None
+        assert state.index == 8
+
+
+def test_ignoring_what_follows_forgives_nothing_before_the_end() -> None:
+    for chunks in every("[1,]"):
+        error = fed(chunks, create_parser_state(trailing="ignore")).error
+        assert error
+        assert error.reason is Reason.UNEXPECTED_CHARACTER
+    for chunks in every("x {}"):
+        assert fed(chunks, create_parser_state(trailing="ignore")).error
+
+
+# Floats
+
+
+@given(cut_documents(texts()), st.sampled_from(["decimal", "lexeme"]))
+def test_floats_can_be_decimals_or_lexemes(document: tuple[str, Chunks], floats: Any) -> None:
+    text, chunks = document
+    make = Decimal if floats == "decimal" else str
+    states = trail(chunks, create_parser_state(floats=floats))
+    for state, prefix in zip(states, prefixes(chunks), strict=True):
+        assert same(state.value, visible(prefix, parse_float=make))
+    assert same(finalize(states[-1]).value, loads(text, parse_float=make))
+
+
+@pytest.mark.parametrize(
+    ("floats", "value"),
+    [
+        ("float", [1.1, 100.0, 1, -0.0]),
+        ("decimal", [Decimal("1.10"), Decimal("1E+2"), 1, Decimal("-0.0")]),
+        ("lexeme", ["1.10", "1E+2", 1, "-0.0"]),
+    ],
+)
+def test_ints_are_ints_whatever_floats_are(floats: Any, value: list[Any]) -> None:
+    for chunks in every("[1.10,1E+2,1,-0.0]"):
+        assert same(fed(chunks, create_parser_state(floats=floats)).value, value)
+
+
+def test_a_decimal_keeps_every_digit() -> None:
+    text = "0." + "1234567890" * 10
+    for chunks in every(f"[{text}]"):
+        value: Any = fed(chunks, create_parser_state(floats="decimal")).value
+        assert str(value[0]) == text
+
+
+def test_a_huge_exponent_is_a_decimal_and_not_an_infinity() -> None:
+    for chunks in every("[1e400]"):
+        value: Any = fed(chunks, create_parser_state(floats="decimal")).value
+        assert value == [Decimal("1e400")]

@@ -1,0 +1,127 @@
+"""`node_at` and `is_open`: from a path to what stands there."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from jsontide import ArrayNode, Node, ObjectNode, ParserState, create_parser_state, is_open, node_at
+from tests.cuts import Chunks, every, fed, trail
+from tests.oracles import Path
+from tests.strategies import cut_documents, texts
+
+TEXT = '{"a":[1,{"b":"x"},[]],"":{"0":null},"s":"ab'
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "is_still_open"),
+    [
+        ((), "object", True),
+        (("a",), "array", False),
+        (("a", 0), "number", False),
+        (("a", 1), "object", False),
+        (("a", 1, "b"), "string", False),
+        (("a", 2), "array", False),
+        (("",), "object", False),
+        (("", "0"), "null", False),
+        (("s",), "string", True),
+    ],
+)
+def test_a_path_leads_to_its_node(path: Path, kind: str, is_still_open: bool) -> None:  # noqa: FBT001
+    for chunks in every(TEXT):
+        state = fed(chunks)
+        node = node_at(state, path)
+        assert node is not None
+        assert node is state.nodes[node.id]
+        assert node.type == kind
+        assert is_open(state, path) is is_still_open
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("b",),
+        ("b", 0, "x"),
+        (0,),
+        ("a", 3),
+        ("a", -1),
+        ("a", "0"),
+        ("a", 0, 0),
+        ("a", 1, 0),
+        ("", 0),
+        ("s", 0),
+        ("s", "x"),
+        ("a", 2, 0),
+    ],
+)
+def test_where_nothing_is_there_is_no_node(path: Path) -> None:
+    for chunks in every(TEXT):
+        state = fed(chunks)
+        assert node_at(state, path) is None
+        assert is_open(state, path) is False
+
+
+def test_before_the_root_there_is_nothing() -> None:
+    assert node_at(create_parser_state(), ()) is None
+    assert is_open(create_parser_state(), ()) is False
+
+
+@pytest.mark.parametrize("text", ["[1", '{"a":tr', "[[0]", "1"])
+def test_an_open_number_or_word_has_a_node_before_it_is_visible(text: str) -> None:
+    paths: dict[str, Path] = {"[": (0,), "{": ("a",), "1": ()}
+    path = paths[text[0]]
+    for chunks in every(text):
+        state = fed(chunks)
+        assert node_at(state, path) is not None
+        assert is_open(state, path) is (text != "[[0]")
+
+
+def test_of_equal_keys_the_path_means_the_one_whose_value_is_shown() -> None:
+    for chunks in every('{"a":1,"a":[2],"b":0'):
+        last = fed(chunks)
+        first = fed(chunks, create_parser_state(duplicate_keys="first"))
+        assert resolved(node_at(last, ("a",))) == [2]
+        assert resolved(node_at(first, ("a",))) == 1
+        assert resolved(node_at(last, ("a", 0))) == 2
+        assert node_at(first, ("a", 0)) is None
+
+
+def resolved(node: Node | None) -> Any:
+    assert node is not None
+    return node.resolved_value
+
+
+@pytest.mark.parametrize("wrong", ["a", ["a"], None, 0, (None,), ("a", 1.0), ([],)])
+def test_what_is_no_path_is_refused(wrong: Any) -> None:
+    state = fed([TEXT])
+    for function in (node_at, is_open):
+        with pytest.raises(TypeError, match="path"):
+            function(state, wrong)
+
+
+@given(cut_documents(texts()))
+def test_every_node_is_found_at_its_path(document: tuple[str, Chunks]) -> None:
+    _, chunks = document
+    for state in trail(chunks)[-3:]:
+        for path, node in located(state):
+            assert node_at(state, path) is node
+            assert is_open(state, path) is not node.closed
+
+
+def located(state: ParserState) -> list[tuple[Path, Node]]:
+    """All nodes with their paths, by way of the ids of their parents."""
+    result: list[tuple[Path, Node]] = []
+    todo: list[tuple[Path, Node]] = [((), state.root)] if state.root is not None else []
+    while todo:
+        path, node = todo.pop()
+        result.append((path, node))
+        match node:
+            case ArrayNode():
+                segments: list[Any] = list(range(len(node.children)))
+            case ObjectNode():
+                segments = list(node.keys)
+            case _:
+                continue
+        pairs = zip(segments, node.children, strict=True)
+        todo += [((*path, segment), state.nodes[child]) for segment, child in pairs]
+    return result

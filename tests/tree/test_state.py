@@ -1,0 +1,183 @@
+"""States: values that cannot be changed, are cheap to look at, copy and pickle."""
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+from jsontide import (
+    MISSING,
+    Limits,
+    Mode,
+    ParserState,
+    create_parser_state,
+    finalize,
+    get_resolved_value,
+    is_open,
+    node_at,
+    parse_chunk,
+)
+from tests.cuts import every, fed, singles, trail
+from tests.relations import portrait
+
+ATTRIBUTES = (
+    *("value", "nodes", "root_id", "root", "stack", "mode", "error", "is_complete", "next_id"),
+    *("index", "line", "column", "trailing_index"),
+)
+STARTS = ["", "[", '["a\\ud83d', "[12", '{"a":[1,{"b":tru', "[1,]", "[1]", "12"]
+
+
+def test_a_new_state_has_read_nothing() -> None:
+    state = create_parser_state()
+    assert state.value is MISSING
+    assert state.mode is Mode.VALUE
+    assert state.error is None
+    assert not state.is_complete
+    assert (state.root, state.root_id, state.stack) == (None, None, ())
+    assert state.trailing_index is None
+
+
+@pytest.mark.parametrize("text", STARTS)
+@pytest.mark.parametrize("name", [*ATTRIBUTES, "other"])
+def test_no_attribute_of_a_state_can_be_assigned(text: str, name: str) -> None:
+    state: Any = fed([text])
+    before = portrait(state)
+    with pytest.raises((AttributeError, TypeError)):
+        setattr(state, name, 1)
+    with pytest.raises((AttributeError, TypeError)):
+        delattr(state, name)
+    assert portrait(state) == before
+
+
+@pytest.mark.parametrize("text", STARTS)
+def test_copies_of_a_state_are_the_state(text: str) -> None:
+    state = fed([text])
+    assert copy.copy(state) is state
+    assert copy.deepcopy(state) is state
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("text", [*STARTS, '{"a":1,"a":[2],"' + "k" * 50])
+def test_a_pickled_state_says_the_same(text: str, protocol: int) -> None:
+    for chunks in every(text):
+        state = fed(chunks)
+        copied = pickle.loads(pickle.dumps(state, protocol))  # noqa: S301
+        assert portrait(copied) == portrait(state)
+
+
+def test_a_pickled_state_keeps_its_options() -> None:
+    state = create_parser_state(limits=Limits(max_depth=2), duplicate_keys="first", trailing="ignore", floats="lexeme")
+    state = pickle.loads(pickle.dumps(parse_chunk(state, '{"a":1.50,"a"')))  # noqa: S301
+    state = parse_chunk(state, ":2} prose")
+    assert state.value == {"a": "1.50"}
+    assert state.trailing_index == 17
+    deep = pickle.loads(pickle.dumps(create_parser_state(limits=Limits(max_depth=2))))  # noqa: S301
+    assert parse_chunk(deep, "[[[").error
+
+
+def test_a_pickled_state_remembers_that_it_reads_bytes() -> None:
+    state = pickle.loads(pickle.dumps(fed([b'["\xc3'])))  # noqa: S301
+    assert parse_chunk(state, b'\xa9"]').value == ["é"]
+    with pytest.raises(TypeError, match="cannot follow"):
+        parse_chunk(state, "x")
+
+
+def test_a_deep_state_can_be_pickled() -> None:
+    state = fed(singles('{"a":[' * 250))
+    copied = pickle.loads(pickle.dumps(state))  # noqa: S301
+    assert parse_chunk(copied, "1" + "]}" * 250).is_complete
+
+
+def test_pickling_does_not_change_a_state() -> None:
+    states = trail(singles('{"a":[1,"x'))
+    pictures = [portrait(state) for state in states]
+    for state in states:
+        pickle.dumps(state)
+    assert [portrait(state) for state in states] == pictures
+
+
+@pytest.mark.parametrize("text", ['"' + "x" * 10_000, "[" + "1," * 5_000, "9" * 4_000, '{"' + "k" * 10_000 + '":['])
+def test_the_repr_of_a_state_is_short(text: str) -> None:
+    for state in (fed([text]), finalize(fed([text]))):
+        assert "ParserState" in repr(state)
+        assert len(repr(state)) < 300
+
+
+def test_an_error_about_a_long_key_has_a_short_repr_of_state() -> None:
+    assert len(repr(fed(['{"' + "k" * 10_000 + '":x']))) < 500
+
+
+@pytest.mark.parametrize("wrong", [None, "[", {}, Limits(), ParserState])
+def test_what_is_no_state_is_refused_by_every_function(wrong: Any) -> None:
+    calls = (
+        lambda: parse_chunk(wrong, "x"),
+        lambda: parse_chunk(wrong, ""),
+        lambda: finalize(wrong),
+        lambda: get_resolved_value(wrong),
+        lambda: is_open(wrong, ()),
+        lambda: node_at(wrong, ()),
+    )
+    for call in calls:
+        with pytest.raises(TypeError, match="ParserState"):
+            call()
+
+
+@pytest.mark.parametrize("wrong", [None, 1, ["["], {"a": 1}, object(), 1.5])
+def test_what_is_no_chunk_is_refused_and_the_accepted_are_named(wrong: Any) -> None:
+    state = fed(["["])
+    with pytest.raises(TypeError, match=r"str.*bytes"):
+        parse_chunk(state, wrong)
+    assert parse_chunk(state, "]").is_complete
+
+
+def test_a_subclass_of_str_is_a_str() -> None:
+    class Text(str):
+        __slots__ = ()
+
+    state = parse_chunk(create_parser_state(), Text('{"k":"v"}'))
+    assert state.value == {"k": "v"}
+    value: Any = state.value
+    assert type(value["k"]) is str
+    assert [type(key) for key in value] == [str]
+
+
+def test_a_subclass_of_str_does_not_leak_into_whole_tokens() -> None:
+    class Text(str):
+        __slots__ = ()
+
+    state = create_parser_state()
+    for chunk in ('["', "abc", '"', ",", "12", " ", "]"):
+        state = parse_chunk(state, Text(chunk))
+    value: Any = state.value
+    assert [type(item) for item in value] == [str, int]
+
+
+@pytest.mark.parametrize(
+    ("option", "accepted"),
+    [
+        ("duplicate_keys", ("last", "first", "error")),
+        ("trailing", ("error", "ignore")),
+        ("floats", ("float", "decimal", "lexeme")),
+    ],
+)
+@pytest.mark.parametrize("wrong", ["", "nonsense", None, 1, True, []])
+def test_a_wrong_option_is_refused_and_the_accepted_are_named(
+    option: str, accepted: tuple[str, ...], wrong: Any
+) -> None:
+    options: Any = {option: wrong}
+    with pytest.raises((ValueError, TypeError), match=option) as caught:
+        create_parser_state(**options)
+    assert all(name in str(caught.value) for name in accepted)
+
+
+def test_a_state_is_made_by_its_function_only() -> None:
+    make: Any = ParserState
+    with pytest.raises(TypeError):
+        make()
+
+
+def test_functions_take_options_by_name_only() -> None:
+    make: Any = create_parser_state
+    with pytest.raises(TypeError):
+        make(Limits())
