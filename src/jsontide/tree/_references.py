@@ -46,7 +46,7 @@ def _measure_view() -> int:
     limit = 0
     while are_referred_to(objects, limit):
         limit += 1
-    around.clear()
+    around.clear()  # a use: compiled code lets go of a name after its last one
     return limit
 
 
@@ -58,6 +58,7 @@ def _measure_text() -> int:
     limit = 0
     while is_referred_to(text, limit):
         limit += 1
+    view.clear()  # a use, as above
     return limit
 
 
