@@ -120,6 +120,7 @@ class Scanner(Sink):
 
     def _read(self, chunk: str, n: i64) -> None:
         """First the open token, then what stands between tokens, by the table; tokens have readers of their own."""
+        grammar = GRAMMAR
         i: i64 = 0
         mode: i64 = self.mode
         if mode < modes.VALUE:
@@ -129,7 +130,7 @@ class Scanner(Sink):
             code: i64 = ord(chunk[i])
             if code > 127:
                 code = 0
-            cell: i64 = GRAMMAR[mode * 128 + code]
+            cell: i64 = grammar[mode * 128 + code]
             if cell >= NEXT:
                 mode = cell - NEXT
                 i += 1
@@ -273,6 +274,7 @@ class Scanner(Sink):
         return quote + 1
 
     def _read_number(self, chunk: str, i: i64, n: i64) -> i64:
+        grammar = GRAMMAR
         begin: i64 = i
         mode: i64 = self.mode
         cell: i64 = NEXT
@@ -280,7 +282,7 @@ class Scanner(Sink):
             code: i64 = ord(chunk[i])
             if code > 127:
                 code = 0
-            cell = GRAMMAR[mode * 128 + code]
+            cell = grammar[mode * 128 + code]
             if cell < NEXT:
                 break
             mode = cell - NEXT

@@ -21,7 +21,7 @@ from jsontide.tree._node_kinds import (
     ObjectNode,
     StringNode,
 )
-from jsontide.tree._resolve import open_containers, open_text, open_values, value_at
+from jsontide.tree._resolve import open_text, open_values, value_at
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -122,7 +122,7 @@ def _closed_scalar(node_id: int, parent_id: int | None, value: object, lexeme: s
 
 def _container_node(state: ParserState, container: Container, parent_id: int | None) -> Node:
     closed = 0 < container.closed_at <= state._step
-    value = container.value() if closed else _open_value(state, container)
+    value = container.value() if closed else open_values(state)[container.depth - 1]
     children = tuple(child_ids(state, container))
     if isinstance(container, ObjectContainer):
         members = cast("dict[str, JsonValue]", value)
@@ -130,11 +130,6 @@ def _container_node(state: ParserState, container: Container, parent_id: int | N
         return ObjectNode(container.node_id, parent_id, closed, members, keys, children)
     items = cast("list[JsonValue]", value)
     return ArrayNode(container.node_id, parent_id, closed, items, children)
-
-
-def _open_value(state: ParserState, container: Container) -> object:
-    depth = open_containers(state).index(container)
-    return open_values(state)[depth]
 
 
 def child_ids(state: ParserState, container: Container) -> list[int]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jsontide._values import MISSING
 from jsontide.text import _modes as modes
 from jsontide.text._grammar import Mode
 from jsontide.tree._nodes import Nodes, node_of
@@ -61,7 +60,7 @@ class ParserState:
         self._twin: ParserState | None = None  # an earlier state that shows the same value
         if before is not None and tape.changed_step < tape.step:
             self._twin = before if before._twin is None else before._twin
-        self._value: JsonValue | Missing = MISSING
+        self._value: JsonValue | Missing = None
         self._is_read: bool = False
         self._step: i64 = tape.step
         self._mode: i64 = tape.mode
