@@ -1,33 +1,61 @@
 # Every target prepares what it needs in .venv; nothing is installed outside of it.
+# The compiled build lives in .venv-compiled, installed like any user's: .venv follows the source and stays pure.
 # A stamp file per purpose records what is installed, and is redone when pyproject.toml changes.
 
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+# JSONTIDE_PURE: an editable install is pure anyway, and so nothing is fetched that only compiling needs.
+PIP := JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PY) -m pip install --quiet --disable-pip-version-check
+COMPILED_VENV := .venv-compiled
+COMPILED_PY := $(COMPILED_VENV)/bin/python
+COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install --quiet --disable-pip-version-check
+# Empty: where nothing can be compiled, the tests of the compiled build are left out. Continuous integration sets it.
+MUST_COMPILE ?=
 # These tests count work: they cannot share a process with coverage, which would be counted too.
 # Property tests run without it for their speed; the examples alone must reach the bound.
 COST := tests/test_cost.py
 METADATA := pyproject.toml src/jsontide/_version.py
+SOURCES := hatch_build.py $(shell find src -name '*.py')
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types docs bench fuzz build clean
+.PHONY: help demo test test-pure test-compiled test-dist lint types docs bench fuzz build clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.cli ## Replay a bundled text in token-sized pieces and watch its value grow
 	$(VENV)/bin/jsontide watch examples/itinerary.json
 
-test: lint types ## Check everything: lint, types, all tests, branch coverage of at least 98 %
+test: lint types test-pure test-compiled ## Check everything: lint, types, all tests of both builds
+
+test-pure: export JSONTIDE_EXPECT := pure
+test-pure: $(VENV)/.test ## Run all tests in pure Python, branch coverage of at least 98 %
 	$(PY) -m coverage erase
 	$(PY) -m coverage run -m pytest -m 'not hypothesis' --ignore=$(COST)
 	$(PY) -m coverage combine --quiet
 	$(PY) -m coverage report
 	$(PY) -m pytest $(COST)
 	$(PY) -m pytest tests -m hypothesis --ignore=$(COST)
+
+test-compiled: $(VENV)/.test ## Run all tests against the compiled build, as it is installed
+	@reason=$$($(PY) -c 'import hatch_build; print(hatch_build.obstacle() or "")'); \
+	if [ -n "$$reason" ] && [ -z "$(MUST_COMPILE)" ]; then \
+		echo "skipped: the tests of the compiled build: $$reason"; \
+	else \
+		$(MAKE) --no-print-directory run-compiled-tests; \
+	fi
+
+.PHONY: run-compiled-tests
+run-compiled-tests: export JSONTIDE_EXPECT := compiled
+run-compiled-tests: export JSONTIDE_OTHER_PYTHON := $(abspath $(PY))
+run-compiled-tests: $(COMPILED_VENV)/.test
+	$(COMPILED_PY) -m pytest
+
+test-dist: build ## Install each distribution into an empty environment and try it
+	JSONTIDE_DIST=dist $(PY) -m pytest tests/test_distributions.py
 
 lint: $(VENV)/.test ## Check style and formatting with ruff
 	$(VENV)/bin/ruff check .
@@ -41,18 +69,19 @@ docs: $(VENV)/.docs ## Regenerate the command line reference and build the docum
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 	@echo "built: site/index.html"
 
-bench: $(VENV)/.bench ## Compare the cost of a chunk with jiter's re-parse
+bench: $(VENV)/.bench ## Measure the cost of a chunk beside other libraries, and write docs/benchmarks.md (seven minutes)
 	$(PY) -m benchmarks
 
 fuzz: $(VENV)/.test ## Run the property tests with twenty times the examples (half an hour)
 	HYPOTHESIS_PROFILE=fuzz $(PY) -m pytest tests -m hypothesis
 
-build: $(VENV)/.build ## Build the source distribution and the wheel into dist/
+build: $(VENV)/.build ## Build into dist/: the source distribution, and from it the compiled and the pure wheel
 	rm -rf dist
-	$(PY) -m build
+	JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(PY) -m build
+	JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PY) -m pip wheel --quiet --no-deps --wheel-dir dist dist/*.tar.gz
 
-clean: ## Remove everything that the other targets made, .venv included
-	rm -rf $(VENV) build dist site htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+clean: ## Remove everything that the other targets made, .venv and .venv-compiled included
+	rm -rf $(VENV) $(COMPILED_VENV) build dist site htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(PY):
@@ -67,7 +96,7 @@ $(VENV)/.cli: $(METADATA) | $(PY)
 	@touch $@
 
 $(VENV)/.test: $(METADATA) | $(PY)
-	$(PIP) --editable '.[all]' --group test --group lint --group bench
+	$(PIP) --editable '.[all]' --group test --group lint
 	@touch $@
 
 $(VENV)/.docs: $(METADATA) | $(PY)
@@ -79,5 +108,15 @@ $(VENV)/.bench: $(METADATA) | $(PY)
 	@touch $@
 
 $(VENV)/.build: $(METADATA) | $(PY)
-	$(PIP) --group build
+	$(PIP) --group build --group test
+	@touch $@
+
+$(COMPILED_PY): | $(PY)
+	$(PY) -m venv $(COMPILED_VENV)
+	$(COMPILED_PIP) --upgrade 'pip>=25.1'
+
+# First our own package, whatever version is there; then what its extras and the tests need.
+$(COMPILED_VENV)/.test: $(METADATA) $(SOURCES) | $(COMPILED_PY)
+	$(COMPILED_PIP) --no-deps --force-reinstall .
+	$(COMPILED_PIP) 'jsontide[all]' --group test
 	@touch $@

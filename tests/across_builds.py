@@ -1,0 +1,82 @@
+"""One side of `test_pickle_across_builds`: a program that either build runs.
+
+dump FILE  writes a `Record` for every cut of every document: the state there, pickled, the rest, what this build sees
+load FILE  reads them, goes on from each state, and prints one line for each that this build sees otherwise
+"""
+
+import pickle
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jsontide import COMPILED, Limits, ParserState, create_parser_state, finalize, parse_chunk
+from tests.relations import portrait
+
+PLAIN = (
+    "",
+    ' {"a": [1, -0, 2.50, 1e400, true, false, null], "b": {}, "c": []}\n',
+    '{"text": "caf\u00e9 \\ud83d\\ude00 \U0001f600 \\n\\"\\\\ \\ud83d alone", "": ""}',
+    '{"a": 1, "a": {"b": [2, {"a": 3, "a": 4}]}, "k": [[], {}], "a": "last"}',
+    "[[[[[[[[[[0]]]]]]]]]]",
+    '"a string alone"',
+    "-12.5e-3 ",
+    "[1,\n2,\n\n 3,]",
+    '{"a" 1}',
+    '["\x01"]',
+    "[1] and prose",
+    "[" + "9" * 700 + ", " + '"' + "long " * 50 + '"]',
+)
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"duplicate_keys": "first", "trailing": "ignore"},
+    {"duplicate_keys": "error", "floats": "decimal"},
+    {"floats": "lexeme", "limits": Limits(max_depth=4, max_string=20, max_number=12)},
+)
+
+
+class Record(NamedTuple):
+    dumped: bytes
+    rest: str | bytes
+    seen: tuple[str, str, str]
+
+
+def documents() -> Iterator[str | bytes]:
+    for text in PLAIN:
+        yield text
+        yield text.encode()
+    yield b'["\xf0\x9f\x98\x80", "\xc3("]'
+
+
+def seen(state: ParserState, rest: str | bytes) -> tuple[str, str, str]:
+    """What a state says, then after the rest of the text, then at its end; as text, so that types count."""
+    fed = parse_chunk(state, rest)
+    return repr(portrait(state)), repr(portrait(fed)), repr(portrait(finalize(fed)))
+
+
+def records() -> Iterator[Record]:
+    for document in documents():
+        for options in OPTIONS:
+            state = create_parser_state(**options)
+            for place in range(len(document) + 1):
+                rest = document[place:]
+                yield Record(pickle.dumps(state), rest, seen(state, rest))
+                # From the pickled place on, one character at a time: states in all modes.
+                state = parse_chunk(state, document[place : place + 1])
+
+
+def dump(file: Path) -> None:
+    file.write_bytes(pickle.dumps([tuple(record) for record in records()]))
+
+
+def load(file: Path) -> None:
+    todo = [Record(*fields) for fields in pickle.loads(file.read_bytes())]  # noqa: S301 - our own file
+    for record in todo:
+        found = seen(pickle.loads(record.dumped), record.rest)  # noqa: S301 - the same
+        if found != record.seen:
+            sys.stdout.write(f"{record.rest!r}: {found} and not {record.seen}\n")
+    sys.stdout.write(f"{len(todo)} states, {'compiled' if COMPILED else 'pure'}\n")
+
+
+if __name__ == "__main__":
+    {"dump": dump, "load": load}[sys.argv[1]](Path(sys.argv[2]))
