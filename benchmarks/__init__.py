@@ -1,1 +1,1 @@
-"""What a chunk costs, measured; `make bench`."""
+"""How jsontide compares: `python -m benchmarks` measures, prints tables, and writes docs/benchmarks.md."""

@@ -1,113 +1,176 @@
-"""The cost of one token-sized chunk with its value read: a parser state against a re-parse.
+"""`python -m benchmarks`: audit, measure, print, and after a full run write docs/benchmarks.md and its picture."""
 
-In: records documents of 1, 10 and 100 KB, cut at random into pieces of 1 to 8 characters.
-Out: microseconds per chunk and their ratio.
-Rule: both sides run in turn in one process and the least of several rounds counts, so that what
-disturbs the machine disturbs both; read the ratio, not the microseconds.
-Before the clock starts, both sides must end at the value that `json.loads` gives.
-"""
-
+import argparse
 import json
-import platform
-import random
-import time
-from collections.abc import Callable, Sequence
-from importlib.metadata import version
-from itertools import pairwise
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 
-import jiter
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from jsontide import COMPILED, JsonValue, __version__, create_parser_state, parse_chunk
+from benchmarks import ours, picture
+from benchmarks.audit import Finding, all_moments, audited
+from benchmarks.builds import ROOT
+from benchmarks.checks import Run, checks
+from benchmarks.documents import CUTS, SHAPES, SIZES
+from benchmarks.measure import Extent, measured
+from benchmarks.memory import Memory, memory_of
+from benchmarks.peers import PEERS
+from benchmarks.report import Circumstances, page, tables
+from benchmarks.tables import for_terminal
+from benchmarks.works import Side, Works
 
-ROUNDS = 7
-SIZES = (1_000, 10_000, 100_000)
-# A re-parse of a long buffer takes so long that a stretch of chunks must do; it is taken from
-# evenly spread places, for the cost depends on how much came before.
-MOST_REPARSES = 2_000
-
-Side = Callable[[Sequence[str]], float]
-
-
-def document(size: int) -> str:
-    rng = random.Random(size)
-    words = ["train", "tide", "café", "window", "東京", "🌊", '"quoted"', "lantern", "north"]
-    items: list[JsonValue] = []
-    text = ""
-    while len(text) < size:
-        items += [
-            {
-                "id": len(items),
-                "price": round(rng.uniform(1, 500), 2),
-                "tags": rng.sample(words, 3),
-                "note": " ".join(rng.choices(words, k=12)) + "\n",
-                "place": {"lat": rng.uniform(-90, 90), "open": True, "closed": None},
-            }
-        ]
-        whole = {"trip": "coast", "version": 3, "items": items, "done": True}
-        text = json.dumps(whole, ensure_ascii=False)
-    return text
+ROUNDS = 5
+QUICK_ROUNDS = 3
+QUICK_SIZES = SIZES[:2]
+PIPE_WIDTH = 150
+PAGE, PICTURE = "benchmarks.md", "benchmarks.svg"
 
 
-def pieces(text: str) -> list[str]:
-    rng = random.Random(len(text))
-    cuts = [0]
-    while cuts[-1] < len(text):
-        cuts.append(min(len(text), cuts[-1] + rng.randint(1, 8)))
-    return [text[start:end] for start, end in pairwise(cuts)]
-
-
-def incremental(chunks: Sequence[str]) -> float:
-    """Seconds per chunk of feeding a state and reading its value."""
-    start = time.perf_counter()
-    state = create_parser_state()
-    for chunk in chunks:
-        state = parse_chunk(state, chunk)
-        _ = state.value
-    return (time.perf_counter() - start) / len(chunks)
-
-
-def reparse(chunks: Sequence[str]) -> float:
-    """Seconds per chunk of parsing again all that has arrived, partial strings included."""
-    stride = max(1, len(chunks) // MOST_REPARSES)
-    buffer = b""
-    measured = 0
-    spent = 0.0
-    for number, chunk in enumerate(chunks):
-        start = time.perf_counter()
-        buffer += chunk.encode()
-        if number % stride:
-            continue
-        jiter.from_json(buffer, partial_mode="trailing-strings")
-        spent += time.perf_counter() - start
-        measured += 1
-    return spent / measured
-
-
-def check(text: str, chunks: Sequence[str]) -> None:
-    state = create_parser_state()
-    for chunk in chunks:
-        state = parse_chunk(state, chunk)
-    expected = json.loads(text)
-    if state.value != expected or jiter.from_json(text.encode()) != expected:
-        raise SystemExit("error: the sides do not agree with json.loads; nothing was measured")
-
-
-def main() -> None:
-    print(
-        f"jsontide {__version__} ({'compiled' if COMPILED else 'pure'}), "
-        f"jiter {version('jiter')}, "
-        f"{platform.python_implementation()} {platform.python_version()} on "
-        f"{platform.system()} {platform.machine()}; least of {ROUNDS} rounds"
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="documents up to 10 KB, fewer rounds")
+    parser.add_argument("--rounds", type=int, help=f"rounds of which the least counts (default: {ROUNDS})")
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="WORD",
+        help="a shape, a cut, or a part of a peer's name; can be repeated",
     )
-    print(f"{'characters':>10} {'chunks':>8} {'jsontide':>12} {'jiter':>12} {'jiter / jsontide':>17}")
-    for size in SIZES:
-        text = document(size)
-        chunks = pieces(text)
-        check(text, chunks)
-        rounds = [(incremental(chunks), reparse(chunks)) for _ in range(ROUNDS)]
-        ours, theirs = (min(side) * 1e6 for side in zip(*rounds, strict=True))
-        print(f"{len(text):>10,} {len(chunks):>8,} {ours:>9.2f} µs {theirs:>9.2f} µs {theirs / ours:>17.1f}")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to a file too")
+    parser.add_argument("--docs", type=Path, metavar="DIR", help="where to write the page (a full run: docs)")
+    parser.add_argument("--compiled", type=Path, metavar="DIR", help="take the compiled build from this directory")
+    return parser.parse_args(arguments)
+
+
+def chosen(only: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Those names that were asked for, all if none was."""
+    return tuple(name for name in names if name in only) or tuple(names)
+
+
+def extent_of(options: argparse.Namespace) -> Extent:
+    return Extent(
+        shapes=chosen(options.only, tuple(SHAPES)),
+        sizes=QUICK_SIZES if options.quick else SIZES,
+        cuts=chosen(options.only, tuple(CUTS)),
+        rounds=options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS),
+    )
+
+
+def peers_of(only: Sequence[str]) -> list[Side]:
+    words = [word for word in only if word not in SHAPES and word not in CUTS]
+    found = [side for side in PEERS if not words or any(word in side.name for word in words)]
+    if not found:
+        raise SystemExit(
+            f"error: nothing is called {' or '.join(words)}; "
+            f"there are {', '.join([*SHAPES, *CUTS, *(side.name for side in PEERS)])}"
+        )
+    return found
+
+
+def loaded(sides: Sequence[Side]) -> tuple[dict[str, Works], dict[str, str]]:
+    """What could be imported, and for the others why not."""
+    found: dict[str, Works] = {}
+    missing: dict[str, str] = {}
+    for side in sides:
+        try:
+            found[side.name] = side.load()
+        except ImportError as error:
+            missing[side.name] = str(error)
+    return found, missing
+
+
+def watched(console: Console) -> Progress:
+    columns = (
+        TextColumn("{task.description:<28}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    # No thread of its own: it would run beside what is measured.
+    return Progress(*columns, console=console, auto_refresh=False)
+
+
+def run_all(sides: dict[str, Works], extent: Extent, console: Console, *, with_memory: bool) -> Run:
+    with watched(console) as progress:
+        task = progress.add_task("audit", total=len(sides) + extent.rounds * len(list(extent.documents())))
+        told: set[str] = set()
+
+        def advance(name: str) -> None:
+            progress.update(task, description=name[:28], advance=1)
+            if console.is_terminal:
+                progress.refresh()
+            elif name not in told:
+                told.add(name)
+                console.print(name, highlight=False)
+
+        streams = all_moments()
+        findings: dict[str, Finding] = {}
+        for name, works in sides.items():
+            advance(f"audit {name}")
+            found = audited(works, streams)
+            if found is not None:
+                findings[name] = found
+        results = measured(sides, extent, advance)
+        memory: dict[str, Memory] = {}
+        for name, works in sides.items():
+            if works.module is not None and with_memory:
+                memory[name] = memory_of(works.module)
+    peers = tuple(name for name, works in sides.items() if works.module is None)
+    return Run(results, findings, memory, peers)
+
+
+def as_json(run: Run) -> str:
+    return json.dumps(
+        {
+            "costs": [{**asdict(case), **asdict(cost)} for case, cost in run.results.costs.items()],
+            "failures": [{**asdict(case), "error": error} for case, error in run.results.failures.items()],
+            "findings": {side: asdict(found) for side, found in run.findings.items()},
+            "memory": {side: asdict(found) for side, found in run.memory.items()},
+            "checks": [{**asdict(check), "reached": check.reached} for check in checks(run)],
+        },
+        indent=1,
+    )
+
+
+def main(arguments: Sequence[str]) -> None:
+    options = parsed(arguments)
+    extent = extent_of(options)
+    candidates = [*ours.sides(options.compiled), *peers_of(options.only)]
+    is_full = not options.quick and not options.only
+    console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
+    sides, missing = loaded(candidates)
+    run = run_all(sides, extent, console, with_memory=not options.quick)
+    circumstances = Circumstances(candidates, missing, version_of(sides), command_of(options), extent)
+    found = tables(run, extent, list(sides))
+    for line in circumstances.lines():
+        console.print(line, highlight=False)
+    for table in found:
+        console.print(for_terminal(table))
+    if options.json:
+        options.json.write_text(as_json(run), encoding="utf-8")
+    directory: Path | None = options.docs or (ROOT / "docs" if is_full else None)
+    if directory is not None:
+        (directory / PAGE).write_text(page(found, circumstances, PICTURE), encoding="utf-8")
+        picture.draw(run, extent, list(sides), directory / PICTURE)
+        console.print(f"written: {directory / PAGE}, {directory / PICTURE}", highlight=False)
+
+
+def command_of(options: argparse.Namespace) -> str:
+    """The command that measures the same again, without its paths."""
+    words = ["python -m benchmarks", *(["--quick"] if options.quick else [])]
+    words += [f"--rounds {options.rounds}"] if options.rounds else []
+    return " ".join([*words, *(f"--only {word}" for word in options.only)])
+
+
+def version_of(sides: dict[str, Works]) -> str:
+    modules = [works.module for works in sides.values() if works.module is not None]
+    return str(modules[0].__version__)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,0 +1,150 @@
+"""The documents that are measured, and the ways to cut them.
+
+In: a shape, a size in characters, a seed that follows from both. Out: a JSON text, and the chunks it arrives in.
+Rule: the same shape and size give the same text and the same cuts on every machine; nothing is read from outside.
+"""
+
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+SIZE_NAMES = {1_000: "1 KB", 10_000: "10 KB", 100_000: "100 KB", 1_000_000: "1 MB"}
+CUTS = {"tokens": (1, 8), "lines": (48, 80)}
+DEPTH = 200
+
+VOCABULARY = (
+    "the train along coast leaves before sunrise and window shows harbour lanterns tide water slowly north ferry "
+    "platform ticket morning bread market bridge island lighthouse rain village road between mountain station evening "
+    "café Zürich naïve Ærø 東京 Łódź Ñandú мост 🌊 🚆"
+)
+WORDS = VOCABULARY.split()
+PUNCTUATION = (" ", " ", " ", " ", " ", ", ", ". ", "; ", ' "', '" ', "\n", " \u2013 ", "\t", " \\ ")
+
+
+@dataclass(frozen=True)
+class Document:
+    shape: str
+    size: int
+    cut: str
+    text: str
+    chunks: Sequence[str]
+
+
+def document(shape: str, size: int, cut: str) -> Document:
+    text = SHAPES[shape](random.Random(f"{shape} {size}"), size)
+    return Document(shape, size, cut, text, pieces(text, cut))
+
+
+def pieces(text: str, cut: str) -> list[str]:
+    rng = random.Random(f"{cut} {len(text)}")
+    least, most = CUTS[cut]
+    cuts = [0]
+    while cuts[-1] < len(text):
+        cuts.append(min(len(text), cuts[-1] + rng.randint(least, most)))
+    return [text[start:end] for start, end in pairwise(cuts)]
+
+
+def prose(rng: random.Random, words: int) -> str:
+    return "".join(rng.choice(WORDS) + rng.choice(PUNCTUATION) for _ in range(words))
+
+
+def written(rng: random.Random, value: object) -> str:
+    """One value as text; a quarter of them as writers do that escape all that is not ASCII."""
+    return json.dumps(value, ensure_ascii=rng.random() < 1 / 4)
+
+
+def record(rng: random.Random, number: int) -> object:
+    return {
+        "id": number,
+        "name": " ".join(rng.sample(WORDS, 2)),
+        "price": round(rng.uniform(1, 500), 2),
+        "tags": rng.sample(WORDS, rng.randint(1, 4)),
+        "note": prose(rng, rng.randint(4, 16)),
+        "place": {
+            "position": {"lat": rng.uniform(-90, 90), "lon": rng.uniform(-180, 180)},
+            "open": rng.random() < 1 / 2,
+            "closed_until": None,
+        },
+    }
+
+
+def filled(items: Iterator[str], size: int, frame: tuple[str, str]) -> str:
+    """Items between the two halves of a frame, as many as come nearest to the size, at least one."""
+    before, after = frame
+    taken = [next(items)]
+    length = len(before) + len(after) + len(taken[0])
+    for item in items:
+        if abs(size - length) <= abs(length + len(item) + 2 - size):
+            break
+        taken.append(item)
+        length += len(item) + 2
+    return before + ", ".join(taken) + after
+
+
+def some_records(rng: random.Random) -> Iterator[str]:
+    number = 0
+    while True:
+        yield written(rng, record(rng, number))
+        number += 1
+
+
+def records(rng: random.Random, size: int) -> str:
+    return filled(some_records(rng), size, ('{"trip": "coast", "version": 3, "items": [', '], "done": true}'))
+
+
+def root_list(rng: random.Random, size: int) -> str:
+    return filled(some_records(rng), size, ("[", "]"))
+
+
+def long_string(rng: random.Random, size: int) -> str:
+    before, after = '{"text": "', '"}'
+    body: list[str] = []
+    length = len(before) + len(after)
+    while length < size:
+        body.append(written(rng, prose(rng, 12))[1:-1])
+        length += len(body[-1])
+    return before + "".join(body) + after
+
+
+def deep(rng: random.Random, size: int) -> str:
+    """All content arrives in the innermost of the open containers."""
+    pairs = DEPTH // 2 - 1
+    before, after = '[{"a":' * pairs + '{"leaf": [', "]}" + "}]" * pairs
+
+    def leaves() -> Iterator[str]:
+        while True:
+            yield written(rng, rng.choice([rng.randint(0, 9_999), rng.random(), True, None, prose(rng, 4)]))
+
+    return filled(leaves(), size, (before, after))
+
+
+def flat(rng: random.Random, size: int) -> str:
+    """Twenty characters a member: 5,000 keys at 100 KB."""
+
+    def members() -> Iterator[str]:
+        number = 0
+        while True:
+            value = rng.choice([rng.randint(0, 99_999), round(rng.random(), 4), False, rng.choice(WORDS)])
+            yield f'"key_{number}": {written(rng, value)}'
+            number += 1
+
+    return filled(members(), size, ("{", "}"))
+
+
+SHAPES: dict[str, Callable[[random.Random, int], str]] = {
+    "records": records,
+    "list": root_list,
+    "string": long_string,
+    "deep": deep,
+    "flat": flat,
+}
+SHAPE_NAMES = {
+    "records": "records in an object",
+    "list": "a root list of records",
+    "string": "one long string",
+    "deep": f"depth {DEPTH}",
+    "flat": "a flat object, 5,000 keys at 100 KB",
+}

@@ -1,0 +1,233 @@
+"""From a run to tables and to docs/benchmarks.md.
+
+In: a run and what it ran on. Out: tables; the page that holds all of them, generated and never edited by hand.
+Rule: no figure without version, machine and command.
+"""
+
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from benchmarks.audit import FLICKER, Finding
+from benchmarks.checks import Check, Figure, Run, checks
+from benchmarks.documents import SHAPE_NAMES, SIZE_NAMES
+from benchmarks.measure import Case, Extent
+from benchmarks.memory import KEPT
+from benchmarks.ours import COMPILED, PURE
+from benchmarks.peers import LOADS
+from benchmarks.tables import Table, markdown
+from benchmarks.works import Side
+
+CUT_NAMES = {"tokens": "chunks of 1 to 8 characters", "lines": "chunks of 48 to 80 characters"}
+WAYS = {"dropped": "", "held": ", last value held", "unread": ", value unread"}
+METHOD = Path(__file__).with_name("method.md")
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What the figures were made with; `missing` says why a side has none."""
+
+    sides: Sequence[Side]
+    missing: dict[str, str]
+    ours: str
+    command: str
+    extent: Extent
+
+    def lines(self) -> list[str]:
+        return [
+            f"`{self.command}`: jsontide {self.ours}, least of up to {self.extent.rounds} rounds.",
+            f"{platform.python_implementation()} {platform.python_version()}.",
+            f"{platform.system()}, {platform.machine()}, {os.cpu_count()} processors.",
+            f"Peers: {', '.join(self.versions())}.",
+            *(f"Missing: {name} ({reason})." for name, reason in self.missing.items()),
+        ]
+
+    def versions(self) -> Iterable[str]:
+        for name in sorted({name for side in self.sides for name in side.distributions}):
+            try:
+                yield f"{name} {version(name)}"
+            except PackageNotFoundError:
+                continue
+
+
+def audit_table(findings: dict[str, Finding]) -> Table:
+    rows = [
+        [
+            side,
+            "yes" if found.strings == 1 else f"{found.strings:.0%}" if found.strings else "no",
+            f"{found.right / found.chunks:.0%}",
+            *(str(found.flicker[kind]) for kind in FLICKER),
+            str(found.raised),
+            "yes" if found.is_final_right else "no",
+        ]
+        for side, found in findings.items()
+    ]
+    chunks = next(iter(findings.values())).chunks if findings else 0
+    return Table(
+        "What each side shows",
+        ["", "growing strings", "chunks right", *FLICKER, "raised", "final value right"],
+        rows,
+        [
+            f"{chunks:,} token-sized chunks of five small documents, compared after every chunk with a model.",
+            "Growing strings: of the chunks that end inside a string, those after which it is shown as far as it came.",
+            "Chunks right: the whole value is what the text shows; numbers count from their end on.",
+            "The next four columns count what was shown and then taken back.",
+        ],
+    )
+
+
+def check_table(found: Sequence[Check]) -> Table:
+    measured = [one for one in found if one.is_measured]
+    rows = [[one.demand, one.target, cell(one.dropped), second(one), one.reached] for one in measured]
+    left = len(found) - len(measured)
+    return Table(
+        "It must reach",
+        ["demand", "target", "value dropped", "last value held", "reached"],
+        rows,
+        [
+            "Against a peer: its cost divided by ours; otherwise the greater figure divided by the smaller.",
+            "A place in brackets is where the worst of several figures was found.",
+            *([f"{left} more were not measured in this run."] if left else []),
+        ],
+        figures=False,
+    )
+
+
+def second(check: Check) -> str:
+    """What is not read, and memory, have one figure for both ways."""
+    return "" if check.held is check.dropped else cell(check.held)
+
+
+def cell(figure: Figure | None) -> str:
+    if figure is None:
+        return "-"
+    value = f"{figure.value:,.0f}" if figure.value >= 100 else f"{figure.value:.2f}"  # noqa: PLR2004
+    return f"{value} ({figure.where})" if figure.where else value
+
+
+def cost_tables(run: Run, extent: Extent, sides: Sequence[str]) -> list[Table]:
+    return [cost_table(run, extent, sides, shape, cut) for shape in extent.shapes for cut in extent.cuts]
+
+
+def cost_table(run: Run, extent: Extent, sides: Sequence[str], shape: str, cut: str) -> Table:
+    rows = []
+    for side in sides:
+        for work, way in WAYS.items():
+            costs = [cost_cell(run, Case(shape, size, cut, work, side)) for size in extent.sizes]
+            if any(costs):
+                rows.append([side + way, *costs])
+    return Table(
+        f"{SHAPE_NAMES[shape][0].upper()}{SHAPE_NAMES[shape][1:]}, {CUT_NAMES[cut]}",
+        ["µs per chunk (times jsontide)", *(SIZE_NAMES[size] for size in extent.sizes)],
+        rows,
+    )
+
+
+def cost_cell(run: Run, case: Case) -> str:
+    """A cost, and how many times that of jsontide reading the value and dropping it."""
+    if case in run.results.failures:
+        return run.results.failures[case]
+    cost = run.results.costs.get(case)
+    if cost is None:
+        return ""
+    ours = baseline(run, case, "dropped")
+    ratio = f" ({times(cost.seconds / ours)})" if ours else ""
+    return f"{cost.mark}{figures(cost.seconds * 1e6)}{ratio}"
+
+
+def baseline(run: Run, case: Case, work: str) -> float | None:
+    for side in (COMPILED, PURE):
+        found = run.results.seconds(Case(case.shape, case.size, case.cut, work, side))
+        if found is not None:
+            return found
+    return None
+
+
+def figures(number: float) -> str:
+    for least, digits in ((100, 0), (10, 1), (0.1, 2)):
+        if number >= least:
+            return f"{number:,.{digits}f}"
+    return f"{number:.4f}"
+
+
+def times(number: float) -> str:
+    return f"x{number:,.0f}" if number >= 10 else f"x{number:.2f}"  # noqa: PLR2004
+
+
+def final_table(run: Run, extent: Extent, sides: Sequence[str]) -> Table:
+    rows = []
+    for side in sides:
+        for cut in extent.cuts:
+            costs = [final_cell(run, Case("records", size, cut, "final", side)) for size in extent.sizes]
+            if any(costs):
+                rows.append([f"{side}, {cut}", *costs])
+    return Table(
+        "Final value only, records",
+        ["ms per document (times json.loads)", *(SIZE_NAMES[size] for size in extent.sizes)],
+        rows,
+        ["All chunks are fed, or joined where a library takes whole texts only, and the value is read once."],
+    )
+
+
+def final_cell(run: Run, case: Case) -> str:
+    cost = run.results.costs.get(case)
+    if cost is None:
+        return run.results.failures.get(case, "")
+    floor = run.results.seconds(Case(case.shape, case.size, case.cut, case.work, LOADS))
+    # A cost is per chunk, of the same number of chunks for all; the table speaks of documents.
+    ratio = f" ({times(cost.seconds / floor)})" if floor else ""
+    return f"{cost.mark}{figures(cost.seconds * cost.chunks * 1e3)}{ratio}"
+
+
+def memory_table(run: Run) -> Table:
+    rows = [
+        [
+            side,
+            f"{found.finished / 1e6:.2f} MB",
+            f"{found.loads / 1e6:.2f} MB",
+            f"{found.ratio:.2f}",
+            f"{found.kept_unread:,.0f} B",
+            f"{found.kept_read:,.0f} B",
+        ]
+        for side, found in run.memory.items()
+    ]
+    header = ["", "document and state", "json.loads", "ratio", "a kept state, unread", "a kept state, read"]
+    return Table(
+        "Memory",
+        header,
+        rows,
+        [
+            "A finished records document of 1 MB, every value read on the way, and its last state, by tracemalloc.",
+            f"A kept state: {KEPT:,} states of one stream, less the last one alone, divided by their number.",
+        ],
+    )
+
+
+def tables(run: Run, extent: Extent, sides: Sequence[str]) -> list[Table]:
+    found = [audit_table(dict(run.findings)), *cost_tables(run, extent, sides)]
+    if "records" in extent.shapes:
+        found.append(final_table(run, extent, sides))
+    if run.memory:
+        found.append(memory_table(run))
+    return [*found, check_table(checks(run))]
+
+
+def page(found: Sequence[Table], circumstances: Circumstances, picture: str) -> str:
+    checked, audit, *rest = found[-1], *found[:-1]
+    return "\n".join(
+        [
+            "# Benchmarks",
+            "",
+            "This page is written by `make bench`; all its figures are from one run.",
+            "",
+            *(f"{line}  " for line in circumstances.lines()),
+            "",
+            f"![Cost per chunk over document size]({picture})",
+            "",
+            METHOD.read_text(encoding="utf-8"),
+            *(markdown(table) for table in (checked, audit, *rest)),
+        ]
+    )

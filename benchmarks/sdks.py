@@ -1,0 +1,101 @@
+"""The accumulators of the openai and anthropic packages, fed with the deltas of one tool call.
+
+In: a chunk of a tool call's arguments. Out: the arguments as the accumulator shows them.
+Rule: the event around a chunk is made once and only its text is exchanged: what is measured is the accumulating.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from benchmarks.works import Feed
+
+OPENAI_TOOL = {"type": "function", "function": {"name": "plan", "strict": True, "parameters": {"type": "object"}}}
+OPENAI_CHUNK = {
+    "id": "chunk",
+    "object": "chat.completion.chunk",
+    "created": 0,
+    "model": "model",
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": None,
+            "delta": {
+                "role": "assistant",
+                "tool_calls": [
+                    {"index": 0, "id": "call", "type": "function", "function": {"name": "plan", "arguments": ""}}
+                ],
+            },
+        }
+    ],
+}
+ANTHROPIC_START = {
+    "type": "message_start",
+    "message": {
+        "id": "message",
+        "type": "message",
+        "role": "assistant",
+        "model": "model",
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 0, "output_tokens": 0},
+    },
+}
+ANTHROPIC_BLOCK = {
+    "type": "content_block_start",
+    "index": 0,
+    "content_block": {"type": "tool_use", "id": "call", "name": "plan", "input": {}},
+}
+ANTHROPIC_DELTA = {
+    "type": "content_block_delta",
+    "index": 0,
+    "delta": {"type": "input_json_delta", "partial_json": ""},
+}
+
+
+def openai_feed() -> Callable[[str], Feed]:
+    state_type = import_module("openai.lib.streaming.chat").ChatCompletionStreamState
+    chunk_type = import_module("openai.types.chat").ChatCompletionChunk
+
+    def start(before: str) -> Feed:
+        state: Any = state_type(input_tools=[OPENAI_TOOL])
+        first = chunk_type.model_validate(OPENAI_CHUNK)
+        first.choices[0].delta.tool_calls[0].function.arguments = before
+        state.handle_chunk(first)
+        event = chunk_type.model_validate(OPENAI_CHUNK)
+        event.choices[0].delta.role = None
+        call = event.choices[0].delta.tool_calls[0]
+        call.id = call.function.name = None
+
+        def feed(chunk: str) -> object:
+            call.function.arguments = chunk
+            state.handle_chunk(event)
+            message = state.current_completion_snapshot.choices[0].message
+            return message.tool_calls[0].function.parsed_arguments
+
+        return feed
+
+    return start
+
+
+def anthropic_feed() -> Callable[[str], Feed]:
+    accumulate = import_module("anthropic.lib.streaming._messages").accumulate_event
+    types = import_module("anthropic.types")
+
+    def start(before: str) -> Feed:
+        buffers = {0: before.encode()}
+        opening = types.RawMessageStartEvent.model_validate(ANTHROPIC_START)
+        message: Any = accumulate(event=opening, current_snapshot=None, json_bufs=buffers)
+        block = types.RawContentBlockStartEvent.model_validate(ANTHROPIC_BLOCK)
+        message = accumulate(event=block, current_snapshot=message, json_bufs=buffers)
+        event = types.RawContentBlockDeltaEvent.model_validate(ANTHROPIC_DELTA)
+
+        def feed(chunk: str) -> object:
+            event.delta.partial_json = chunk
+            snapshot = accumulate(event=event, current_snapshot=message, json_bufs=buffers)
+            return snapshot.content[0].input
+
+        return feed
+
+    return start

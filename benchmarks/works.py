@@ -1,0 +1,83 @@
+"""What can be measured: the kinds of work, and what a side must offer to take part in one.
+
+A side is one library in one build.
+Each offers what it can: a feed (one chunk in, the value so far out), a feed whose value nobody reads, a whole document.
+A new kind of work is a new attribute of `Works`, a loop over it and an entry in `WORKS`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+Feed = Callable[[str], object]
+Loop = Callable[[Feed, Sequence[str]], None]
+
+# What a library may raise on a text that it should have taken; it is reported, and the others go on.
+FAILURES = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Works:
+    """What one side can do; `None` for what it cannot."""
+
+    read: Callable[[], Feed] | None = None
+    """Start a stream that goes on from chunk to chunk; its feed returns the value so far."""
+    keeps_values: bool = False
+    """Whether a value that `read` gave stays as it was when more text comes."""
+    reparse: Callable[[str], Feed] | None = None
+    """Start a stream that parses all its text again at every chunk, with a text that has come before."""
+    unread: Callable[[], Feed] | None = None
+    """Start a stream whose feed takes a chunk and builds no value."""
+    whole: Callable[[Sequence[str]], object] | None = None
+    """The final value of all chunks."""
+    module: ModuleType | None = None
+    """The package itself, where what its states keep in memory is measured too."""
+
+    def start(self) -> Feed | None:
+        if self.read is not None:
+            return self.read()
+        return self.reparse("") if self.reparse is not None else None
+
+
+@dataclass(frozen=True)
+class Side:
+    """`works` is loaded late: a library that cannot be imported is reported as missing."""
+
+    name: str
+    distributions: tuple[str, ...]
+    load: Callable[[], Works]
+
+
+def dropped(feed: Feed, chunks: Sequence[str]) -> None:
+    for chunk in chunks:
+        feed(chunk)
+
+
+def held(feed: Feed, chunks: Sequence[str]) -> None:
+    """The last value is still in the variable while the next one is made."""
+    value: object = None
+    for chunk in chunks:
+        value = feed(chunk)
+    del value
+
+
+@dataclass(frozen=True)
+class Work:
+    """`offer` is the attribute of `Works` that does it; `loop` how its feed is called."""
+
+    name: str
+    title: str
+    offer: str
+    loop: Loop = dropped
+    shapes: tuple[str, ...] = ("records", "list", "string", "deep", "flat")
+
+
+WORKS = {
+    work.name: work
+    for work in (
+        Work("dropped", "value read after every chunk and dropped", "read"),
+        Work("held", "value read after every chunk, the last one still held", "read", held),
+        Work("unread", "state only, value unread", "unread"),
+        Work("final", "final value of all chunks", "whole", shapes=("records",)),
+    )
+}
