@@ -179,11 +179,14 @@ class ObjectContainer(Container):
 
     def add(self, key: str | None, value: object) -> None:
         assert key is not None
-        if key in self.members:
+        members = self.members
+        before: i64 = len(members)
+        members.setdefault(key, value)
+        if len(members) == before:
             if self.replaced is None:
                 self.replaced = []
-            self.replaced.append(Replaced(self.count, key, self.members[key]))
-        self.members[key] = value
+            self.replaced.append(Replaced(self.count, key, members[key]))
+            members[key] = value
         self.last_key = key
         self.count += 1
 

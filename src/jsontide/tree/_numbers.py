@@ -7,6 +7,7 @@ from typing import Final
 
 # Python converts at least this many digits whatever `sys.set_int_max_str_digits` says; our own limit is `max_number`.
 _DIGITS_AT_ONCE: Final = 640
+_DIGITS_OF_A_FLOAT: Final = 15  # sys.float_info.dig; the point and a sign make it fewer, which is safe
 _SHIFT: Final = 10**_DIGITS_AT_ONCE
 _CONTEXT: Final = Context(traps=[InvalidOperation])  # whatever the program's own context does
 
@@ -40,6 +41,20 @@ def to_decimal(lexeme: str) -> Decimal | None:
         return None
 
 
-def is_usual(lexeme: str) -> bool:
+def is_usual_int(lexeme: str) -> bool:
     """Tell whether Python writes an integer as the text did, so that the lexeme need not be kept."""
     return len(lexeme) <= _DIGITS_AT_ONCE and lexeme != "-0"
+
+
+def is_usual_float(lexeme: str) -> bool:
+    """Tell, for most lexemes of which it is true, whether Python writes a float as the text did.
+
+    A float holds 15 digits exactly, so that `repr` finds them again; it writes no zeros at the end, and small numbers
+    with an exponent.
+
+    >>> [is_usual_float(lexeme) for lexeme in ("12.5", "-3.0", "1.50", "1e3", "0.00001")]
+    [True, True, False, False, False]
+    """
+    if len(lexeme) > _DIGITS_OF_A_FLOAT or "e" in lexeme or "E" in lexeme or "0.000" in lexeme:
+        return False
+    return not lexeme.endswith("0") or lexeme.endswith(".0")

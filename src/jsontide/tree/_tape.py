@@ -17,7 +17,7 @@ from jsontide.text import _modes as modes
 from jsontide.text._scanner import Scanner
 from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
 from jsontide.tree._node_index import NodeIndex
-from jsontide.tree._numbers import is_integer, is_usual, to_decimal, to_int
+from jsontide.tree._numbers import is_integer, is_usual_float, is_usual_int, to_decimal, to_int
 from jsontide.tree._show import Showing, begin_showing
 
 if TYPE_CHECKING:
@@ -105,10 +105,9 @@ class Tape(Scanner):
 
     def number(self, lexeme: str) -> Reason | None:
         if is_integer(lexeme):
-            self._add_number(to_int(lexeme), lexeme, is_usual(lexeme))
+            self._add_number(to_int(lexeme), lexeme, is_usual_int(lexeme))
         elif self.floats == "float":
-            real = float(lexeme)
-            self._add_number(real, lexeme, repr(real) == lexeme)
+            self._add_number(float(lexeme), lexeme, is_usual_float(lexeme))
         elif self.floats == "lexeme":
             self._add_number(lexeme, lexeme, False)
         else:
