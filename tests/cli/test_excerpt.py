@@ -75,4 +75,4 @@ def test_the_message_names_the_path() -> None:
     recent.feed(b'{"a":[1.x')
     error = parse_chunk(create_parser_state(), '{"a":[1.x').error
     assert error is not None
-    assert recent.explain(error, 80).split("\n")[0] == f"{error.message} at $.a[0]"
+    assert recent.explain(error, 80).split("\n")[0] == f"{error.message} at root.a[0]"

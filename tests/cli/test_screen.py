@@ -22,7 +22,7 @@ def test_below_the_value_stand_the_counts_and_the_open_place() -> None:
     assert value == ["{", '  "days": [', "    {", '      "title": "Por▌']
     assert rule == "─" * 72
     assert counts == "24 characters in 3 chunks"
-    assert place == 'next more of a string  at $.days[0].title  chunk  "Por'
+    assert place == 'next more of a string  at root.days[0].title  chunk  "Por'
 
 
 def test_before_anything_is_visible_there_is_only_the_mark() -> None:

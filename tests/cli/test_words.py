@@ -11,12 +11,12 @@ def test_every_mode_has_words() -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ((), "$"),
-        (("days", 0, "title"), "$.days[0].title"),
-        (("größe",), "$.größe"),
-        (("",), '$[""]'),
-        (("a b", 'say "hi"', "0"), r'$["a b"]["say \"hi\""]["0"]'),
-        (("\x1b[31m",), r'$["\u001b[31m"]'),
+        ((), "root"),
+        (("days", 0, "title"), "root.days[0].title"),
+        (("größe",), "root.größe"),
+        (("",), 'root[""]'),
+        (("a b", 'say "hi"', "0"), r'root["a b"]["say \"hi\""]["0"]'),
+        (("\x1b[31m",), r'root["\u001b[31m"]'),
     ],
 )
 def test_a_path_reads_like_an_expression(path: Path, text: str) -> None:

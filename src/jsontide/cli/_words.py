@@ -52,8 +52,8 @@ def quoted(text: str) -> str:
 
 
 def path_text(path: Path) -> str:
-    """`$.days[0].title`, with keys that are no names in brackets and quotes."""
-    return "$" + "".join(map(_segment_text, path))
+    """`root.days[0].title`, with keys that are no names in brackets and quotes."""
+    return "root" + "".join(map(_segment_text, path))
 
 
 def _segment_text(segment: str | int) -> str:

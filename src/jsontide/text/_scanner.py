@@ -108,10 +108,7 @@ class Scanner(Sink):
         end: i64 = self.index + len(chunk)
         if self.held or end > self.max_chars or end - self.token_start > self.max_string or not is_plain(chunk):
             return False
-        if self.pieces is None:
-            self.pieces = [chunk]
-        else:
-            self.pieces.append(chunk)
+        self._keep(chunk)
         self.index = end
         if self.mode == modes.STRING and self.hidden_levels == 0:
             self.changed_step = self.step
