@@ -98,6 +98,10 @@ def test_a_closed_standard_input_is_named() -> None:
     assert b"cannot read standard input" in result.stderr
 
 
+@pytest.mark.skipif(
+    signal.getsignal(signal.SIGINT) == signal.SIG_IGN,
+    reason="interrupts are ignored here, and so by every process started from here",
+)
 def test_an_interrupt_ends_with_130() -> None:
     with start("watch", "-") as process:
         assert process.stdin is not None
