@@ -15,20 +15,15 @@ from typing import TYPE_CHECKING, Final, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mypy_extensions import i64
-
 
 _count: Final[Callable[[object], int]] = getattr(sys, "getrefcount", id)
 
 
 def are_referred_to(views: list[object], limit: int) -> bool:
-    """Tell whether any view but the first, which is never handed out, has more references than `limit`."""
-    i: i64 = 1
-    n: i64 = len(views)
-    while i < n:
-        if _count(views[i]) > limit:
+    """Tell whether any of the views of a showing has more references than `limit`."""
+    for view in views:
+        if _count(view) > limit:
             return True
-        i += 1
     return False
 
 
