@@ -84,7 +84,7 @@ def check_table(found: Sequence[Check]) -> Table:
     rows = [[one.demand, one.target, cell(one.dropped), second(one), one.reached] for one in measured]
     left = len(found) - len(measured)
     return Table(
-        "It must reach",
+        "Targets",
         ["demand", "target", "value dropped", "last value held", "reached"],
         rows,
         [
