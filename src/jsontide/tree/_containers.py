@@ -67,8 +67,8 @@ class Container:
         """Return a view of the complete values."""
         raise NotImplementedError
 
-    def update_view(self, view: View) -> None:
-        """Bring a view, the last value of which may have been open, up to the complete values of now."""
+    def update_view(self, view: View, has_child: bool) -> None:
+        """Bring a view up to the complete values of now; `has_child` tells that its last value was open."""
         raise NotImplementedError
 
     def show_child(self, view: View, key: str | None, child: object) -> None:
@@ -123,13 +123,11 @@ class ArrayContainer(Container):
     def new_view(self) -> View:
         return self.items.copy()
 
-    def update_view(self, view: View) -> None:
+    def update_view(self, view: View, has_child: bool) -> None:
         items: list[object] = view
-        shown: i64 = len(items) - 1
-        if shown < 0:
-            items.extend(self.items)
-        elif self.count == shown + 1:
-            items[shown] = self.items[shown]
+        shown: i64 = len(items) - 1 if has_child else len(items)
+        if self.count == shown + 1 and not has_child:
+            items.append(self.items[shown])
         elif self.count > shown:
             items[shown:] = self.items[shown:]
 
@@ -237,12 +235,10 @@ class ObjectContainer(Container):
     def new_view(self) -> View:
         return self.members.copy()
 
-    def update_view(self, view: View) -> None:
+    def update_view(self, view: View, has_child: bool) -> None:
         members: dict[str, object] = view
-        shown: i64 = len(members) - 1
-        if shown < 0:
-            members.update(self.members)
-        elif self.replaced is not None:
+        shown: i64 = len(members) - 1 if has_child else len(members)
+        if shown <= 0 or self.replaced is not None:
             members.clear()
             members.update(self.members)
         elif self.count == shown + 1:

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from jsontide._values import MISSING
+from jsontide.text import _modes as modes
 from jsontide.tree._nodes import has_open_scalar
 from jsontide.tree._resolve import open_containers, open_text, open_values
 from jsontide.tree._show import Showing
@@ -72,3 +73,4 @@ def _copy_open_containers(state: ParserState, tape: Tape) -> None:
     tape.after = tape.top.after
     tape.hidden_levels = state._is_duplicate + sum(copy.is_duplicate for copy in copies)
     tape.newest = Showing(copies, views)
+    tape.newest.has_child = state._mode == modes.STRING and not state._is_duplicate

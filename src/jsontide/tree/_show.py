@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 class Showing:
     """A chain of views; the first shows the document, whose only value is the root, and is never handed out."""
 
-    __slots__ = ("containers", "document", "piece_count", "pieces", "views")
+    __slots__ = ("containers", "document", "has_child", "piece_count", "pieces", "views")
 
     def __init__(self, containers: list[Container], views: list[View]) -> None:
         self.containers: list[Container] = containers
         self.views: list[View] = views
         self.document: list[object] = views[0]
-        self.pieces: list[str] | None = None  # of the open string at the end of the chain
+        self.has_child: bool = False  # the last view ends in an open value
+        self.pieces: list[str] | None = None  # of that value, if it is a string
         self.piece_count: i64 = 0  # how many of those it shows
 
     def update(self, tape: Tape) -> bool:
@@ -53,7 +54,7 @@ class Showing:
             self._forget_closed(depth + 1)
         if are_referred_to(self.views, OUR_VIEW):
             return False
-        container.update_view(self.views[depth])
+        container.update_view(self.views[depth], self.has_child)
         if opened is not None:
             while opened:
                 self._open(opened.pop())
@@ -61,8 +62,10 @@ class Showing:
         return True
 
     def _forget_closed(self, known: i64) -> None:
+        """Go back to the first views; the last of them still shows what has closed, as it was."""
         del self.containers[known:]
         del self.views[known:]
+        self.has_child = True
 
     def _open(self, container: Container) -> None:
         """Go on with the view of a container inside the last one."""
@@ -78,7 +81,8 @@ class Showing:
     def _show_text(self, tape: Tape) -> None:
         """Show the open string, if there is one."""
         self.pieces = None
-        if tape.mode != modes.STRING or tape.is_duplicate:
+        self.has_child = tape.mode == modes.STRING and not tape.is_duplicate
+        if not self.has_child:
             return
         pieces = tape.pieces
         if pieces is None:
