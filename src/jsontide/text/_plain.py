@@ -10,23 +10,23 @@ from jsontide.text._build import COMPILED
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-_CONTROL: Final = re.compile(r"[\x00-\x1f]")
+_SPECIAL: Final = re.compile(r'["\\\x00-\x1f]')
 
 
-def is_plain(text: str) -> bool:
-    r"""Tell whether all of a text stands for itself: no quote, no backslash, no control character.
+def plain_end(text: str, i: i64) -> i64:
+    r"""Return where the characters from `i` on stop standing for themselves: quote, backslash, control character, end.
 
-    >>> is_plain("Kyōto"), is_plain(r"\n"), is_plain("a\tb")
-    (True, False, False)
+    >>> plain_end('Kyōto", ', 0), plain_end(r"a\n", 0), plain_end("all", 0)
+    (5, 1, 3)
     """
+    n: i64 = len(text)
     if COMPILED:
-        i: i64 = 0
-        n: i64 = len(text)
         while i < n:
             code: i64 = ord(text[i])
             if code < 32 or code == 34 or code == 92:
-                return False
+                return i
             i += 1
-        return True
-    # Interpreted, a few searches in C are faster than a loop.
-    return '"' not in text and "\\" not in text and (text.isprintable() or _CONTROL.search(text) is None)
+        return n
+    # Interpreted, a search in C is faster than a loop.
+    found = _SPECIAL.search(text, i)
+    return n if found is None else found.start()

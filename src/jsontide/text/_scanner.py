@@ -12,7 +12,6 @@ is only ever appended to, so that a length is enough to remember how it was.
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
@@ -35,7 +34,7 @@ from jsontide.text._grammar import (
     OPEN_STRING,
     SPACE,
 )
-from jsontide.text._plain import is_plain
+from jsontide.text._plain import plain_end
 from jsontide.text._sink import Sink
 
 if TYPE_CHECKING:
@@ -43,8 +42,9 @@ if TYPE_CHECKING:
 
     from jsontide.text._limits import Limits
 
-_RUN: Final = re.compile(r'[^"\\\x00-\x1f]*')
 _NUMBER_MAY_END: Final = (modes.AFTER_ZERO, modes.INTEGER, modes.FRACTION, modes.EXPONENT)
+_QUOTE: Final = 34
+_BACKSLASH: Final = 92
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
@@ -71,8 +71,7 @@ class Scanner(Sink):
         self.hidden_levels: i64 = 0  # above 0 while what is read is not to be shown
         self.held: str = ""
         self.token_start: i64 = 0  # index of the first character of the open token
-        self.pieces: list[str] | None = None
-        self.is_fresh: bool = False  # the open string shows more than before this chunk
+        self.pieces: list[str] = []
         self.newlines: array[int] = array("Q")
         self.is_over: bool = False  # no more will be read: an error, or ignored text
         self.error: ParserError | None = None
@@ -80,49 +79,49 @@ class Scanner(Sink):
 
     def scan(self, chunk: str) -> None:
         """Read on; afterwards `mode` tells what may come next."""
-        base: i64 = self.index
-        if self.mode <= modes.KEY_TEXT and self._read_plain_chunk(chunk):
-            return
-        if self.held:
-            base -= len(self.held)
-            chunk = self.held + chunk
-            self.held = ""
-        self.base = base
         n: i64 = len(chunk)
-        is_too_long = base + n > self.max_chars
-        if is_too_long:
-            n = self.max_chars - base
-            chunk = chunk[:n]
-        self.is_fresh = False
-        self._read(chunk, n)
-        self.settled_step = self.step
-        if self.is_over:
+        end: i64 = self.index + n
+        if end > self.max_chars:
+            self._scan_to_limit(chunk)
             return
-        self.index = base + n
-        if is_too_long:
-            wanted = f"at most {self.max_chars} characters of text"
-            self.fail(Reason.TEXT_TOO_LONG, wanted, self.index)
-
-    def _read_plain_chunk(self, chunk: str) -> bool:
-        """Take a chunk that is just more of the open string, as most chunks are; tell whether it is."""
-        end: i64 = self.index + len(chunk)
-        if self.held or end > self.max_chars or end - self.token_start > self.max_string or not is_plain(chunk):
-            return False
-        self._keep(chunk)
-        self.index = end
-        if self.mode == modes.STRING and self.hidden_levels == 0:
-            self.changed_step = self.step
-        self.settled_step = self.step
-        return True
-
-    def _read(self, chunk: str, n: i64) -> None:
-        """First the open token, then what stands between tokens, by the table; tokens have readers of their own."""
-        grammar = GRAMMAR
-        i: i64 = 0
         mode: i64 = self.mode
         if mode < modes.VALUE:
-            i = self._read_string(chunk, 0, n) if mode <= modes.KEY_TEXT else self._read_scalar(chunk, 0, n)
-            mode = self.mode
+            if self.held:
+                chunk = self.held + chunk
+                self.held = ""
+                n = len(chunk)
+            self.base = end - n
+            if mode > modes.KEY_TEXT:
+                self._read(chunk, self._read_scalar(chunk, 0, n), n)
+            else:
+                run: i64 = plain_end(chunk, 0)
+                if run == n and end - self.token_start <= self.max_string:
+                    # Just more of the open string, as most chunks are.
+                    self.pieces.append(chunk)
+                    if mode == modes.STRING and self.hidden_levels == 0:
+                        self.changed_step = self.step
+                else:
+                    self._read(chunk, self._read_string(chunk, 0, run, n), n)
+        else:
+            self.base = self.index
+            self._read(chunk, 0, n)
+        self.settled_step = self.step
+        if not self.is_over:
+            self.index = end
+
+    def _scan_to_limit(self, chunk: str) -> None:
+        room: i64 = self.max_chars - self.index
+        if room > 0:
+            self.scan(chunk[:room])
+        if not self.is_over:
+            wanted = f"at most {self.max_chars} characters of text"
+            self.fail(Reason.TEXT_TOO_LONG, wanted, self.index)
+        self.settled_step = self.step
+
+    def _read(self, chunk: str, i: i64, n: i64) -> None:
+        """Read what stands between tokens, by the table; tokens have readers of their own."""
+        grammar = GRAMMAR
+        mode: i64 = self.mode
         while i < n:
             code: i64 = ord(chunk[i])
             if code > 127:
@@ -134,9 +133,10 @@ class Scanner(Sink):
             elif cell == SPACE:
                 i += 1
             elif cell == OPEN_KEY:
+                i += 1
                 self.mode = modes.KEY_TEXT
-                self.token_start = self.base + i + 1
-                i = self._read_string(chunk, i + 1, n)
+                self.token_start = self.base + i
+                i = self._read_string(chunk, i, plain_end(chunk, i), n)
                 mode = self.mode
             elif cell == NEWLINE:
                 self.newlines.append(self.base + i)
@@ -150,8 +150,6 @@ class Scanner(Sink):
                 i = self._begin_value(chunk, i, n, cell)
                 mode = self.mode
         self.mode = mode
-        if mode == modes.STRING and self.is_fresh and self.hidden_levels == 0:
-            self.changed_step = self.step
 
     def _begin_value(self, chunk: str, i: i64, n: i64, cell: i64) -> i64:
         """Read the value that begins at `i`, or say why none does."""
@@ -162,10 +160,12 @@ class Scanner(Sink):
             return n
         if cell == OPEN_STRING:
             self.node_count += 1
+            i += 1
             self.mode = modes.STRING
-            self.token_start = self.base + i + 1
-            self.is_fresh = True
-            return self._read_string(chunk, i + 1, n)
+            self.token_start = self.base + i
+            if self.hidden_levels == 0:
+                self.changed_step = self.step
+            return self._read_string(chunk, i, plain_end(chunk, i), n)
         if cell == OPEN_OBJECT or cell == OPEN_ARRAY:
             return self._open_container(i, n, cell == OPEN_OBJECT)
         self.node_count += 1
@@ -197,40 +197,27 @@ class Scanner(Sink):
             return self._read_literal(chunk, i, n)
         return self._read_number(chunk, i, n)
 
-    def _read_string(self, chunk: str, i: i64, n: i64) -> i64:
-        """The open string from `i` on: one plain run as far as it goes, which is nearly always all of it."""
-        quote: i64 = chunk.find('"', i)
-        end: i64 = quote if quote >= 0 else n
-        if self.base + end - self.token_start > self.max_string:
-            return self._read_hard_string(chunk, i, n)
-        text = chunk[i:end]
-        if not is_plain(text):
-            return self._read_hard_string(chunk, i, n)
-        if quote < 0:
-            self._keep(text)
-            return n
-        return self._end_string(text, quote, n)
-
-    def _read_hard_string(self, chunk: str, i: i64, n: i64) -> i64:
-        """The open string from `i` on, with escapes, or with something wrong in it."""
+    def _read_string(self, chunk: str, i: i64, end: i64, n: i64) -> i64:
+        """Read the open string on from `i`: a plain run to `end`, and what follows it."""
         limit: i64 = self.token_start + self.max_string - self.base
-        while i < n:
-            run = _RUN.match(chunk, i)
-            assert run is not None  # the empty run matches anywhere
-            end: i64 = run.end()
-            if end <= limit and chunk[end : end + 1] == '"':
-                return self._end_string(chunk[i:end], end, n)
-            if end > limit or (end == limit and end < n):
-                self._keep(chunk[i:limit])
-                return self._fail_long_string(limit, n)
-            self._keep(chunk[i:end])
+        while end <= limit:
             if end == n:
+                self._keep(chunk[i:end])
                 return n
-            if chunk[end] != "\\":
-                wanted = f"U+{ord(chunk[end]):04X} to be escaped"
-                return self._fail_string(Reason.CONTROL_CHARACTER, wanted, end, n)
+            code: i64 = ord(chunk[end])
+            if code == _QUOTE:
+                return self._end_string(chunk[i:end], end, n)
+            if end == limit:
+                break
+            self._keep(chunk[i:end])
+            if code != _BACKSLASH:
+                return self._fail_string(Reason.CONTROL_CHARACTER, f"U+{code:04X} to be escaped", end, n)
             i = self._read_escape(chunk, end, limit, n)
-        return n
+            if i >= n:
+                return n
+            end = plain_end(chunk, i)
+        self._keep(chunk[i:limit])
+        return self._fail_long_string(limit, n)
 
     def _read_escape(self, chunk: str, at: i64, limit: i64, n: i64) -> i64:
         text, end = unescape(chunk, at)
@@ -253,16 +240,13 @@ class Scanner(Sink):
         return n
 
     def _end_string(self, text: str, quote: i64, n: i64) -> i64:
-        if text:
-            self.is_fresh = True
-        text = self._take(text)
         if self.mode == modes.STRING:
             self.mode = self.after
-            if self.is_fresh and self.hidden_levels == 0:
+            if text and self.hidden_levels == 0:
                 self.changed_step = self.step
-            self.string(text)
+            self.string(self._take(text))
             return quote + 1
-        refusal = self.key(text)
+        refusal = self.key(self._take(text))
         if refusal is not None:
             self.mode = modes.MEMBER  # what is wrong is the member, and its path says so
             self.fail(refusal, "a key that the object does not have yet", self.base + quote)
@@ -330,18 +314,16 @@ class Scanner(Sink):
         """Put by what is certain of a token that goes on."""
         if not text:
             return
-        self.is_fresh = True
-        if self.pieces is None:
-            self.pieces = [text]
-        else:
-            self.pieces.append(text)
+        self.pieces.append(text)
+        if self.mode == modes.STRING and self.hidden_levels == 0:
+            self.changed_step = self.step
 
     def _take(self, text: str) -> str:
         """Return what was put by, with the last of the token."""
         pieces = self.pieces
-        if pieces is None:
+        if not pieces:
             return text
-        self.pieces = None  # and not cleared: an earlier moment may still look at it
+        self.pieces = []  # and not cleared: an earlier moment may still look at it
         if text:
             pieces.append(text)
         return "".join(pieces)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from jsontide._values import MISSING
 from jsontide.text import _modes as modes
 from jsontide.tree._nodes import has_open_scalar
-from jsontide.tree._resolve import open_containers, open_text, open_values
+from jsontide.tree._resolve import open_containers, open_values
 from jsontide.tree._show import Showing
 from jsontide.tree._tape import Tape
 
@@ -30,8 +30,7 @@ def fork(state: ParserState) -> Tape:
     tape.index = state._index
     tape.held = state._held
     tape.token_start = state._token_start
-    if state._pieces is not None:
-        tape.pieces = [open_text(state)]
+    tape.pieces = state._pieces[: state._piece_count]
     tape.newlines = old.newlines[: old.position(state._index)[0] - 1]
     tape.known_keys = old.known_keys
     tape.member_key = state._member_key

@@ -32,7 +32,7 @@ class Dump(NamedTuple):
     position: int
     held: str
     token_start: int
-    open_text: str | None
+    open_text: str
     member_key: str | None
     is_duplicate: bool
     error: ParserError | None
@@ -60,7 +60,7 @@ def dump(state: ParserState) -> Dump:
         position=state._index,
         held=state._held,
         token_start=state._token_start,
-        open_text=None if state._pieces is None else open_text(state),
+        open_text=open_text(state),
         member_key=state._member_key,
         is_duplicate=state._is_duplicate,
         error=state.error,
@@ -86,7 +86,7 @@ def load(dump: Dump) -> Tape:
     tape.index = dump.position
     tape.held = dump.held
     tape.token_start = dump.token_start
-    tape.pieces = None if dump.open_text is None else [dump.open_text]
+    tape.pieces = [dump.open_text] if dump.open_text else []
     tape.error = dump.error
     tape.trailing_index = dump.trailing_index
     tape.is_over = tape.error is not None or tape.trailing_index >= 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def open_text(state: ParserState) -> str:
     """Return what is certain of the open string or number."""
-    return "" if state._pieces is None else "".join(state._pieces[: state._piece_count])
+    return "".join(state._pieces[: state._piece_count])
 
 
 def open_containers(state: ParserState) -> list[Container]:

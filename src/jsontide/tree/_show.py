@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 class Showing:
     """A chain of views; the first shows the document, whose only value is the root, and is never handed out."""
 
-    __slots__ = ("containers", "document", "has_child", "piece_count", "pieces", "views")
+    __slots__ = ("containers", "document", "has_child", "piece_count", "text_id", "views")
 
     def __init__(self, containers: list[Container], views: list[View]) -> None:
         self.containers: list[Container] = containers
         self.views: list[View] = views
         self.document: list[object] = views[0]
         self.has_child: bool = False  # the last view ends in an open value
-        self.pieces: list[str] | None = None  # of that value, if it is a string
-        self.piece_count: i64 = 0  # how many of those it shows
+        self.text_id: i64 = 0  # the nodes up to that value, if it is a string
+        self.piece_count: i64 = 0  # how many of its pieces it shows
 
     def update(self, tape: Tape) -> bool:
         """Show what the tape holds now, if nobody can see the views that would change."""
-        if self.pieces is not None and self.pieces is tape.pieces:
-            return self._grow_text(tape.member_key, self.pieces)
+        if self.text_id == tape.node_count and tape.mode == modes.STRING:
+            return self._grow_text(tape.member_key, tape.pieces)
         container: Container = tape.top
         opened: list[Container] | None = None
         known: i64 = len(self.containers)
@@ -80,16 +80,13 @@ class Showing:
 
     def _show_text(self, tape: Tape) -> None:
         """Show the open string, if there is one."""
-        self.pieces = None
         self.has_child = tape.mode == modes.STRING and not tape.is_duplicate
         if not self.has_child:
+            self.text_id = 0
             return
         pieces = tape.pieces
-        if pieces is None:
-            self._show_child(tape.member_key, "")
-            return
         self._show_child(tape.member_key, "".join(pieces))
-        self.pieces = pieces
+        self.text_id = tape.node_count
         self.piece_count = len(pieces)
 
     def _grow_text(self, key: str | None, pieces: list[str]) -> bool:

@@ -5,7 +5,7 @@ What a state shows is computed when somebody reads it, from the beginning of the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from jsontide.text import _modes as modes
 from jsontide.text._grammar import Mode
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from jsontide.tree._tape import Tape
 
 
+_UNREAD: Final = object()
+
+
 class ParserState:
     """Where a stream stands after a chunk; it never changes, and can be fed again at any time.
 
@@ -39,7 +42,6 @@ class ParserState:
         "_held",
         "_index",
         "_is_duplicate",
-        "_is_read",
         "_member_key",
         "_mode",
         "_node_count",
@@ -50,26 +52,25 @@ class ParserState:
         "_tape",
         "_token_start",
         "_top",
-        "_twin",
         "_value",
     )
 
     def __init__(self, tape: Tape, source: ByteSource | None, before: ParserState | None) -> None:
         self._tape: Tape = tape
         self._source: ByteSource | None = source
-        self._twin: ParserState | None = None  # an earlier state that shows the same value
+        # The value if it has been read; else an earlier state that shows the same one, or `_UNREAD`.
+        self._value: Any = _UNREAD
         if before is not None and tape.changed_step < tape.step:
-            self._twin = before if before._twin is None else before._twin
-        self._value: JsonValue | Missing = None
-        self._is_read: bool = False
+            value = before._value
+            self._value = before if value is _UNREAD else value
         self._step: i64 = tape.step
         self._mode: i64 = tape.mode
         self._index: i64 = tape.index
         self._held: str = tape.held
         self._token_start: i64 = tape.token_start
         pieces = tape.pieces
-        self._pieces: list[str] | None = pieces
-        self._piece_count: i64 = 0 if pieces is None else len(pieces)
+        self._pieces: list[str] = pieces
+        self._piece_count: i64 = len(pieces)
         self._node_count: i64 = tape.node_count
         top = tape.top
         self._top: Container = top
@@ -80,19 +81,18 @@ class ParserState:
     @property
     def value(self) -> JsonValue | Missing:
         """The partial value of the root, `MISSING` before anything is visible."""
-        if self._is_read:
-            return self._value
-        tape = self._tape
-        value: Any
-        if self._twin is not None:
-            value = self._twin.value
-        elif tape.changed_step <= self._step and tape.settled_step == tape.step:
-            value = tape.show()  # nothing has changed since, and no step was broken off
-        else:
-            value = resolve_past(self, None)
-        self._value = value
-        self._is_read = True
-        return self._value
+        value: Any = self._value
+        if value is _UNREAD:
+            tape = self._tape
+            if tape.changed_step <= self._step and tape.settled_step == tape.step:
+                value = tape.show()  # nothing has changed since, and no step was broken off
+            else:
+                value = resolve_past(self, None)
+            self._value = value
+        elif isinstance(value, ParserState):
+            value = self._value = value.value
+        shown: JsonValue | Missing = value
+        return shown
 
     @property
     def is_over(self) -> bool:
