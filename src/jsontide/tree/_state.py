@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide.text import _modes as modes
+from jsontide.text._build import mypyc_attr
 from jsontide.text._grammar import Mode
 from jsontide.tree._nodes import Nodes, node_of
 from jsontide.tree._pickle import dump, load
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _UNREAD: Final = object()
 
 
+@mypyc_attr(free_list_len=1)  # most programs let go of a state when they have the next one
 class ParserState:
     """Where a stream stands after a chunk; it never changes, and can be fed again at any time.
 
