@@ -63,3 +63,15 @@ def test_law_4_what_is_broken_off_can_be_done_again(document: tuple[str, Chunks]
         if random.random() < 0.7:
             assert same(state.value, picture)
     assert same(finalize(state).value, loads(text))
+
+
+@pytest.mark.parametrize("lines", range(160))
+def test_law_4_a_step_can_be_broken_off_at_any_line(lines: int) -> None:
+    text = '{"a": null, "b": [2, "x\\ny", {}], "a": "again", "c": 3.5}'
+    for size in (5, 12):
+        chunks = [text[at : at + size] for at in range(0, len(text), size)]
+        state = create_parser_state()
+        for chunk, prefix in zip(chunks, islice(prefixes(chunks), 1, None), strict=True):
+            break_off(partial(parse_chunk, state, chunk), lines)
+            state = parse_chunk(state, chunk)
+            assert same(state.value, visible(prefix))

@@ -11,11 +11,10 @@ What is handed out of an open one is a *view*: a plain `list` or `dict` of the s
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jsontide._values import MISSING
 from jsontide.text import _modes as modes
-from jsontide.tree._references import OUR_TEXT, is_referred_to
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 View: TypeAlias = Any
 """A `list` for an array, a `dict` for an object; which one, its container knows."""
-
-_LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy
 
 
 class Container:
@@ -73,10 +70,6 @@ class Container:
 
     def show_child(self, view: View, key: str | None, child: object) -> None:
         """Put the open value into a view of the complete ones, or for the one that is there."""
-        raise NotImplementedError
-
-    def grow_text(self, view: View, key: str | None, more: str) -> bool:
-        """Extend the open string in a view, unless it is long and somebody holds it."""
         raise NotImplementedError
 
 
@@ -137,17 +130,6 @@ class ArrayContainer(Container):
             items.append(child)
         else:
             items[-1] = child
-
-    def grow_text(self, view: View, key: str | None, more: str) -> bool:
-        items: list[Any] = view
-        text: str = items[-1]
-        if len(text) > _LONG:
-            if is_referred_to(text, OUR_TEXT):
-                return False
-            items[-1] = None  # now nobody else refers to the string, and Python extends it in place
-        text += more
-        items[-1] = text
-        return True
 
 
 class Replaced:
@@ -221,9 +203,9 @@ class ObjectContainer(Container):
 
     def _first(self, count: i64) -> dict[str, object]:
         """Return the members as they were when `count` of them were complete."""
-        if count == self.count:
-            return self.members.copy()
         replaced = self.replaced or []
+        if count == self.count and count - len(replaced) == len(self.members):  # not so if adding was broken off
+            return self.members.copy()
         undone = [later for later in replaced if later.place >= count]
         distinct = count - (len(replaced) - len(undone))
         members = dict(islice(self.members.items(), distinct))
@@ -252,18 +234,6 @@ class ObjectContainer(Container):
         assert key is not None
         members: dict[str, object] = view
         members[key] = child
-
-    def grow_text(self, view: View, key: str | None, more: str) -> bool:
-        assert key is not None
-        members: dict[str, Any] = view
-        text: str = members[key]
-        if len(text) > _LONG:
-            if is_referred_to(text, OUR_TEXT):
-                return False
-            members[key] = None  # now nobody else refers to the string, and Python extends it in place
-        text += more
-        members[key] = text
-        return True
 
 
 def is_same(old: object, new: object) -> bool:

@@ -10,7 +10,7 @@ Where references are not counted, or threads run at the same time, everything co
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,12 +53,13 @@ def _measure_view() -> int:
 def _measure_text() -> int:
     if not _can_count():
         return -1
-    view: list[object] = [str(sys.maxsize)]
-    text = cast("str", view[-1])
+    showing = str(sys.maxsize)
+    view = [showing]
+    text = showing
     limit = 0
     while is_referred_to(text, limit):
         limit += 1
-    view.clear()  # a use, as above
+    view.append(showing)  # a use, as above
     return limit
 
 
@@ -66,4 +67,4 @@ OUR_VIEW: Final[int] = _measure_view()
 """References to a view that only a list of views and one container around it hold."""
 
 OUR_TEXT: Final[int] = _measure_text()
-"""References to a string that only a view and one local name hold."""
+"""References to a string that only a view, its showing and one local name hold."""

@@ -11,10 +11,10 @@ Two showings take turns, because most programs still hold the last value while t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from jsontide.text import _modes as modes
-from jsontide.tree._references import OUR_VIEW, are_referred_to
+from jsontide.tree._references import OUR_TEXT, OUR_VIEW, are_referred_to, is_referred_to
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -23,18 +23,22 @@ if TYPE_CHECKING:
     from jsontide.tree._tape import Tape
 
 
+_LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy
+
+
 class Showing:
     """A chain of views; the first shows the document, whose only value is the root, and is never handed out."""
 
-    __slots__ = ("containers", "document", "has_child", "piece_count", "text_id", "views")
+    __slots__ = ("containers", "document", "has_child", "piece_count", "text", "text_id", "views")
 
     def __init__(self, containers: list[Container], views: list[View]) -> None:
         self.containers: list[Container] = containers
         self.views: list[View] = views
         self.document: list[object] = views[0]
         self.has_child: bool = False  # the last view ends in an open value
-        self.text_id: i64 = 0  # the nodes up to that value, if it is a string
-        self.piece_count: i64 = 0  # how many of its pieces it shows
+        self.text: str = ""  # that value, if it is a string
+        self.text_id: i64 = 0  # the number of nodes up to that string, 0 if it is none
+        self.piece_count: i64 = 0  # how many of its pieces are shown
 
     def update(self, tape: Tape) -> bool:
         """Show what the tape holds now, if nobody can see the views that would change."""
@@ -85,19 +89,27 @@ class Showing:
             self.text_id = 0
             return
         pieces = tape.pieces
-        self._show_child(tape.member_key, "".join(pieces))
+        self.text = "".join(pieces)
         self.text_id = tape.node_count
         self.piece_count = len(pieces)
+        self._show_child(tape.member_key, self.text)
 
     def _grow_text(self, key: str | None, pieces: list[str]) -> bool:
         """Show more of the same string: nothing else has changed."""
         if are_referred_to(self.views, OUR_VIEW):
             return False
+        text = self.text
+        if len(text) > _LONG:
+            if is_referred_to(text, OUR_TEXT):
+                return False
+            # Now nobody else refers to the string, and Python extends it in place.
+            self.text = ""
+            self._show_child(key, None)
         count: i64 = self.piece_count
-        more = pieces[count] if len(pieces) == count + 1 else "".join(pieces[count:])
-        if not self.containers[-1].grow_text(self.views[-1], key, more):
-            return False
+        text += pieces[count] if len(pieces) == count + 1 else "".join(pieces[count:])
+        self.text = text
         self.piece_count = len(pieces)
+        self._show_child(key, text)
         return True
 
 
