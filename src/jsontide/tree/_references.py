@@ -20,9 +20,9 @@ _count: Final[Callable[[object], int]] = getattr(sys, "getrefcount", id)
 
 
 def are_referred_to(views: list[object], limit: int) -> bool:
-    """Tell whether any view but the first, which is never handed out, has more references than `limit`."""
-    for i in range(1, len(views)):
-        if _count(views[i]) > limit:
+    """Tell whether any view has more references than `limit`."""
+    for view in views:
+        if _count(view) > limit:
             return True
     return False
 

@@ -29,7 +29,7 @@ _LONG: Final = 1_000  # characters of a string that is cheaper to extend in plac
 class Showing:
     """A chain of views; the first shows the document, whose only value is the root, and is never handed out."""
 
-    __slots__ = ("containers", "document", "has_child", "piece_count", "text", "text_id", "views")
+    __slots__ = ("containers", "document", "has_child", "piece_count", "text", "text_id", "text_place", "views")
 
     def __init__(self, containers: list[Container], views: list[View]) -> None:
         self.containers: list[Container] = containers
@@ -38,12 +38,13 @@ class Showing:
         self.has_child: bool = False  # the last view ends in an open value
         self.text: str = ""  # that value, if it is a string
         self.text_id: i64 = 0  # the number of nodes up to that string, 0 if it is none
+        self.text_place: object = 0  # its key or index in the last view
         self.piece_count: i64 = 0  # how many of its pieces are shown
 
     def update(self, tape: Tape) -> bool:
         """Show what the tape holds now, if nobody can see the views that would change."""
         if self.text_id == tape.node_count and tape.mode == modes.STRING:
-            return self._grow_text(tape.member_key, tape.pieces)
+            return self._grow_text(tape.pieces)
         container: Container = tape.top
         opened: list[Container] | None = None
         known: i64 = len(self.containers)
@@ -91,12 +92,14 @@ class Showing:
         pieces = tape.pieces
         self.text = "".join(pieces)
         self.text_id = tape.node_count
+        self.text_place = tape.top.count if tape.member_key is None else tape.member_key
         self.piece_count = len(pieces)
         self._show_child(tape.member_key, self.text)
 
-    def _grow_text(self, key: str | None, pieces: list[str]) -> bool:
+    def _grow_text(self, pieces: list[str]) -> bool:
         """Show more of the same string: nothing else has changed."""
-        if are_referred_to(self.views, OUR_VIEW):
+        views = self.views
+        if are_referred_to(views, OUR_VIEW):
             return False
         text = self.text
         if len(text) > _LONG:
@@ -104,12 +107,12 @@ class Showing:
                 return False
             # Now nobody else refers to the string, and Python extends it in place.
             self.text = ""
-            self._show_child(key, None)
+            views[-1][self.text_place] = None
         count: i64 = self.piece_count
         text += pieces[count] if len(pieces) == count + 1 else "".join(pieces[count:])
         self.text = text
         self.piece_count = len(pieces)
-        self._show_child(key, text)
+        views[-1][self.text_place] = text
         return True
 
 

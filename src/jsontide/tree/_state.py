@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide.text import _modes as modes
-from jsontide.text._build import mypyc_attr
 from jsontide.text._grammar import Mode
+from jsontide.text._hints import mypyc_attr
 from jsontide.tree._nodes import Nodes, node_of
 from jsontide.tree._pickle import dump, load
 from jsontide.tree._resolve import open_containers, resolve_past
