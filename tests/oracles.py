@@ -1,18 +1,24 @@
 """Independent models of what the specification says, slow and small.
 
 In: a text or a prefix of one. Out: what must be visible, which nodes must exist, where the text stops being possible.
+In: a pattern and a path. Out: whether it matches.
 Rule: nothing here comes from `jsontide` but `MISSING`; values are made by `json.loads`, never by a second decoder.
 """
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Any, NamedTuple, NoReturn
 
 from jsontide import MISSING
 
 Path = tuple[str | int, ...]
+Step = str | int | slice | type[str] | type[int] | EllipsisType
+Steps = tuple[Step, ...]
+"""A pattern: keys, indices, slices, `str` for any key, `int` for any index, `...` for any depth."""
 Hook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 SPACE = " \t\n\r"
@@ -395,3 +401,26 @@ def leaf_node(number: int, leaf: Any, parent: int | None, *, closed: bool) -> Mo
     if isinstance(leaf, str):
         return ModelNode(number, "string", parent, closed, leaf, buffer=leaf)
     return ModelNode(number, "null" if leaf is None else "boolean", parent, closed, leaf)
+
+
+# Which paths a pattern matches.
+
+
+def matches(steps: Steps, path: Path) -> bool:
+    if not steps:
+        return not path
+    if steps[0] is ...:
+        return any(matches(steps[1:], path[levels:]) for levels in range(len(path) + 1))
+    return bool(path) and fits(steps[0], path[0]) and matches(steps[1:], path[1:])
+
+
+def fits(step: Step, segment: str | int) -> bool:
+    if isinstance(step, slice):
+        return isinstance(segment, int) and segment in range(segment + 1)[step]
+    return type(segment) is step or (type(segment) is type(step) and segment == step)
+
+
+def leads_to_match(steps: Steps, path: Path) -> bool:
+    """Tell whether the path, or a longer one that begins with it, can match."""
+    possible = all(range(sys.maxsize)[step] for step in steps if isinstance(step, slice))
+    return possible and any(matches(steps[:count], path) for count in range(len(steps) + 1))

@@ -3,9 +3,11 @@
 `values` draws JSON values, `spell` writes a value in one of its many spellings, `texts` does both.
 `bad_texts` are texts after small accidents: most are not JSON, some still are; the oracles tell.
 `cut` draws the chunks of a text, `trees` states that branch from one another.
+`paths` draws paths, `patterns` the steps of patterns, `near_paths` paths that patterns nearly match, or do.
 Rule: how a text is spelled hangs on one drawn seed: documents stay cheap to draw, every example can be replayed.
 """
 
+import json
 from random import Random
 from typing import Any
 
@@ -22,6 +24,7 @@ from tests.cuts import (
     whole,
     with_empties,
 )
+from tests.oracles import Path, Step, Steps
 
 ODD_KEYS = (
     *(
@@ -283,3 +286,72 @@ def trees(draw: st.DrawFn) -> Tree:
     for _ in range(draw(st.integers(2, 40))):
         tree.branch()
     return tree
+
+
+FEW_KEYS = ("a", "b", "c", "root", "*", "")
+common_keys = st.one_of(st.sampled_from(FEW_KEYS), keys)
+indices = st.one_of(st.integers(0, 6), st.integers(0, 10**18 - 1))
+paths: st.SearchStrategy[Path] = st.lists(st.one_of(common_keys, indices), max_size=7).map(tuple)
+
+bounds = st.one_of(st.none(), st.integers(0, 6))
+slices = st.builds(slice, bounds, bounds, st.one_of(st.none(), st.integers(1, 4)))
+steps: st.SearchStrategy[Step] = st.one_of(common_keys, indices, slices, st.sampled_from([str, int, ...]))
+patterns: st.SearchStrategy[Steps] = st.lists(steps, max_size=6).map(tuple)
+
+
+def spell_pattern(pattern: Steps, random: Random) -> str:
+    """Write a pattern with or without its prefix, its keys in one of their spellings."""
+    text = "".join(spell_step(step, random) for step in pattern)
+    if text and pattern[0] != "root" and random.random() < 0.6:
+        return text.removeprefix(".")
+    return "root" + text
+
+
+def spell_step(step: Step, random: Random) -> str:
+    if isinstance(step, str):
+        return f".{step}" if step.isidentifier() and random.random() < 0.8 else f"[{spell_key(step, random)}]"
+    if isinstance(step, int):
+        return f"[{step}]"
+    if isinstance(step, slice):
+        parts = ["" if part is None else str(part) for part in (step.start, step.stop, step.step)]
+        return f"[{':'.join(parts if parts[2] else parts[: random.choice((2, 3))])}]"
+    return {str: ".*", int: "[*]", ...: ".**"}[step]
+
+
+def spell_key(key: str, random: Random) -> str:
+    text = '"' + "".join(spell_character(char, random, raw_surrogates=True) for char in key) + '"'
+    # Two surrogates of which both were escaped have become one character.
+    return text if json.loads(text) == key else json.dumps(key, ensure_ascii=False)
+
+
+def near_paths(several: list[Steps]) -> st.SearchStrategy[Path]:
+    return st.builds(near_path, st.just(several), randoms)
+
+
+def near_path(several: list[Steps], random: Random) -> Path:
+    """Follow one of the patterns, then sometimes stray."""
+    path: list[str | int] = []
+    for step in random.choice(several) if several else ():
+        path += follow(step, random)
+    if path and random.random() < 0.3:
+        path[random.randrange(len(path))] = any_segment(random)
+    return tuple(path[: random.randint(0, len(path))] if random.random() < 0.2 else path + stray(random, 0.2))
+
+
+def follow(step: Step, random: Random) -> list[str | int]:
+    """Keys and indices that a step may take."""
+    if isinstance(step, str | int):
+        return [step]
+    if isinstance(step, slice):
+        return [(step.start or 0) + (step.step or 1) * random.randint(0, 3)]
+    if step is ...:
+        return stray(random, 0.6)
+    return [random.choice(FEW_KEYS) if step is str else random.randint(0, 6)]
+
+
+def stray(random: Random, chance: float) -> list[str | int]:
+    return [any_segment(random) for _ in range(3) if random.random() < chance]
+
+
+def any_segment(random: Random) -> str | int:
+    return random.choice(FEW_KEYS) if random.random() < 0.5 else random.randint(0, 6)

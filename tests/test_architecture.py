@@ -18,7 +18,7 @@ LAYERS = (
     {"schema"},
     {"tree", "events", "snapshots"},
     {"_build"},
-    {"text"},
+    {"text", "_pattern"},
     {"_errors"},  # an error names a path
     {"_path", "_values", "_version"},
 )

@@ -8,7 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import MISSING
-from tests.oracles import ModelNode, Pairs, fault, first_wins, is_json, loads, nodes, shown, visible
+from tests.oracles import (
+    ModelNode,
+    Pairs,
+    Path,
+    Steps,
+    fault,
+    first_wins,
+    is_json,
+    leads_to_match,
+    loads,
+    matches,
+    nodes,
+    shown,
+    visible,
+)
 from tests.relations import flat, grows, remade, same, strays
 from tests.strategies import ACCIDENTS, bad_texts, documents, texts
 
@@ -172,3 +186,42 @@ def test_containers_that_both_values_have_as_different_objects_are_remade() -> N
     kept: list[int] = [1]
     assert remade([kept, [2]], [kept, [2, 3]]) == [(), (1,)]
     assert remade([kept], [[9]]) == [(), (0,)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "path", "expected"),
+    [
+        ((), (), True),
+        ((), ("a",), False),
+        (("a", 0), ("a", 0), True),
+        (("a", 0), ("a", "0"), False),
+        ((str, int), ("a", 7), True),
+        ((str,), (7,), False),
+        ((int,), ("a",), False),
+        ((slice(1, 5, 2),), (3,), True),
+        ((slice(1, 5, 2),), (5,), False),
+        ((slice(None, None, None),), ("a",), False),
+        ((..., "a"), ("a",), True),
+        ((..., "a"), ("b", 0, "a"), True),
+        ((..., "a"), ("a", "b"), False),
+        (("a", ..., "b"), ("a", "b", "c", "b"), True),
+    ],
+)
+def test_a_pattern_matches_what_the_specification_says(steps: Steps, path: Path, expected: bool) -> None:  # noqa: FBT001
+    assert matches(steps, path) == expected
+
+
+@pytest.mark.parametrize(
+    ("steps", "path", "expected"),
+    [
+        (("a", 0), (), True),
+        (("a", 0), ("a",), True),
+        (("a", 0), ("a", 0), True),
+        (("a", 0), ("a", 0, 0), False),
+        (("a", 0), ("b",), False),
+        ((..., "a"), ("b", 0), True),
+        (("a", slice(3, 3)), ("a",), False),
+    ],
+)
+def test_a_path_leads_to_a_match_or_never_does(steps: Steps, path: Path, expected: bool) -> None:  # noqa: FBT001
+    assert leads_to_match(steps, path) == expected

@@ -1,9 +1,10 @@
-"""What can be wrong with a text, as values.
+"""What can be wrong with a text, as values, and with a pattern, as an exception.
 
     ParserError        a value: what is wrong, and where
     Exception
     └── ValueError
-        └── JsonStreamError    raised by those conveniences that hand out values instead of states
+        ├── JsonStreamError    raised by those conveniences that hand out values instead of states
+        └── PathSyntaxError    raised for a pattern that is none: programs write patterns, streams do not
 
 Parsing itself raises nothing on text: an error is part of the state.
 Decide by `reason`; messages are for people and may change.
@@ -14,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
+from unicodedata import combining, east_asian_width
 
 if TYPE_CHECKING:
     from jsontide._path import Path
@@ -79,3 +81,25 @@ class JsonStreamError(ValueError):
 
     def __str__(self) -> str:
         return self.error.message
+
+
+class PathSyntaxError(ValueError):
+    """A pattern breaks off or goes wrong; `index` counts the code points before the place."""
+
+    def __init__(self, expected: str, pattern: str, index: int) -> None:
+        super().__init__(expected, pattern, index)
+        self.expected = expected
+        self.pattern = pattern
+        self.index = index
+
+    def __str__(self) -> str:
+        shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in self.pattern)
+        margin = " " * sum(map(_columns, shown[: self.index]))
+        return f"expected {self.expected}\n  {shown}\n  {margin}^"
+
+
+def _columns(char: str) -> int:
+    """Tell how wide a terminal writes a character."""
+    if combining(char):
+        return 0
+    return 2 if east_asian_width(char) in "WF" else 1

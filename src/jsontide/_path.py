@@ -1,14 +1,47 @@
 """Where something stands in a document: keys and indices from the root down.
 
 A path has no prefix and no syntax: `("users", 2, "email")`, and `()` for the root.
+`path_text` writes one for people; the rule is that different paths have different texts, which `parse_pattern` reads
+back.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import json
+import re
+from typing import Final, TypeAlias
 
 Segment: TypeAlias = str | int
 """A key of an object or an index of an array."""
 
 Path: TypeAlias = tuple[Segment, ...]
 """Keys and indices from the root down."""
+
+# No encoding can write a surrogate, so they are escaped.
+# The second of two stays as it is, because JSON reads two escapes as one character.
+_SURROGATE: Final = re.compile("[\ud800-\udbff]|(?<![\ud800-\udbff])[\udc00-\udfff]")
+
+
+def path_text(path: Path) -> str:
+    """Write a path: identifiers after a dot, other keys as JSON strings in brackets, indices in brackets.
+
+    >>> path_text(("users", 2, "email"))
+    'root.users[2].email'
+    >>> path_text(("a.b", 0))
+    'root["a.b"][0]'
+    """
+    return "root" + "".join(map(_segment_text, path))
+
+
+def _segment_text(segment: Segment) -> str:
+    if isinstance(segment, int):
+        return f"[{segment}]"
+    return f".{segment}" if segment.isidentifier() else f"[{_quoted(segment)}]"
+
+
+def _quoted(key: str) -> str:
+    return _SURROGATE.sub(_escaped, json.dumps(key, ensure_ascii=False))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"

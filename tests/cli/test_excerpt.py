@@ -76,3 +76,11 @@ def test_the_message_names_the_path() -> None:
     error = parse_chunk(create_parser_state(), '{"a":[1.x').error
     assert error is not None
     assert recent.explain(error, 80).split("\n")[0] == f"{error.message} at root.a[0]"
+
+
+def test_a_key_in_the_path_cannot_steer_a_terminal() -> None:
+    text = '{"\x9b2J\ud83d\ude00": x'
+    error = parse_chunk(create_parser_state(), text).error
+    assert error is not None
+    message = Recent().explain(error, 80).split("\n")[0]
+    assert message.endswith(r' at root["\u009b2J\ud83d\ude00"]')

@@ -1,26 +1,11 @@
 import pytest
 
 from jsontide import Mode, Path, create_parser_state, finalize, parse_chunk
-from jsontide.cli._words import EXPECTED, growing_path, open_path, path_text, printable, quoted
+from jsontide.cli._words import EXPECTED, growing_path, open_path, printable, quoted
 
 
 def test_every_mode_has_words() -> None:
     assert set(EXPECTED) == set(Mode)
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ((), "root"),
-        (("days", 0, "title"), "root.days[0].title"),
-        (("größe",), "root.größe"),
-        (("",), 'root[""]'),
-        (("a b", 'say "hi"', "0"), r'root["a b"]["say \"hi\""]["0"]'),
-        (("\x1b[31m",), r'root["\u001b[31m"]'),
-    ],
-)
-def test_a_path_reads_like_an_expression(path: Path, text: str) -> None:
-    assert path_text(path) == text
 
 
 def test_nothing_printed_can_steer_a_terminal() -> None:

@@ -9,7 +9,8 @@ import codecs
 from rich.cells import cell_len
 
 from jsontide import ParserError
-from jsontide.cli._words import path_text, printable
+from jsontide._path import path_text
+from jsontide.cli._words import printable
 
 _KEPT = 256
 _AFTER = 15
@@ -40,7 +41,7 @@ class Recent:
         before = printable(self._text[max(line_start, place - width) : place])
         before = _last_cells(before, width - len(gutter) - _AFTER)
         margin = " " * (len(gutter) + cell_len(before))
-        where = f" at {path_text(error.path)}" if error.path else ""
+        where = f" at {printable(path_text(error.path))}" if error.path else ""
         return f"{error.message}{where}\n{gutter}{before}{after}\n{margin}^"
 
 

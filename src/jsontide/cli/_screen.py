@@ -9,8 +9,9 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from jsontide import MISSING, ParserState
+from jsontide._path import path_text
 from jsontide.cli._tail import CURSOR, tail
-from jsontide.cli._words import EXPECTED, growing_path, open_path, path_text, printable
+from jsontide.cli._words import EXPECTED, growing_path, open_path, printable
 
 _STATUS_ROWS = 3
 _BAR = 20
@@ -74,7 +75,7 @@ def place(state: ParserState, progress: Progress) -> Text:
         ("next ", "dim"),
         EXPECTED[state.mode],
         ("  at ", "dim"),
-        path_text(open_path(state)),
+        printable(path_text(open_path(state))),
         ("  chunk ", "dim"),
         (chunk, "reverse"),
     )

@@ -1,6 +1,6 @@
 """A state in words: what may come next, where the text is open, what can be shown of any text.
 
-In: states, paths, text. Out: short strings that are safe to print on a terminal.
+In: states and text. Out: short strings that are safe to print on a terminal.
 """
 
 import json
@@ -35,7 +35,6 @@ EXPECTED = {
     Mode.ERROR: "nothing: bad text",
 }
 
-_NAME = re.compile(r"[^\W\d]\w*")
 # Characters that would steer a terminal, turn the direction of writing or break a line, and lone
 # surrogates, which no encoding can write.
 _STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -49,17 +48,6 @@ def printable(text: str) -> str:
 def quoted(text: str) -> str:
     """A JSON string, printable."""
     return printable(json.dumps(text, ensure_ascii=False))
-
-
-def path_text(path: Path) -> str:
-    """`root.days[0].title`, with keys that are no names in brackets and quotes."""
-    return "root" + "".join(map(_segment_text, path))
-
-
-def _segment_text(segment: str | int) -> str:
-    if isinstance(segment, int):
-        return f"[{segment}]"
-    return f".{segment}" if _NAME.fullmatch(segment) else f"[{quoted(segment)}]"
 
 
 def open_path(state: ParserState) -> Path:

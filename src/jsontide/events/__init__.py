@@ -1,0 +1,1 @@
+"""Text to events: what happened, and at which path."""

@@ -1,0 +1,43 @@
+"""Paths as text: readable, and different for different paths."""
+
+import pytest
+from hypothesis import given
+
+from jsontide._path import path_text
+from tests.oracles import Path
+from tests.strategies import near_paths, paths
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ((), "root"),
+        (("users", 2, "email"), "root.users[2].email"),
+        (("a.b", 0), 'root["a.b"][0]'),
+        (("größe", "日本", "_x1"), "root.größe.日本._x1"),
+        (("root", "class"), "root.root.class"),
+        (("",), 'root[""]'),
+        (("a b", 'say "hi"', "0"), r'root["a b"]["say \"hi\""]["0"]'),
+        (("*", "**", "[0]"), 'root["*"]["**"]["[0]"]'),
+        (("\x1b[31m", "\n", "\\"), r'root["\u001b[31m"]["\n"]["\\"]'),
+        (("😀",), 'root["😀"]'),
+    ],
+)
+def test_a_path_reads_like_an_expression(path: Path, text: str) -> None:
+    assert path_text(path) == text
+
+
+@pytest.mark.parametrize("key", ["\ud800", "a\udc00", "\udc00\ud800"])
+def test_a_key_with_lone_surrogates_can_be_encoded(key: str) -> None:
+    text = path_text((key,))
+    assert text.encode().decode() == text
+
+
+def test_two_surrogates_are_not_taken_for_the_character_that_they_would_be() -> None:
+    assert path_text(("\ud83d\ude00",)) == 'root["\\ud83d\ude00"]'
+
+
+@given(paths.flatmap(lambda path: near_paths([path]).map(lambda other: (path, other))))
+def test_different_paths_have_different_texts(two: tuple[Path, Path]) -> None:
+    path, other = two
+    assert (path_text(path) == path_text(other)) == (path == other)
