@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import ParserError, Reason
 from jsontide.text import _modes as modes
+from jsontide.text._build import COMPILED
 from jsontide.text._escapes import unescape
 from jsontide.text._grammar import (
     BEGIN_NUMBER,
@@ -94,7 +95,10 @@ class Scanner(Sink):
             if mode > modes.KEY_TEXT:
                 self._read(chunk, self._read_scalar(chunk, 0, n), n)
             else:
-                run: i64 = plain_end(chunk, 0)
+                run: i64 = n
+                # Three quick looks tell the interpreter that most chunks are plain.
+                if COMPILED or '"' in chunk or "\\" in chunk or not chunk.isprintable():
+                    run = plain_end(chunk, 0)
                 if run == n and end - self.token_start <= self.max_string:
                     # Just more of the open string, as most chunks are.
                     self.pieces.append(chunk)

@@ -58,8 +58,9 @@ class Tape(Scanner):
 
         self.newest: Showing = begin_showing(self.document)
         self.spare: Showing | None = None
-        self.shown_step: i64 = 0  # the step that the newest showing shows
-        self.is_showing: bool = False  # a showing is being changed, or that was broken off
+        self.shown_step: i64 = (
+            0  # the step that the newest showing shows, -1 while it changes or if that was broken off
+        )
 
     def open_object(self) -> None:
         self._open(ObjectContainer(self.node_count - 1, self.top, self.member_key))
@@ -147,15 +148,15 @@ class Tape(Scanner):
 
     def show(self) -> object:
         """Return the value of the root as it is now."""
-        if self.changed_step > self.shown_step:
-            if self.is_showing:
+        shown: i64 = self.shown_step
+        if self.changed_step > shown:
+            if shown < 0:
                 self.newest = begin_showing(self.document)
                 self.spare = None
-            self.is_showing = True
+            self.shown_step = -1
             if not self.newest.update(self):
                 self._show_by_another()
             self.shown_step = self.step
-            self.is_showing = False
         document = self.newest.document
         return document[0] if document else MISSING
 
