@@ -3,11 +3,18 @@
 Text in pieces in, values out while they grow: see `parse_chunk`.
 """
 
-from jsontide._errors import JsonStreamError, ParserError, Reason
+from jsontide._errors import JsonStreamError, ParserError, PathSyntaxError, Reason
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide._version import __version__
 from jsontide.adapters import avalues, loads, values
+from jsontide.events import (
+    JsonFragmentAccumulator,
+    JsonFragmentError,
+    JsonFragmentKind,
+    JsonFragmentUpdate,
+    Subscription,
+)
 from jsontide.text import COMPILED, Limits, Mode
 from jsontide.tree import (
     ArrayNode,
@@ -31,6 +38,10 @@ __all__ = [
     "MISSING",
     "ArrayNode",
     "BooleanNode",
+    "JsonFragmentAccumulator",
+    "JsonFragmentError",
+    "JsonFragmentKind",
+    "JsonFragmentUpdate",
     "JsonStreamError",
     "JsonValue",
     "Limits",
@@ -43,9 +54,11 @@ __all__ = [
     "ParserError",
     "ParserState",
     "Path",
+    "PathSyntaxError",
     "Reason",
     "Segment",
     "StringNode",
+    "Subscription",
     "__version__",
     "avalues",
     "create_parser_state",

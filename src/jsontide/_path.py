@@ -30,10 +30,10 @@ def path_text(path: Path) -> str:
     >>> path_text(("a.b", 0))
     'root["a.b"][0]'
     """
-    return "root" + "".join(map(_segment_text, path))
+    return "root" + "".join(map(segment_text, path))
 
 
-def _segment_text(segment: Segment) -> str:
+def segment_text(segment: Segment) -> str:
     if isinstance(segment, int):
         return f"[{segment}]"
     return f".{segment}" if segment.isidentifier() else f"[{_quoted(segment)}]"

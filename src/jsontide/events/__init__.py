@@ -1,1 +1,21 @@
-"""Text to events: what happened, and at which path."""
+"""Text fragments in, updates out: what happens in a document, and where, while it streams."""
+
+from jsontide.events._accumulator import JsonFragmentAccumulator, Subscription
+from jsontide.events._create import create_event_state
+from jsontide.events._errors import JsonFragmentError
+from jsontide.events._kinds import JsonFragmentKind
+from jsontide.events._state import EventState
+from jsontide.events._steps import add_fragment, finish
+from jsontide.events._update import JsonFragmentUpdate
+
+__all__ = [
+    "EventState",
+    "JsonFragmentAccumulator",
+    "JsonFragmentError",
+    "JsonFragmentKind",
+    "JsonFragmentUpdate",
+    "Subscription",
+    "add_fragment",
+    "create_event_state",
+    "finish",
+]

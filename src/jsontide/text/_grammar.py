@@ -158,3 +158,10 @@ EXPECTED: Final[dict[int, str]] = {
 """What an error message says that should have come, by mode."""
 
 LITERALS: Final[dict[str, str]] = {"t": "true", "f": "false", "n": "null"}
+
+AT_A_VALUE: Final = frozenset(
+    mode
+    for mode in range(modes.ERROR)
+    if mode != modes.KEY_TEXT and (mode < modes.VALUE or mode in (modes.ITEM_OR_END, modes.ITEM, modes.MEMBER))
+)
+"""The modes in which a value is being read or expected inside a container: what is wrong then is wrong with it."""

@@ -71,9 +71,11 @@ class Scanner(Sink):
         self.changed_step: i64 = 0  # the last step that changed something visible
         self.hidden_levels: i64 = 0  # above 0 while what is read is not to be shown
         self.held: str = ""
-        self.token_start: i64 = 0  # index of the first character of the open token
+        self.token_start: i64 = 0  # index of the newest token; of a string, after its quote
+        self.token_end: i64 = 0  # where the last string or key ended, before its quote, or failed
         self.pieces: list[str] = []
         self.newlines: array[int] = array("Q")
+        self.lines_before: i64 = 0  # those that are not in `newlines` any more
         self.is_over: bool = False  # no more will be read: an error, or ignored text
         self.error: ParserError | None = None
         self.trailing_index: i64 = -1
@@ -147,6 +149,7 @@ class Scanner(Sink):
                 i += 1
             elif cell == CLOSE:
                 self.depth -= 1
+                self.token_start = self.base + i
                 self.after = mode = self.close_container()
                 i += 1
             else:
@@ -183,6 +186,7 @@ class Scanner(Sink):
             return n
         self.depth += 1
         self.node_count += 1
+        self.token_start = self.base + i
         if self.hidden_levels == 0:
             self.changed_step = self.step
         if is_object:
@@ -231,7 +235,9 @@ class Scanner(Sink):
         if end > limit:
             return self._fail_long_string(limit, n)
         if not text:
-            return self._fail_string(Reason.BAD_ESCAPE, "an escape that JSON has", end, n)
+            self._fail_string(Reason.BAD_ESCAPE, "an escape that JSON has", end, n)
+            self.token_end = self.base + at
+            return n
         self._keep(text)
         return end
 
@@ -240,10 +246,12 @@ class Scanner(Sink):
         return self._fail_string(Reason.STRING_TOO_LONG, wanted, limit, n)
 
     def _fail_string(self, reason: Reason, wanted: str, i: i64, n: i64) -> i64:
+        self.token_end = self.base + i
         self.fail(reason, wanted, self.base + i)
         return n
 
     def _end_string(self, text: str, quote: i64, n: i64) -> i64:
+        self.token_end = self.base + quote
         if self.mode == modes.STRING:
             self.mode = self.after
             if text and self.hidden_levels == 0:
@@ -347,12 +355,19 @@ class Scanner(Sink):
         at: i64 = self.base + i
         wanted = EXPECTED[self.mode]
         if self.mode == modes.DONE:
+            if self.begin_document(at):
+                self.mode = modes.VALUE
+                return i
             self._end_at_trailing_text(wanted, at)
         elif at == 0 and chunk[i] == _BYTE_ORDER_MARK:
             self.fail(Reason.BYTE_ORDER_MARK, f"{wanted}, not a byte order mark", at)
         else:
             self.fail(Reason.UNEXPECTED_CHARACTER, wanted, at)
         return n
+
+    def begin_document(self, at: i64) -> bool:
+        """Tell whether another document may begin, at this index."""
+        return False
 
     def _end_at_trailing_text(self, wanted: str, at: i64) -> None:
         if self.ignore_trailing:
@@ -372,4 +387,4 @@ class Scanner(Sink):
     def position(self, index: int) -> tuple[int, int]:
         """Line and column of an index, as `json.JSONDecodeError` counts them."""
         line = bisect_left(self.newlines, index)
-        return line + 1, index - self.newlines[line - 1] if line else index + 1
+        return self.lines_before + line + 1, index - self.newlines[line - 1] if line else index + 1

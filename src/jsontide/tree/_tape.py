@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Final
 from jsontide._errors import Reason
 from jsontide._values import MISSING
 from jsontide.text import _modes as modes
+from jsontide.text._grammar import AT_A_VALUE
+from jsontide.text._numbers import is_integer, is_usual_float, is_usual_int, to_decimal, to_int
 from jsontide.text._scanner import Scanner
 from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
 from jsontide.tree._node_index import NodeIndex
-from jsontide.tree._numbers import is_integer, is_usual_float, is_usual_int, to_decimal, to_int
 from jsontide.tree._show import Showing, begin_showing
 
 if TYPE_CHECKING:
@@ -26,11 +27,6 @@ if TYPE_CHECKING:
     from jsontide._path import Path, Segment
     from jsontide.tree._options import Options
 
-_VALUE_MODES: Final = frozenset(
-    mode
-    for mode in range(modes.ERROR)
-    if mode != modes.KEY_TEXT and (mode < modes.VALUE or mode in (modes.ITEM_OR_END, modes.ITEM, modes.MEMBER))
-)
 _LITERAL_VALUES: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 
 
@@ -172,7 +168,7 @@ class Tape(Scanner):
     def path(self) -> Path:
         top = self.top
         path = container_path(top)
-        if top.depth == 0 or self.mode not in _VALUE_MODES:
+        if top.depth == 0 or self.mode not in AT_A_VALUE:
             return path
         return (*path, top.count if self.member_key is None else self.member_key)
 

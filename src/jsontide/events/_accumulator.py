@@ -1,0 +1,242 @@
+"""The accumulator: a holder of a state, and of the callbacks that patterns lead to."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
+
+from jsontide._errors import ParserError
+from jsontide._pattern import parse_pattern
+from jsontide.events._create import DEFAULT_LIMITS, create_event_state
+from jsontide.events._errors import JsonFragmentError
+from jsontide.events._fork import fork
+from jsontide.events._kinds import JsonFragmentKind
+from jsontide.events._state import EventState
+from jsontide.events._steps import advance, conclude
+from jsontide.events._update import JsonFragmentUpdate
+from jsontide.events._watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jsontide._path import Segment
+    from jsontide._pattern import Pattern
+    from jsontide.events._options import Floats, Strings
+    from jsontide.events._steps import Hits
+    from jsontide.text import Limits
+
+OnError: TypeAlias = Literal["event", "raise", "skip"]
+Callback: TypeAlias = Callable[[JsonFragmentUpdate], object]
+_Callback = TypeVar("_Callback", bound=Callback)
+
+_ON_ERROR: Final = ("event", "raise", "skip")
+
+
+class Subscription:
+    """What `JsonFragmentAccumulator.on` returns: it can be cancelled, and decorates the callback if none was given."""
+
+    def __init__(self, accumulator: JsonFragmentAccumulator, pattern: Pattern, *, deltas: bool, once: bool) -> None:
+        self._accumulator = accumulator
+        self._once = once
+        self._callback: Callback | None = None
+        self._is_cancelled = False
+        self.pattern = pattern
+        """The steps of the pattern."""
+        self.deltas = deltas
+        """Whether it is told of strings as they grow."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether its callback can still be called."""
+        return not self._is_cancelled
+
+    def cancel(self) -> None:
+        """Call the callback no more, not even for what is already read; cancelling twice does nothing."""
+        if not self._is_cancelled:
+            self._is_cancelled = True
+            self._accumulator._forget(self)
+
+    def __call__(self, callback: _Callback) -> _Callback:
+        if not callable(callback):
+            message = f"a callback must be callable, not {type(callback).__name__}"
+            raise TypeError(message)
+        self._callback = callback
+        return callback
+
+    def _tell(self, update: JsonFragmentUpdate) -> None:
+        if self._is_cancelled or self._callback is None:
+            return
+        if self._once:
+            self.cancel()
+        self._callback(update)
+
+    def __repr__(self) -> str:
+        return f"<Subscription {self.pattern!r}{' cancelled' if self._is_cancelled else ''}>"
+
+
+class JsonFragmentAccumulator:
+    """Takes JSON text in fragments, cut anywhere, and tells what happens in it, and where.
+
+    `on_error` tells what to do with text that is no JSON: `"event"` tells it by an update and reads no more until
+    `reset`, `"raise"` raises `JsonFragmentError`, `"skip"` tells it and goes on after the next comma or closing
+    bracket of the innermost open container.
+    `documents` is how many documents may follow each other, any number by default.
+    `keys`, `strings` and `values` choose what is told: `strings="deltas"` leaves out whole strings, `"whole"` all but
+    them; without `values`, `JsonComplete` carries none, and nothing is kept of what was read.
+    `updates=False` returns errors only, for those who listen by `on`.
+
+    >>> accumulator = JsonFragmentAccumulator()
+    >>> for update in accumulator.add_fragment('{"users": [{"na') + accumulator.add_fragment('me": "Ada"}]}'):
+    ...     print(update.path, update.kind, update.text)
+    root StartObject {
+    root Key users
+    root.users StartArray [
+    root.users[0] StartObject {
+    root.users[0] Key name
+    root.users[0].name StartString "
+    root.users[0].name PartialString Ada
+    root.users[0].name CompleteString Ada
+    root.users[0] EndObject }
+    root.users EndArray ]
+    root EndObject }
+    root JsonComplete None
+    >>> accumulator.is_complete
+    True
+    """
+
+    def __init__(  # noqa: PLR0913 - options, all by name
+        self,
+        *,
+        on_error: OnError = "event",
+        documents: int | None = None,
+        updates: bool = True,
+        keys: bool = True,
+        strings: Strings = "both",
+        values: bool = True,
+        floats: Floats = "float",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        if on_error not in _ON_ERROR:
+            accepted = ", ".join(map(repr, _ON_ERROR))
+            message = f"on_error must be one of {accepted}, not {on_error!r}"
+            raise ValueError(message)
+        self._raises = on_error == "raise"
+        self._first = self._state = create_event_state(
+            documents=documents,
+            skip_errors=on_error == "skip",
+            updates=updates,
+            keys=keys,
+            strings=strings,
+            values=values,
+            floats=floats,
+            limits=limits,
+        )
+        self._subscriptions: dict[int, Subscription] = {}
+        self._next_id = 0
+        self._has_news = False  # subscriptions have come or gone since the state was made
+        self._untold: deque[tuple[int, JsonFragmentUpdate]] = deque()
+        self._unreturned: list[JsonFragmentUpdate] = []
+
+    @property
+    def state(self) -> EventState:
+        """Where the stream stands, as a value for `add_fragment` and `finish` of `jsontide.events`."""
+        return self._state
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether at least one document has ended and nothing is open."""
+        return self._state.is_complete
+
+    def add_fragment(self, fragment: str | bytes | bytearray | memoryview) -> list[JsonFragmentUpdate]:
+        """Read on, call the callbacks of what is found, and return what happened."""
+        if self._has_news:
+            self._listen_anew()
+        self._state, updates, hits = advance(self._state, fragment)
+        return self._deliver(updates, hits)
+
+    def finish(self) -> list[JsonFragmentUpdate]:
+        """Say that the text is over; return what only that decides: a root number, or the error."""
+        if self._has_news:
+            self._listen_anew()
+        self._state, updates, hits = conclude(self._state)
+        return self._deliver(updates, hits)
+
+    def reset(self) -> None:
+        """Be as new, with the same options and subscriptions."""
+        self._state = self._first
+        self._has_news = True
+        self._untold.clear()
+        self._unreturned.clear()
+
+    def on(
+        self,
+        pattern: str | Sequence[Segment],
+        callback: Callback | None = None,
+        *,
+        deltas: bool = False,
+        once: bool = False,
+    ) -> Subscription:
+        """Call a function with the update of every value that a pattern matches, when the value is complete.
+
+        With `deltas`, of every piece of a matching string instead, as it grows.
+        Containers come with their whole value.
+        It applies to values that begin in later fragments; `once` cancels it after the first call.
+        Without a callback, the subscription decorates one.
+
+        >>> accumulator = JsonFragmentAccumulator(updates=False)
+        >>> @accumulator.on("users[*].name")
+        ... def greet(update):
+        ...     print("hello", update.value)
+        >>> accumulator.add_fragment('{"users": [{"name": "Ada"}, {"name": "Alan"}]}')
+        hello Ada
+        hello Alan
+        []
+        """
+        subscription = Subscription(self, parse_pattern(pattern), deltas=bool(deltas), once=bool(once))
+        if callback is not None:
+            subscription(callback)
+        self._subscriptions[self._next_id] = subscription
+        self._next_id += 1
+        self._has_news = True
+        return subscription
+
+    def _forget(self, subscription: Subscription) -> None:
+        self._subscriptions = {
+            identity: other for identity, other in self._subscriptions.items() if other is not subscription
+        }
+        self._has_news = True
+
+    def _listen_anew(self) -> None:
+        """Look for the patterns of now from here on."""
+        subscriptions = self._subscriptions
+        watch = Watch(
+            tuple(subscriptions),
+            [subscription.pattern for subscription in subscriptions.values()],
+            [subscription.deltas for subscription in subscriptions.values()],
+        )
+        self._state = EventState(fork(self._state, watch), self._state._source)
+        self._has_news = False
+
+    def _deliver(self, updates: list[JsonFragmentUpdate], hits: Hits) -> list[JsonFragmentUpdate]:
+        """Call the callbacks; what a callback that raises leaves untold comes with the next call."""
+        if hits:
+            ids = self._state._teller.watch.ids
+            self._untold.extend([(ids[number], update) for number, update in hits])
+        if self._unreturned or self._untold:
+            self._unreturned.extend(updates)
+            self._call_back()
+            updates, self._unreturned = self._unreturned, []
+        if self._raises and updates and updates[-1].kind is JsonFragmentKind.Error:
+            error = updates.pop().value
+            assert isinstance(error, ParserError)
+            raise JsonFragmentError(error, updates)
+        return updates
+
+    def _call_back(self) -> None:
+        untold = self._untold
+        while untold:
+            identity, update = untold.popleft()
+            subscription = self._subscriptions.get(identity)
+            if subscription is not None:
+                subscription._tell(update)

@@ -1,0 +1,55 @@
+"""What an accumulator may be asked to do otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from jsontide.text import Limits
+
+Strings: TypeAlias = Literal["both", "deltas", "whole"]
+Floats: TypeAlias = Literal["float", "decimal", "lexeme"]
+
+_CHOICES: Final = {"strings": ("both", "deltas", "whole"), "floats": ("float", "decimal", "lexeme")}
+_SWITCHES: Final = ("updates", "keys", "values", "skips_errors")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventOptions:
+    """The choices of one accumulator, checked."""
+
+    limits: Limits
+    floats: Floats
+    documents: int | None
+    updates: bool
+    keys: bool
+    strings: Strings
+    values: bool
+    skips_errors: bool
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.limits, Limits):
+            message = f"limits must be Limits, not {type(self.limits).__name__}"
+            raise TypeError(message)
+        for name, choices in _CHOICES.items():
+            choice = getattr(self, name)
+            if choice not in choices:
+                accepted = ", ".join(map(repr, choices))
+                message = f"{name} must be one of {accepted}, not {choice!r}"
+                raise ValueError(message)
+        for name in _SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                message = f"{name} must be a bool, not {type(getattr(self, name)).__name__}"
+                raise TypeError(message)
+        self._check_documents()
+
+    def _check_documents(self) -> None:
+        documents = self.documents
+        if documents is None:
+            return
+        if not isinstance(documents, int) or isinstance(documents, bool):
+            message = f"documents must be an int or None, not {type(documents).__name__}"
+            raise TypeError(message)
+        if documents < 1:
+            message = f"documents must be at least 1, not {documents}"
+            raise ValueError(message)

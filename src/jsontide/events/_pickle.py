@@ -1,0 +1,173 @@
+"""A state of events in, plain data out, and back: what a pickle holds.
+
+Flat, so that neither build and no depth of a document matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jsontide.events._fork import fork
+from jsontide.events._frames import Frame, chain
+from jsontide.events._recover import Recovery
+from jsontide.events._teller import Teller
+from jsontide.events._watch import Watch
+from jsontide.text._skip import Skip
+
+if TYPE_CHECKING:
+    from array import array
+
+    from jsontide._errors import ParserError
+    from jsontide._pattern import Pattern
+    from jsontide.events._options import EventOptions
+    from jsontide.events._state import EventState
+    from jsontide.text._utf8 import ByteSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameDump:
+    """An open container."""
+
+    is_object: bool
+    after: int
+    start: int
+    own_key: str | None
+    index: int
+    count: int
+    key: str | None
+    items: list[object] | None
+    keys: list[str] | None
+    wanted: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveryDump:
+    """What is being skipped."""
+
+    error: ParserError
+    shown: str
+    closer: str
+    in_string: bool
+    is_escaped: bool
+    depth: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dump:
+    """All that a state of events can see."""
+
+    options: EventOptions
+    patterns: tuple[tuple[int, Pattern, bool], ...]
+    source: ByteSource | None
+    step: int
+    mode: int
+    position: int
+    held: str
+    token_start: int
+    open_text: str
+    string_wanted: tuple[int, ...]
+    node_count: int
+    max_chars: int
+    newlines: array[int]
+    lines_before: int
+    frames: tuple[FrameDump, ...]
+    recovery: RecoveryDump | None
+    error: ParserError | None
+
+
+def dump(state: EventState) -> Dump:
+    """Return all that a state can see."""
+    watch = state._teller.watch
+    copy = fork(state, watch)
+    return Dump(
+        options=copy.options,
+        patterns=tuple(zip(watch.ids, watch.patterns, watch.deltas, strict=True)),
+        source=state._source,
+        step=copy.step,
+        mode=copy.mode,
+        position=copy.index,
+        held=copy.held,
+        token_start=copy.token_start,
+        open_text="".join(copy.pieces),
+        string_wanted=copy.string_wanted,
+        node_count=copy.node_count,
+        max_chars=copy.max_chars,
+        newlines=copy.newlines,
+        lines_before=copy.lines_before,
+        frames=tuple(map(_dump_frame, chain(copy.top))),
+        recovery=None if copy.recovery is None else _dump_recovery(copy.recovery),
+        error=copy.error,
+    )
+
+
+def _dump_frame(frame: Frame) -> FrameDump:
+    return FrameDump(
+        is_object=frame.is_object,
+        after=frame.after,
+        start=frame.start,
+        own_key=frame.own_key,
+        index=frame.index,
+        count=frame.count,
+        key=frame.key,
+        items=frame.items,
+        keys=frame.keys,
+        wanted=frame.wanted,
+    )
+
+
+def _dump_recovery(recovery: Recovery) -> RecoveryDump:
+    skip = recovery.skip
+    return RecoveryDump(
+        error=recovery.error,
+        shown=recovery.shown,
+        closer=skip.closer,
+        in_string=skip.in_string,
+        is_escaped=skip.is_escaped,
+        depth=skip.depth,
+    )
+
+
+def load(dumped: Dump) -> Teller:
+    """Return a teller that stands where the state did."""
+    ids, patterns, deltas = zip(*dumped.patterns, strict=True) if dumped.patterns else ((), (), ())
+    watch = Watch(ids, patterns, deltas)
+    teller = Teller(dumped.options, watch)
+    teller.step = dumped.step
+    teller.mode = dumped.mode
+    teller.index = dumped.position
+    teller.held = dumped.held
+    teller.token_start = dumped.token_start
+    teller.pieces = [dumped.open_text] if dumped.open_text else []
+    teller.node_count = dumped.node_count
+    teller.max_chars = dumped.max_chars
+    teller.newlines = dumped.newlines
+    teller.lines_before = dumped.lines_before
+    teller.recovery = None if dumped.recovery is None else _load_recovery(dumped.recovery)
+    teller.error = dumped.error
+    teller.is_over = dumped.error is not None
+    teller.go_on(_load_frames(dumped.frames, watch), dumped.string_wanted)
+    return teller
+
+
+def _load_frames(dumps: tuple[FrameDump, ...], watch: Watch) -> list[Frame]:
+    frames: list[Frame] = []
+    for dumped in dumps:
+        frame = Frame(frames[-1] if frames else None, dumped.is_object, dumped.after, dumped.start)
+        frame.own_key = dumped.own_key
+        frame.index = dumped.index
+        frame.count = dumped.count
+        frame.key = dumped.key
+        frame.items = dumped.items
+        frame.keys = dumped.keys
+        frame.wanted = dumped.wanted
+        frame.place = watch.place_of(frame)
+        frames.append(frame)
+    return frames
+
+
+def _load_recovery(dumped: RecoveryDump) -> Recovery:
+    skip = Skip(dumped.closer, dumped.in_string)
+    skip.is_escaped = dumped.is_escaped
+    skip.depth = dumped.depth
+    return Recovery(dumped.error, skip, dumped.shown)

@@ -1,0 +1,117 @@
+"""The state of an accumulator: an immutable mark on a teller.
+
+Feeding the newest state of a teller goes on with it; feeding an older one forks first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jsontide.events._pickle import dump, load
+from jsontide.text import _modes as modes
+from jsontide.text._hints import mypyc_attr
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Callable
+
+    from mypy_extensions import i64
+
+    from jsontide._errors import ParserError
+    from jsontide.events._frames import Frame
+    from jsontide.events._pickle import Dump
+    from jsontide.events._recover import Recovery
+    from jsontide.events._teller import Teller
+    from jsontide.text._utf8 import ByteSource
+
+
+@mypyc_attr(free_list_len=1)  # most programs let go of a state when they have the next one
+class EventState:
+    """Where a stream of fragments stands; it never changes, and can be fed again at any time.
+
+    Made by `create_event_state`, `add_fragment` and `finish`.
+    """
+
+    __slots__ = (
+        "_count",
+        "_held",
+        "_index",
+        "_key",
+        "_lines_before",
+        "_max_chars",
+        "_mode",
+        "_newlines",
+        "_node_count",
+        "_piece_count",
+        "_pieces",
+        "_recovery",
+        "_source",
+        "_step",
+        "_string_wanted",
+        "_teller",
+        "_token_start",
+        "_top",
+    )
+
+    def __init__(self, teller: Teller, source: ByteSource | None) -> None:
+        self._teller: Teller = teller
+        self._source: ByteSource | None = source
+        self._step: i64 = teller.step
+        self._mode: i64 = teller.mode
+        self._index: i64 = teller.index
+        self._held: str = teller.held
+        self._token_start: i64 = teller.token_start
+        pieces = teller.pieces
+        self._pieces: list[str] = pieces
+        self._piece_count: i64 = len(pieces)
+        self._string_wanted: tuple[int, ...] = teller.string_wanted
+        self._node_count: i64 = teller.node_count
+        self._max_chars: i64 = teller.max_chars
+        self._newlines: array[int] = teller.newlines
+        self._lines_before: i64 = teller.lines_before
+        top = teller.top
+        self._top: Frame = top
+        self._count: i64 = top.count
+        self._key: str | None = top.key
+        recovery = teller.recovery
+        self._recovery: Recovery | None = None if recovery is None else recovery.copy()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more text will be read, because it is wrong."""
+        # A teller that is over is never written again, so that only its last state can be over.
+        return self._teller.is_over and self._teller.step == self._step
+
+    @property
+    def error(self) -> ParserError | None:
+        """What is wrong with the text, if that ended the reading."""
+        return self._teller.error if self.is_over else None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether at least one document has ended and nothing is open."""
+        if self._mode != modes.DONE or self._recovery is not None or self.is_over:
+            return False
+        return self._count > 0
+
+    @property
+    def index(self) -> int:
+        """How many code points were read; in an error, how many before the place."""
+        return self._index
+
+    def __repr__(self) -> str:
+        return f"<EventState at index {self._index}>"
+
+    def __copy__(self) -> EventState:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> EventState:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., EventState], tuple[object, ...]]:
+        return restore_state, (dump(self),)
+
+
+def restore_state(dumped: Dump) -> EventState:
+    """Make a state again from what its pickle holds."""
+    return EventState(load(dumped), dumped.source)

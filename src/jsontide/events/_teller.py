@@ -1,0 +1,302 @@
+"""Tokens in, updates out: the sink that tells what happens, and where.
+
+A teller is mutable and stands at the end of its text; a state is a mark on it (`_state`).
+It tells two kinds of listeners: `updates` gets everything that was asked for, in order; `hits` gets, with the number
+of the pattern, only what a pattern wants.
+
+Rule: what nobody wants is not made. No path, no update and no value exists for a part of the document in which no
+pattern can match, unless all updates or whole documents are asked for.
+
+A string is told as it grows: its start and the characters so far at the end of each fragment, the rest at its end.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Final
+
+from jsontide._errors import Reason
+from jsontide.events._frames import Frame, document_frame
+from jsontide.events._kinds import JsonFragmentKind
+from jsontide.events._update import JsonFragmentUpdate
+from jsontide.text import _modes as modes
+from jsontide.text._grammar import AT_A_VALUE
+from jsontide.text._numbers import is_integer, to_decimal, to_int
+from jsontide.text._scanner import Scanner
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+    from jsontide._path import Path
+    from jsontide.events._match import Place
+    from jsontide.events._options import EventOptions
+    from jsontide.events._recover import Recovery
+    from jsontide.events._watch import Watch
+
+_START_OBJECT: Final = JsonFragmentKind.StartObject
+_END_OBJECT: Final = JsonFragmentKind.EndObject
+_START_ARRAY: Final = JsonFragmentKind.StartArray
+_END_ARRAY: Final = JsonFragmentKind.EndArray
+_KEY: Final = JsonFragmentKind.Key
+_START_STRING: Final = JsonFragmentKind.StartString
+_PARTIAL_STRING: Final = JsonFragmentKind.PartialString
+_COMPLETE_STRING: Final = JsonFragmentKind.CompleteString
+_COMPLETE_NUMBER: Final = JsonFragmentKind.CompleteNumber
+_COMPLETE_BOOLEAN: Final = JsonFragmentKind.CompleteBoolean
+_COMPLETE_NULL: Final = JsonFragmentKind.CompleteNull
+_JSON_COMPLETE: Final = JsonFragmentKind.JsonComplete
+
+
+class Teller(Scanner):
+    """The end of a stream: what is open there, and what has been told of it."""
+
+    def __init__(self, options: EventOptions, watch: Watch) -> None:
+        super().__init__(options.limits, ignore_trailing=False)
+        self.options: EventOptions = options
+        self.watch: Watch = watch
+        self.tells: bool = options.updates
+        self.tells_keys: bool = options.updates and options.keys
+        self.tells_deltas: bool = options.updates and options.strings != "whole"
+        self.tells_whole_strings: bool = options.updates and options.strings != "deltas"
+        self.keeps_values: bool = options.updates and options.values
+        self.floats: str = options.floats
+        self.most_documents: i64 = -1 if options.documents is None else options.documents
+
+        self.updates: list[JsonFragmentUpdate] = []
+        self.hits: list[tuple[int, JsonFragmentUpdate]] = []
+        self.top: Frame = document_frame()  # the innermost open container
+        self.top.place = watch.start
+        self.recovery: Recovery | None = None  # while what is wrong is skipped
+        self.known_keys: dict[str, str] = {}  # of the values that are built: equal keys are one object
+
+        self.is_told: bool = False  # the open string has been told of
+        self.told: i64 = 0  # characters of it that were told, and are in `pieces`
+        self.told_pieces: i64 = 0  # the same in pieces
+        self.told_index: i64 = 0  # where in the stream telling stopped
+        self.keeps_text: bool = False  # somebody wants it whole
+        self.wants_deltas: bool = False  # somebody wants it as it grows
+        self.string_wanted: tuple[int, ...] = ()  # the patterns that want it
+
+    def open_object(self) -> None:
+        self._open(True, modes.AFTER_MEMBER)
+
+    def open_array(self) -> None:
+        self._open(False, modes.AFTER_ITEM)
+
+    def _open(self, is_object: bool, after: i64) -> None:
+        top = self.top
+        start: i64 = self.token_start
+        if self.tells:
+            kind, bracket = (_START_OBJECT, "{") if is_object else (_START_ARRAY, "[")
+            self._tell(kind, bracket, None, start, start + 1)
+        frame = Frame(top, is_object, after, start)
+        place = self._place()
+        if place is not None and not place.is_dead:
+            frame.place = place
+            frame.wanted = place.wanted
+        if self._is_kept() or self._is_wanted(frame.wanted, growing=False):
+            frame.keep_values()
+        self.top = frame
+
+    def close_container(self) -> i64:
+        frame = self.top
+        parent = frame.parent
+        assert parent is not None  # the document does not close
+        self.top = parent
+        at: i64 = self.token_start
+        if self.tells:
+            kind, bracket = (_END_OBJECT, "}") if frame.is_object else (_END_ARRAY, "]")
+            self._tell(kind, bracket, None, at, at + 1)
+        value = frame.value()
+        if frame.wanted:
+            kind = _END_OBJECT if frame.is_object else _END_ARRAY
+            self._hit(frame.wanted, self._update(kind, None, value, frame.start, at + 1))
+        self._add(value, frame.start, at + 1)
+        return parent.after
+
+    def key(self, text: str) -> Reason | None:
+        top = self.top
+        if top.keys is not None:
+            text = self.known_keys.setdefault(text, text)
+        top.key = text
+        if self.tells_keys:
+            assert top.parent is not None  # the document has no keys
+            trail, segment = top.parent.trail(), top.own_segment()
+            update = JsonFragmentUpdate(_KEY, trail, segment, text, text, self.token_start - 1, self.token_end + 1)
+            self.updates.append(update)
+        return None
+
+    def string(self, text: str) -> None:
+        end: i64 = self.token_end
+        start: i64 = self.token_start - 1
+        if not self.is_told:
+            self._begin_string()
+        if self.wants_deltas:
+            self._tell_delta(text[self.told :] if self.told else text, end)
+        self.forget_string()
+        wanted = self.string_wanted
+        if self.keeps_text and (self.tells_whole_strings or wanted):
+            update = self._update(_COMPLETE_STRING, text, text, start, end + 1)
+            if self.tells_whole_strings:
+                self.updates.append(update)
+            self._hit(wanted, update)
+        self._add(text, start, end + 1)
+
+    def number(self, lexeme: str) -> Reason | None:
+        value: object
+        if is_integer(lexeme):
+            value = to_int(lexeme)
+        elif self.floats == "float":
+            value = float(lexeme)
+        elif self.floats == "lexeme":
+            value = lexeme
+        else:
+            value = to_decimal(lexeme)
+            if value is None:
+                return Reason.NUMBER_OUT_OF_RANGE
+        self._tell_scalar(_COMPLETE_NUMBER, lexeme, value)
+        return None
+
+    def literal(self, word: str) -> None:
+        if word == "null":
+            self._tell_scalar(_COMPLETE_NULL, word, None)
+        else:
+            self._tell_scalar(_COMPLETE_BOOLEAN, word, word == "true")
+
+    def _tell_scalar(self, kind: JsonFragmentKind, lexeme: str, value: object) -> None:
+        start: i64 = self.token_start
+        end: i64 = start + len(lexeme)
+        place = self._place()
+        wanted = () if place is None else place.wanted
+        if self.tells or wanted:
+            update = self._update(kind, lexeme, value, start, end)
+            if self.tells:
+                self.updates.append(update)
+            self._hit(wanted, update)
+        self._add(value, start, end)
+
+    def _add(self, value: object, start: i64, end: i64) -> None:
+        """Put a complete value where it belongs; the root ends its document."""
+        top = self.top
+        top.add(value)
+        if top.parent is None and self.tells:
+            self._tell(_JSON_COMPLETE, None, value if self.keeps_values else None, start, end)
+
+    def _place(self) -> Place | None:
+        """Return how patterns see the value that is being read."""
+        top = self.top
+        place = top.place
+        if place is None or top.parent is None:
+            return place
+        return place.member(top.key) if top.key is not None else place.item(top.count)
+
+    def _is_wanted(self, wanted: tuple[int, ...], *, growing: bool) -> bool:
+        """Tell whether one of those patterns wants a value as it grows, or one wants it whole."""
+        deltas = self.watch.deltas
+        for number in wanted:
+            if deltas[number] == growing:
+                return True
+        return False
+
+    def _update(
+        self, kind: JsonFragmentKind, text: str | None, value: object, start: i64, end: i64
+    ) -> JsonFragmentUpdate:
+        top = self.top
+        return JsonFragmentUpdate(kind, top.trail(), top.segment(), text, value, start, end)
+
+    def _tell(self, kind: JsonFragmentKind, text: str | None, value: object, start: i64, end: i64) -> None:
+        self.updates.append(self._update(kind, text, value, start, end))
+
+    def _hit(self, wanted: tuple[int, ...], update: JsonFragmentUpdate) -> None:
+        """Tell those who want whole values."""
+        deltas = self.watch.deltas
+        for number in wanted:
+            if not deltas[number]:
+                self.hits.append((number, update))
+
+    def _begin_string(self) -> None:
+        """Tell that a string has opened."""
+        start: i64 = self.token_start
+        place = self._place()
+        self.string_wanted = () if place is None else place.wanted
+        self._choose_listeners()
+        self.is_told = True
+        self.told_index = start
+        if self.tells_deltas:
+            self._tell(_START_STRING, '"', None, start - 1, start)
+
+    def _choose_listeners(self) -> None:
+        """Find out how the open string is wanted."""
+        wanted = self.string_wanted
+        self.keeps_text = self.tells_whole_strings or self._is_kept() or self._is_wanted(wanted, growing=False)
+        self.wants_deltas = self.tells_deltas or self._is_wanted(wanted, growing=True)
+
+    def _is_kept(self) -> bool:
+        """Tell whether the value that is being read will be part of a whole one."""
+        return self.top.items is not None or (self.top.parent is None and self.keeps_values)
+
+    def _tell_delta(self, text: str, end: i64) -> None:
+        """Tell what is new of the open string."""
+        if not text:
+            return
+        update = self._update(_PARTIAL_STRING, text, None, self.told_index, end)
+        self.told_index = end
+        if self.tells_deltas:
+            self.updates.append(update)
+        deltas = self.watch.deltas
+        for number in self.string_wanted:
+            if deltas[number]:
+                self.hits.append((number, update))
+
+    def tell_open_string(self) -> None:
+        """Tell how far the open string has come: the fragment is over, or the string is wrong."""
+        if self.mode != modes.STRING:
+            return
+        if not self.is_told:
+            self._begin_string()
+        pieces = self.pieces
+        count: i64 = len(pieces)
+        if self.wants_deltas and count > self.told_pieces:
+            text = pieces[self.told_pieces] if count == self.told_pieces + 1 else "".join(pieces[self.told_pieces :])
+            self._tell_delta(text, self.token_end if self.is_over else self.index - len(self.held))
+            self.told += len(text)
+            self.told_pieces = count
+        if not self.keeps_text and count:
+            self.pieces = []  # and not cleared: a state may still look at it
+            self.told = self.told_pieces = 0
+
+    def forget_string(self) -> None:
+        """Make ready for the next string."""
+        self.is_told = False
+        self.told = self.told_pieces = 0
+
+    def go_on(self, frames: list[Frame], string_wanted: tuple[int, ...]) -> None:
+        """Stand inside these containers, outermost first, as after a fragment that was told."""
+        self.top = frames[-1]
+        self.depth = len(frames) - 1
+        self.after = self.top.after
+        if self.mode != modes.STRING:
+            return
+        self.is_told = True
+        self.string_wanted = string_wanted
+        self._choose_listeners()
+        if self.wants_deltas:
+            self.told = sum([len(piece) for piece in self.pieces])
+            self.told_pieces = len(self.pieces)
+            self.told_index = self.index - len(self.held)
+
+    def begin_document(self, at: i64) -> bool:
+        if self.most_documents == self.top.count:
+            return False
+        self.node_count = 0
+        self.known_keys = {}
+        self.max_chars = at + self.options.limits.max_chars
+        if len(self.newlines) > 1:
+            self.lines_before += len(self.newlines) - 1
+            self.newlines = array("Q", self.newlines[-1:])
+        return True
+
+    def path(self) -> Path:
+        top = self.top
+        segment = top.segment() if self.mode in AT_A_VALUE else None
+        return top.path() if segment is None else (*top.path(), segment)
