@@ -7,7 +7,7 @@ from jsontide._errors import JsonStreamError, ParserError, PathSyntaxError, Reas
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide._version import __version__
-from jsontide.adapters import avalues, loads, values
+from jsontide.adapters import aitems, astream, avalue, avalues, items, loads, stream, value, values
 from jsontide.events import (
     JsonFragmentAccumulator,
     JsonFragmentError,
@@ -60,13 +60,19 @@ __all__ = [
     "StringNode",
     "Subscription",
     "__version__",
+    "aitems",
+    "astream",
+    "avalue",
     "avalues",
     "create_parser_state",
     "finalize",
     "get_resolved_value",
     "is_open",
+    "items",
     "loads",
     "node_at",
     "parse_chunk",
+    "stream",
+    "value",
     "values",
 ]

@@ -1,5 +1,6 @@
 """The edges: where streams come from, and the loops that drive the core, sync and async."""
 
 from jsontide.adapters._drive import avalues, loads, values
+from jsontide.adapters._follow import aitems, astream, avalue, items, stream, value
 
-__all__ = ["avalues", "loads", "values"]
+__all__ = ["aitems", "astream", "avalue", "avalues", "items", "loads", "stream", "value", "values"]

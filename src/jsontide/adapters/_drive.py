@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from jsontide._errors import JsonStreamError
 from jsontide._values import MISSING
+from jsontide.adapters._chunks import as_async_chunks, as_chunks
 from jsontide.tree import create_parser_state, finalize, parse_chunk
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def values(chunks: Iterable[str | bytes], state: ParserState | None = None) -> I
     [{'city': 'Kyo'}, {'city': 'Kyoto'}, {'city': 'Kyoto', 'days': 3}]
     """
     state = state or create_parser_state()
-    for chunk in _as_chunks(chunks):
+    for chunk in as_chunks(chunks):
         before, state = state, parse_chunk(state, chunk)
         yield from _growth(before, state)
         _raise_error(state)
@@ -36,7 +37,7 @@ def values(chunks: Iterable[str | bytes], state: ParserState | None = None) -> I
 async def avalues(chunks: AsyncIterable[str | bytes], state: ParserState | None = None) -> AsyncIterator[JsonValue]:
     """Do as `values` does, for an asynchronous stream of chunks."""
     state = state or create_parser_state()
-    async for chunk in chunks:
+    async for chunk in as_async_chunks(chunks):
         before, state = state, parse_chunk(state, chunk)
         for value in _growth(before, state):
             yield value
@@ -54,19 +55,12 @@ def loads(chunks: str | bytes | Iterable[str | bytes], state: ParserState | None
     ([1, 23], None)
     """
     state = state or create_parser_state()
-    for chunk in _as_chunks(chunks):
+    for chunk in as_chunks(chunks):
         state = parse_chunk(state, chunk)
         _raise_error(state)
     state = finalize(state)
     _raise_error(state)
     return cast("JsonValue", state.value)
-
-
-def _as_chunks(chunks: str | bytes | Iterable[str | bytes]) -> Iterable[str | bytes]:
-    """Take a single text for a stream of one chunk, and not for one of its characters."""
-    if isinstance(chunks, str | bytes | bytearray | memoryview):
-        return (cast("str | bytes", chunks),)
-    return chunks
 
 
 def _growth(before: ParserState, state: ParserState) -> tuple[JsonValue, ...]:

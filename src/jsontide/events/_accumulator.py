@@ -1,4 +1,4 @@
-"""The accumulator: a holder of a state, and of the callbacks that patterns lead to."""
+"""The accumulator: a holder of a teller, and of the callbacks that patterns lead to."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
-from jsontide._errors import ParserError
 from jsontide._pattern import parse_pattern
 from jsontide.events._create import DEFAULT_LIMITS, create_event_state
 from jsontide.events._errors import JsonFragmentError
 from jsontide.events._fork import fork
-from jsontide.events._kinds import JsonFragmentKind
+from jsontide.events._read import as_text, read, read_end
 from jsontide.events._state import EventState
-from jsontide.events._steps import advance, conclude
 from jsontide.events._update import JsonFragmentUpdate
-from jsontide.events._watch import Watch
+from jsontide.events._watch import NOTHING_WATCHED, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +21,9 @@ if TYPE_CHECKING:
     from jsontide._path import Segment
     from jsontide._pattern import Pattern
     from jsontide.events._options import Floats, Strings
-    from jsontide.events._steps import Hits
+    from jsontide.events._teller import Teller
     from jsontide.text import Limits
+    from jsontide.text._utf8 import ByteSource
 
 OnError: TypeAlias = Literal["event", "raise", "skip"]
 Callback: TypeAlias = Callable[[JsonFragmentUpdate], object]
@@ -37,13 +36,13 @@ class Subscription:
     """What `JsonFragmentAccumulator.on` returns: it can be cancelled, and decorates the callback if none was given."""
 
     def __init__(self, accumulator: JsonFragmentAccumulator, pattern: Pattern, *, deltas: bool, once: bool) -> None:
-        self._accumulator = accumulator
-        self._once = once
+        self._accumulator: JsonFragmentAccumulator = accumulator
+        self._once: bool = once
         self._callback: Callback | None = None
-        self._is_cancelled = False
-        self.pattern = pattern
+        self._is_cancelled: bool = False
+        self.pattern: Pattern = pattern
         """The steps of the pattern."""
-        self.deltas = deltas
+        self.deltas: bool = deltas
         """Whether it is told of strings as they grow."""
 
     @property
@@ -121,8 +120,8 @@ class JsonFragmentAccumulator:
             accepted = ", ".join(map(repr, _ON_ERROR))
             message = f"on_error must be one of {accepted}, not {on_error!r}"
             raise ValueError(message)
-        self._raises = on_error == "raise"
-        self._first = self._state = create_event_state(
+        self._raises: bool = on_error == "raise"
+        self._first: EventState = create_event_state(
             documents=documents,
             skip_errors=on_error == "skip",
             updates=updates,
@@ -132,42 +131,59 @@ class JsonFragmentAccumulator:
             floats=floats,
             limits=limits,
         )
+        self._teller: Teller = fork(self._first, NOTHING_WATCHED)
+        self._source: ByteSource | None = None
         self._subscriptions: dict[int, Subscription] = {}
-        self._next_id = 0
-        self._has_news = False  # subscriptions have come or gone since the state was made
+        self._next_id: int = 0
+        self._has_news: bool = False  # subscriptions have come or gone since the teller was made
         self._untold: deque[tuple[int, JsonFragmentUpdate]] = deque()
         self._unreturned: list[JsonFragmentUpdate] = []
 
     @property
     def state(self) -> EventState:
         """Where the stream stands, as a value for `add_fragment` and `finish` of `jsontide.events`."""
-        return self._state
+        return EventState(self._teller, self._source)
 
     @property
     def is_complete(self) -> bool:
         """Whether at least one document has ended and nothing is open."""
-        return self._state.is_complete
+        return self.state.is_complete
 
     def add_fragment(self, fragment: str | bytes | bytearray | memoryview) -> list[JsonFragmentUpdate]:
         """Read on, call the callbacks of what is found, and return what happened."""
         if self._has_news:
             self._listen_anew()
-        self._state, updates, hits = advance(self._state, fragment)
-        return self._deliver(updates, hits)
+        teller = self._teller
+        source, text, is_good = as_text(fragment, self._source, teller.index)
+        if not teller.is_over and len(fragment) > 0:
+            self._begin_step(teller)
+            read(teller, text, source, is_good)
+            self._source = source
+        updates = teller.updates
+        teller.updates = []
+        if teller.hits or self._unreturned or self._untold or teller.is_over:
+            return self._deliver(updates)
+        return updates
 
     def finish(self) -> list[JsonFragmentUpdate]:
         """Say that the text is over; return what only that decides: a root number, or the error."""
         if self._has_news:
             self._listen_anew()
-        self._state, updates, hits = conclude(self._state)
-        return self._deliver(updates, hits)
+        teller = self._teller
+        if not teller.is_over:
+            self._begin_step(teller)
+            read_end(teller, self._source)
+        updates = teller.updates
+        teller.updates = []
+        return self._deliver(updates)
 
     def reset(self) -> None:
         """Be as new, with the same options and subscriptions."""
-        self._state = self._first
-        self._has_news = True
+        self._teller = fork(self._first, NOTHING_WATCHED)
+        self._source = None
+        self._has_news = bool(self._subscriptions)
         self._untold.clear()
-        self._unreturned.clear()
+        self._unreturned = []
 
     def on(
         self,
@@ -207,6 +223,12 @@ class JsonFragmentAccumulator:
         }
         self._has_news = True
 
+    def _begin_step(self, teller: Teller) -> None:
+        if teller.told_step != teller.step:
+            message = "the last call was broken off, and what it read is lost; reset, and begin again"
+            raise RuntimeError(message)
+        teller.step += 1
+
     def _listen_anew(self) -> None:
         """Look for the patterns of now from here on."""
         subscriptions = self._subscriptions
@@ -215,28 +237,23 @@ class JsonFragmentAccumulator:
             [subscription.pattern for subscription in subscriptions.values()],
             [subscription.deltas for subscription in subscriptions.values()],
         )
-        self._state = EventState(fork(self._state, watch), self._state._source)
+        self._teller = fork(self.state, watch)
         self._has_news = False
 
-    def _deliver(self, updates: list[JsonFragmentUpdate], hits: Hits) -> list[JsonFragmentUpdate]:
-        """Call the callbacks; what a callback that raises leaves untold comes with the next call."""
-        if hits:
-            ids = self._state._teller.watch.ids
-            self._untold.extend([(ids[number], update) for number, update in hits])
-        if self._unreturned or self._untold:
-            self._unreturned.extend(updates)
-            self._call_back()
-            updates, self._unreturned = self._unreturned, []
-        if self._raises and updates and updates[-1].kind is JsonFragmentKind.Error:
-            error = updates.pop().value
-            assert isinstance(error, ParserError)
-            raise JsonFragmentError(error, updates)
-        return updates
-
-    def _call_back(self) -> None:
-        untold = self._untold
-        while untold:
-            identity, update = untold.popleft()
+    def _deliver(self, updates: list[JsonFragmentUpdate]) -> list[JsonFragmentUpdate]:
+        """Call the callbacks; what a callback that raises leaves undone comes with the next call."""
+        teller = self._teller
+        ids = teller.watch.ids
+        self._untold.extend([(ids[number], update) for number, update in teller.hits])
+        self._unreturned.extend(updates)
+        teller.hits = []
+        while self._untold:
+            identity, update = self._untold.popleft()
             subscription = self._subscriptions.get(identity)
             if subscription is not None:
                 subscription._tell(update)
+        updates = self._unreturned
+        self._unreturned = []
+        if self._raises and teller.error is not None:
+            raise JsonFragmentError(teller.error, [each for each in updates if each.value is not teller.error])
+        return updates

@@ -15,7 +15,6 @@ from jsontide.text import _modes as modes
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide._path import Path, Segment
     from jsontide.events._match import Place
 
 
@@ -23,7 +22,6 @@ class Frame:
     """An open container; the document is one too, around the root."""
 
     __slots__ = (
-        "_trail",
         "after",
         "count",
         "index",
@@ -32,6 +30,7 @@ class Frame:
         "key",
         "keys",
         "own_key",
+        "own_trail",
         "parent",
         "place",
         "start",
@@ -51,7 +50,7 @@ class Frame:
         self.keys: list[str] | None = None  # and their keys, in an object
         self.place: Place | None = None  # where patterns see it, if any can match inside
         self.wanted: tuple[int, ...] = ()  # the patterns that want its value
-        self._trail: Trail | None = None
+        self.own_trail: Trail | None = None  # made when somebody wants it
 
     def keep_values(self) -> None:
         """Build the value of this container from now on."""
@@ -74,41 +73,23 @@ class Frame:
             return dict(zip(self.keys, self.items, strict=True))
         return self.items
 
-    def segment(self) -> Segment | None:
-        """Return the key or index of the value that is being read in it."""
-        if self.parent is None:
-            return None
-        return self.key if self.is_object else self.count
-
-    def own_segment(self) -> Segment | None:
-        """Return its key or index in its parent."""
-        parent = self.parent
-        if parent is None or parent.parent is None:
-            return None
-        return self.own_key if parent.is_object else self.index
-
     def trail(self) -> Trail:
         """Return the way to it, made when somebody wants it."""
-        trail = self._trail
-        if trail is not None:
-            return trail
         untold: list[Frame] = []
         frame = self
-        while frame._trail is None and frame.parent is not None and frame.parent.parent is not None:
+        while frame.own_trail is None and frame.parent is not None:
             untold.append(frame)
             frame = frame.parent
-        trail = frame._trail
-        if trail is None:
-            trail = frame._trail = Trail(None, None)
+        trail = frame.own_trail  # of the document: none
         while untold:
             frame = untold.pop()
-            trail = Trail(trail, frame.own_segment())
-            frame._trail = trail
+            trail = frame.own_trail = _trail_in(trail, frame.own_key, frame.index)
+        assert trail is not None  # nobody asks for the way to the document
         return trail
 
-    def path(self) -> Path:
-        """Return the keys and indices that lead to it."""
-        return self.trail().path()
+    def trail_of_next(self) -> Trail:
+        """Return the way to the value that is being read in it."""
+        return _trail_in(None if self.parent is None else self.trail(), self.key, self.count)
 
     def fork(self, count: i64, key: str | None, parent: Frame | None) -> Frame:
         """Return a frame of its own that goes on after `count` values."""
@@ -119,12 +100,19 @@ class Frame:
         fork.key = key
         fork.place = self.place
         fork.wanted = self.wanted
-        fork._trail = self._trail
+        fork.own_trail = self.own_trail
         if self.items is not None:
             fork.items = self.items[:count]
         if self.keys is not None:
             fork.keys = self.keys[:count]
         return fork
+
+
+def _trail_in(container: Trail | None, key: str | None, index: i64) -> Trail:
+    """Return the way to a value: the root, if it is in no container."""
+    if container is None:
+        return Trail(None, 0)
+    return Trail(container, index) if key is None else Trail(container, key)
 
 
 def document_frame() -> Frame:

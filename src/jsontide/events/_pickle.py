@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jsontide.events._fork import fork
 from jsontide.events._frames import Frame, chain
-from jsontide.events._recover import Recovery
+from jsontide.events._read import Recovery
 from jsontide.events._teller import Teller
 from jsontide.events._watch import Watch
 from jsontide.text._skip import Skip
@@ -133,7 +133,7 @@ def load(dumped: Dump) -> Teller:
     ids, patterns, deltas = zip(*dumped.patterns, strict=True) if dumped.patterns else ((), (), ())
     watch = Watch(ids, patterns, deltas)
     teller = Teller(dumped.options, watch)
-    teller.step = dumped.step
+    teller.step = teller.told_step = dumped.step
     teller.mode = dumped.mode
     teller.index = dumped.position
     teller.held = dumped.held

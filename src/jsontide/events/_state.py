@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jsontide._errors import ParserError
     from jsontide.events._frames import Frame
     from jsontide.events._pickle import Dump
-    from jsontide.events._recover import Recovery
+    from jsontide.events._read import Recovery
     from jsontide.events._teller import Teller
     from jsontide.text._utf8 import ByteSource
 

@@ -13,12 +13,12 @@ A string is told as it grows: its start and the characters so far at the end of 
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._errors import Reason
 from jsontide.events._frames import Frame, document_frame
 from jsontide.events._kinds import JsonFragmentKind
-from jsontide.events._update import JsonFragmentUpdate
+from jsontide.events._update import JsonFragmentUpdate, Trail
 from jsontide.text import _modes as modes
 from jsontide.text._grammar import AT_A_VALUE
 from jsontide.text._numbers import is_integer, to_decimal, to_int
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._path import Path
+    from jsontide._values import JsonValue
     from jsontide.events._match import Place
     from jsontide.events._options import EventOptions
-    from jsontide.events._recover import Recovery
+    from jsontide.events._read import Recovery
     from jsontide.events._watch import Watch
 
 _START_OBJECT: Final = JsonFragmentKind.StartObject
@@ -66,8 +67,11 @@ class Teller(Scanner):
         self.hits: list[tuple[int, JsonFragmentUpdate]] = []
         self.top: Frame = document_frame()  # the innermost open container
         self.top.place = watch.start
+        self.spot: Trail | None = None  # the way to the value that is being read, if somebody wanted it
         self.recovery: Recovery | None = None  # while what is wrong is skipped
         self.known_keys: dict[str, str] = {}  # of the values that are built: equal keys are one object
+
+        self.told_step: i64 = 0  # the last step that was not broken off
 
         self.is_told: bool = False  # the open string has been told of
         self.told: i64 = 0  # characters of it that were told, and are in `pieces`
@@ -78,23 +82,24 @@ class Teller(Scanner):
         self.string_wanted: tuple[int, ...] = ()  # the patterns that want it
 
     def open_object(self) -> None:
-        self._open(True, modes.AFTER_MEMBER)
+        if self.tells:
+            self._tell(_START_OBJECT, "{", self.token_start)
+        self._open(Frame(self.top, True, modes.AFTER_MEMBER, self.token_start))
 
     def open_array(self) -> None:
-        self._open(False, modes.AFTER_ITEM)
-
-    def _open(self, is_object: bool, after: i64) -> None:
-        top = self.top
-        start: i64 = self.token_start
         if self.tells:
-            kind, bracket = (_START_OBJECT, "{") if is_object else (_START_ARRAY, "[")
-            self._tell(kind, bracket, None, start, start + 1)
-        frame = Frame(top, is_object, after, start)
-        place = self._place()
-        if place is not None and not place.is_dead:
-            frame.place = place
-            frame.wanted = place.wanted
-        if self._is_kept() or self._is_wanted(frame.wanted, growing=False):
+            self._tell(_START_ARRAY, "[", self.token_start)
+        self._open(Frame(self.top, False, modes.AFTER_ITEM, self.token_start))
+
+    def _open(self, frame: Frame) -> None:
+        frame.own_trail = self.spot
+        self.spot = None
+        if self.top.place is not None:
+            place = self._place()
+            if not place.is_dead:
+                frame.place = place
+                frame.wanted = place.wanted
+        if self._is_kept() or (frame.wanted and self._is_wanted(frame.wanted, growing=False)):
             frame.keep_values()
         self.top = frame
 
@@ -103,15 +108,16 @@ class Teller(Scanner):
         parent = frame.parent
         assert parent is not None  # the document does not close
         self.top = parent
-        at: i64 = self.token_start
+        self.spot = frame.own_trail
         if self.tells:
-            kind, bracket = (_END_OBJECT, "}") if frame.is_object else (_END_ARRAY, "]")
-            self._tell(kind, bracket, None, at, at + 1)
-        value = frame.value()
+            if frame.is_object:
+                self._tell(_END_OBJECT, "}", self.token_start)
+            else:
+                self._tell(_END_ARRAY, "]", self.token_start)
+        value: Any = frame.value()
         if frame.wanted:
-            kind = _END_OBJECT if frame.is_object else _END_ARRAY
-            self._hit(frame.wanted, self._update(kind, None, value, frame.start, at + 1))
-        self._add(value, frame.start, at + 1)
+            self._hit_container(frame, value)
+        self._add(value, frame.start, self.token_start + 1)
         return parent.after
 
     def key(self, text: str) -> Reason | None:
@@ -120,10 +126,8 @@ class Teller(Scanner):
             text = self.known_keys.setdefault(text, text)
         top.key = text
         if self.tells_keys:
-            assert top.parent is not None  # the document has no keys
-            trail, segment = top.parent.trail(), top.own_segment()
-            update = JsonFragmentUpdate(_KEY, trail, segment, text, text, self.token_start - 1, self.token_end + 1)
-            self.updates.append(update)
+            start: i64 = self.token_start - 1
+            self.updates.append(JsonFragmentUpdate(_KEY, top.trail(), text, text, start, self.token_end + 1))
         return None
 
     def string(self, text: str) -> None:
@@ -134,27 +138,29 @@ class Teller(Scanner):
         if self.wants_deltas:
             self._tell_delta(text[self.told :] if self.told else text, end)
         self.forget_string()
-        wanted = self.string_wanted
-        if self.keeps_text and (self.tells_whole_strings or wanted):
-            update = self._update(_COMPLETE_STRING, text, text, start, end + 1)
-            if self.tells_whole_strings:
-                self.updates.append(update)
-            self._hit(wanted, update)
-        self._add(text, start, end + 1)
+        if self.keeps_text:
+            if self.tells_whole_strings or self.string_wanted:
+                update = JsonFragmentUpdate(_COMPLETE_STRING, self._spot(), text, text, start, end + 1)
+                if self.tells_whole_strings:
+                    self.updates.append(update)
+                if self.string_wanted:
+                    self._hit(self.string_wanted, update)
+            self._add(text, start, end + 1)
+        else:
+            self._add(None, start, end + 1)
 
     def number(self, lexeme: str) -> Reason | None:
-        value: object
         if is_integer(lexeme):
-            value = to_int(lexeme)
+            self._tell_scalar(_COMPLETE_NUMBER, lexeme, to_int(lexeme))
         elif self.floats == "float":
-            value = float(lexeme)
+            self._tell_scalar(_COMPLETE_NUMBER, lexeme, float(lexeme))
         elif self.floats == "lexeme":
-            value = lexeme
+            self._tell_scalar(_COMPLETE_NUMBER, lexeme, lexeme)
         else:
-            value = to_decimal(lexeme)
-            if value is None:
+            exact = to_decimal(lexeme)
+            if exact is None:
                 return Reason.NUMBER_OUT_OF_RANGE
-        self._tell_scalar(_COMPLETE_NUMBER, lexeme, value)
+            self._tell_scalar(_COMPLETE_NUMBER, lexeme, exact)
         return None
 
     def literal(self, word: str) -> None:
@@ -163,32 +169,44 @@ class Teller(Scanner):
         else:
             self._tell_scalar(_COMPLETE_BOOLEAN, word, word == "true")
 
-    def _tell_scalar(self, kind: JsonFragmentKind, lexeme: str, value: object) -> None:
+    def _tell_scalar(self, kind: JsonFragmentKind, lexeme: str, value: JsonValue) -> None:
         start: i64 = self.token_start
         end: i64 = start + len(lexeme)
-        place = self._place()
-        wanted = () if place is None else place.wanted
+        wanted = self._wanted()
         if self.tells or wanted:
-            update = self._update(kind, lexeme, value, start, end)
+            update = JsonFragmentUpdate(kind, self._spot(), lexeme, value, start, end)
             if self.tells:
                 self.updates.append(update)
             self._hit(wanted, update)
         self._add(value, start, end)
 
-    def _add(self, value: object, start: i64, end: i64) -> None:
+    def _add(self, value: JsonValue, start: i64, end: i64) -> None:
         """Put a complete value where it belongs; the root ends its document."""
         top = self.top
         top.add(value)
         if top.parent is None and self.tells:
-            self._tell(_JSON_COMPLETE, None, value if self.keeps_values else None, start, end)
+            told = value if self.keeps_values else None
+            self.updates.append(JsonFragmentUpdate(_JSON_COMPLETE, self._spot(), None, told, start, end))
+        self.spot = None
 
-    def _place(self) -> Place | None:
-        """Return how patterns see the value that is being read."""
+    def _spot(self) -> Trail:
+        """Return the way to the value that is being read."""
+        if self.spot is None:
+            self.spot = self.top.trail_of_next()
+        return self.spot
+
+    def _place(self) -> Place:
+        """Return how patterns see the value that is being read, where any can match."""
         top = self.top
         place = top.place
-        if place is None or top.parent is None:
+        assert place is not None  # who asks has looked
+        if top.parent is None:
             return place
-        return place.member(top.key) if top.key is not None else place.item(top.count)
+        return place.item(top.count) if top.key is None else place.member(top.key)
+
+    def _wanted(self) -> tuple[int, ...]:
+        """Return the patterns that want the value that is being read."""
+        return () if self.top.place is None else self._place().wanted
 
     def _is_wanted(self, wanted: tuple[int, ...], *, growing: bool) -> bool:
         """Tell whether one of those patterns wants a value as it grows, or one wants it whole."""
@@ -198,14 +216,17 @@ class Teller(Scanner):
                 return True
         return False
 
-    def _update(
-        self, kind: JsonFragmentKind, text: str | None, value: object, start: i64, end: i64
-    ) -> JsonFragmentUpdate:
-        top = self.top
-        return JsonFragmentUpdate(kind, top.trail(), top.segment(), text, value, start, end)
+    def _is_kept(self) -> bool:
+        """Tell whether the value that is being read will be part of a whole one."""
+        return self.top.items is not None or (self.keeps_values and self.top.parent is None)
 
-    def _tell(self, kind: JsonFragmentKind, text: str | None, value: object, start: i64, end: i64) -> None:
-        self.updates.append(self._update(kind, text, value, start, end))
+    def _tell(self, kind: JsonFragmentKind, bracket: str, at: i64) -> None:
+        self.updates.append(JsonFragmentUpdate(kind, self._spot(), bracket, None, at, at + 1))
+
+    def _hit_container(self, frame: Frame, value: JsonValue) -> None:
+        kind = _END_OBJECT if frame.is_object else _END_ARRAY
+        update = JsonFragmentUpdate(kind, self._spot(), None, value, frame.start, self.token_start + 1)
+        self._hit(frame.wanted, update)
 
     def _hit(self, wanted: tuple[int, ...], update: JsonFragmentUpdate) -> None:
         """Tell those who want whole values."""
@@ -217,13 +238,12 @@ class Teller(Scanner):
     def _begin_string(self) -> None:
         """Tell that a string has opened."""
         start: i64 = self.token_start
-        place = self._place()
-        self.string_wanted = () if place is None else place.wanted
+        self.string_wanted = self._wanted()
         self._choose_listeners()
         self.is_told = True
         self.told_index = start
         if self.tells_deltas:
-            self._tell(_START_STRING, '"', None, start - 1, start)
+            self.updates.append(JsonFragmentUpdate(_START_STRING, self._spot(), '"', None, start - 1, start))
 
     def _choose_listeners(self) -> None:
         """Find out how the open string is wanted."""
@@ -231,15 +251,11 @@ class Teller(Scanner):
         self.keeps_text = self.tells_whole_strings or self._is_kept() or self._is_wanted(wanted, growing=False)
         self.wants_deltas = self.tells_deltas or self._is_wanted(wanted, growing=True)
 
-    def _is_kept(self) -> bool:
-        """Tell whether the value that is being read will be part of a whole one."""
-        return self.top.items is not None or (self.top.parent is None and self.keeps_values)
-
     def _tell_delta(self, text: str, end: i64) -> None:
         """Tell what is new of the open string."""
         if not text:
             return
-        update = self._update(_PARTIAL_STRING, text, None, self.told_index, end)
+        update = JsonFragmentUpdate(_PARTIAL_STRING, self._spot(), text, None, self.told_index, end)
         self.told_index = end
         if self.tells_deltas:
             self.updates.append(update)
@@ -298,5 +314,6 @@ class Teller(Scanner):
 
     def path(self) -> Path:
         top = self.top
-        segment = top.segment() if self.mode in AT_A_VALUE else None
-        return top.path() if segment is None else (*top.path(), segment)
+        if top.parent is None:
+            return ()
+        return (top.trail_of_next() if self.mode in AT_A_VALUE else top.trail()).path()

@@ -1,12 +1,11 @@
 """One thing that happened at a path.
 
-The path is made when somebody asks for it: an update keeps the trail of the container around, which all updates in
-that container share, and its own key or index there.
+The path is made when somebody asks for it: updates keep a trail, which all updates of one value share.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jsontide._path import path_text, segment_text
 
@@ -22,19 +21,25 @@ if TYPE_CHECKING:
 
 
 class Trail:
-    """The way to a container: the trail of the one around it, and its key or index there."""
+    """The way to a value: the trail of the container around it, and its key or index there."""
 
     __slots__ = ("_text", "parent", "segment")
 
-    def __init__(self, parent: Trail | None, segment: Segment | None) -> None:
-        self.parent: Trail | None = parent
-        self.segment: Segment | None = segment  # of the root: None
+    def __init__(self, parent: Trail | None, segment: Segment) -> None:
+        self.parent: Trail | None = parent  # of the root: none, and its segment means nothing
+        self.segment: Segment = segment
         self._text: str = ""
 
     def text(self) -> str:
         """Write the path, once."""
         if not self._text:
-            self._text = path_text(self.path())
+            parent = self.parent
+            if parent is None:
+                self._text = path_text(())
+            else:
+                if not parent._text:
+                    parent._text = path_text(parent.path())
+                self._text = parent._text + segment_text(self.segment)
         return self._text
 
     def path(self) -> Path:
@@ -42,11 +47,18 @@ class Trail:
         segments: list[Segment] = []
         trail = self
         while trail.parent is not None:
-            if trail.segment is not None:
-                segments.append(trail.segment)
+            segments.append(trail.segment)
             trail = trail.parent
         segments.reverse()
         return tuple(segments)
+
+
+def trail_of(path: Path) -> Trail:
+    """Return the trail to a value that is known by its path."""
+    trail = Trail(None, 0)
+    for segment in path:
+        trail = Trail(trail, segment)
+    return trail
 
 
 class JsonFragmentUpdate:
@@ -56,52 +68,40 @@ class JsonFragmentUpdate:
     `start` and `end` are offsets in the stream, in code points.
     """
 
-    __slots__ = ("_segment", "_trail", "_value", "end", "kind", "start", "text")
+    __slots__ = ("_trail", "end", "kind", "start", "text", "value")
 
     def __init__(  # noqa: PLR0913, PLR0917 - what it is made of; the compiled teller calls by position
         self,
         kind: JsonFragmentKind,
         trail: Trail,
-        segment: Segment | None,
         text: str | None,
-        value: object,
+        value: JsonValue | ParserError,
         start: i64,
         end: i64,
     ) -> None:
         self.kind: JsonFragmentKind = kind
         self._trail: Trail = trail
-        self._segment: Segment | None = segment
         self.text: str | None = text
-        self._value: Any = value
+        self.value: JsonValue | ParserError = value
         self.start: i64 = start
         self.end: i64 = end
 
     @property
-    def value(self) -> JsonValue | ParserError:
-        """The complete value, or the error; `None` where the kind has no value."""
-        value: JsonValue | ParserError = self._value
-        return value
-
-    @property
     def path(self) -> str:
         """The path for people: `root.users[2].email`."""
-        if self._segment is None:
-            return self._trail.text()
-        return self._trail.text() + segment_text(self._segment)
+        return self._trail.text()
 
     @property
     def segments(self) -> Path:
         """The keys and indices from the root down: `("users", 2, "email")`."""
-        if self._segment is None:
-            return self._trail.path()
-        return (*self._trail.path(), self._segment)
+        return self._trail.path()
 
     def __repr__(self) -> str:
         shown = [f"{self.kind.value} {self.path}"]
         if self.text is not None:
             shown.append(f"text={self.text!r}")
-        if self._value is not None:
-            shown.append(f"value={self._value!r}")
+        if self.value is not None:
+            shown.append(f"value={self.value!r}")
         return f"<{' '.join(shown)} [{self.start}:{self.end}]>"
 
     def __eq__(self, other: object) -> bool:
@@ -113,25 +113,15 @@ class JsonFragmentUpdate:
         return hash((self.kind, self.segments, self.text, self.start, self.end))
 
     def _contents(self) -> tuple[object, ...]:
-        return (self.kind, self.segments, self.text, self._value, self.start, self.end)
+        return (self.segments, self.kind, self.text, self.value, (self.start, self.end))
 
     def __reduce__(self) -> tuple[Callable[..., JsonFragmentUpdate], tuple[object, ...]]:
-        return update_at, (self.segments, self.kind, self.text, self._value, (self.start, self.end))
-
-
-def _trail_of(path: Path) -> Trail:
-    """Return the trail to a container that is known by its path."""
-    trail = Trail(None, None)
-    for segment in path:
-        trail = Trail(trail, segment)
-    return trail
+        return update_at, self._contents()
 
 
 def update_at(
-    path: Path, kind: JsonFragmentKind, text: str | None, value: object, span: tuple[int, int]
+    path: Path, kind: JsonFragmentKind, text: str | None, value: JsonValue | ParserError, span: tuple[int, int]
 ) -> JsonFragmentUpdate:
     """Make an update of a place that is known by its path: an error, or what a pickle holds."""
     start, end = span
-    if not path:
-        return JsonFragmentUpdate(kind, Trail(None, None), None, text, value, start, end)
-    return JsonFragmentUpdate(kind, _trail_of(path[:-1]), path[-1], text, value, start, end)
+    return JsonFragmentUpdate(kind, trail_of(path), text, value, start, end)

@@ -32,7 +32,7 @@ class Watch:
     def place_of(self, frame: Frame) -> Place | None:
         """Return the place of an open container, if anything can match in it."""
         place = self.start
-        for segment in frame.path():
+        for segment in () if frame.parent is None else frame.trail().path():
             if place is None:
                 return None
             place = place.member(segment) if isinstance(segment, str) else place.item(segment)

@@ -1,4 +1,4 @@
-"""Text in, what a teller makes of it out, errors included: told as an update, and skipped if that was asked for.
+"""Fragments in, what a teller makes of them out, errors included: told as an update, and skipped if that was asked for.
 
 Skipping goes on to the next comma or closing bracket of the innermost open container, and reading goes on there.
 The update comes when that place is found, because only then is it known what was skipped.
@@ -13,11 +13,13 @@ from jsontide.events._kinds import JsonFragmentKind
 from jsontide.events._update import update_at
 from jsontide.text import _modes as modes
 from jsontide.text._skip import Skip, begin_skip
+from jsontide.text._utf8 import START_OF_BYTES, decode
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide.events._teller import Teller
+    from jsontide.text._utf8 import ByteSource
 
 _ERROR: Final = JsonFragmentKind.Error
 _FINAL: Final = frozenset(
@@ -42,39 +44,93 @@ class Recovery:
         return Recovery(self.error, self.skip.copy(), self.shown)
 
 
-def read(teller: Teller, text: str) -> None:
-    """Read a fragment, whatever is in it."""
+def as_text(
+    fragment: str | bytes | bytearray | memoryview, source: ByteSource | None, index: i64
+) -> tuple[ByteSource | None, str, bool]:
+    """Return where the bytes stand, if there are any, the text that is new, and whether all of it was good.
+
+    `source` and `index` tell what came before: str and bytes cannot be mixed.
+    """
+    if isinstance(fragment, str):
+        if source is not None:
+            message = "a str fragment cannot follow bytes fragments"
+            raise TypeError(message)
+        return None, fragment, True
+    if not isinstance(fragment, bytes | bytearray | memoryview):
+        message = f"a fragment must be str, bytes, bytearray or memoryview, not {type(fragment).__name__}"
+        raise TypeError(message)
+    if source is None and index > 0:
+        message = "a bytes fragment cannot follow str fragments"
+        raise TypeError(message)
+    return decode(START_OF_BYTES if source is None else source, bytes(fragment))
+
+
+def read(teller: Teller, text: str, source: ByteSource | None, is_good: bool) -> None:
+    """Read a fragment, whatever is in it; `is_good` tells that its bytes were UTF-8 to the end."""
+    if teller.recovery is None:
+        held = teller.held
+        teller.scan(text)
+        if teller.error is None:
+            teller.tell_open_string()
+        else:
+            _read_on(teller, _after_error(teller, held, text))
+    else:
+        _read_on(teller, text)
+    if not is_good and source is not None and not teller.is_over:
+        _fail(teller, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}")
+    teller.told_step = teller.step
+
+
+def _read_on(teller: Teller, text: str) -> None:
+    """Read what is left of a fragment in which something is wrong."""
     while text:
         if teller.recovery is not None:
             text = _skip(teller, teller.recovery, text)
             continue
         held = teller.held
         teller.scan(text)
-        error = teller.error
-        if error is None:
+        if teller.error is None:
             break
-        teller.tell_open_string()
-        if not teller.options.skips_errors or error.reason in _FINAL:
-            tell_error(teller, error, error.message, error.index)
-            return
-        text = (held + text)[error.index - teller.base :]
-        _begin_recovery(teller, error)
+        text = _after_error(teller, held, text)
     if not teller.is_over:
         teller.tell_open_string()
 
 
-def finish(teller: Teller) -> None:
+def _after_error(teller: Teller, held: str, text: str) -> str:
+    """Tell the error, or begin to skip what is wrong; return what is left to read."""
+    error = teller.error
+    assert error is not None  # who calls has looked
+    teller.tell_open_string()
+    if not teller.options.skips_errors or error.reason in _FINAL:
+        _tell_error(teller, error, error.message, error.index)
+        return ""
+    _begin_recovery(teller, error)
+    return (held + text)[error.index - teller.base :]
+
+
+def read_end(teller: Teller, source: ByteSource | None) -> None:
     """Take the end of the text."""
-    if teller.recovery is not None:
-        _end_recovery(teller, teller.recovery)
-        teller.mode = teller.top.after
-    if teller.mode != modes.DONE:
-        teller.finish()
-    if teller.error is not None:
-        tell_error(teller, teller.error, teller.error.message, teller.error.index)
+    if source is not None and source.pending:
+        wanted = f"the rest of the UTF-8 sequence at byte {source.offset} before the end of the text"
+        _fail(teller, Reason.UNEXPECTED_END, wanted)
+    else:
+        if teller.recovery is not None:
+            _end_recovery(teller, teller.recovery)
+        if teller.mode != modes.DONE:
+            teller.finish()
+        if teller.error is not None:
+            _tell_error(teller, teller.error, teller.error.message, teller.error.index)
+    teller.told_step = teller.step
 
 
-def tell_error(teller: Teller, error: ParserError, message: str, end: i64) -> None:
+def _fail(teller: Teller, reason: Reason, wanted: str) -> None:
+    teller.fail(reason, wanted, teller.index)
+    error = teller.error
+    assert error is not None  # it has just been made
+    _tell_error(teller, error, error.message, error.index)
+
+
+def _tell_error(teller: Teller, error: ParserError, message: str, end: i64) -> None:
     """Tell what is wrong, whatever else is told."""
     teller.updates.append(update_at(error.path, _ERROR, message, error, (error.index, end)))
 
@@ -113,10 +169,7 @@ def _skip(teller: Teller, recovery: Recovery, text: str) -> str:
         return text[end:]
     if is_too_long:
         _end_recovery(teller, recovery)
-        wanted = f"at most {teller.options.limits.max_chars} characters of text"
-        teller.fail(Reason.TEXT_TOO_LONG, wanted, teller.index)
-        assert teller.error is not None  # it has just been made
-        tell_error(teller, teller.error, teller.error.message, teller.index)
+        _fail(teller, Reason.TEXT_TOO_LONG, f"at most {teller.options.limits.max_chars} characters of text")
     return ""
 
 
@@ -127,5 +180,5 @@ def _end_recovery(teller: Teller, recovery: Recovery) -> None:
     shown = recovery.shown if len(recovery.shown) <= _SHOWN else recovery.shown[:_SHOWN] + "..."
     characters = "1 character" if count == 1 else f"{count} characters"
     said = f"{error.message}; skipped {characters}: {shown!r}" if count else error.message
-    tell_error(teller, error, said, teller.index)
+    _tell_error(teller, error, said, teller.index)
     teller.recovery = None

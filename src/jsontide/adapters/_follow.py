@@ -1,0 +1,186 @@
+"""Streams of chunks and a pattern in, what the pattern matches out while it arrives, sync and async.
+
+`stream` gives strings as they grow, `items` what is in containers as each of it closes, `value` the first value.
+Wrong arguments raise where they are passed; wrong text raises when all that was found before it has been taken.
+
+Rule: a chunk is pulled when somebody asks for more than was found before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Sequence
+from contextlib import aclosing, closing
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast, overload
+
+from jsontide._errors import JsonStreamError
+from jsontide._path import Segment, path_text
+from jsontide._pattern import parse_pattern
+from jsontide._values import MISSING
+from jsontide.adapters._chunks import as_async_chunks, as_chunks
+from jsontide.events import JsonFragmentAccumulator
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable, Iterator
+
+    from jsontide._errors import ParserError
+    from jsontide._values import JsonValue, Missing
+    from jsontide.events import JsonFragmentUpdate
+
+_Pattern: TypeAlias = str | Sequence[Segment]
+_Found = TypeVar("_Found")
+
+
+@overload
+def stream(chunks: AsyncIterable[str | bytes], pattern: str | Sequence[Segment]) -> AsyncGenerator[str]: ...
+@overload
+def stream(chunks: str | bytes | Iterable[str | bytes], pattern: str | Sequence[Segment]) -> Generator[str]: ...
+def stream(
+    chunks: str | bytes | Iterable[str | bytes] | AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
+) -> Generator[str] | AsyncGenerator[str]:
+    """Yield the decoded text of the strings that a pattern matches, piece by piece as they grow.
+
+    No piece is empty, and there is one for each chunk that has more of the string.
+    An asynchronous stream of chunks makes it `astream`.
+    Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what came before.
+
+    >>> list(stream(['{"answer": "Take the ni', 'ght tr', 'ain", "stops": 3}'], "answer"))
+    ['Take the ni', 'ght tr', 'ain']
+    """
+    if isinstance(chunks, AsyncIterable):
+        return astream(chunks, pattern)
+    return _follow(as_chunks(chunks), _Finder(_delta_in, pattern, deltas=True))
+
+
+def astream(chunks: AsyncIterable[str | bytes], pattern: str | Sequence[Segment]) -> AsyncGenerator[str]:
+    """Do as `stream` does, for an asynchronous stream of chunks."""
+    return _afollow(as_async_chunks(chunks), _Finder(_delta_in, pattern, deltas=True))
+
+
+@overload
+def items(
+    chunks: AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
+) -> AsyncGenerator[tuple[Segment, JsonValue]]: ...
+@overload
+def items(
+    chunks: str | bytes | Iterable[str | bytes], pattern: str | Sequence[Segment]
+) -> Generator[tuple[Segment, JsonValue]]: ...
+def items(
+    chunks: str | bytes | Iterable[str | bytes] | AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
+) -> Generator[tuple[Segment, JsonValue]] | AsyncGenerator[tuple[Segment, JsonValue]]:
+    """Yield what is in the arrays and objects that a pattern matches, each with its index or key, as it closes.
+
+    Each value is whole, and the container around it is never built, so it may be larger than memory.
+    A key that is written twice comes twice.
+    An asynchronous stream of chunks makes it `aitems`.
+    Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what came before.
+
+    >>> for index, user in items(['{"users": [{"name": "Ada"}, {"na', 'me": "Alan"}]}'], "users"):
+    ...     print(index, user)
+    0 {'name': 'Ada'}
+    1 {'name': 'Alan'}
+    """
+    if isinstance(chunks, AsyncIterable):
+        return aitems(chunks, pattern)
+    return _follow(as_chunks(chunks), _Finder(_entry_in, *_inside(pattern)))
+
+
+def aitems(
+    chunks: AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
+) -> AsyncGenerator[tuple[Segment, JsonValue]]:
+    """Do as `items` does, for an asynchronous stream of chunks."""
+    return _afollow(as_async_chunks(chunks), _Finder(_entry_in, *_inside(pattern)))
+
+
+@overload
+def value(
+    chunks: AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
+) -> Coroutine[object, None, JsonValue | Missing]: ...
+@overload
+def value(chunks: str | bytes | Iterable[str | bytes], pattern: str | Sequence[Segment]) -> JsonValue | Missing: ...
+def value(
+    chunks: str | bytes | Iterable[str | bytes] | AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
+) -> JsonValue | Missing | Coroutine[object, None, JsonValue | Missing]:
+    """Return the first value that is complete where a pattern matches, and pull no chunk after that.
+
+    `MISSING` if the text ends without one.
+    An asynchronous stream of chunks makes it `avalue`, to be awaited.
+    Raises `JsonStreamError` when the text before the value is wrong, or not complete at its end.
+
+    >>> value(['{"users": [{"name": "Ada"}', ', {"name": "Al'], "users[0]")
+    {'name': 'Ada'}
+    >>> value('{"users": []}', "users[0]")
+    MISSING
+    """
+    if isinstance(chunks, AsyncIterable):
+        return avalue(chunks, pattern)
+    with closing(_follow(as_chunks(chunks), _Finder(_value_in, pattern))) as found:
+        return next(found, MISSING)
+
+
+def avalue(
+    chunks: AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
+) -> Coroutine[object, None, JsonValue | Missing]:
+    """Do as `value` does, for an asynchronous stream of chunks."""
+    return _first(_afollow(as_async_chunks(chunks), _Finder(_value_in, pattern)))
+
+
+class _Finder(Generic[_Found]):
+    """The stage inside the loops: a chunk in, what the patterns match in it out."""
+
+    def __init__(self, pick: Callable[[JsonFragmentUpdate], _Found], *patterns: _Pattern, deltas: bool = False) -> None:
+        self._found: list[_Found] = []
+        self._accumulator = JsonFragmentAccumulator(updates=False)
+        for pattern in patterns:
+            self._accumulator.on(pattern, lambda update: self._found.append(pick(update)), deltas=deltas)
+
+    def add(self, chunk: str | bytes) -> Iterator[_Found]:
+        """Yield what is found in a chunk, then raise what is wrong with it."""
+        return self._told(self._accumulator.add_fragment(chunk))
+
+    def finish(self) -> Iterator[_Found]:
+        """Do the same with the end of the text."""
+        return self._told(self._accumulator.finish())
+
+    def _told(self, errors: list[JsonFragmentUpdate]) -> Iterator[_Found]:
+        found, self._found = self._found, []
+        yield from found
+        for update in errors:
+            raise JsonStreamError(cast("ParserError", update.value))
+
+
+def _follow(chunks: Iterable[str | bytes], finder: _Finder[_Found]) -> Generator[_Found]:
+    for chunk in chunks:
+        yield from finder.add(chunk)
+    yield from finder.finish()
+
+
+async def _afollow(chunks: AsyncIterable[str | bytes], finder: _Finder[_Found]) -> AsyncGenerator[_Found]:
+    async for chunk in chunks:
+        for found in finder.add(chunk):
+            yield found
+    for found in finder.finish():
+        yield found
+
+
+async def _first(found: AsyncGenerator[JsonValue]) -> JsonValue | Missing:
+    async with aclosing(found):
+        return await anext(found, MISSING)
+
+
+def _inside(pattern: _Pattern) -> tuple[str, str]:
+    """Return the patterns of all elements and of all members of what a pattern matches."""
+    parse_pattern(pattern)  # so that an error shows what the caller wrote
+    text = pattern if isinstance(pattern, str) else path_text(tuple(pattern))
+    return text + "[*]", text + ".*"
+
+
+def _delta_in(update: JsonFragmentUpdate) -> str:
+    return cast("str", update.text)
+
+
+def _entry_in(update: JsonFragmentUpdate) -> tuple[Segment, JsonValue]:
+    return update.segments[-1], _value_in(update)
+
+
+def _value_in(update: JsonFragmentUpdate) -> JsonValue:
+    return cast("JsonValue", update.value)
