@@ -1,6 +1,7 @@
 """Independent models of what the specification says, slow and small.
 
 In: a text or a prefix of one. Out: what must be visible, which nodes must exist, where the text stops being possible.
+In: a prefix of one or more documents. Out: the events that must have been told.
 In: a pattern and a path. Out: whether it matches.
 Rule: nothing here comes from `jsontide` but `MISSING`; values are made by `json.loads`, never by a second decoder.
 """
@@ -8,7 +9,7 @@ Rule: nothing here comes from `jsontide` but `MISSING`; values are made by `json
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any, NamedTuple, NoReturn
@@ -401,6 +402,85 @@ def leaf_node(number: int, leaf: Any, parent: int | None, *, closed: bool) -> Mo
     if isinstance(leaf, str):
         return ModelNode(number, "string", parent, closed, leaf, buffer=leaf)
     return ModelNode(number, "null" if leaf is None else "boolean", parent, closed, leaf)
+
+
+# Which events must be told: one lexeme after the other, with the way down to it.
+
+
+class Event(NamedTuple):
+    """What happened; a string is told in one piece."""
+
+    kind: str
+    path: Path
+    text: str | None = None
+    value: Any = None
+
+
+def events(prefix: str) -> list[Event]:
+    """The events of a possible prefix; of documents in a row, if there are several."""
+    told: list[Event] = []
+    segments: list[str | int] = []
+    document: list[str] = []
+    key_next = False
+    for lexeme, ended in lexemes(prefix):
+        first, path = lexeme[0], tuple(segments)
+        document.append(lexeme)
+        is_end = first in "]}"
+        if first in CLOSER:
+            told.append(Event("StartObject" if first == "{" else "StartArray", path, first))
+            segments.append("" if first == "{" else 0)
+            key_next = first == "{"
+        elif is_end:
+            segments.pop()
+            told.append(Event("EndObject" if first == "}" else "EndArray", path[:-1], first))
+            key_next = False
+        elif first == ",":
+            segments[-1], key_next = (path[-1] + 1, False) if isinstance(path[-1], int) else ("", True)
+        elif key_next and ended:
+            segments[-1] = json.loads(lexeme)
+            told.append(Event("Key", path[:-1], json.loads(lexeme), json.loads(lexeme)))
+            key_next = False
+        elif first != ":" and not key_next:
+            told += scalar_events(lexeme, path, ended=ended)
+        if ended and not segments and (is_end or first not in "[{"):
+            told.append(Event("JsonComplete", (), None, loads(" ".join(document))))
+            document = []
+    return told
+
+
+def scalar_events(lexeme: str, path: Path, *, ended: bool) -> Iterator[Event]:
+    if lexeme[0] == '"':
+        text = json.loads(lexeme if ended else settled(lexeme) + '"')
+        yield Event("StartString", path, '"')
+        if text:
+            yield Event("PartialString", path, text)
+        if ended:
+            yield Event("CompleteString", path, text, text)
+    elif ended:
+        kind = {"t": "Boolean", "f": "Boolean", "n": "Null"}.get(lexeme[0], "Number")
+        yield Event(f"Complete{kind}", path, lexeme, json.loads(lexeme))
+
+
+def folded(told: Iterable[Event]) -> list[Any]:
+    """The documents that events rebuild, from deltas and not from whole values: written again, for `json.loads`."""
+    written: list[str] = []
+    for event in told:
+        text = event.text or ""
+        if event.kind == "Key":
+            written.append(json.dumps(text) + ":")
+        elif event.kind == "PartialString":
+            written.append(json.dumps(text)[1:-1])
+        elif event.kind == "CompleteString":
+            written.append('",')
+        elif event.kind.startswith("Start"):
+            written.append(text)
+        elif event.kind.startswith("End"):
+            written[-1] = written[-1].removesuffix(",")
+            written.append(text + ",")
+        elif event.kind != "JsonComplete":
+            written.append(text + ",")
+    documents: list[Any] = json.loads("[" + "".join(written).removesuffix(",") + "]")
+    return documents
 
 
 # Which paths a pattern matches.

@@ -2,22 +2,24 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
-from benchmarks import audit, builds, ours
+from benchmarks import audit, builds, coroutines, event_audit, ours
+from benchmarks.__main__ import chosen, peers_of
 from benchmarks.checks import Check, Figure, Run, checks
-from benchmarks.documents import CUTS, DEPTH, SHAPES, document
-from benchmarks.measure import Case, Results, foreseen
-from benchmarks.peers import JITER, bytes_again, text_again
-from benchmarks.report import cost_cell
+from benchmarks.documents import CUTS, DEPTH, SHAPES, SIZES, document
+from benchmarks.measure import Case, Extent, Results, foreseen, measured
+from benchmarks.peers import IJSON_C, IJSON_PYTHON, JITER, PEERS, bytes_again, text_again
+from benchmarks.report import Circumstances, cost_cell, page, report
 from benchmarks.tables import Table, for_terminal, markdown
-from benchmarks.timing import Cost, Course, spread
-from benchmarks.works import Feed, Works
+from benchmarks.timing import Cost, Course, course, spread
+from benchmarks.works import WORKS, Feed, Sort, Telling, Told, Works
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -53,8 +55,12 @@ def shown_by(feed: Feed, chunks: list[str]) -> audit.Finding:
 CHUNKS = ['{"a": 1', '2, "b": "x', "y", 'z"', "}"]
 
 
+def own_works() -> Works:
+    return ours.works(builds.imported_from(builds.SOURCE.parent, "jsontide"))
+
+
 def test_the_audit_finds_nothing_wrong_with_jsontide() -> None:
-    found = audit.audited(ours.works(builds.imported_from(builds.SOURCE.parent, "jsontide")), [audit.moments(CHUNKS)])
+    found = audit.audited(own_works(), [audit.moments(CHUNKS)])
     assert found is not None
     assert (found.right, found.strings, found.raised, found.is_final_right) == (len(CHUNKS), 1, 0, True)
     assert not any(found.flicker.values())
@@ -101,6 +107,101 @@ def test_the_audit_counts_what_a_side_raises() -> None:
         raise ValueError
 
     assert shown_by(feed, CHUNKS).raised == len(CHUNKS)
+
+
+def heard_from(telling: Telling[Any, Any] | None, chunks: Sequence[str] = CHUNKS) -> event_audit.Hearing:
+    assert telling is not None
+    return event_audit.hearing(telling, [audit.moments(chunks)])
+
+
+def test_the_audit_of_events_finds_nothing_wrong_with_jsontide() -> None:
+    found = heard_from(own_works().events)
+    assert (found.chunks, found.growing, found.strings) == (len(CHUNKS), 2, 1)
+    assert found.are_values_right
+    assert found.tells_end
+    assert found.tells_elements_apart
+    assert found.tells_dots_apart
+
+
+@pytest.mark.parametrize("backend", ["yajl2_c", "python"])
+def test_the_audit_of_events_names_what_ijson_does_not_tell(backend: str) -> None:
+    module = pytest.importorskip(f"ijson.backends.{backend}", exc_type=ImportError)
+    found = heard_from(coroutines.triples(module))
+    assert found.events == 6  # two brackets, two keys, two values
+    assert found.are_values_right
+    assert not found.strings
+    assert not found.tells_end
+    assert not found.tells_elements_apart
+    assert not found.tells_dots_apart
+
+
+def scripted_telling(*told: Sequence[Told]) -> Telling[str, Told]:
+    """It tells what it was told to, chunk by chunk, whatever the text is."""
+
+    def start() -> Callable[[str], Sequence[Told]]:
+        rest = iter(told)
+        return lambda _: next(rest)
+
+    return Telling(start=start, prepared=list, told=lambda event: event)
+
+
+NUMBER = Told(Sort.VALUE, "a", 12)
+STRING = Told(Sort.VALUE, "b", "xyz")
+BRACKET = Told(Sort.OTHER, "", None)
+PIECES = [Told(Sort.PIECE, "b", text) for text in "xyz"]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "strings"), [(PIECES, 1), ([PIECES[0], PIECES[0], PIECES[2]], 1 / 2), ([BRACKET] * 3, 0)]
+)
+def test_pieces_of_a_string_count_when_they_join_to_what_has_come(pieces: Sequence[Told], strings: float) -> None:
+    x, y, z = pieces
+    found = heard_from(scripted_telling([BRACKET], [NUMBER, BRACKET, x], [y], [z, STRING], [BRACKET]))
+    assert found.strings == strings
+    assert found.are_values_right
+
+
+@pytest.mark.parametrize("number", [Told(Sort.VALUE, "a", 12.0), Told(Sort.VALUE, "a", 1), BRACKET])
+def test_a_value_that_is_told_wrong_or_not_at_all_is_noticed(number: Told) -> None:
+    telling = scripted_telling([BRACKET], [number], [], [STRING], [Told(Sort.END, "", None)])
+    found = heard_from(telling)
+    assert not found.are_values_right
+    assert found.tells_end
+
+
+def test_bytes_are_made_before_the_clock_starts() -> None:
+    assert coroutines.encoded(["drei ", "ß"]) == [b"drei ", "ß".encode()]
+
+
+def test_every_event_of_a_chunk_is_returned_by_what_is_measured() -> None:
+    telling = own_works().events
+    assert telling is not None
+    feed = telling.start()
+    assert [[str(event.kind) for event in feed(chunk)] for chunk in ("[1", "", "]")] == [
+        ["StartArray"],
+        [],
+        ["CompleteNumber", "EndArray", "JsonComplete"],
+    ]
+
+
+def test_a_side_without_events_is_not_measured_for_them() -> None:
+    text = document("records", 1_000, "tokens")
+    assert course(WORKS["events"], Works(whole=len), text) is None
+    found = course(WORKS["events"], own_works(), text)
+    assert found is not None
+    assert found.chunks == len(text.chunks)
+
+
+def test_only_the_chosen_works_are_measured() -> None:
+    extent = Extent(("list",), (1_000,), ("lines",), 1, ("events",))
+    results = measured({"ours": own_works()}, extent, lambda _: None)
+    assert list(results.costs) == [Case("list", 1_000, "lines", "events", "ours")]
+
+
+def test_a_kind_of_work_is_chosen_by_its_name_and_leaves_all_peers() -> None:
+    assert chosen(["events", "ijson"], tuple(WORKS)) == ("events",)
+    assert peers_of(["events"]) == list(PEERS)
+    assert [side.name for side in peers_of(["events", "ijson"])] == [IJSON_C, IJSON_PYTHON]
 
 
 @pytest.mark.parametrize("again", [bytes_again, text_again])
@@ -160,6 +261,61 @@ def test_checks_come_from_the_results_and_what_has_none_says_so() -> None:
     assert found[0].held == Figure(2.5)
     assert found[0].reached == "only when dropped"
     assert {check.reached for check in found[1:]} == {"not measured"}
+
+
+def events_of(side: str, *costs: float) -> dict[Case, Cost]:
+    return {
+        Case("records", size, "tokens", "events", side): Cost(cost, 1, 1)
+        for size, cost in zip(SIZES, costs, strict=False)
+    }
+
+
+def event_checks(costs: dict[Case, Cost]) -> dict[str, Check]:
+    found = checks(Run(Results(costs), {}, {}, ()))
+    return {check.demand.removeprefix("events, "): check for check in found if check.demand.startswith("events, ")}
+
+
+def test_events_are_checked_against_the_back_end_of_the_same_kind() -> None:
+    costs = events_of(ours.COMPILED, 1) | events_of(IJSON_C, 1.5) | events_of(ours.PURE, 2) | events_of(IJSON_PYTHON, 4)
+    found = event_checks(costs)
+    compiled = found[f"compiled against {IJSON_C}, records, 1 KB"]
+    pure = found[f"pure Python against {IJSON_PYTHON}, records, 1 KB"]
+    assert (compiled.dropped, compiled.reached) == (Figure(1.5), "yes")
+    assert (pure.dropped, pure.reached) == (Figure(2.0), "no")
+
+
+def test_the_cost_of_events_is_flat_when_the_greatest_is_near_the_least() -> None:
+    found = event_checks(events_of(ours.COMPILED, 1, 2, 1.5, 2.5))
+    assert found["compiled, 1 KB to 1 MB, records"].dropped == Figure(2.5)
+    assert found["compiled, 10 KB to 1 MB, records"].dropped == Figure(2.5 / 1.5)
+
+
+def test_events_that_were_not_measured_are_not_taken_from_values() -> None:
+    run = Run(Results({Case("records", 1_000, "tokens", "dropped", JITER): Cost(1, 1, 1)}), {}, {}, (JITER,))
+    assert run.cost(JITER, Case("records", 1_000, "tokens", "held", "")) == 1
+    assert run.cost(JITER, Case("records", 1_000, "tokens", "events", "")) is None
+
+
+def test_a_cell_of_events_is_compared_with_our_events() -> None:
+    values = {Case("records", 1_000, "tokens", "dropped", ours.COMPILED): Cost(1e-6, 1, 1)}
+    costs = values | events_of(ours.COMPILED, 2e-6) | events_of(IJSON_C, 3e-6)
+    run = Run(Results(costs), {}, {}, ())
+    assert cost_cell(run, Case("records", 1_000, "tokens", "events", IJSON_C)) == "3.00 (x1.50)"
+
+
+def test_the_page_has_a_section_of_events_where_some_were_measured() -> None:
+    extent = Extent(("records",), SIZES[:1], ("tokens",), 1)
+    circumstances = Circumstances([], {}, "0", "command", extent)
+    heard = {ours.COMPILED: heard_from(own_works().events)}
+    sides = [ours.COMPILED, IJSON_C]
+    run = Run(Results(events_of(ours.COMPILED, 2e-6) | events_of(IJSON_C, 3e-6)), {}, {}, (), heard)
+    written = page(report(run, extent, sides), circumstances, "picture.svg")
+    _, section = written.split("## Events\n")
+    assert f"| {IJSON_C} | 3.00 (x1.50) |" in section
+    assert section.index("What each side tells") < section.index("Events of records in an object")
+    empty = report(Run(Results(), {}, {}, ()), extent, sides)
+    assert not empty.values
+    assert "## Events" not in page(empty, circumstances, "picture.svg")
 
 
 def test_a_cell_shows_the_cost_the_ratio_and_that_it_was_extrapolated() -> None:

@@ -1,5 +1,7 @@
 """Paths as text: readable, and different for different paths."""
 
+from enum import Enum
+
 import pytest
 from hypothesis import given
 
@@ -35,6 +37,19 @@ def test_a_key_with_lone_surrogates_can_be_encoded(key: str) -> None:
 
 def test_two_surrogates_are_not_taken_for_the_character_that_they_would_be() -> None:
     assert path_text(("\ud83d\ude00",)) == 'root["\\ud83d\ude00"]'
+
+
+class Key(str, Enum):  # noqa: UP042 - a `StrEnum` writes its value anyway
+    NAME = "name"
+    ODD = "odd key"
+
+
+class Index(int, Enum):
+    THIRD = 2
+
+
+def test_members_of_an_enum_are_written_as_their_values() -> None:
+    assert path_text((Key.NAME, Index.THIRD, Key.ODD)) == 'root.name[2]["odd key"]'
 
 
 @given(paths.flatmap(lambda path: near_paths([path]).map(lambda other: (path, other))))

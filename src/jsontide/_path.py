@@ -34,9 +34,10 @@ def path_text(path: Path) -> str:
 
 
 def segment_text(segment: Segment) -> str:
+    # Keys and indices may be members of an enum, which an f-string would write by their names.
     if isinstance(segment, int):
-        return f"[{segment}]"
-    return f".{segment}" if segment.isidentifier() else f"[{_quoted(segment)}]"
+        return f"[{int(segment)}]"
+    return "." + segment if segment.isidentifier() else f"[{_quoted(segment)}]"
 
 
 def _quoted(key: str) -> str:

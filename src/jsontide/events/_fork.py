@@ -39,7 +39,7 @@ def fork(state: EventState, watch: Watch) -> Teller:
     teller.token_start = state._token_start
     teller.pieces = state._pieces[: state._piece_count]
     teller.node_count = state._node_count
-    teller.max_chars = state._max_chars
+    teller.max_index = state._max_index
     teller.lines_before = state._lines_before
     teller.newlines = state._newlines[: bisect_left(state._newlines, state._index)]
     teller.known_keys = old.known_keys

@@ -68,7 +68,7 @@ class Dump:
     open_text: str
     string_wanted: tuple[int, ...]
     node_count: int
-    max_chars: int
+    max_index: int
     newlines: array[int]
     lines_before: int
     frames: tuple[FrameDump, ...]
@@ -92,7 +92,7 @@ def dump(state: EventState) -> Dump:
         open_text="".join(copy.pieces),
         string_wanted=copy.string_wanted,
         node_count=copy.node_count,
-        max_chars=copy.max_chars,
+        max_index=copy.max_index,
         newlines=copy.newlines,
         lines_before=copy.lines_before,
         frames=tuple(map(_dump_frame, chain(copy.top))),
@@ -140,7 +140,7 @@ def load(dumped: Dump) -> Teller:
     teller.token_start = dumped.token_start
     teller.pieces = [dumped.open_text] if dumped.open_text else []
     teller.node_count = dumped.node_count
-    teller.max_chars = dumped.max_chars
+    teller.max_index = dumped.max_index
     teller.newlines = dumped.newlines
     teller.lines_before = dumped.lines_before
     teller.recovery = None if dumped.recovery is None else _load_recovery(dumped.recovery)

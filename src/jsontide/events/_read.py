@@ -150,12 +150,11 @@ def _begin_recovery(teller: Teller, error: ParserError) -> None:
 
 def _skip(teller: Teller, recovery: Recovery, text: str) -> str:
     """Skip as far as need be; return what is left to read."""
-    room: i64 = teller.max_chars - teller.index
-    is_too_long = len(text) > room
-    if is_too_long:
-        text = text[:room]
-    end: i64 = 1 if recovery.error.reason is Reason.BYTE_ORDER_MARK else recovery.skip.find_end(text)
-    skipped = text if end < 0 else text[:end]
+    room: i64 = teller.max_index - teller.index
+    skipped = text[:room]
+    end: i64 = 1 if recovery.error.reason is Reason.BYTE_ORDER_MARK else recovery.skip.find_end(skipped)
+    if end >= 0:
+        skipped = skipped[:end]
     if len(recovery.shown) <= _SHOWN:
         recovery.shown += skipped[: _SHOWN + 1]
     for at, char in enumerate(skipped):
@@ -167,9 +166,9 @@ def _skip(teller: Teller, recovery: Recovery, text: str) -> str:
         if recovery.error.reason is Reason.BYTE_ORDER_MARK:
             teller.mode = modes.VALUE
         return text[end:]
-    if is_too_long:
+    if len(text) > room:
         _end_recovery(teller, recovery)
-        _fail(teller, Reason.TEXT_TOO_LONG, f"at most {teller.options.limits.max_chars} characters of text")
+        _fail(teller, Reason.TEXT_TOO_LONG, f"at most {teller.max_chars} characters of text")
     return ""
 
 

@@ -38,7 +38,7 @@ class EventState:
         "_index",
         "_key",
         "_lines_before",
-        "_max_chars",
+        "_max_index",
         "_mode",
         "_newlines",
         "_node_count",
@@ -66,7 +66,7 @@ class EventState:
         self._piece_count: i64 = len(pieces)
         self._string_wanted: tuple[int, ...] = teller.string_wanted
         self._node_count: i64 = teller.node_count
-        self._max_chars: i64 = teller.max_chars
+        self._max_index: i64 = teller.max_index
         self._newlines: array[int] = teller.newlines
         self._lines_before: i64 = teller.lines_before
         top = teller.top

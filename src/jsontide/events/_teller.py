@@ -306,7 +306,7 @@ class Teller(Scanner):
             return False
         self.node_count = 0
         self.known_keys = {}
-        self.max_chars = at + self.options.limits.max_chars
+        self.max_index = at + self.max_chars
         if len(self.newlines) > 1:
             self.lines_before += len(self.newlines) - 1
             self.newlines = array("Q", self.newlines[-1:])

@@ -55,6 +55,7 @@ class Scanner(Sink):
     def __init__(self, limits: Limits, *, ignore_trailing: bool) -> None:
         self.max_depth: i64 = limits.max_depth
         self.max_chars: i64 = limits.max_chars
+        self.max_index: i64 = limits.max_chars  # where so many characters of this document end
         self.max_string: i64 = limits.max_string
         self.max_number: i64 = limits.max_number
         self.max_nodes: i64 = limits.max_nodes
@@ -84,7 +85,7 @@ class Scanner(Sink):
         """Read on; afterwards `mode` tells what may come next."""
         n: i64 = len(chunk)
         end: i64 = self.index + n
-        if end > self.max_chars:
+        if end > self.max_index:
             self._scan_to_limit(chunk)
             return
         mode: i64 = self.mode
@@ -116,12 +117,15 @@ class Scanner(Sink):
             self.index = end
 
     def _scan_to_limit(self, chunk: str) -> None:
-        room: i64 = self.max_chars - self.index
-        if room > 0:
-            self.scan(chunk[:room])
-        if not self.is_over:
-            wanted = f"at most {self.max_chars} characters of text"
-            self.fail(Reason.TEXT_TOO_LONG, wanted, self.index)
+        """Read as far as the limit allows; it moves when another document begins."""
+        begin: i64 = 0
+        while begin < len(chunk) and not self.is_over:
+            room: i64 = self.max_index - self.index
+            if room > 0:
+                self.scan(chunk[begin : begin + room])
+                begin += room
+            else:
+                self.fail(Reason.TEXT_TOO_LONG, f"at most {self.max_chars} characters of text", self.index)
         self.settled_step = self.step
 
     def _read(self, chunk: str, i: i64, n: i64) -> None:

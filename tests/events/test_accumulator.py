@@ -1,0 +1,301 @@
+"""The table of events, the cases of the first design, and the options, each at every cut."""
+
+import json
+import pickle
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from jsontide import JsonFragmentAccumulator, JsonFragmentKind, JsonFragmentUpdate, Limits
+from tests.cuts import every, ways
+from tests.events.telling import errors, joined, told
+from tests.oracles import Event, events
+
+WHOLE = [
+    # simple
+    '{"name": "Ada", "age": 36}',
+    "[1, 2, 3]",
+    # nested
+    '{"users": [{"name": "Ada", "tags": ["a", ["b"]]}, {"address": {"street": "Elm"}}]}',
+    "[[[]], {}, [{}]]",
+    # scalars
+    "12345",
+    "-0.5e+10 ",
+    "true",
+    "false",
+    "null",
+    '"text"',
+    "[12345, -1.5, 1e3, true, false, null]",
+    # edge cases
+    r'"say \"hi\" \\ \/ \b\f\n\r\t"',
+    r'"\u00e9 \ud83d\ude00 \ud800 \udc00 x"',
+    '"日本 😀"',
+    '""',
+    '{"": ""}',
+    "[]",
+    "{}",
+    ' \n {"a" : [ ] } \t',
+    '{"a.b": {"c d": [0]}, "[0]": 1, "\\"": 2, "é": 3}',
+]
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_every_cut_tells_what_is_in_the_text(text: str) -> None:
+    expected = events(text + " ")
+    for chunks in every(text):
+        assert joined(told(chunks)) == expected
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_it_is_complete_only_when_all_is_closed(text: str) -> None:
+    is_number = text[0] in "-1"
+    for chunks in every(text):
+        accumulator = JsonFragmentAccumulator()
+        assert not accumulator.is_complete
+        done: Any = text[:0] if isinstance(chunks[0], str) else b""
+        for chunk in chunks:
+            accumulator.add_fragment(chunk)
+            done += chunk
+            seen = done if isinstance(done, str) else done.decode("utf-8", "ignore")
+            assert accumulator.is_complete == any(event.kind == "JsonComplete" for event in events(seen))
+        accumulator.finish()
+        assert accumulator.is_complete
+        assert is_number or len(told(chunks)) == len(told(chunks, ended=False))
+
+
+def lines(updates: Sequence[JsonFragmentUpdate]) -> list[tuple[str, str, str | None]]:
+    return [(update.path, update.kind.value, update.text) for update in updates]
+
+
+def test_a_string_that_is_cut_grows_piece_by_piece() -> None:
+    accumulator = JsonFragmentAccumulator()
+    assert lines(accumulator.add_fragment('{"users":[{"na')) == [
+        ("root", "StartObject", "{"),
+        ("root", "Key", "users"),
+        ("root.users", "StartArray", "["),
+        ("root.users[0]", "StartObject", "{"),
+    ]
+    assert lines(accumulator.add_fragment('me":"A')) == [
+        ("root.users[0]", "Key", "name"),
+        ("root.users[0].name", "StartString", '"'),
+        ("root.users[0].name", "PartialString", "A"),
+    ]
+    assert lines(accumulator.add_fragment("d")) == [("root.users[0].name", "PartialString", "d")]
+    assert lines(accumulator.add_fragment('a"')) == [
+        ("root.users[0].name", "PartialString", "a"),
+        ("root.users[0].name", "CompleteString", "Ada"),
+    ]
+    assert not accumulator.is_complete
+    assert lines(accumulator.add_fragment("}]}")) == [
+        ("root.users[0]", "EndObject", "}"),
+        ("root.users", "EndArray", "]"),
+        ("root", "EndObject", "}"),
+        ("root", "JsonComplete", None),
+    ]
+    assert accumulator.is_complete
+
+
+def test_nothing_is_told_for_half_an_escape() -> None:
+    accumulator = JsonFragmentAccumulator()
+    assert lines(accumulator.add_fragment('"a\\ud83')) == [
+        ("root", "StartString", '"'),
+        ("root", "PartialString", "a"),
+    ]
+    assert accumulator.add_fragment("d\\ude0") == []
+    assert lines(accumulator.add_fragment("0b")) == [("root", "PartialString", "😀b")]
+
+
+def test_a_number_is_told_once_when_its_end_is_certain() -> None:
+    accumulator = JsonFragmentAccumulator()
+    assert accumulator.add_fragment("123") == []
+    assert accumulator.add_fragment("45") == []
+    assert not accumulator.is_complete
+    assert lines(accumulator.finish()) == [("root", "CompleteNumber", "12345"), ("root", "JsonComplete", None)]
+    assert accumulator.finish() == []
+
+
+def test_a_literal_is_told_at_its_last_letter() -> None:
+    accumulator = JsonFragmentAccumulator()
+    assert accumulator.add_fragment("tru") == []
+    assert lines(accumulator.add_fragment("e"))[0] == ("root", "CompleteBoolean", "true")
+
+
+@pytest.mark.parametrize(
+    ("key", "path"),
+    [
+        ("email", "root.email"),
+        ("_x1", "root._x1"),
+        ("größe", "root.größe"),
+        ("a.b", 'root["a.b"]'),
+        ("", 'root[""]'),
+        ("0", 'root["0"]'),
+        ('say "hi"', 'root["say \\"hi\\""]'),
+        ("\n", 'root["\\n"]'),
+    ],
+)
+def test_paths_are_unambiguous(key: str, path: str) -> None:
+    accumulator = JsonFragmentAccumulator()
+    _, _, update, *_ = accumulator.add_fragment(json.dumps({key: 1}))
+    assert (update.path, update.segments) == (path, (key,))
+
+
+def test_documents_in_a_row_each_end_with_json_complete() -> None:
+    text = '{} [] 1 2 "a""b"nulltrue12{"c":[]}\n\n[3]'
+    for chunks in every(text):
+        updates = told(chunks)
+        assert joined(updates) == events(text)
+        assert [update.value for update in updates if update.kind == "JsonComplete"] == (
+            [{}, [], 1, 2, "a", "b", None, True, 12, {"c": []}, [3]]
+        )
+
+
+def test_text_after_the_last_document_is_an_error() -> None:
+    for chunks in every('{"a": 1} [2]'):
+        accumulator = JsonFragmentAccumulator(documents=1)
+        updates = [update for chunk in chunks for update in accumulator.add_fragment(chunk)]
+        (error,) = errors(updates)
+        assert (error.start, error.text) == (9, "expected nothing after the document (line 1, column 10)")
+        assert not accumulator.is_complete
+
+
+def test_limits_are_for_each_document() -> None:
+    limits = Limits(max_chars=12, max_nodes=3)
+    assert not errors(told(["[1, 2] \n" * 50], limits=limits))
+    (error,) = errors(told(["[1, 2] [1, 2, 3] "], limits=limits))
+    assert "at most 3 values" in str(error.text)
+
+
+def test_lines_are_counted_across_documents() -> None:
+    for chunks in ways("1\n[2,\n3]\n\n{}\n [x]"):
+        (error,) = errors(told(chunks))
+        assert error.text == "expected a value or ']' (line 6, column 3)"
+
+
+def kinds(text: str, **options: Any) -> list[str]:
+    return [update.kind.value for update in told([text[:9], text[9:]], **options)]
+
+
+def test_what_is_told_can_be_chosen() -> None:
+    text = '{"a": "text", "b": []}'
+    assert "Key" not in kinds(text, keys=False)
+    assert [kind for kind in kinds(text, strings="whole") if "String" in kind] == ["CompleteString"]
+    assert [kind for kind in kinds(text, strings="deltas") if "String" in kind] == (
+        ["StartString", "PartialString", "PartialString"]
+    )
+    assert told([text])[-1].value == {"a": "text", "b": []}
+    assert told([text], values=False)[-1].value is None
+    assert told([text], updates=False) == []
+
+
+def test_numbers_become_what_was_asked_for() -> None:
+    def first(**options: Any) -> object:
+        return told(["1.50 "], **options)[0].value
+
+    assert first() == 1.5
+    assert first(floats="decimal") == Decimal("1.50")
+    assert first(floats="lexeme") == "1.50"
+    assert told(["7 "], floats="decimal")[0].value == 7
+    (error,) = errors(told(["1e9999999999999999999 "], floats="decimal"))
+    assert "range of Decimal" in str(error.text)
+
+
+def test_equal_keys_of_one_document_are_one_object() -> None:
+    value: Any = told(['[{"some key": 1}, {"some ', 'key": 2}]'])[-1].value
+    assert next(iter(value[0])) is next(iter(value[1]))
+
+
+def test_reset_makes_it_as_new() -> None:
+    accumulator = JsonFragmentAccumulator()
+    before = accumulator.add_fragment('{"a": ["x')
+    accumulator.reset()
+    assert not accumulator.is_complete
+    assert accumulator.add_fragment('{"a": ["x') == before
+    accumulator.add_fragment(" \x00")
+    accumulator.reset()
+    assert accumulator.add_fragment(b"[]")[-1].kind == JsonFragmentKind.JsonComplete
+
+
+def test_empty_fragments_tell_nothing() -> None:
+    accumulator = JsonFragmentAccumulator()
+    assert accumulator.add_fragment("") == []
+    assert accumulator.add_fragment(b"") == []
+    assert accumulator.add_fragment("[") != []
+    assert accumulator.add_fragment("") == []
+
+
+def test_the_end_of_no_text_is_an_error() -> None:
+    for text in ("", " \n"):
+        (error,) = told([text])
+        assert "expected a value before the end of the text" in str(error.text)
+
+
+@pytest.mark.parametrize("fragment", [None, 1, ["[]"], object()])
+def test_what_is_no_text_is_refused_and_harms_nothing(fragment: Any) -> None:
+    accumulator = JsonFragmentAccumulator()
+    accumulator.add_fragment("[1")
+    with pytest.raises(TypeError):
+        accumulator.add_fragment(fragment)
+    assert accumulator.add_fragment("2]")[0].value == 12
+
+
+def test_str_and_bytes_cannot_be_mixed() -> None:
+    for first, second in (("[1", b"]"), (b"[1", "]")):
+        accumulator = JsonFragmentAccumulator()
+        accumulator.add_fragment(first)
+        with pytest.raises(TypeError, match="cannot follow"):
+            accumulator.add_fragment(second)
+        assert accumulator.add_fragment(type(first)([93]) if isinstance(first, bytes) else "]")
+
+
+def test_all_kinds_of_bytes_are_read() -> None:
+    accumulator = JsonFragmentAccumulator()
+    accumulator.add_fragment(b'["\xc3')
+    accumulator.add_fragment(bytearray(b"\xa9"))
+    assert accumulator.add_fragment(memoryview(b'"]'))[-1].value == ["é"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"on_error": "ignore"}, ValueError),
+        ({"strings": "none"}, ValueError),
+        ({"floats": "int"}, ValueError),
+        ({"documents": 0}, ValueError),
+        ({"documents": True}, TypeError),
+        ({"documents": "1"}, TypeError),
+        ({"limits": 5}, TypeError),
+        ({"keys": 1}, TypeError),
+        ({"updates": None}, TypeError),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        JsonFragmentAccumulator(**options)
+
+
+def test_depth_costs_no_recursion() -> None:
+    depth = 5_000
+    limits = Limits(max_depth=depth)
+    text = '{"a":[' * (depth // 2) + '"x"' + "]}" * (depth // 2)
+    updates = told([text[:7_000], text[7_000:]], limits=limits)
+    assert len(updates[-1].path) == len("root")
+    deepest = next(update for update in updates if update.kind == "CompleteString")
+    assert deepest.segments == ("a", 0) * (depth // 2)
+    assert deepest.path == "root" + ".a[0]" * (depth // 2)
+
+
+def test_updates_are_values() -> None:
+    updates = told(['{"a": [1, "x"]} ['])
+    again = told(['{"a": [1, "x"]} ['])
+    assert updates == again
+    assert list(map(hash, updates)) == list(map(hash, again))
+    assert pickle.loads(pickle.dumps(updates)) == updates  # noqa: S301 - our own pickle
+    assert updates[0] != updates[1]
+    assert updates[0] != "StartObject"
+    assert repr(updates[3]) == "<CompleteNumber root.a[0] text='1' value=1 [7:8]>"
+
+
+def test_an_event_of_the_model_has_the_fields_of_the_table() -> None:
+    assert joined(told(["[true]"]))[1] == Event("CompleteBoolean", (0,), "true", value=True)
