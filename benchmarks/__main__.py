@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,16 +11,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from benchmarks import ours, picture
-from benchmarks.audit import Finding, all_moments, audited
+from benchmarks.audit import Finding, Moment, all_moments, audited
 from benchmarks.builds import ROOT
 from benchmarks.checks import Run, checks
 from benchmarks.documents import CUTS, SHAPES, SIZES
+from benchmarks.event_audit import Hearing, hearing
 from benchmarks.measure import Extent, measured
 from benchmarks.memory import Memory, memory_of
 from benchmarks.peers import PEERS
-from benchmarks.report import Circumstances, page, tables
+from benchmarks.report import Circumstances, page, report
 from benchmarks.tables import for_terminal
-from benchmarks.works import Side, Works
+from benchmarks.works import WORKS, Side, Works
 
 ROUNDS = 5
 QUICK_ROUNDS = 3
@@ -38,7 +39,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
         action="append",
         default=[],
         metavar="WORD",
-        help="a shape, a cut, or a part of a peer's name; can be repeated",
+        help=f"a shape, a cut, a kind of work ({', '.join(WORKS)}), or a part of a peer's name; can be repeated",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to a file too")
     parser.add_argument("--docs", type=Path, metavar="DIR", help="where to write the page (a full run: docs)")
@@ -57,16 +58,18 @@ def extent_of(options: argparse.Namespace) -> Extent:
         sizes=QUICK_SIZES if options.quick else SIZES,
         cuts=chosen(options.only, tuple(CUTS)),
         rounds=options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS),
+        works=chosen(options.only, tuple(WORKS)),
     )
 
 
 def peers_of(only: Sequence[str]) -> list[Side]:
-    words = [word for word in only if word not in SHAPES and word not in CUTS]
+    known = (*SHAPES, *CUTS, *WORKS)
+    words = [word for word in only if word not in known]
     found = [side for side in PEERS if not words or any(word in side.name for word in words)]
     if not found:
         raise SystemExit(
             f"error: nothing is called {' or '.join(words)}; "
-            f"there are {', '.join([*SHAPES, *CUTS, *(side.name for side in PEERS)])}"
+            f"there are {', '.join([*known, *(side.name for side in PEERS)])}"
         )
     return found
 
@@ -109,19 +112,34 @@ def run_all(sides: dict[str, Works], extent: Extent, console: Console, *, with_m
                 console.print(name, highlight=False)
 
         streams = all_moments()
-        findings: dict[str, Finding] = {}
-        for name, works in sides.items():
-            advance(f"audit {name}")
-            found = audited(works, streams)
-            if found is not None:
-                findings[name] = found
+        findings = findings_of(sides, extent, streams, advance)
+        hearings = hearings_of(sides, extent, streams)
         results = measured(sides, extent, advance)
         memory: dict[str, Memory] = {}
         for name, works in sides.items():
             if works.module is not None and with_memory:
                 memory[name] = memory_of(works.module)
     peers = tuple(name for name, works in sides.items() if works.module is None)
-    return Run(results, findings, memory, peers)
+    return Run(results, findings, memory, peers, hearings)
+
+
+def findings_of(
+    sides: dict[str, Works], extent: Extent, streams: Sequence[Sequence[Moment]], advance: Callable[[str], None]
+) -> dict[str, Finding]:
+    """What each side shows, where somebody reads it."""
+    findings: dict[str, Finding] = {}
+    for name, works in sides.items():
+        advance(f"audit {name}")
+        found = audited(works, streams) if "dropped" in extent.works or "held" in extent.works else None
+        if found is not None:
+            findings[name] = found
+    return findings
+
+
+def hearings_of(sides: dict[str, Works], extent: Extent, streams: Sequence[Sequence[Moment]]) -> dict[str, Hearing]:
+    """What each side tells, where its events are measured."""
+    telling = {name: works.events for name, works in sides.items() if works.events and "events" in extent.works}
+    return {name: hearing(events, streams) for name, events in telling.items()}
 
 
 def as_json(run: Run) -> str:
@@ -130,6 +148,7 @@ def as_json(run: Run) -> str:
             "costs": [{**asdict(case), **asdict(cost)} for case, cost in run.results.costs.items()],
             "failures": [{**asdict(case), "error": error} for case, error in run.results.failures.items()],
             "findings": {side: asdict(found) for side, found in run.findings.items()},
+            "hearings": {side: asdict(found) for side, found in run.hearings.items()},
             "memory": {side: asdict(found) for side, found in run.memory.items()},
             "checks": [{**asdict(check), "reached": check.reached} for check in checks(run)],
         },
@@ -146,10 +165,10 @@ def main(arguments: Sequence[str]) -> None:
     sides, missing = loaded(candidates)
     run = run_all(sides, extent, console, with_memory=not options.quick)
     circumstances = Circumstances(candidates, missing, version_of(sides), command_of(options), extent)
-    found = tables(run, extent, list(sides))
+    found = report(run, extent, list(sides))
     for line in circumstances.lines():
         console.print(line, highlight=False)
-    for table in found:
+    for table in (*found.values, *found.events, found.targets):
         console.print(for_terminal(table))
     if options.json:
         options.json.write_text(as_json(run), encoding="utf-8")

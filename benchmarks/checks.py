@@ -6,15 +6,16 @@ A ratio is the other side's cost divided by ours: 5 means that ours takes a fift
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from benchmarks.audit import Finding
 from benchmarks.documents import CUTS, SHAPES, SIZE_NAMES, SIZES
+from benchmarks.event_audit import Hearing
 from benchmarks.measure import Case, Results
 from benchmarks.memory import Memory
 from benchmarks.ours import COMPILED, PURE
-from benchmarks.peers import JITER, STREAMING_NATIVE, STREAMING_PURE
+from benchmarks.peers import IJSON_C, IJSON_PYTHON, JITER, STREAMING_NATIVE, STREAMING_PURE
 
 TOKENS = ("tokens",)
 FLAT_SIZES = SIZES[1:]
@@ -75,14 +76,14 @@ class Run:
     findings: Mapping[str, Finding]
     memory: Mapping[str, Memory]
     peers: tuple[str, ...]
+    hearings: Mapping[str, Hearing] = field(default_factory=dict)
 
     def cost(self, side: str, case: Case) -> float | None:
         """A side's cost in a case; who makes each value anew is measured once for both ways to read."""
-        for work in (case.work, "dropped"):
-            found = self.results.seconds(Case(case.shape, case.size, case.cut, work, side))
-            if found is not None:
-                return found
-        return None
+        found = self.results.seconds(replace(case, side=side))
+        if found is None and case.work == "held":
+            return self.results.seconds(replace(case, side=side, work="dropped"))
+        return found
 
     def shows_strings(self, side: str) -> bool:
         return side in self.findings and self.findings[side].shows_strings
@@ -134,6 +135,7 @@ def checks(run: Run) -> list[Check]:
         *against_all(run),
         *flatness(run),
         *pure_build(run),
+        *events(run),
         *memory_checks(run),
     ]
 
@@ -183,6 +185,18 @@ def pure_build(run: Run) -> Iterator[Check]:
     yield Check(f"pure against {STREAMING_PURE}, records, tokens, every size", 1.0, None, *found)
     found = both(figure, [case for shape in SHAPES for case in cases(shape, SIZES, (*CUTS,))])
     yield Check(f"pure against {STREAMING_PURE}, every shape, cut and size", 1.0, None, *found)
+
+
+def events(run: Run) -> Iterator[Check]:
+    for ours, peer, least in ((COMPILED, IJSON_C, 1.5), (PURE, IJSON_PYTHON, 2.5)):
+        build = ours.removeprefix("jsontide, ")
+        for size in SIZES:
+            figure = run.worst(ours, (peer,), cases("records", (size,), TOKENS, "events"))
+            demand = f"events, {build} against {peer}, records, {SIZE_NAMES[size]}"
+            yield Check(demand, least, None, figure, figure)
+    for sizes in (SIZES, FLAT_SIZES):
+        figure = run.spread(COMPILED, cases("records", sizes, TOKENS, "events"))
+        yield Check(f"events, compiled, {SIZE_NAMES[sizes[0]]} to 1 MB, records", None, 1.5, figure, figure)
 
 
 def memory_checks(run: Run) -> Iterator[Check]:

@@ -7,7 +7,7 @@ The garbage collector is on, as it is for users; what exists before the clock st
 """
 
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -46,6 +46,7 @@ class Extent:
     sizes: tuple[int, ...]
     cuts: tuple[str, ...]
     rounds: int
+    works: tuple[str, ...] = (*WORKS,)
 
     def documents(self) -> Iterator[tuple[str, int, str]]:
         for shape in self.shapes:
@@ -59,7 +60,7 @@ def measured(sides: Mapping[str, Works], extent: Extent, advance: Callable[[str]
     results = Results()
     for shape, size, cut in extent.documents():
         text = document(shape, size, cut)
-        courses = planned(sides, text, results)
+        courses = planned(sides, [WORKS[name] for name in extent.works], text, results)
         with frozen():
             for number in range(extent.rounds):
                 advance(f"{shape} {size:,} {cut}")
@@ -72,9 +73,9 @@ def measured(sides: Mapping[str, Works], extent: Extent, advance: Callable[[str]
     return results
 
 
-def planned(sides: Mapping[str, Works], text: Document, results: Results) -> dict[Case, Course]:
+def planned(sides: Mapping[str, Works], kinds: Sequence[Work], text: Document, results: Results) -> dict[Case, Course]:
     courses: dict[Case, Course] = {}
-    for work in WORKS.values():
+    for work in kinds:
         if text.shape not in work.shapes:
             continue
         for side, works in sides.items():

@@ -1,15 +1,24 @@
 """jsontide as a side: the same loop for both builds."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 
 from benchmarks import builds
-from benchmarks.works import Feed, Side, Works
+from benchmarks.works import Feed, Side, Sort, Telling, Told, Works
+from jsontide import JsonFragmentUpdate
 
 COMPILED = "jsontide, compiled"
 PURE = "jsontide, pure Python"
+SORTS = {
+    "PartialString": Sort.PIECE,
+    "CompleteString": Sort.VALUE,
+    "CompleteNumber": Sort.VALUE,
+    "CompleteBoolean": Sort.VALUE,
+    "CompleteNull": Sort.VALUE,
+    "JsonComplete": Sort.END,
+}
 
 
 def sides(directory: Path | None) -> tuple[Side, Side]:
@@ -25,6 +34,7 @@ def works(module: ModuleType) -> Works:
         read=partial(read, module),
         keeps_values=True,
         unread=partial(unread, module),
+        events=Telling(start=partial(updates, module), prepared=list, told=told),
         whole=partial(whole, module),
         module=module,
     )
@@ -49,6 +59,24 @@ def unread(module: ModuleType) -> Feed:
         state = parse_chunk(state, chunk)
 
     return feed
+
+
+def updates(module: ModuleType) -> Callable[[str], Sequence[JsonFragmentUpdate]]:
+    add_fragment = module.JsonFragmentAccumulator().add_fragment
+
+    def feed(chunk: str) -> Sequence[JsonFragmentUpdate]:
+        found: Sequence[JsonFragmentUpdate] = add_fragment(chunk)
+        for update in found:
+            # The path is written when it is asked for; ijson's prefix is there with every event.
+            _kind, _path, _value = update.kind, update.path, update.value
+        return found
+
+    return feed
+
+
+def told(update: JsonFragmentUpdate) -> Told:
+    sort = SORTS.get(update.kind, Sort.OTHER)
+    return Told(sort, update.path, update.text if sort is Sort.PIECE else update.value)
 
 
 def whole(module: ModuleType, chunks: Sequence[str]) -> object:

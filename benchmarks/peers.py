@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from benchmarks.builds import without
+from benchmarks.coroutines import only_item, triples
 from benchmarks.river import river_feed
 from benchmarks.sdks import anthropic_feed, openai_feed
 from benchmarks.works import Feed, Side, Works
@@ -22,6 +23,8 @@ from benchmarks.works import Feed, Side, Works
 JITER = "jiter"
 STREAMING_NATIVE = "streaming-json-parser, native"
 STREAMING_PURE = "streaming-json-parser, pure Python"
+IJSON_C = "ijson, yajl2_c"
+IJSON_PYTHON = "ijson, Python"
 LOADS = "json.loads"
 
 
@@ -134,20 +137,14 @@ def jsonriver() -> Works:
     return Works(read=partial(river_feed, import_module("jsonriver").parse))
 
 
-def ijson() -> Works:
-    """It shows finished items only, so that it takes part in whole values, and in events when there are some."""
-    module = import_module("ijson.backends.yajl2_c")
-    sendable_list = import_module("ijson").sendable_list
+def ijson_c() -> Works:
+    """It shows finished items only, so that it takes part in whole values, and in events."""
+    backend = import_module("ijson.backends.yajl2_c")
+    return Works(events=triples(backend), whole=partial(only_item, backend))
 
-    def whole(chunks: Sequence[str]) -> object:
-        found = sendable_list()
-        target = module.items_coro(found, "", use_float=True)
-        for chunk in chunks:
-            target.send(chunk.encode())
-        target.close()
-        return found[0]
 
-    return Works(whole=whole)
+def ijson_python() -> Works:
+    return Works(events=triples(import_module("ijson.backends.python")))
 
 
 def openai() -> Works:
@@ -169,7 +166,8 @@ PEERS = (
     Side("langchain-core parse_partial_json", ("langchain-core",), langchain_core),
     Side("openai accumulator", ("openai", "jiter"), openai),
     Side("anthropic accumulator", ("anthropic", "jiter"), anthropic),
-    Side("ijson, yajl2_c", ("ijson",), ijson),
+    Side(IJSON_C, ("ijson",), ijson_c),
+    Side(IJSON_PYTHON, ("ijson",), ijson_python),
     Side(LOADS, (), loads),
     Side("orjson", ("orjson",), orjson),
     Side("msgspec", ("msgspec",), msgspec),

@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.audit import FLICKER, Finding
 from benchmarks.checks import Check, Figure, Run, checks
 from benchmarks.documents import SHAPE_NAMES, SIZE_NAMES
+from benchmarks.event_audit import DOTTED, ELEMENTS, Hearing
 from benchmarks.measure import Case, Extent
 from benchmarks.memory import KEPT
 from benchmarks.ours import COMPILED, PURE
@@ -53,15 +54,32 @@ class Circumstances:
                 continue
 
 
+@dataclass(frozen=True)
+class Report:
+    """All tables: those of values, those of events, and whether both reach their targets."""
+
+    values: Sequence[Table]
+    events: Sequence[Table]
+    targets: Table
+
+
+def share(part: float) -> str:
+    return "yes" if part == 1 else f"{part:.0%}" if part else "no"
+
+
+def answer(yes: bool) -> str:  # noqa: FBT001 - it is what is asked
+    return "yes" if yes else "no"
+
+
 def audit_table(findings: dict[str, Finding]) -> Table:
     rows = [
         [
             side,
-            "yes" if found.strings == 1 else f"{found.strings:.0%}" if found.strings else "no",
+            share(found.strings),
             f"{found.right / found.chunks:.0%}",
             *(str(found.flicker[kind]) for kind in FLICKER),
             str(found.raised),
-            "yes" if found.is_final_right else "no",
+            answer(found.is_final_right),
         ]
         for side, found in findings.items()
     ]
@@ -79,6 +97,33 @@ def audit_table(findings: dict[str, Finding]) -> Table:
     )
 
 
+def hearing_table(hearings: dict[str, Hearing]) -> Table:
+    rows = [
+        [
+            side,
+            f"{found.events:,}",
+            share(found.strings),
+            answer(found.are_values_right),
+            answer(found.tells_end),
+            answer(found.tells_elements_apart),
+            answer(found.tells_dots_apart),
+        ]
+        for side, found in hearings.items()
+    ]
+    chunks = next(iter(hearings.values())).chunks if hearings else 0
+    return Table(
+        "What each side tells",
+        ["", "events", "growing strings", "values right", "end of document", "elements apart", "dots apart"],
+        rows,
+        [
+            f"{chunks:,} token-sized chunks of five small documents.",
+            "Growing strings: of the chunks that end inside a string, those after which all of it so far was told.",
+            "Values right: all whole strings, numbers, booleans and nulls were told, in the order of the text.",
+            f"Apart: the two values of `{ELEMENTS}`, and those of `{DOTTED}`, have different paths.",
+        ],
+    )
+
+
 def check_table(found: Sequence[Check]) -> Table:
     measured = [one for one in found if one.is_measured]
     rows = [[one.demand, one.target, cell(one.dropped), second(one), one.reached] for one in measured]
@@ -90,6 +135,7 @@ def check_table(found: Sequence[Check]) -> Table:
         [
             "Against a peer: its cost divided by ours; otherwise the greater figure divided by the smaller.",
             "A place in brackets is where the worst of several figures was found.",
+            "What has no value to hold, as events and memory, has one figure.",
             *([f"{left} more were not measured in this run."] if left else []),
         ],
         figures=False,
@@ -97,7 +143,7 @@ def check_table(found: Sequence[Check]) -> Table:
 
 
 def second(check: Check) -> str:
-    """What is not read, and memory, have one figure for both ways."""
+    """What is not read, events, and memory have one figure for both ways."""
     return "" if check.held is check.dropped else cell(check.held)
 
 
@@ -126,14 +172,31 @@ def cost_table(run: Run, extent: Extent, sides: Sequence[str], shape: str, cut: 
     )
 
 
+def event_tables(run: Run, extent: Extent, sides: Sequence[str]) -> list[Table]:
+    return [event_table(run, extent, sides, shape, cut) for shape in extent.shapes for cut in extent.cuts]
+
+
+def event_table(run: Run, extent: Extent, sides: Sequence[str], shape: str, cut: str) -> Table:
+    rows = []
+    for side in sides:
+        costs = [cost_cell(run, Case(shape, size, cut, "events", side)) for size in extent.sizes]
+        if any(costs):
+            rows.append([side, *costs])
+    return Table(
+        f"Events of {SHAPE_NAMES[shape]}, {CUT_NAMES[cut]}",
+        ["µs per chunk (times jsontide)", *(SIZE_NAMES[size] for size in extent.sizes)],
+        rows,
+    )
+
+
 def cost_cell(run: Run, case: Case) -> str:
-    """A cost, and how many times that of jsontide reading the value and dropping it."""
+    """A cost, and how many times that of jsontide telling the events, or reading the value and dropping it."""
     if case in run.results.failures:
         return run.results.failures[case]
     cost = run.results.costs.get(case)
     if cost is None:
         return ""
-    ours = baseline(run, case, "dropped")
+    ours = baseline(run, case, "events" if case.work == "events" else "dropped")
     ratio = f" ({times(cost.seconds / ours)})" if ours else ""
     return f"{cost.mark}{figures(cost.seconds * 1e6)}{ratio}"
 
@@ -206,17 +269,23 @@ def memory_table(run: Run) -> Table:
     )
 
 
-def tables(run: Run, extent: Extent, sides: Sequence[str]) -> list[Table]:
-    found = [audit_table(dict(run.findings)), *cost_tables(run, extent, sides)]
-    if "records" in extent.shapes:
-        found.append(final_table(run, extent, sides))
-    if run.memory:
-        found.append(memory_table(run))
-    return [*found, check_table(checks(run))]
+def report(run: Run, extent: Extent, sides: Sequence[str]) -> Report:
+    """What was not measured has no table; what was not reached has its row."""
+    values = [
+        audit_table(dict(run.findings)),
+        *cost_tables(run, extent, sides),
+        final_table(run, extent, sides),
+        memory_table(run),
+    ]
+    events = [hearing_table(dict(run.hearings)), *event_tables(run, extent, sides)]
+    return Report(
+        [table for table in values if table.rows],
+        [table for table in events if table.rows],
+        check_table(checks(run)),
+    )
 
 
-def page(found: Sequence[Table], circumstances: Circumstances, picture: str) -> str:
-    checked, audit, *rest = found[-1], *found[:-1]
+def page(found: Report, circumstances: Circumstances, picture: str) -> str:
     return "\n".join(
         [
             "# Benchmarks",
@@ -228,6 +297,8 @@ def page(found: Sequence[Table], circumstances: Circumstances, picture: str) -> 
             f"![Cost per chunk over document size]({picture})",
             "",
             METHOD.read_text(encoding="utf-8"),
-            *(markdown(table) for table in (checked, audit, *rest)),
+            *(markdown(table) for table in (found.targets, *found.values)),
+            *(["## Events", ""] if found.events else []),
+            *(markdown(table) for table in found.events),
         ]
     )

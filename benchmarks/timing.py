@@ -87,10 +87,25 @@ class Course:
 
 def course(work: Work, works: Works, document: Document) -> Course | None:
     """How to measure a side; `None` when it does not do this work."""
-    if work.offer == "whole":
-        return whole_course(works, document)
-    if work.offer == "unread":
-        return works.unread and stream_course(works.unread, document.chunks, work.loop)
+    match work.offer:
+        case "whole":
+            return whole_course(works, document)
+        case "unread":
+            return works.unread and stream_course(works.unread, document.chunks, work.loop)
+        case "events":
+            return event_course(work, works, document)
+        case _:
+            return read_course(work, works, document)
+
+
+def event_course(work: Work, works: Works, document: Document) -> Course | None:
+    telling = works.events
+    if telling is None:
+        return None
+    return stream_course(telling.start, telling.prepared(document.chunks), work.loop)
+
+
+def read_course(work: Work, works: Works, document: Document) -> Course | None:
     # Holding the last value makes no difference to who changes it in place, or makes each one anew.
     if work.name == "held" and not works.keeps_values:
         return None

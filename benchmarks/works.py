@@ -1,19 +1,53 @@
 """What can be measured: the kinds of work, and what a side must offer to take part in one.
 
 A side is one library in one build.
-Each offers what it can: a feed (one chunk in, the value so far out), a feed whose value nobody reads, a whole document.
+Each offers what it can: a feed (one chunk in, the value so far out), a feed whose value nobody reads, a feed of events,
+a whole document.
 A new kind of work is a new attribute of `Works`, a loop over it and an entry in `WORKS`.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from types import ModuleType
+from typing import Any, Generic, TypeVar
 
 Feed = Callable[[str], object]
 Loop = Callable[[Feed, Sequence[str]], None]
+Chunk = TypeVar("Chunk")
+Event = TypeVar("Event")
 
 # What a library may raise on a text that it should have taken; it is reported, and the others go on.
 FAILURES = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+
+
+class Sort(Enum):
+    """What the audit tells apart; all that is of no other sort is `OTHER`."""
+
+    PIECE = "more of a string"
+    VALUE = "a whole string, number, boolean or null"
+    END = "the end of the document"
+    OTHER = "a bracket, a key, the start of a string"
+
+
+@dataclass(frozen=True)
+class Told:
+    """An event as the audit sees it; the value of a piece is its text."""
+
+    sort: Sort
+    path: str
+    value: object
+
+
+@dataclass(frozen=True, kw_only=True)
+class Telling(Generic[Chunk, Event]):
+    """How a side tells events; the same feed is measured and audited."""
+
+    start: Callable[[], Callable[[Chunk], Sequence[Event]]]
+    """Start a stream whose feed looks at the kind, path and value of all events of a chunk, and returns the events."""
+    prepared: Callable[[Sequence[str]], Sequence[Chunk]]
+    """The chunks as the side takes them, made before the clock starts."""
+    told: Callable[[Event], Told]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +62,8 @@ class Works:
     """Start a stream that parses all its text again at every chunk, with a text that has come before."""
     unread: Callable[[], Feed] | None = None
     """Start a stream whose feed takes a chunk and builds no value."""
+    events: Telling[Any, Any] | None = None
+    """Streams that tell what happens in a chunk, and where."""
     whole: Callable[[Sequence[str]], object] | None = None
     """The final value of all chunks."""
     module: ModuleType | None = None
@@ -78,6 +114,7 @@ WORKS = {
         Work("dropped", "value read after every chunk and dropped", "read"),
         Work("held", "value read after every chunk, the last one still held", "read", held),
         Work("unread", "state only, value unread", "unread"),
+        Work("events", "events with paths after every chunk", "events"),
         Work("final", "final value of all chunks", "whole", shapes=("records",)),
     )
 }
