@@ -86,10 +86,11 @@ class CompileHook(BuildHookInterface[WheelBuilderConfig]):
         return {str(path): path.relative_to(place).as_posix() for path in made}
 
     def modules(self, place: Path) -> Iterator[str]:
-        """Yield the files to compile: those of the compiled packages, but for the exceptions."""
+        """Yield the files to compile: single modules, and those of packages but for the exceptions."""
         interpreted = {place / "jsontide" / name for name in self.config["interpreted"]}
-        for package in self.config["compiled"]:
-            for path in sorted(place.joinpath("jsontide", package).glob("*.py")):
+        for name in self.config["compiled"]:
+            part = place / "jsontide" / name
+            for path in [part] if part.suffix else sorted(part.glob("*.py")):
                 if path.name != "__init__.py" and path not in interpreted:
                     yield str(path.relative_to(place))
 

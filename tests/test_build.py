@@ -24,10 +24,12 @@ def settings() -> dict[str, list[str]]:
 
 
 def modules() -> dict[str, bool]:
-    """The modules of the compiled packages, and whether each is to be compiled."""
+    """Those that are named and those of the compiled packages, and whether each is to be compiled."""
     interpreted = settings()["interpreted"]
     names = [
-        path.relative_to(SOURCE).as_posix() for part in settings()["compiled"] for path in SOURCE.glob(f"{part}/*")
+        path.relative_to(SOURCE).as_posix()
+        for part in settings()["compiled"]
+        for path in SOURCE.glob(part if part.endswith(".py") else f"{part}/*")
     ]
     return {
         "jsontide." + name.removesuffix(".py").replace("/", "."): name not in interpreted

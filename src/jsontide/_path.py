@@ -19,7 +19,7 @@ Path: TypeAlias = tuple[Segment, ...]
 
 # No encoding can write a surrogate, so they are escaped.
 # The second of two stays as it is, because JSON reads two escapes as one character.
-_SURROGATE: Final = re.compile("[\ud800-\udbff]|(?<![\ud800-\udbff])[\udc00-\udfff]")
+_SURROGATE: Final = re.compile(r"[\ud800-\udbff]|(?<![\ud800-\udbff])[\udc00-\udfff]")
 
 
 def path_text(path: Path) -> str:

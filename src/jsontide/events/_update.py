@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jsontide._path import path_text, segment_text
+from jsontide.text._hints import mypyc_attr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +62,7 @@ def trail_of(path: Path) -> Trail:
     return trail
 
 
+@mypyc_attr(free_list_len=1)  # many fragments tell of one thing, which is let go of before the next
 class JsonFragmentUpdate:
     """What happened, where, and in which part of the stream.
 

@@ -1,0 +1,328 @@
+"""Callbacks by pattern: what they are told, when, and what it costs not to be told."""
+
+import json
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsontide import COMPILED, JsonFragmentAccumulator, JsonFragmentError, JsonFragmentUpdate, PathSyntaxError
+from jsontide.events import _frames, _teller
+from jsontide.events._update import Trail
+from tests.cuts import Chunks, cut_randomly, every
+from tests.events.telling import joined
+from tests.oracles import Event, Steps, events, matches
+from tests.relations import same
+from tests.strategies import cut_documents, documents, examples, patterns, randoms, spell_pattern
+
+
+def values_in(document: Any) -> list[tuple[tuple[str | int, ...], Any]]:
+    """All values with their paths, in the order in which they close."""
+    found: list[tuple[tuple[str | int, ...], Any]] = []
+
+    def visit(path: tuple[str | int, ...], value: Any) -> None:
+        if isinstance(value, dict):
+            for key, child in value.items():
+                visit((*path, key), child)
+        elif isinstance(value, list):
+            for at, child in enumerate(value):
+                visit((*path, at), child)
+        found.append((path, value))
+
+    visit((), document)
+    return found
+
+
+@examples(2)
+@given(cut_documents(documents), st.lists(patterns, min_size=1, max_size=4), randoms)
+def test_a_pattern_is_told_of_the_values_it_matches(
+    document: tuple[str, Chunks], several: list[Steps], random: Random
+) -> None:
+    text, chunks = document
+    accumulator = JsonFragmentAccumulator(updates=False)
+    heard: list[tuple[Any, Any]] = []
+
+    def listen(steps: Steps) -> Callable[[JsonFragmentUpdate], None]:
+        return lambda update: heard.append((steps, update))
+
+    for steps in several:
+        accumulator.on(spell_pattern(steps, random), listen(steps))
+    for chunk in chunks:
+        accumulator.add_fragment(chunk)
+    accumulator.finish()
+    # Members of equal keys are told one after the other, as events are; the model reads the last.
+    if len(events(text)) != len({(event.kind, event.path, event.text) for event in events(text)}):
+        return
+    expected = [
+        (steps, path, value) for path, value in values_in(json.loads(text)) for steps in several if matches(steps, path)
+    ]
+    assert [(steps, update.segments) for steps, update in heard] == [(steps, path) for steps, path, _ in expected]
+    assert all(same(update.value, value) for (_, update), (_, _, value) in zip(heard, expected, strict=True))
+
+
+@examples(1)
+@given(cut_documents(documents), patterns, randoms)
+def test_deltas_are_those_of_the_strings_that_match(document: tuple[str, Chunks], steps: Steps, random: Random) -> None:
+    text, chunks = document
+    expected = [event for event in events(text + " ") if event.kind == "PartialString" and matches(steps, event.path)]
+    several: list[dict[str, Any]] = [{"updates": False}, {"strings": "whole"}, {"strings": "deltas"}, {}]
+    for options in several:
+        accumulator = JsonFragmentAccumulator(**options)
+        heard: list[JsonFragmentUpdate] = []
+        accumulator.on(spell_pattern(steps, random), heard.append, deltas=True)
+        for chunk in chunks:
+            accumulator.add_fragment(chunk)
+        assert by_path(joined(heard)) == by_path(expected)
+
+
+def by_path(pieces: list[Event]) -> dict[tuple[str | int, ...], str]:
+    """The pieces of all strings at one path, joined: two strings at one path are two members of one key."""
+    texts: dict[tuple[str | int, ...], str] = {}
+    for piece in pieces:
+        assert piece.kind == "PartialString"
+        texts[piece.path] = texts.get(piece.path, "") + (piece.text or "")
+    return texts
+
+
+def heard_of(text: str, *several: str, **options: Any) -> list[tuple[str, str, Any]]:
+    accumulator = JsonFragmentAccumulator(updates=False)
+    heard: list[tuple[str, str, Any]] = []
+
+    def listen(pattern: str) -> Callable[[JsonFragmentUpdate], None]:
+        return lambda update: heard.append((pattern, update.path, update.value))
+
+    for pattern in several:
+        accumulator.on(pattern, listen(pattern), **options)
+    accumulator.add_fragment(text)
+    accumulator.finish()
+    return heard
+
+
+def test_wildcards_slices_odd_keys_and_any_depth() -> None:
+    text = '{"users": [{"id": 1, "a.b": 2}, {"id": 3}, {"id": 4}], "more": {"id": 5, "x": {"id": 6}}}'
+    assert [value for _, _, value in heard_of(text, "users[*].id")] == [1, 3, 4]
+    assert [value for _, _, value in heard_of(text, "users[1:].id")] == [3, 4]
+    assert [value for _, _, value in heard_of(text, "users[::2].id")] == [1, 4]
+    assert [value for _, _, value in heard_of(text, "**.id")] == [1, 3, 4, 5, 6]
+    assert [value for _, _, value in heard_of(text, "more.*")] == [5, {"id": 6}]
+    assert heard_of(text, 'users[0]["a.b"]') == [('users[0]["a.b"]', 'root.users[0]["a.b"]', 2)]
+    assert heard_of(text, "root") == [("root", "root", json.loads(text))]
+    assert heard_of("7", "root") == [("root", "root", 7)]
+    assert heard_of(text, "nothing.here") == []
+
+
+def test_patterns_that_overlap_are_each_told_in_the_order_of_subscription() -> None:
+    heard = heard_of('{"a": [{"b": "x"}]}', "a", "**", "a[*].b", "a[0]")
+    assert heard == [
+        ("**", "root.a[0].b", "x"),
+        ("a[*].b", "root.a[0].b", "x"),
+        ("**", "root.a[0]", {"b": "x"}),
+        ("a[0]", "root.a[0]", {"b": "x"}),
+        ("a", "root.a", [{"b": "x"}]),
+        ("**", "root.a", [{"b": "x"}]),
+        ("**", "root", {"a": [{"b": "x"}]}),
+    ]
+
+
+def test_a_container_comes_with_its_value_and_its_place_in_the_text() -> None:
+    updates: list[JsonFragmentUpdate] = []
+    for chunks in every('{"a": {"b": [1]}}'):
+        accumulator = JsonFragmentAccumulator()
+        accumulator.on("a", updates.append)
+        for chunk in chunks:
+            accumulator.add_fragment(chunk)
+    assert set(map(repr, updates)) == {"<EndObject root.a value={'b': [1]} [6:16]>"}
+
+
+def test_once_is_told_once() -> None:
+    assert heard_of("[1, 2, 3]", "[*]", once=True) == [("[*]", "root[0]", 1)]
+
+
+def test_cancelling_in_a_callback_stops_it_at_once() -> None:
+    accumulator = JsonFragmentAccumulator(updates=False)
+    heard: list[object] = []
+
+    def listen(update: JsonFragmentUpdate) -> None:
+        heard.append(update.value)
+        if update.value == 2:
+            first.cancel()
+            second.cancel()
+
+    first = accumulator.on("[*]", listen)
+    second = accumulator.on("[*]", listen)
+    accumulator.add_fragment("[1, 2, 3")
+    accumulator.add_fragment(", 4]")
+    assert heard == [1, 1, 2]
+    assert not first.is_active
+    first.cancel()
+    assert repr(first).endswith("cancelled>")
+
+
+def test_subscribing_in_a_callback_is_told_of_later_fragments() -> None:
+    accumulator = JsonFragmentAccumulator(updates=False)
+    heard: list[object] = []
+
+    def listen(update: JsonFragmentUpdate) -> None:
+        if update.value == 1:
+            accumulator.on("[*]", lambda later: heard.append(later.value))
+
+    accumulator.on("[0]", listen)
+    accumulator.add_fragment("[1, 2, ")
+    accumulator.add_fragment("3, [4, 5], 6]")
+    assert heard == [3, [4, 5], 6]
+
+
+def test_a_subscription_is_told_of_values_that_begin_after_it() -> None:
+    for updates in (True, False):
+        accumulator = JsonFragmentAccumulator(updates=updates)
+        whole: list[JsonFragmentUpdate] = []
+        growing: list[JsonFragmentUpdate] = []
+        accumulator.add_fragment('{"a": {"b": "te')
+        accumulator.on("a.*", whole.append)
+        accumulator.on("a", whole.append)
+        accumulator.on("**", growing.append, deltas=True)
+        accumulator.add_fragment('xt", "c": "d"}}')
+        assert [update.value for update in whole] == ["d"]
+        assert [update.text for update in growing] == ["d"]
+
+
+def test_cancelling_one_leaves_the_others_in_the_middle_of_a_value() -> None:
+    accumulator = JsonFragmentAccumulator(updates=False)
+    heard: list[object] = []
+    gone = accumulator.on("**", heard.append)
+    accumulator.on("a", lambda update: heard.append(update.value))
+    accumulator.on("a.b", lambda update: heard.append(update.text), deltas=True)
+    accumulator.add_fragment('{"a": {"b": "x')
+    gone.cancel()
+    accumulator.add_fragment('y"}}')
+    assert heard == ["x", "y", {"b": "xy"}]
+
+
+def test_it_decorates() -> None:
+    accumulator = JsonFragmentAccumulator()
+    heard: list[object] = []
+
+    @accumulator.on("a", once=True)
+    def listen(update: JsonFragmentUpdate) -> str:
+        heard.append(update.value)
+        return "still a function"
+
+    accumulator.add_fragment('{"a": 1} {"a": 2}')
+    assert heard == [1]
+    assert listen(accumulator.add_fragment("3 ")[0]) == "still a function"
+
+
+def test_a_callback_that_raises_loses_nothing() -> None:
+    accumulator = JsonFragmentAccumulator()
+    heard: list[object] = []
+
+    def listen(update: JsonFragmentUpdate) -> None:
+        heard.append(update.value)
+        if update.value == 2:
+            raise KeyError(update.value)
+
+    accumulator.on("[*]", listen)
+    with pytest.raises(KeyError):
+        accumulator.add_fragment("[1, 2, 3")
+    assert heard == [1, 2]
+    updates = accumulator.add_fragment(", 4]")
+    assert heard == [1, 2, 3, 4]
+    assert [update.text for update in updates] == ["[", "1", "2", "3", "4", "]", None]
+
+
+def test_what_came_before_an_error_is_told_first() -> None:
+    accumulator = JsonFragmentAccumulator(on_error="raise", updates=False)
+    heard: list[object] = []
+    accumulator.on("[*]", lambda update: heard.append(update.value))
+    with pytest.raises(JsonFragmentError):
+        accumulator.add_fragment("[1, 2 x")
+    assert heard == [1, 2]
+
+
+def test_subscriptions_outlive_a_reset() -> None:
+    accumulator = JsonFragmentAccumulator(updates=False)
+    heard: list[object] = []
+    accumulator.on("a", lambda update: heard.append(update.value))
+    accumulator.add_fragment('{"a": 1, "b": ')
+    accumulator.reset()
+    accumulator.add_fragment(b'{"a": 2}')
+    assert heard == [1, 2]
+
+
+@pytest.mark.parametrize("pattern", ["a[", "[-1]", "", "a..b"])
+def test_a_bad_pattern_is_refused_with_its_place(pattern: str) -> None:
+    with pytest.raises(PathSyntaxError, match=r"\^"):
+        JsonFragmentAccumulator().on(pattern)
+
+
+def test_wrong_types_are_refused() -> None:
+    accumulator = JsonFragmentAccumulator()
+    wrong: Any = 3
+    with pytest.raises(TypeError):
+        accumulator.on(wrong)
+    with pytest.raises(TypeError):
+        accumulator.on("a", wrong)
+
+
+def test_a_thousand_subscriptions_are_each_told_of_their_own() -> None:
+    accumulator = JsonFragmentAccumulator(updates=False)
+    heard: list[tuple[int, object]] = []
+
+    def listen(number: int) -> Callable[[JsonFragmentUpdate], None]:
+        return lambda update: heard.append((number, update.value))
+
+    for number in range(1_000):
+        accumulator.on(f"items[{number}].name", listen(number))
+    text = json.dumps({"items": [{"id": at, "name": f"n{at}"} for at in range(1_200)]})
+    for chunk in cut_randomly(text, Random(1), most=200):
+        accumulator.add_fragment(chunk)
+    assert heard == [(at, f"n{at}") for at in range(1_000)]
+
+
+pure_only = pytest.mark.skipif(COMPILED, reason="compiled calls cannot be counted from outside")
+
+
+@pure_only
+def test_what_no_pattern_wants_builds_no_path_no_value_and_no_update(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: dict[str, int] = {"trails": 0, "updates": 0, "containers": 0}
+
+    class CountedTrail(Trail):
+        def __init__(self, *args: Any) -> None:
+            made["trails"] += 1
+            super().__init__(*args)
+
+    class CountedUpdate(JsonFragmentUpdate):
+        def __init__(self, *args: Any) -> None:
+            made["updates"] += 1
+            super().__init__(*args)
+
+    def keep_values(frame: _frames.Frame) -> None:
+        made["containers"] += 1
+        kept(frame)
+
+    kept = _frames.Frame.keep_values
+    monkeypatch.setattr(_frames, "Trail", CountedTrail)
+    monkeypatch.setattr(_teller, "JsonFragmentUpdate", CountedUpdate)
+    monkeypatch.setattr(_frames.Frame, "keep_values", keep_values)
+    accumulator = JsonFragmentAccumulator(updates=False)
+    heard: list[object] = []
+    accumulator.on("wanted.name", lambda update: heard.append(update.value))
+    unwanted = json.dumps([{"id": at, "tags": ["a", {"deep": [at]}], "text": "x" * 50} for at in range(300)])
+    for part in ('{"noise": ', unwanted, ', "wanted": {"more": ', unwanted, ', "name": ["Ada"]}}'):
+        for chunk in cut_randomly(part, Random(2), most=40):
+            accumulator.add_fragment(chunk)
+    assert heard == [["Ada"]]
+    assert made == {"trails": 3, "updates": 1, "containers": 1}  # root, wanted, name; one list
+
+
+@pure_only
+def test_an_unwanted_string_is_not_kept() -> None:
+    accumulator = JsonFragmentAccumulator(updates=False)
+    accumulator.on("answer", print, deltas=True)
+    accumulator.add_fragment('{"noise": "')
+    for _ in range(100):
+        accumulator.add_fragment("x" * 100)
+        assert accumulator._teller.pieces == []
