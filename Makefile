@@ -14,7 +14,7 @@ COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install
 MUST_COMPILE ?=
 # These tests count work: they cannot share a process with coverage, which would be counted too.
 # Property tests run without it for their speed; the examples alone must reach the bound.
-COST := tests/test_cost.py
+COST := tests/test_cost.py tests/events/test_event_cost.py
 METADATA := pyproject.toml src/jsontide/_version.py
 SOURCES := hatch_build.py $(shell find src -name '*.py')
 
@@ -34,11 +34,11 @@ test: lint types test-pure test-compiled ## Check everything: lint, types, all t
 test-pure: export JSONTIDE_EXPECT := pure
 test-pure: $(VENV)/.test ## Run all tests in pure Python, branch coverage of at least 98 %
 	$(PY) -m coverage erase
-	$(PY) -m coverage run -m pytest -m 'not hypothesis' --ignore=$(COST)
+	$(PY) -m coverage run -m pytest -m 'not hypothesis' $(addprefix --ignore=,$(COST))
 	$(PY) -m coverage combine --quiet
 	$(PY) -m coverage report
 	$(PY) -m pytest $(COST)
-	$(PY) -m pytest tests -m hypothesis --ignore=$(COST)
+	$(PY) -m pytest tests -m hypothesis $(addprefix --ignore=,$(COST))
 
 test-compiled: $(VENV)/.test ## Run all tests against the compiled build, as it is installed
 	@reason=$$($(PY) -c 'import hatch_build; print(hatch_build.obstacle() or "")'); \

@@ -1,4 +1,4 @@
-"""Hypothesis profiles, chosen by HYPOTHESIS_PROFILE; ``ci`` where CI=true, else ``dev``.
+"""The meters of the cost tests, and Hypothesis profiles by HYPOTHESIS_PROFILE; ``ci`` where CI=true, else ``dev``.
 
 dev   a quick look, other examples each time
 ci    the same examples each time, a failure prints what reproduces it
@@ -6,8 +6,13 @@ fuzz  many examples, for `make fuzz`
 """
 
 import os
+import tracemalloc
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.meters import Meter, heap, interpreted, opcodes
 
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True, max_examples=200)
@@ -20,3 +25,13 @@ settings.register_profile(
 )
 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "dev"))
+
+
+@pytest.fixture(params=[pytest.param(opcodes, marks=interpreted), heap], ids=["opcodes", "heap"])
+def meter(request: pytest.FixtureRequest) -> Iterator[Meter]:
+    """Each way to count."""
+    counts: Meter = request.param
+    if counts is heap:
+        tracemalloc.start()
+    yield counts
+    tracemalloc.stop()

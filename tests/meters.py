@@ -11,10 +11,14 @@ from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any, TypeVar
 
-from jsontide import ParserState, parse_chunk
+import pytest
+
+from jsontide import COMPILED, ParserState, parse_chunk
 
 Result = TypeVar("Result")
 Meter = Callable[[Callable[[], Any]], tuple[int, Any]]
+
+interpreted = pytest.mark.skipif(COMPILED, reason="compiled code runs no bytecode; its copies show on the heap")
 
 
 def opcodes(call: Callable[[], Result]) -> tuple[int, Result]:

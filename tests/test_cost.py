@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from jsontide import (
-    COMPILED,
     ArrayNode,
     Limits,
     ObjectNode,
@@ -24,7 +23,7 @@ from jsontide import (
     parse_chunk,
 )
 from tests.cuts import fed, singles, sized, whole
-from tests.meters import Meter, heap, metered, opcodes, untraced
+from tests.meters import Meter, heap, interpreted, metered, opcodes, untraced
 from tests.oracles import loads
 from tests.relations import remade
 
@@ -68,18 +67,6 @@ SHAPES = {
     "duplicate keys": Shape("{", lambda number: ['"a":', f"{number % 10}", ","], 10_000),
     "words": Shape("[", lambda _: ["tr", "ue,", "null", ","], 5_000),
 }
-
-
-interpreted = pytest.mark.skipif(COMPILED, reason="compiled code runs no bytecode; its copies show on the heap")
-
-
-@pytest.fixture(params=[pytest.param(opcodes, marks=interpreted), heap], ids=["opcodes", "heap"])
-def meter(request: pytest.FixtureRequest) -> Iterator[Meter]:
-    counts: Meter = request.param
-    if counts is heap:
-        tracemalloc.start()
-    yield counts
-    tracemalloc.stop()
 
 
 @pytest.fixture(params=sorted(SHAPES))

@@ -1,0 +1,76 @@
+"""Law 8 for events, by counting: what a fragment costs does not depend on what came before it."""
+
+import tracemalloc
+from collections.abc import Callable
+from itertools import islice
+from statistics import median
+from typing import Any
+
+import pytest
+
+from jsontide import JsonFragmentAccumulator
+from tests.meters import Meter, interpreted, opcodes, untraced
+from tests.test_cost import SAMPLE, SHAPES, SLACK, SMALL, Shape
+
+LISTENERS: dict[str, Callable[[], JsonFragmentAccumulator]] = {
+    "all": JsonFragmentAccumulator,
+    "no values": lambda: JsonFragmentAccumulator(values=False),
+    "patterns": lambda: listening("**.name", "items[*].at", "text"),
+    "deltas": lambda: listening("**", deltas=True),
+}
+
+
+def listening(*patterns: str, **options: Any) -> JsonFragmentAccumulator:
+    accumulator = JsonFragmentAccumulator(updates=False)
+    for pattern in patterns:
+        accumulator.on(pattern, lambda _: None, **options)
+    return accumulator
+
+
+def sample(meter: Meter, accumulator: JsonFragmentAccumulator, shape: Shape, units: int) -> list[int]:
+    """What the next fragments cost after so many units."""
+    count = units * len(shape.unit(0))
+
+    def begin() -> None:
+        accumulator.add_fragment(shape.head)
+        for fragment in islice(shape.chunks(0), count):
+            accumulator.add_fragment(fragment)
+
+    untraced(begin)
+    return [
+        meter(lambda fragment=fragment: accumulator.add_fragment(fragment))[0]  # type: ignore[misc]
+        for fragment in islice(shape.chunks(units), SAMPLE)
+    ]
+
+
+@pytest.mark.parametrize("listener", LISTENERS)
+@pytest.mark.parametrize("name", [name for name in SHAPES if name != "digits"])
+def test_a_fragment_costs_the_same_early_and_late(meter: Meter, name: str, listener: str) -> None:
+    shape = SHAPES[name]
+    early = sample(meter, LISTENERS[listener](), shape, 3)
+    late = sample(meter, LISTENERS[listener](), shape, shape.late // 2 - SAMPLE)
+    assert median(late) <= SLACK[meter] * median(early) + SMALL[meter]
+
+
+def test_an_endless_stream_keeps_nothing() -> None:
+    accumulator = JsonFragmentAccumulator(values=False)
+    tracemalloc.start()
+    try:
+        for _ in range(200):
+            accumulator.add_fragment('{"id": 1, "tags": ["a", {"b": "text"}]}\n')
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(2_000):
+            accumulator.add_fragment('{"id": 1, "tags": ["a", {"b": "text"}]}\n')
+        assert tracemalloc.get_traced_memory()[0] - before < 2_000
+    finally:
+        tracemalloc.stop()
+
+
+@interpreted
+def test_a_thousand_patterns_cost_a_fragment_as_much_as_ten() -> None:
+    def cost(count: int) -> int:
+        accumulator = listening(*(f"items[*].key{number}" for number in range(count)))
+        accumulator.add_fragment('{"items": [{"key1": 1, "other": 2}, ')
+        return opcodes(lambda: accumulator.add_fragment('{"id": 1, "key1": "a", "name": "b"}, '))[0]
+
+    assert cost(1_000) <= cost(10) + 200
