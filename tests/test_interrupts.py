@@ -1,4 +1,7 @@
-"""Law 4 under interrupts: a step or a reading that is broken off, as by Ctrl-C, harms no state."""
+"""Law 4 under interrupts: a step or a reading that is broken off, as by Ctrl-C, harms no state.
+
+An accumulator is not a value: it says so when it was broken off, and never goes on with half of what it read.
+"""
 
 import sys
 from collections.abc import Callable
@@ -11,7 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from jsontide import COMPILED, create_parser_state, finalize, parse_chunk
+from jsontide import COMPILED, JsonFragmentAccumulator, create_parser_state, finalize, parse_chunk
+from jsontide.events import add_fragment, create_event_state
 from tests.cuts import Chunks, prefixes
 from tests.oracles import loads, visible
 from tests.relations import same
@@ -75,3 +79,34 @@ def test_law_4_a_step_can_be_broken_off_at_any_line(lines: int) -> None:
             break_off(partial(parse_chunk, state, chunk), lines)
             state = parse_chunk(state, chunk)
             assert same(state.value, visible(prefix))
+
+
+@pytest.mark.parametrize("lines", range(0, 160, 3))
+def test_law_4_telling_can_be_broken_off_at_any_line(lines: int) -> None:
+    text = '{"a": null, "b": [2, "x\\ny", {}], "a": "again", "c": 3.5, "d": nope, "e": 1}'
+    for size in (5, 12):
+        chunks = [text[at : at + size] for at in range(0, len(text), size)]
+        state = expected = create_event_state(skip_errors=True)
+        for chunk in chunks:
+            break_off(partial(add_fragment, state, chunk), lines)
+            expected, updates = add_fragment(expected, chunk)
+            state, again = add_fragment(state, chunk)
+            assert again == updates
+
+
+@pytest.mark.parametrize("lines", range(0, 120, 3))
+def test_an_accumulator_that_was_broken_off_says_so(lines: int) -> None:
+    chunks = ['{"a": [1, "te', 'xt", {"b": 2}', "], ", '"c": null}']
+    accumulator, whole = JsonFragmentAccumulator(), JsonFragmentAccumulator()
+    for chunk in chunks[:2]:
+        accumulator.add_fragment(chunk)
+        whole.add_fragment(chunk)
+    updates = whole.add_fragment(chunks[2])
+    break_off(partial(accumulator.add_fragment, chunks[2]), lines)
+    try:
+        again = accumulator.add_fragment(chunks[3])
+    except RuntimeError:
+        accumulator.reset()
+        assert accumulator.add_fragment("1 ")[0].value == 1
+    else:  # broken off before it began, or after all was done
+        assert again[-1].kind == "Error" or [*updates, *again][-1].value == {"a": [1, "text", {"b": 2}], "c": None}

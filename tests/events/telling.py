@@ -23,7 +23,7 @@ def joined(updates: Iterable[JsonFragmentUpdate]) -> list[Event]:
     result: list[Event] = []
     for update in updates:
         event = Event(update.kind.value, update.segments, update.text, update.value)
-        if event.kind == "PartialString" and result[-1].kind == "PartialString":
+        if event.kind == "PartialString" and result and result[-1][:2] == event[:2]:
             event = event._replace(text=(result.pop().text or "") + (event.text or ""))
         result.append(event)
     return result

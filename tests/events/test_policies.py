@@ -89,6 +89,13 @@ def test_what_is_wrong_is_skipped_to_the_next_comma_or_bracket(text: str, value:
             assert (repr(part) in str(update.text)) == bool(part)
 
 
+def test_what_comes_after_an_error_has_its_own_path() -> None:
+    for chunks in ways('{"a": "x\\q", "b": 1, "c": ["y\n", "z"], "d": [2]}'):
+        updates = told(chunks, on_error="skip", strings="whole", keys=False)
+        scalars = [update.path for update in updates if update.kind.startswith("Complete")]
+        assert scalars == ["root.b", "root.c[0]", "root.d[0]"]
+
+
 def test_a_closing_bracket_of_another_kind_is_skipped() -> None:
     for chunks in ways('[{"b": [1, 2}, 3], "c": 4}]'):
         updates = told(chunks, on_error="skip")

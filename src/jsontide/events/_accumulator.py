@@ -142,6 +142,7 @@ class JsonFragmentAccumulator:
     @property
     def state(self) -> EventState:
         """Where the stream stands, as a value for `add_fragment` and `finish` of `jsontide.events`."""
+        self._check_whole()
         return EventState(self._teller, self._source)
 
     @property
@@ -156,7 +157,8 @@ class JsonFragmentAccumulator:
         teller = self._teller
         source, text, is_good = as_text(fragment, self._source, teller.index)
         if not teller.is_over and len(fragment) > 0:
-            self._begin_step(teller)
+            self._check_whole()
+            teller.step += 1
             read(teller, text, source, is_good)
             self._source = source
         updates = teller.updates
@@ -171,7 +173,8 @@ class JsonFragmentAccumulator:
             self._listen_anew()
         teller = self._teller
         if not teller.is_over:
-            self._begin_step(teller)
+            self._check_whole()
+            teller.step += 1
             read_end(teller, self._source)
         updates = teller.updates
         teller.updates = []
@@ -223,11 +226,10 @@ class JsonFragmentAccumulator:
         }
         self._has_news = True
 
-    def _begin_step(self, teller: Teller) -> None:
-        if teller.told_step != teller.step:
+    def _check_whole(self) -> None:
+        if self._teller.told_step != self._teller.step:
             message = "the last call was broken off, and what it read is lost; reset, and begin again"
             raise RuntimeError(message)
-        teller.step += 1
 
     def _listen_anew(self) -> None:
         """Look for the patterns of now from here on."""

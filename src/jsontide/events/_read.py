@@ -144,6 +144,7 @@ def _begin_recovery(teller: Teller, error: ParserError) -> None:
     teller.is_over = False
     teller.held = ""
     teller.pieces = []
+    teller.spot = None
     teller.forget_string()
     teller.mode = top.after
 
