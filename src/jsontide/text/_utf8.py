@@ -7,16 +7,27 @@ A byte order mark at the very start is passed over.
 from __future__ import annotations
 
 from codecs import utf_8_decode
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mypy_extensions import i64
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
-class ByteSource(NamedTuple):
-    """Where a stream of bytes stands."""
+class ByteSource:
+    """Where a stream of bytes stands; it never changes."""
 
-    offset: int  # bytes decoded so far
-    pending: bytes  # the beginning of a sequence that is not complete yet
+    __slots__ = ("offset", "pending")
+
+    def __init__(self, offset: i64, pending: bytes) -> None:
+        self.offset: i64 = offset  # bytes decoded so far
+        self.pending: bytes = pending  # the beginning of a sequence that is not complete yet
+
+    def __reduce__(self) -> tuple[Callable[..., ByteSource], tuple[object, ...]]:
+        return ByteSource, (self.offset, self.pending)
 
 
 START_OF_BYTES: Final = ByteSource(0, b"")
@@ -27,8 +38,11 @@ def decode(source: ByteSource, chunk: bytes) -> tuple[ByteSource, str, bool]:
 
     If not, the new source stands before the sequence that is wrong.
     """
+    if not source.pending and chunk.isascii():
+        return ByteSource(source.offset + len(chunk), b""), chunk.decode(), True
     data = source.pending + chunk
     good = True
+    used: i64
     try:
         text, used = utf_8_decode(data, "strict", False)
     except UnicodeDecodeError as error:
