@@ -62,7 +62,7 @@ def unread(module: ModuleType) -> Feed:
 
 
 def updates(module: ModuleType) -> Callable[[str], Sequence[JsonFragmentUpdate]]:
-    add_fragment = module.JsonFragmentAccumulator().add_fragment
+    add_fragment = module.JsonFragmentAccumulator(values=False).add_fragment
 
     def feed(chunk: str) -> Sequence[JsonFragmentUpdate]:
         found: Sequence[JsonFragmentUpdate] = add_fragment(chunk)

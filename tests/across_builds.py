@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsontide import COMPILED, Limits, ParserState, create_parser_state, finalize, parse_chunk
+from jsontide.events import EventState, add_fragment, create_event_state, finish
 from tests.relations import portrait
 
 PLAIN = (
@@ -34,6 +35,12 @@ OPTIONS: tuple[dict[str, Any], ...] = (
     {"floats": "lexeme", "limits": Limits(max_depth=4, max_string=20, max_number=12)},
 )
 
+EVENT_OPTIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"skip_errors": True, "floats": "decimal"},
+    {"strings": "deltas", "values": False, "documents": 1},
+)
+
 
 class Record(NamedTuple):
     dumped: bytes
@@ -48,8 +55,11 @@ def documents() -> Iterator[str | bytes]:
     yield b'["\xf0\x9f\x98\x80", "\xc3("]'
 
 
-def seen(state: ParserState, rest: str | bytes) -> tuple[str, str, str]:
+def seen(state: ParserState | EventState, rest: str | bytes) -> tuple[str, str, str]:
     """What a state says, then after the rest of the text, then at its end; as text, so that types count."""
+    if isinstance(state, EventState):
+        told, updates = add_fragment(state, rest)
+        return repr(state), repr(updates), repr(finish(told)[1])
     fed = parse_chunk(state, rest)
     return repr(portrait(state)), repr(portrait(fed)), repr(portrait(finalize(fed)))
 
@@ -63,6 +73,12 @@ def records() -> Iterator[Record]:
                 yield Record(pickle.dumps(state), rest, seen(state, rest))
                 # From the pickled place on, one character at a time: states in all modes.
                 state = parse_chunk(state, document[place : place + 1])
+        for options in EVENT_OPTIONS:
+            telling = create_event_state(**options)
+            for place in range(len(document) + 1):
+                rest = document[place:]
+                yield Record(pickle.dumps(telling), rest, seen(telling, rest))
+                telling, _ = add_fragment(telling, document[place : place + 1])
 
 
 def dump(file: Path) -> None:

@@ -186,10 +186,16 @@ def test_what_is_neither_text_nor_sequence_is_refused(wrong: Any) -> None:
         parse_pattern(wrong)
 
 
-@pytest.mark.parametrize("wrong", [True, None, 1.0, b"a", ("a",), Key("a")])
+@pytest.mark.parametrize("wrong", [True, None, 1.0, b"a", ("a",)])
 def test_a_segment_that_is_neither_key_nor_index_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError, match=rf"keys and indices, not {type(wrong).__name__}"):
         parse_pattern(("a", wrong))
+
+
+def test_steps_in_a_sequence_stand_for_themselves() -> None:
+    steps = parse_pattern("a[*].**")
+    assert parse_pattern(steps) == steps
+    assert parse_pattern((*steps, "*")) == (*steps, Key("*"))
 
 
 def test_patterns_are_values() -> None:

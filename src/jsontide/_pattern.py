@@ -10,7 +10,7 @@
 A pattern starts at the root.
 Paths as `path_text` writes them are patterns too, so a first word `root` is the root itself: `root.users` is `users`,
 and `root` alone is the whole document; a member of that name is `root.root` or `["root"]`.
-A sequence is literal: in `("*", 0)` the star is a key.
+A sequence is literal: in `("*", 0)` the star is a key; steps in it stand for themselves.
 
 Rule: a step is decided by the key or index alone, never by what follows in the document.
 An index that counts from the end is no step.
@@ -85,7 +85,7 @@ _FROM_START: Final = "an index counted from the start: where a stream ends is no
 _FORWARDS: Final = "a step of at least 1: a stream goes forwards only"
 
 
-def parse_pattern(pattern: str | Sequence[Segment]) -> Pattern:
+def parse_pattern(pattern: str | Sequence[Segment | Step]) -> Pattern:
     """Read a pattern; `PathSyntaxError` tells what is wrong with it, and where.
 
     >>> parse_pattern("users[*].name")
@@ -101,15 +101,17 @@ def parse_pattern(pattern: str | Sequence[Segment]) -> Pattern:
     raise TypeError(message)
 
 
-def _literal(segments: Sequence[Segment], at: int) -> Step:
+def _literal(segments: Sequence[Segment | Step], at: int) -> Step:
     segment = segments[at]
+    if isinstance(segment, Step):
+        return segment
     if isinstance(segment, str):
         return Key(segment)
     if not isinstance(segment, int) or isinstance(segment, bool):
         message = f"a pattern must have keys and indices, not {type(segment).__name__}"
         raise TypeError(message)
     if segment < 0:
-        before = path_text(tuple(segments[:at]))
+        before = path_text(tuple(each for each in segments[:at] if isinstance(each, str | int)))
         _fail(_FROM_START, f"{before}[{segment}]", len(before) + 1)
     return Item(segment)
 

@@ -13,8 +13,8 @@ from contextlib import aclosing, closing
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast, overload
 
 from jsontide._errors import JsonStreamError
-from jsontide._path import Segment, path_text
-from jsontide._pattern import parse_pattern
+from jsontide._path import Segment
+from jsontide._pattern import AnyItem, AnyKey, Pattern, parse_pattern
 from jsontide._values import MISSING
 from jsontide.adapters._chunks import as_async_chunks, as_chunks
 from jsontide.events import JsonFragmentAccumulator
@@ -127,7 +127,9 @@ def avalue(
 class _Finder(Generic[_Found]):
     """The stage inside the loops: a chunk in, what the patterns match in it out."""
 
-    def __init__(self, pick: Callable[[JsonFragmentUpdate], _Found], *patterns: _Pattern, deltas: bool = False) -> None:
+    def __init__(
+        self, pick: Callable[[JsonFragmentUpdate], _Found], *patterns: _Pattern | Pattern, deltas: bool = False
+    ) -> None:
         self._found: list[_Found] = []
         self._accumulator = JsonFragmentAccumulator(updates=False)
         for pattern in patterns:
@@ -167,11 +169,10 @@ async def _first(found: AsyncGenerator[JsonValue]) -> JsonValue | Missing:
         return await anext(found, MISSING)
 
 
-def _inside(pattern: _Pattern) -> tuple[str, str]:
+def _inside(pattern: _Pattern) -> tuple[Pattern, Pattern]:
     """Return the patterns of all elements and of all members of what a pattern matches."""
-    parse_pattern(pattern)  # so that an error shows what the caller wrote
-    text = pattern if isinstance(pattern, str) else path_text(tuple(pattern))
-    return text + "[*]", text + ".*"
+    steps = parse_pattern(pattern)
+    return (*steps, AnyItem()), (*steps, AnyKey())
 
 
 def _delta_in(update: JsonFragmentUpdate) -> str:

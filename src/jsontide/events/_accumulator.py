@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from jsontide._path import Segment
-    from jsontide._pattern import Pattern
+    from jsontide._pattern import Pattern, Step
     from jsontide.events._options import Floats, Strings
     from jsontide.events._teller import Teller
     from jsontide.text import Limits
@@ -190,7 +190,7 @@ class JsonFragmentAccumulator:
 
     def on(
         self,
-        pattern: str | Sequence[Segment],
+        pattern: str | Sequence[Segment | Step],
         callback: Callback | None = None,
         *,
         deltas: bool = False,

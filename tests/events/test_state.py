@@ -1,0 +1,93 @@
+"""The pure form: states that stay as they are, can be fed again, and go into a pickle and out of it."""
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate, Reason
+from jsontide.events import EventState, add_fragment, create_event_state, finish
+from tests.cuts import singles
+
+TEXTS = (
+    '{"a": [1, {"b": "x\\n😀y"}, true], "a": null}\n[2.5] 7',
+    '{"a": [1, @"x,", {"k" 3}, "y\\q\\"z", 4], "b": nope}\n@@\n[5]',
+)
+
+
+def described(updates: list[JsonFragmentUpdate]) -> list[str]:
+    return list(map(repr, updates))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("skip", [True, False])
+def test_every_state_can_be_pickled_and_fed_again(text: str, skip: bool) -> None:  # noqa: FBT001
+    data = text.encode()
+    state = create_event_state(skip_errors=skip)
+    for at, byte in enumerate(singles(data)):
+        again: EventState = pickle.loads(pickle.dumps(state))  # noqa: S301 - our own pickle
+        both = [add_fragment(each, data[at:]) for each in (state, again)]
+        assert described(both[0][1]) == described(both[1][1])
+        assert described(finish(both[0][0])[1]) == described(finish(both[1][0])[1])
+        state, _ = add_fragment(state, byte)
+
+
+def test_a_state_with_patterns_keeps_them_in_its_pickle() -> None:
+    accumulator = JsonFragmentAccumulator(updates=False)
+    accumulator.on("a[*].b", print)
+    accumulator.on("a[0]", print, deltas=True)
+    accumulator.add_fragment('{"a": [{"b": "x')
+    state: EventState = pickle.loads(pickle.dumps(accumulator.state))  # noqa: S301 - our own pickle
+    teller = state._teller
+    assert teller.watch.patterns == accumulator.state._teller.watch.patterns
+    assert teller.string_wanted == (0,)
+    assert teller.keeps_text
+
+
+def test_a_state_is_its_own_copy() -> None:
+    state, _ = add_fragment(create_event_state(), "[1")
+    assert copy.copy(state) is state
+    assert copy.deepcopy(state) is state
+    assert repr(state) == "<EventState at index 2>"
+    assert state.index == 2
+
+
+def test_a_state_tells_whether_it_is_over_or_complete() -> None:
+    state, _ = add_fragment(create_event_state(documents=1), "[]")
+    assert (state.is_complete, state.is_over, state.error) == (True, False, None)
+    assert finish(state) == (state, [])
+    assert add_fragment(state, "") == (state, [])
+    over, updates = add_fragment(state, "!")
+    assert over.is_over
+    assert not over.is_complete
+    assert over.error is updates[0].value
+    assert add_fragment(over, "more") == (over, [])
+    assert finish(over) == (over, [])
+    assert state.is_complete
+
+
+def test_feeding_a_state_twice_leaves_it_as_it_was() -> None:
+    half, _ = add_fragment(create_event_state(), '{"a": ["x')
+    first = add_fragment(half, 'y"], "b": 1}')[1]
+    second = add_fragment(half, 'z"]}')[1]
+    assert first[-1].value == {"a": ["xy"], "b": 1}
+    assert second[-1].value == {"a": ["xz"]}
+    assert described(add_fragment(half, 'y"], "b": 1}')[1]) == described(first)
+
+
+def test_bytes_that_break_off_are_an_error_at_the_end() -> None:
+    state, _ = add_fragment(create_event_state(), b'"\xc3')
+    error: Any = finish(state)[1][0].value
+    assert error.reason is Reason.UNEXPECTED_END
+    assert "the rest of the UTF-8 sequence at byte 1" in error.message
+    error = add_fragment(state, b'"')[1][-1].value
+    assert error.reason is Reason.BAD_UTF8
+
+
+@pytest.mark.parametrize("wrong", [None, "state", 1, EventState])
+def test_what_is_no_state_is_refused(wrong: Any) -> None:
+    with pytest.raises(TypeError):
+        add_fragment(wrong, "[]")
+    with pytest.raises(TypeError):
+        finish(wrong)
