@@ -10,7 +10,7 @@ from jsontide._pattern import parse_pattern
 from jsontide.events._create import DEFAULT_LIMITS, create_event_state
 from jsontide.events._errors import JsonFragmentError
 from jsontide.events._fork import fork
-from jsontide.events._read import as_text, read, read_end
+from jsontide.events._read import as_text, read, read_decoded, read_end
 from jsontide.events._state import EventState
 from jsontide.events._update import JsonFragmentUpdate
 from jsontide.events._watch import NOTHING_WATCHED, Watch
@@ -138,6 +138,7 @@ class JsonFragmentAccumulator:
         self._has_news: bool = False  # subscriptions have come or gone since the teller was made
         self._untold: deque[tuple[int, JsonFragmentUpdate]] = deque()
         self._unreturned: list[JsonFragmentUpdate] = []
+        self._has_leftovers: bool = False  # a callback raised, and those two are not empty
 
     @property
     def state(self) -> EventState:
@@ -155,17 +156,27 @@ class JsonFragmentAccumulator:
         if self._has_news:
             self._listen_anew()
         teller = self._teller
-        source, text, is_good = as_text(fragment, self._source, teller.index)
-        if not teller.is_over and len(fragment) > 0:
-            self._check_whole()
-            teller.step += 1
-            read(teller, text, source, is_good)
-            self._source = source
+        if isinstance(fragment, str) and self._source is None:
+            if fragment and not teller.is_over:
+                if teller.told_step != teller.step:
+                    self._check_whole()
+                teller.step += 1
+                read(teller, fragment)
+        else:
+            self._add_bytes(teller, fragment)
         updates = teller.updates
         teller.updates = []
-        if teller.hits or self._unreturned or self._untold or teller.is_over:
+        if teller.hits or teller.is_over or self._has_leftovers:
             return self._deliver(updates)
         return updates
+
+    def _add_bytes(self, teller: Teller, fragment: str | bytes | bytearray | memoryview) -> None:
+        source, text, is_good = as_text(fragment, self._source, teller.index)
+        if len(fragment) > 0 and not teller.is_over:
+            self._check_whole()
+            teller.step += 1
+            read_decoded(teller, text, source, is_good)
+            self._source = source
 
     def finish(self) -> list[JsonFragmentUpdate]:
         """Say that the text is over; return what only that decides: a root number, or the error."""
@@ -187,6 +198,7 @@ class JsonFragmentAccumulator:
         self._has_news = bool(self._subscriptions)
         self._untold.clear()
         self._unreturned = []
+        self._has_leftovers = False
 
     def on(
         self,
@@ -249,11 +261,13 @@ class JsonFragmentAccumulator:
         self._untold.extend([(ids[number], update) for number, update in teller.hits])
         self._unreturned.extend(updates)
         teller.hits = []
+        self._has_leftovers = True
         while self._untold:
             identity, update = self._untold.popleft()
             subscription = self._subscriptions.get(identity)
             if subscription is not None:
                 subscription._tell(update)
+        self._has_leftovers = False
         updates = self._unreturned
         self._unreturned = []
         if self._raises and teller.error is not None:

@@ -65,20 +65,25 @@ def as_text(
     return decode(START_OF_BYTES if source is None else source, bytes(fragment))
 
 
-def read(teller: Teller, text: str, source: ByteSource | None, is_good: bool) -> None:
-    """Read a fragment, whatever is in it; `is_good` tells that its bytes were UTF-8 to the end."""
+def read(teller: Teller, text: str) -> None:
+    """Read a fragment, whatever is in it."""
     if teller.recovery is None:
         held = teller.held
         teller.scan(text)
-        if teller.error is None:
-            teller.tell_open_string()
-        else:
+        if teller.is_over:
             _read_on(teller, _after_error(teller, held, text))
+        elif teller.mode == modes.STRING:
+            teller.tell_open_string()
     else:
         _read_on(teller, text)
+    teller.told_step = teller.step
+
+
+def read_decoded(teller: Teller, text: str, source: ByteSource | None, is_good: bool) -> None:
+    """Read a fragment that came as bytes; `is_good` tells that they were UTF-8 to the end."""
+    read(teller, text)
     if not is_good and source is not None and not teller.is_over:
         _fail(teller, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}")
-    teller.told_step = teller.step
 
 
 def _read_on(teller: Teller, text: str) -> None:

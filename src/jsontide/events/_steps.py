@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jsontide.events._fork import claim
-from jsontide.events._read import as_text, read, read_end
+from jsontide.events._read import as_text, read_decoded, read_end
 from jsontide.events._state import EventState
 from jsontide.text import _modes as modes
 
@@ -37,7 +37,7 @@ def add_fragment(
     if state.is_over or len(fragment) == 0:
         return state, []
     teller = claim(state)
-    read(teller, text, source, is_good)
+    read_decoded(teller, text, source, is_good)
     return _result(teller, source)
 
 
