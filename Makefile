@@ -69,7 +69,7 @@ docs: $(VENV)/.docs ## Regenerate the command line reference and build the docum
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 	@echo "built: site/index.html"
 
-bench: $(VENV)/.bench ## Measure the cost of a chunk beside other libraries, and write docs/benchmarks.md (seven minutes)
+bench: $(VENV)/.bench ## Measure the cost of a chunk beside other libraries, and write docs/benchmarks.md (eight minutes)
 	$(PY) -m benchmarks
 
 fuzz: $(VENV)/.test ## Run the property tests with twenty times the examples (half an hour)

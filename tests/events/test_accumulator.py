@@ -167,6 +167,18 @@ def test_limits_are_for_each_document() -> None:
     assert "at most 3 values" in str(error.text)
 
 
+def test_a_string_that_exceeds_the_text_limit_is_told_up_to_it() -> None:
+    text = '["a", "bcdef\\u0041g"]'
+    for most in range(7, len(text)):
+        for chunks in ways(text):
+            updates = told(chunks, ended=False, limits=Limits(max_chars=most))
+            pieces = [update for update in updates if update.kind == "PartialString" and update.segments == (1,)]
+            assert "".join(json.loads(f'"{text[each.start : each.end]}"') for each in pieces) == (
+                "".join(each.text or "" for each in pieces)
+            )
+            assert updates[-1].start == most
+
+
 def test_lines_are_counted_across_documents() -> None:
     for chunks in ways("1\n[2,\n3]\n\n{}\n [x]"):
         (error,) = errors(told(chunks))

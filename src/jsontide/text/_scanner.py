@@ -125,6 +125,7 @@ class Scanner(Sink):
                 self.scan(chunk[begin : begin + room])
                 begin += room
             else:
+                self.token_end = self.index - len(self.held)
                 self.fail(Reason.TEXT_TOO_LONG, f"at most {self.max_chars} characters of text", self.index)
         self.settled_step = self.step
 
