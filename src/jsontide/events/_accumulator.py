@@ -10,10 +10,11 @@ from jsontide._pattern import parse_pattern
 from jsontide.events._create import DEFAULT_LIMITS, create_event_state
 from jsontide.events._errors import JsonFragmentError
 from jsontide.events._fork import fork
-from jsontide.events._read import as_text, read, read_decoded, read_end
+from jsontide.events._read import read, read_decoded, read_end
 from jsontide.events._state import EventState
 from jsontide.events._update import JsonFragmentUpdate
 from jsontide.events._watch import NOTHING_WATCHED, Watch
+from jsontide.text._utf8 import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,7 +172,7 @@ class JsonFragmentAccumulator:
         return updates
 
     def _add_bytes(self, teller: Teller, fragment: str | bytes | bytearray | memoryview) -> None:
-        source, text, is_good = as_text(fragment, self._source, teller.index)
+        source, text, is_good = as_text(fragment, self._source, teller.index, "fragment")
         if len(fragment) > 0 and not teller.is_over:
             self._check_whole()
             teller.step += 1

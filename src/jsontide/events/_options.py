@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from jsontide.text import Limits
+from jsontide.text._choices import check_choices, check_limits
 
 Strings: TypeAlias = Literal["both", "deltas", "whole"]
 Floats: TypeAlias = Literal["float", "decimal", "lexeme"]
@@ -28,15 +29,8 @@ class EventOptions:
     skips_errors: bool
 
     def __post_init__(self) -> None:
-        if not isinstance(self.limits, Limits):
-            message = f"limits must be Limits, not {type(self.limits).__name__}"
-            raise TypeError(message)
-        for name, choices in _CHOICES.items():
-            choice = getattr(self, name)
-            if choice not in choices:
-                accepted = ", ".join(map(repr, choices))
-                message = f"{name} must be one of {accepted}, not {choice!r}"
-                raise ValueError(message)
+        check_limits(self.limits)
+        check_choices(self, _CHOICES)
         for name in _SWITCHES:
             if not isinstance(getattr(self, name), bool):
                 message = f"{name} must be a bool, not {type(getattr(self, name)).__name__}"

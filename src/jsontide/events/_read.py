@@ -13,7 +13,6 @@ from jsontide.events._kinds import JsonFragmentKind
 from jsontide.events._update import update_at
 from jsontide.text import _modes as modes
 from jsontide.text._skip import Skip, begin_skip
-from jsontide.text._utf8 import START_OF_BYTES, decode
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -42,27 +41,6 @@ class Recovery:
     def copy(self) -> Recovery:
         """Return the same, to go on with independently."""
         return Recovery(self.error, self.skip.copy(), self.shown)
-
-
-def as_text(
-    fragment: str | bytes | bytearray | memoryview, source: ByteSource | None, index: i64
-) -> tuple[ByteSource | None, str, bool]:
-    """Return where the bytes stand, if there are any, the text that is new, and whether all of it was good.
-
-    `source` and `index` tell what came before: str and bytes cannot be mixed.
-    """
-    if isinstance(fragment, str):
-        if source is not None:
-            message = "a str fragment cannot follow bytes fragments"
-            raise TypeError(message)
-        return None, fragment, True
-    if not isinstance(fragment, bytes | bytearray | memoryview):
-        message = f"a fragment must be str, bytes, bytearray or memoryview, not {type(fragment).__name__}"
-        raise TypeError(message)
-    if source is None and index > 0:
-        message = "a bytes fragment cannot follow str fragments"
-        raise TypeError(message)
-    return decode(START_OF_BYTES if source is None else source, bytes(fragment))
 
 
 def read(teller: Teller, text: str) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jsontide.events._fork import claim
-from jsontide.events._read import as_text, read_decoded, read_end
+from jsontide.events._read import read_decoded, read_end
 from jsontide.events._state import EventState
 from jsontide.text import _modes as modes
+from jsontide.text._utf8 import as_text
 
 if TYPE_CHECKING:
     from jsontide.events._teller import Teller
@@ -33,7 +34,7 @@ def add_fragment(
     root.city PartialString Kyo
     """
     _check_state(state)
-    source, text, is_good = as_text(fragment, state._source, state._index)
+    source, text, is_good = as_text(fragment, state._source, state._index, "fragment")
     if state.is_over or len(fragment) == 0:
         return state, []
     teller = claim(state)

@@ -52,3 +52,24 @@ def decode(source: ByteSource, chunk: bytes) -> tuple[ByteSource, str, bool]:
     if source.offset == 0 and text[:1] == _BYTE_ORDER_MARK:
         text = text[1:]
     return ByteSource(source.offset + used, data[used:]), text, good
+
+
+def as_text(
+    chunk: str | bytes | bytearray | memoryview, source: ByteSource | None, index: i64, noun: str
+) -> tuple[ByteSource | None, str, bool]:
+    """Do as `decode` does with whatever people pass as a chunk, which `noun` calls as they do.
+
+    `source` and `index` tell what came before: str and bytes cannot be mixed.
+    """
+    if isinstance(chunk, str):
+        if source is not None and chunk:
+            message = f"a str {noun} cannot follow bytes {noun}s"
+            raise TypeError(message)
+        return source, chunk, True
+    if not isinstance(chunk, bytes | bytearray | memoryview):
+        message = f"a {noun} must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}"
+        raise TypeError(message)
+    if source is None and index > 0 and len(chunk) > 0:
+        message = f"a bytes {noun} cannot follow str {noun}s"
+        raise TypeError(message)
+    return decode(START_OF_BYTES if source is None else source, bytes(chunk))

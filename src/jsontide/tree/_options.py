@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from jsontide.text import Limits
+from jsontide.text._choices import check_choices, check_limits
 
 DuplicateKeys: TypeAlias = Literal["last", "first", "error"]
 Trailing: TypeAlias = Literal["error", "ignore"]
@@ -28,12 +29,5 @@ class Options:
     floats: Floats
 
     def __post_init__(self) -> None:
-        if not isinstance(self.limits, Limits):
-            message = f"limits must be Limits, not {type(self.limits).__name__}"
-            raise TypeError(message)
-        for name, choices in _CHOICES.items():
-            choice = getattr(self, name)
-            if choice not in choices:
-                accepted = ", ".join(map(repr, choices))
-                message = f"{name} must be one of {accepted}, not {choice!r}"
-                raise ValueError(message)
+        check_limits(self.limits)
+        check_choices(self, _CHOICES)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from jsontide._errors import Reason
 from jsontide._values import MISSING
 from jsontide.text import _modes as modes
-from jsontide.text._utf8 import START_OF_BYTES, decode
+from jsontide.text._utf8 import as_text
 from jsontide.tree._fork import fork
 from jsontide.tree._state import ParserState, check_state
 
@@ -30,14 +30,11 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
     """
     if not isinstance(state, ParserState):
         check_state(state)
-    if not isinstance(chunk, str):
+    if not isinstance(chunk, str) or state._source is not None:
         return _parse_bytes(state, chunk)
     tape = state._tape
     if not chunk or (tape.is_over and state.is_over):
         return state
-    if state._source is not None:
-        message = "a str chunk cannot follow bytes chunks"
-        raise TypeError(message)
     if tape.step != state._step:
         tape = fork(state)
     # Counted before anything is written: a state whose step is broken off is no longer the newest.
@@ -46,19 +43,10 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
     return ParserState(tape, None, state)
 
 
-def _parse_bytes(state: ParserState, chunk: bytes | bytearray | memoryview) -> ParserState:
-    if not isinstance(chunk, bytes | bytearray | memoryview):
-        message = f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}"
-        raise TypeError(message)
-    if len(chunk) == 0 or state.is_over:
+def _parse_bytes(state: ParserState, chunk: str | bytes | bytearray | memoryview) -> ParserState:
+    source, text, is_good = as_text(chunk, state._source, state._index, "chunk")
+    if source is None or len(chunk) == 0 or state.is_over:
         return state
-    source = state._source
-    if source is None:
-        if state._index > 0:
-            message = "a bytes chunk cannot follow str chunks"
-            raise TypeError(message)
-        source = START_OF_BYTES
-    source, text, is_good = decode(source, bytes(chunk))
     tape = claim(state)
     if text:
         tape.scan(text)

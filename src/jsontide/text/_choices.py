@@ -1,0 +1,26 @@
+"""Options as people pass them in, or an error that names the option and what is accepted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jsontide.text._limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def check_limits(limits: object) -> None:
+    """Refuse what is no `Limits`."""
+    if not isinstance(limits, Limits):
+        message = f"limits must be Limits, not {type(limits).__name__}"
+        raise TypeError(message)
+
+
+def check_choices(options: object, accepted: Mapping[str, Sequence[str]]) -> None:
+    """Refuse attributes that are none of their choices."""
+    for name, choices in accepted.items():
+        choice = getattr(options, name)
+        if choice not in choices:
+            message = f"{name} must be one of {', '.join(map(repr, choices))}, not {choice!r}"
+            raise ValueError(message)
