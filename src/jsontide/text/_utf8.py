@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
+_LIKE_BYTES: Final = (bytearray, memoryview)
 
 
 class ByteSource:
@@ -66,10 +67,14 @@ def as_text(
             message = f"a str {noun} cannot follow bytes {noun}s"
             raise TypeError(message)
         return source, chunk, True
-    if not isinstance(chunk, bytes | bytearray | memoryview):
+    if isinstance(chunk, bytes):
+        data = chunk
+    elif isinstance(chunk, _LIKE_BYTES):
+        data = bytes(chunk)
+    else:
         message = f"a {noun} must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}"
         raise TypeError(message)
-    if source is None and index > 0 and len(chunk) > 0:
+    if source is None and index > 0 and data:
         message = f"a bytes {noun} cannot follow str {noun}s"
         raise TypeError(message)
-    return decode(START_OF_BYTES if source is None else source, bytes(chunk))
+    return decode(START_OF_BYTES if source is None else source, data)
