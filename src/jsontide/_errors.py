@@ -3,8 +3,9 @@
     ParserError        a value: what is wrong, and where
     Exception
     └── ValueError
-        ├── JsonStreamError    raised by those conveniences that hand out values instead of states
-        └── PathSyntaxError    raised for a pattern that is none: programs write patterns, streams do not
+        ├── JsonStreamError          raised by those conveniences that hand out values instead of states
+        │   └── JsonFragmentError    the same with the updates that came before, in `events`
+        └── PathSyntaxError          raised for a pattern that is none: programs write patterns, streams do not
 
 Parsing itself raises nothing on text: an error is part of the state.
 Decide by `reason`; messages are for people and may change.

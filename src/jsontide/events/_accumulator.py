@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
     from jsontide._path import Segment
     from jsontide._pattern import Pattern, Step
-    from jsontide.events._options import Floats, Strings
+    from jsontide.events._options import Strings
     from jsontide.events._teller import Teller
     from jsontide.text import Limits
+    from jsontide.text._choices import Floats
     from jsontide.text._utf8 import ByteSource
 
 OnError: TypeAlias = Literal["event", "raise", "skip"]

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from jsontide.events._options import EventOptions, Floats, Strings
+from jsontide.events._options import EventOptions, Strings
 from jsontide.events._state import EventState
 from jsontide.events._teller import Teller
 from jsontide.events._watch import NOTHING_WATCHED
 from jsontide.text import Limits
+from jsontide.text._choices import Floats
 
 DEFAULT_LIMITS: Final = Limits()
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from jsontide.text import Limits
-from jsontide.text._choices import check_choices, check_limits
+from jsontide.text._choices import FLOATS, Floats, check_choices, check_limits
 
 Strings: TypeAlias = Literal["both", "deltas", "whole"]
-Floats: TypeAlias = Literal["float", "decimal", "lexeme"]
 
-_CHOICES: Final = {"strings": ("both", "deltas", "whole"), "floats": ("float", "decimal", "lexeme")}
+_CHOICES: Final = {"strings": ("both", "deltas", "whole"), "floats": FLOATS}
 _SWITCHES: Final = ("updates", "keys", "values", "skips_errors")
 
 

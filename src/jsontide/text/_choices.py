@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from jsontide.text._limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+Floats: TypeAlias = Literal["float", "decimal", "lexeme"]
+"""What numbers with a fraction or an exponent become."""
+FLOATS: Final = ("float", "decimal", "lexeme")
 
 
 def check_limits(limits: object) -> None:

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from jsontide.text import Limits
-from jsontide.text._choices import check_choices, check_limits
+from jsontide.text._choices import FLOATS, Floats, check_choices, check_limits
 
 DuplicateKeys: TypeAlias = Literal["last", "first", "error"]
 Trailing: TypeAlias = Literal["error", "ignore"]
-Floats: TypeAlias = Literal["float", "decimal", "lexeme"]
 
 _CHOICES: Final = {
     "duplicate_keys": ("last", "first", "error"),
     "trailing": ("error", "ignore"),
-    "floats": ("float", "decimal", "lexeme"),
+    "floats": FLOATS,
 }
 
 
