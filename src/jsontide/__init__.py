@@ -1,6 +1,7 @@
 """JSON that streams around language models.
 
 Text in pieces in, values out while they grow: see `parse_chunk`.
+Whole values in, text in pieces out: see `JsonStreamChunker`.
 """
 
 from jsontide._errors import JsonStreamError, ParserError, PathSyntaxError, Reason
