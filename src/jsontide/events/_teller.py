@@ -51,6 +51,32 @@ _JSON_COMPLETE: Final = JsonFragmentKind.JsonComplete
 class Teller(Scanner):
     """The end of a stream: what is open there, and what has been told of it."""
 
+    __slots__ = (
+        "floats",
+        "hits",
+        "is_told",
+        "keeps_text",
+        "keeps_values",
+        "known_keys",
+        "most_documents",
+        "options",
+        "recovery",
+        "spot",
+        "string_wanted",
+        "tells",
+        "tells_deltas",
+        "tells_keys",
+        "tells_whole_strings",
+        "told",
+        "told_index",
+        "told_pieces",
+        "told_step",
+        "top",
+        "updates",
+        "wants_deltas",
+        "watch",
+    )
+
     def __init__(self, options: EventOptions, watch: Watch) -> None:
         super().__init__(options.limits, ignore_trailing=False)
         self.options: EventOptions = options

@@ -4,21 +4,17 @@
 opens or closes, a key, a string, a number or a literal is complete.
 What is not decidable yet waits in two places: `held` keeps the few characters that must be read again with those that
 follow (half an escape, half a literal), `pieces` the decoded text of a string, key or number that goes on.
-
-A scanner is mutable and sits at the end of its text.
-Everything in it that a later moment could overwrite is small and can be copied; what is large (`pieces`, `newlines`)
-is only ever appended to, so that a length is enough to remember how it was.
+Where reading stands meanwhile, the cursor knows.
 """
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
-from jsontide._errors import ParserError, Reason
+from jsontide._errors import Reason
 from jsontide.text import _modes as modes
 from jsontide.text._build import COMPILED
+from jsontide.text._cursor import Cursor
 from jsontide.text._escapes import unescape
 from jsontide.text._grammar import (
     BEGIN_NUMBER,
@@ -36,12 +32,9 @@ from jsontide.text._grammar import (
     SPACE,
 )
 from jsontide.text._plain import plain_end
-from jsontide.text._sink import Sink
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
-
-    from jsontide.text._limits import Limits
 
 _NUMBER_MAY_END: Final = (modes.AFTER_ZERO, modes.INTEGER, modes.FRACTION, modes.EXPONENT)
 _QUOTE: Final = 34
@@ -49,37 +42,10 @@ _BACKSLASH: Final = 92
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
-class Scanner(Sink):
+class Scanner(Cursor):
     """Reads chunks, and tells its own sink methods what is certain."""
 
-    def __init__(self, limits: Limits, *, ignore_trailing: bool) -> None:
-        self.max_depth: i64 = limits.max_depth
-        self.max_chars: i64 = limits.max_chars
-        self.max_index: i64 = limits.max_chars  # where so many characters of this document end
-        self.max_string: i64 = limits.max_string
-        self.max_number: i64 = limits.max_number
-        self.max_nodes: i64 = limits.max_nodes
-        self.ignore_trailing: bool = ignore_trailing
-
-        self.mode: i64 = modes.VALUE
-        self.after: i64 = modes.DONE  # what may follow a value where we are now
-        self.index: i64 = 0  # code points read, the held ones included
-        self.base: i64 = 0  # index of the first character of the text being scanned
-        self.depth: i64 = 0  # open containers
-        self.node_count: i64 = 0  # values opened so far
-        self.step: i64 = 0  # chunks read
-        self.settled_step: i64 = 0  # the last step that was not broken off
-        self.changed_step: i64 = 0  # the last step that changed something visible
-        self.hidden_levels: i64 = 0  # above 0 while what is read is not to be shown
-        self.held: str = ""
-        self.token_start: i64 = 0  # index of the newest token; of a string, after its quote
-        self.token_end: i64 = 0  # where the last string or key ended, before its quote, or failed
-        self.pieces: list[str] = []
-        self.newlines: array[int] = array("Q")
-        self.lines_before: i64 = 0  # those that are not in `newlines` any more
-        self.is_over: bool = False  # no more will be read: an error, or ignored text
-        self.error: ParserError | None = None
-        self.trailing_index: i64 = -1
+    __slots__ = ()
 
     def scan(self, chunk: str) -> None:
         """Read on; afterwards `mode` tells what may come next."""
@@ -380,16 +346,3 @@ class Scanner(Sink):
             self.is_over = True
         else:
             self.fail(Reason.TRAILING_TEXT, wanted, at)
-
-    def fail(self, reason: Reason, wanted: str, at: i64) -> None:
-        """Stop for good: `wanted` should have stood at `at`."""
-        line, column = self.position(at)
-        message = f"expected {wanted} (line {line}, column {column})"
-        self.error = ParserError(message, reason, at, line, column, self.path())
-        self.index = at
-        self.is_over = True
-
-    def position(self, index: int) -> tuple[int, int]:
-        """Line and column of an index, as `json.JSONDecodeError` counts them."""
-        line = bisect_left(self.newlines, index)
-        return self.lines_before + line + 1, index - self.newlines[line - 1] if line else index + 1

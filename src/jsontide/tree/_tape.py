@@ -33,6 +33,26 @@ _LITERAL_VALUES: Final[dict[str, bool | None]] = {"true": True, "false": False, 
 class Tape(Scanner):
     """The end of a stream: what has been read, and where reading stands."""
 
+    __slots__ = (
+        "document",
+        "entries",
+        "floats",
+        "is_duplicate",
+        "keep_first",
+        "keys",
+        "known_keys",
+        "lexemes",
+        "member_key",
+        "newest",
+        "node_index",
+        "options",
+        "owners",
+        "refuse_duplicates",
+        "shown_step",
+        "spare",
+        "top",
+    )
+
     def __init__(self, options: Options) -> None:
         super().__init__(options.limits, ignore_trailing=options.trailing == "ignore")
         self.options: Options = options
