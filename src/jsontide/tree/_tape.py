@@ -144,9 +144,17 @@ class Tape(Scanner):
         self.add(_LITERAL_VALUES[word])
 
     def add(self, value: object) -> None:
-        """Take in a complete scalar."""
-        self.log(value)
-        self.place(self.member_key, value)
+        """Take in a complete scalar: `log` and `place` in one."""
+        top = self.top
+        key = self.member_key
+        self.owners.append(top)
+        self.keys.append(key)
+        self.entries.append(value)
+        if self.is_duplicate:
+            self.is_duplicate = False
+            self.hidden_levels -= 1
+        else:
+            top.add(key, value)
 
     def log(self, entry: object) -> None:
         """Give a value its id."""
