@@ -139,9 +139,7 @@ GRAMMAR: Final[bytes] = bytes(ROWS[mode].get(chr(code), FAIL) for mode in Mode f
 CELLS: Final[list[dict[str, int]]] = [
     {chr(code): ROWS[mode].get(chr(code), FAIL) for code in range(_ASCII)} for mode in Mode
 ]
-IDLE: Final[list[str]] = [
-    "".join([char for char, cell in ROWS[mode].items() if cell == NEXT + mode]) or "\0" for mode in Mode
-]
+IDLE: Final[list[str]] = ["".join([char for char, cell in ROWS[mode].items() if cell == NEXT + mode]) for mode in Mode]
 """For every mode the characters after which it is the same."""
 
 EXPECTED: Final[dict[int, str]] = {
