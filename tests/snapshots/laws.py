@@ -106,8 +106,11 @@ def part_seen(text: str, hook: Hook = once) -> Tree:
     return read(seen(text).text, hook)
 
 
-def shows_only(text: str, tree: Tree, hook: Hook = once) -> bool:
-    """Sound: what is closed in the text is as the snapshot has it, what is open begins it and has no half character."""
+def shows_only(text: str, tree: Tree, hook: Hook = once, *, has_shrunk: bool = False) -> bool:
+    """Sound: what is closed in the text is as the snapshot has it, what is open begins it and has no half character.
+
+    With `has_shrunk`, a half that was known to stay one, because another followed, may have become the last.
+    """
     view = seen(text)
     if not view.text:
         return True
@@ -116,7 +119,7 @@ def shows_only(text: str, tree: Tree, hook: Hook = once) -> bool:
         if type(part) is not type(tree):
             return False
         if isinstance(part, str):
-            return complete(tree).startswith(json.loads(last_lexeme(text) + '"'))
+            return (tree if has_shrunk else complete(tree)).startswith(json.loads(last_lexeme(text) + '"'))
         if not part:
             return True
         *closed, last = part if isinstance(part, dict) else range(len(part))
@@ -136,11 +139,11 @@ def last_lexeme(text: str) -> str:
     return list(lexemes(text))[-1][0]
 
 
-def check(text: str, tree: Tree, hook: Hook = once) -> None:
+def check(text: str, tree: Tree, hook: Hook = once, *, has_shrunk: bool = False) -> None:
     """What must hold after every call."""
     assert fault(text) is None, f"not a prefix of valid JSON: {text!r}"
     assert not LONE.search(text), f"a raw surrogate: {text!r}"
-    assert shows_only(text, tree, hook), f"{text!r} shows more than {compact(tree)}"
+    assert shows_only(text, tree, hook, has_shrunk=has_shrunk), f"{text!r} shows more than {compact(tree)}"
 
 
 def check_end(text: str, tree: Tree, *, ensure_ascii: bool = False) -> None:

@@ -124,7 +124,7 @@ def check_conflicts(history: list[Fed], make: Callable[[], JsonStreamChunker]) -
             taken.append(fed)
             assert chunker.text == before + chunk
             assert feed(unharmed, fed) == chunk
-            check(chunker.text, fed.tree)
+            check(chunker.text, fed.tree, has_shrunk=True)
         assert chunker.flush() == unharmed.flush()
         if taken:
             check_end(chunker.text, taken[-1].tree)
@@ -197,7 +197,7 @@ def check_repairs(history: list[Fed], options: Options) -> None:
                 continue
             taken.append(fed.tree)
             assert chunker.text == before + chunk
-            check(chunker.text, fed.tree, last_wins)
+            check(chunker.text, fed.tree, last_wins, has_shrunk=True)
         chunker.flush()
         assert not taken or read(chunker.text, last_wins) == taken[-1], f"{chunker.text!r} is not {compact(taken[-1])}"
     except Exception as error:

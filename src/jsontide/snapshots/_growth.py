@@ -334,11 +334,11 @@ class Growth:
         """Write what is new of the open string."""
         leaf = self.leaf
         assert leaf is not None  # who asks has opened it
-        length: i64 = certain_length(value)
-        self.held = value[length:]
+        length: i64 = max(certain_length(value), len(leaf))
         if length > len(leaf):
             self._emit(quoted(value[len(leaf) : length], self.ensure_ascii)[1:-1])
             self.leaf = value[:length]
+        self.held = value[length:]
 
     def _close_down_to(self, level: i64) -> None:
         """Complete all that is open inside a frame."""
