@@ -1,6 +1,7 @@
 """Law 6 as properties: what lawful histories must become, and what becomes of the others."""
 
 import pickle
+import re
 from collections.abc import Callable
 from functools import partial
 from random import Random
@@ -142,7 +143,9 @@ def check_conflict(conflict: SnapshotConflict, text: str, tree: Tree) -> None:
     assert isinstance(conflict.wanted, str)
     assert conflict.written != conflict.wanted
     shown, wanted = at_path(part_seen(text, last_wins), conflict.path), at_path(tree, conflict.path)
-    assert shown != wanted, f"{conflict.path} is the same in {text!r} and {compact(tree)}"
+    # An open string that ends in half a character shows less than is written.
+    ends_in_half = re.search(r"\\ud[89ab]..$", conflict.written)
+    assert shown != wanted or ends_in_half, f"{conflict.path} is the same in {text!r} and {compact(tree)}"
     assert (conflict.written == "") == (shown is MISSING), f"{conflict.path}, {conflict.written!r} in {text!r}"
     assert (conflict.wanted == "") == (wanted is MISSING), f"{conflict.path}, {conflict.wanted!r} in {compact(tree)}"
     pickled = pickle.loads(pickle.dumps(conflict))  # noqa: S301 - our own pickle

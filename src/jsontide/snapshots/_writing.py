@@ -79,7 +79,7 @@ class _Level:
 
 
 def write_value(value: Any, ensure_ascii: bool, is_text: bool, out: list[str]) -> bool:
-    """Append the text of a whole value; tell whether `==` could take another value for it: 1 == True == 1.0.
+    """Append the text of a whole value; tell whether `==` of values could take another for it: 1 == True == 1.0.
 
     `is_text` tells whether it came as text: only then has it numbers as they were written.
 
@@ -103,7 +103,7 @@ def write_value(value: Any, ensure_ascii: bool, is_text: bool, out: list[str]) -
         else:
             check_number(value, is_text)
             out.append(number_text(value))
-            is_loose = is_loose or not is_text
+            is_loose = True
         while levels and levels[-1].position == len(levels[-1].values):
             out.append(levels.pop().closer)
         if not levels:
