@@ -355,3 +355,28 @@ def stray(random: Random, chance: float) -> list[str | int]:
 
 def any_segment(random: Random) -> str | int:
     return random.choice(FEW_KEYS) if random.random() < 0.5 else random.randint(0, 6)
+
+
+SSE_BITS = (
+    "data",
+    "event",
+    "id",
+    "retry",
+    ":",
+    ": ",
+    " ",
+    "\n",
+    "\r",
+    "\r\n",
+    "\n\n",
+    "a",
+    "{}",
+    "[DONE]",
+    "\0",
+    "é",
+    "𝄞",
+)
+sse_streams = st.lists(
+    st.one_of(st.sampled_from(SSE_BITS), st.sampled_from(["data: {}\n\n", "data: x\r\n", "\ufeff"])), max_size=14
+).map("".join)
+"""Server-sent event streams, from right to rubbish."""
