@@ -1,0 +1,183 @@
+"""`(state, chunk) -> state`: completion chunks into a message.
+
+Rule: a state is a value. Old ones stay valid and can be fed again; nothing raises on what a provider sends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from jsontide.messages._calls import PartialCall, ToolCall
+from jsontide.messages._chunks import CONTENT_FILTER, LENGTH, MALFORMED, REFUSAL, Choice, CompletionChunk
+from jsontide.messages._config import MessageConfig
+from jsontide.messages._document import Document, grown, new_document
+from jsontide.messages._end import End, concluded, errors_in, judged, overall
+from jsontide.messages._merge import merged
+from jsontide.messages._message import Message
+from jsontide.messages._outcome import ErrorKind, MessageError, Outcome
+
+_LASTING: Final = (LENGTH, CONTENT_FILTER, REFUSAL, MALFORMED)
+"""Finish reasons that a later, milder one does not replace."""
+_NO_ANSWER: Final = "the answer was expected as a call of {!r}, and there is none"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageState:
+    """Where a message stands after a chunk; it never changes, and can be fed again at any time."""
+
+    config: MessageConfig
+    message: Message
+    _calls: tuple[PartialCall, ...] = ()
+    """All calls while the message grows, those included that are not shown."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the end means, `STREAMING` before it."""
+        return self.message.outcome
+
+    @property
+    def is_over(self) -> bool:
+        return self.message.outcome is not Outcome.STREAMING
+
+    @property
+    def errors(self) -> tuple[MessageError, ...]:
+        """All that is known to be wrong, also before the message tells."""
+        return self.message.errors if self.is_over else _certain(self)
+
+
+def start_message(config: MessageConfig | None = None) -> MessageState:
+    """Return the state before any chunk."""
+    config = config or MessageConfig()
+    parses = config.answer is not None and not config.emulates
+    return MessageState(config, Message(_document=new_document(config.answer) if parses else None))
+
+
+def reduce_chunk(state: MessageState, chunk: CompletionChunk) -> MessageState:
+    """Return the state after one more chunk; the same state if there is nothing new in it.
+
+    >>> from jsontide.messages import Choice, CompletionChunk, Delta
+    >>> chunk = CompletionChunk(choices=(Choice(delta=Delta(content="Hi")),))
+    >>> reduce_chunk(start_message(), chunk).message.content
+    'Hi'
+    """
+    if not isinstance(chunk, CompletionChunk):
+        message = f"a chunk must be a CompletionChunk, not {type(chunk).__name__}; adapters make them of events"
+        raise TypeError(message)
+    if state.is_over:
+        return state
+    if chunk.error is not None:
+        return fail_message(state, chunk.error)
+    choice = next((choice for choice in chunk.choices if choice.index == 0), None)
+    return state if choice is None else _with_choice(state, choice)
+
+
+def finish_message(state: MessageState) -> MessageState:
+    """Return the state after the end of the stream: the message has its outcome, and so has each call."""
+    return state if state.is_over else _ended(state, End(state.message.finish_reason, is_refused=_is_refused(state)))
+
+
+def stop_message(state: MessageState) -> MessageState:
+    """Return the state after the caller stopped the stream; what came before is kept."""
+    return state if state.is_over else _ended(state, End(state.message.finish_reason, is_cancelled=True))
+
+
+def fail_message(state: MessageState, error: BaseException | str) -> MessageState:
+    """Return the state after the stream failed; what came before is kept."""
+    if state.is_over:
+        return state
+    said = str(error) or type(error).__name__
+    failure = MessageError(ErrorKind.TRANSPORT, "stream", said, cause=None if isinstance(error, str) else error)
+    return _ended(state, End(state.message.finish_reason, failure=failure))
+
+
+def _with_choice(state: MessageState, choice: Choice) -> MessageState:
+    before, delta = state.message, choice.delta
+    calls = merged(state._calls, delta.tool_calls, state.config) if delta.tool_calls else state._calls
+    has_calls = calls is not state._calls
+    message = Message(
+        role=delta.role or before.role,
+        tool_calls=_shown(calls, state.config) if has_calls else before.tool_calls,
+        finish_reason=_reason(before.finish_reason, choice.finish_reason),
+        _content=before._content.append(delta.content or ""),
+        _reasoning=before._reasoning.append(delta.reasoning or ""),
+        _refusal=before._refusal.append(delta.refusal or ""),
+        _document=_answer(state, delta.content, calls),
+    )
+    return state if not has_calls and message == before else MessageState(state.config, message, calls)
+
+
+def _reason(before: str | None, now: str | None) -> str | None:
+    return before if now is None or before in _LASTING else now
+
+
+def _answer(state: MessageState, content: str | None, calls: tuple[PartialCall, ...]) -> Document | None:
+    """Return the document of the answer, from wherever it comes."""
+    if state.config.emulates:
+        return next((call._document for call in calls if state.config.is_output(call.name)), None)
+    document = state.message._document
+    return document if document is None or not content else grown(document, content)
+
+
+def _shown(calls: tuple[PartialCall, ...], config: MessageConfig) -> tuple[PartialCall, ...]:
+    """Leave out what the server runs, what is the answer itself, and what may still turn out to be."""
+    return tuple(
+        call
+        for call in calls
+        if not call._on_server and not config.is_output(call.name) and not (config.emulates and call.name is None)
+    )
+
+
+def _is_refused(state: MessageState) -> bool:
+    return bool(state.message._refusal)
+
+
+def _ended(state: MessageState, end: End) -> MessageState:
+    config, message = state.config, state.message
+    shown = tuple(call for call in state._calls if not call._on_server and not config.is_output(call.name))
+    calls = tuple(concluded(call, end, position, config) for position, call in enumerate(shown))
+    answer = _judged_answer(state, end, calls)
+    errors = [end.error, *answer.errors, *(call.error for call in calls)]
+    parts = [call.status for call in calls] + ([answer.outcome] if answer.outcome else [])
+    outcome = overall(end, parts, has_answer=answer.outcome is Outcome.COMPLETE, has_text=bool(message._content))
+    ended = replace(
+        message,
+        tool_calls=calls,
+        outcome=outcome,
+        errors=tuple(error for error in errors if error is not None),
+        _document=answer.document,
+    )
+    return MessageState(config, ended)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    document: Document | None
+    outcome: Outcome | None = None
+    errors: tuple[MessageError, ...] = ()
+
+
+def _judged_answer(state: MessageState, end: End, calls: tuple[ToolCall, ...]) -> _Answer:
+    """Judge the structured output; beside ordinary calls the content may be prose."""
+    document, config = state.message._document, state.config
+    if config.answer is None:
+        return _Answer(None)
+    if document is None or (not config.emulates and not state.message._content):
+        if calls or end.outcome is not Outcome.COMPLETE or not state.message._content:
+            return _Answer(None)
+        error = MessageError(ErrorKind.SCHEMA, "content", _NO_ANSWER.format(config.output_name))
+        return _Answer(None, Outcome.INVALID, (error,))
+    found = judged(document, end, "content")
+    if found.outcome is not Outcome.COMPLETE and calls and not config.emulates:
+        return _Answer(None)
+    errors = errors_in(found.document, "content") or ([found.error] if found.error else [])
+    return _Answer(found.document, found.outcome, tuple(errors))
+
+
+def _certain(state: MessageState) -> tuple[MessageError, ...]:
+    found: list[MessageError] = []
+    if state.message._document is not None:
+        found += errors_in(state.message._document, "content")
+    for position, call in enumerate(state.message.tool_calls):
+        found += errors_in(call._document, position)
+    return tuple(found)
