@@ -380,3 +380,22 @@ sse_streams = st.lists(
     st.one_of(st.sampled_from(SSE_BITS), st.sampled_from(["data: {}\n\n", "data: x\r\n", "\ufeff"])), max_size=14
 ).map("".join)
 """Server-sent event streams, from right to rubbish."""
+
+
+@st.composite
+def _call_streams(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[Any]]:
+    wanted = draw(st.lists(values, min_size=1, max_size=4))
+    random = draw(randoms)
+    queues = []
+    for index, value in enumerate(wanted):
+        pieces = cut_randomly(json.dumps(value), random)
+        first = {"index": index, "id": f"call{index}", "name": f"tool{index}", "arguments": ""}
+        queues.append([first, *({"index": index, "arguments": piece} for piece in pieces)])
+    entries = [queue.pop(0) for queue in queues]
+    while any(queues):
+        entries.append(random.choice([queue for queue in queues if queue]).pop(0))
+    return entries, wanted
+
+
+call_streams = _call_streams()
+"""The deltas of tool calls, cut anywhere and interleaved in any order, and the arguments that they end in."""
