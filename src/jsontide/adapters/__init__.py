@@ -13,17 +13,21 @@ from jsontide.adapters._ollama import ollama_chunk
 from jsontide.adapters._openai_chat import openai_chat_chunk
 from jsontide.adapters._openai_responses import openai_responses_chunk
 from jsontide.adapters._sse import SseEvent, SseState, decode_sse
+from jsontide.adapters._stream_message import AsyncMessageStream, MessageStream, astream_message, stream_message
 
 __all__ = [
     "ADAPTERS",
     "Adapter",
+    "AsyncMessageStream",
     "GeminiMemory",
+    "MessageStream",
     "NdjsonState",
     "SseEvent",
     "SseState",
     "aitems",
     "anthropic_chunk",
     "astream",
+    "astream_message",
     "avalue",
     "avalues",
     "bedrock_chunk",
@@ -40,6 +44,7 @@ __all__ = [
     "openai_chat_chunk",
     "openai_responses_chunk",
     "stream",
+    "stream_message",
     "value",
     "values",
 ]

@@ -33,12 +33,21 @@ class Lens:
     """Whether it is shown while it grows."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """One growing text."""
+    """One growing text; equal to another that shows the same."""
 
     state: ParserState
     lens: Lens | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Document) and self._told == other._told
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def _told(self) -> tuple[object, ...]:
+        return self.lens, self.is_complete, self.error, self.value
 
     @property
     def is_complete(self) -> bool:

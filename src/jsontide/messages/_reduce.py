@@ -108,7 +108,7 @@ def _with_choice(state: MessageState, choice: Choice) -> MessageState:
 
 
 def _reason(before: str | None, now: str | None) -> str | None:
-    return before if now is None or before in _LASTING else now
+    return before if not now or before in _LASTING else now
 
 
 def _answer(state: MessageState, content: str | None, calls: tuple[PartialCall, ...]) -> Document | None:
