@@ -1,13 +1,26 @@
 """JSON that streams around language models.
 
 Text in pieces in, values out while they grow: see `parse_chunk`.
+Whole values in, text in pieces out: see `JsonStreamChunker`.
 """
 
 from jsontide._errors import JsonStreamError, ParserError, PathSyntaxError, Reason
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide._version import __version__
-from jsontide.adapters import aitems, astream, avalue, avalues, items, loads, stream, value, values
+from jsontide.adapters import (
+    achunk_snapshots,
+    aitems,
+    astream,
+    avalue,
+    avalues,
+    chunk_snapshots,
+    items,
+    loads,
+    stream,
+    value,
+    values,
+)
 from jsontide.events import (
     JsonFragmentAccumulator,
     JsonFragmentError,
@@ -15,6 +28,7 @@ from jsontide.events import (
     JsonFragmentUpdate,
     Subscription,
 )
+from jsontide.snapshots import JsonStreamChunker, SnapshotConflict, TextStreamChunker
 from jsontide.text import COMPILED, Limits, Mode
 from jsontide.tree import (
     ArrayNode,
@@ -42,6 +56,7 @@ __all__ = [
     "JsonFragmentError",
     "JsonFragmentKind",
     "JsonFragmentUpdate",
+    "JsonStreamChunker",
     "JsonStreamError",
     "JsonValue",
     "Limits",
@@ -57,13 +72,17 @@ __all__ = [
     "PathSyntaxError",
     "Reason",
     "Segment",
+    "SnapshotConflict",
     "StringNode",
     "Subscription",
+    "TextStreamChunker",
     "__version__",
+    "achunk_snapshots",
     "aitems",
     "astream",
     "avalue",
     "avalues",
+    "chunk_snapshots",
     "create_parser_state",
     "finalize",
     "get_resolved_value",

@@ -5,6 +5,7 @@
     └── ValueError
         ├── JsonStreamError          raised by those conveniences that hand out values instead of states
         │   └── JsonFragmentError    the same with the updates that came before, in `events`
+        ├── SnapshotConflict         raised when a snapshot contradicts what is written, in `snapshots`
         └── PathSyntaxError          raised for a pattern that is none: programs write patterns, streams do not
 
 Parsing itself raises nothing on text: an error is part of the state.

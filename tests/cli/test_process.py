@@ -60,6 +60,18 @@ def test_a_value_is_printed_before_the_text_ends() -> None:
         assert process.wait(PATIENCE) == 0
 
 
+def test_a_chunk_is_printed_before_the_next_snapshot_is_there() -> None:
+    with start("chunk", "-") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b'["a"]\n')
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline()) == '["a'
+        process.stdin.close()
+        assert json.loads(process.stdout.readline()) == '"]'
+        assert process.wait(PATIENCE) == 0
+
+
 def test_a_stream_that_is_cut_off_ends_with_1() -> None:
     code, out, err = feed([b'{"a": "\xc3'])
     assert code == 1
@@ -131,15 +143,17 @@ def test_another_missing_module_is_not_hidden() -> None:
     assert "jsontide.cli._watch" in result.stderr
 
 
-def on_terminal(arguments: Sequence[str | Path], *, columns: int, lines: int, term: str = "xterm") -> tuple[int, str]:
-    """Exit code and all that a terminal of this size was sent."""
+def on_terminal(
+    arguments: Sequence[str | Path], *, columns: int, lines: int, term: str = "xterm", stdout: int | None = None
+) -> tuple[int, str]:
+    """Exit code and all that a terminal of this size was sent; standard output may go elsewhere."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     clean = {k: v for k, v in os.environ.items() if k not in {"COLUMNS", "LINES"}}
     process = subprocess.Popen(
         [*COMMAND, *map(str, arguments)],
         stdin=theirs,
-        stdout=theirs,
+        stdout=theirs if stdout is None else stdout,
         stderr=theirs,
         env=clean | {"TERM": term},
     )
@@ -182,3 +196,15 @@ def test_a_missing_file_draws_nothing() -> None:
     code, sent = on_terminal(["watch", "no-such-file.json"], columns=60, lines=20)
     assert code == 2
     assert sent.lstrip().startswith("Usage:")
+
+
+def test_the_progress_of_a_long_file_is_shown_where_it_disturbs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    path.write_text("".join(f'["{"a" * n}"]\n' for n in range(1_000, 2_000)))
+    code, sent = on_terminal(["chunk", path], columns=60, lines=20, stdout=subprocess.DEVNULL)
+    assert code == 0
+    assert "long.jsonl" in sent
+    assert "100%" in sent
+    code, sent = on_terminal(["chunk", path, "--raw"], columns=60, lines=20)
+    assert code == 0
+    assert json.loads(sent) == ["a" * 1_999]

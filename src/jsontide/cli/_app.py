@@ -5,15 +5,18 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
+from rich.progress import Progress
 
-from jsontide import COMPILED, ParserState, __version__
+from jsontide import COMPILED, JsonStreamChunker, ParserState, __version__
+from jsontide.cli._chunk import BadSnapshotError, Summary, as_lines, as_text, write_chunks
 from jsontide.cli._excerpt import Recent
-from jsontide.cli._source import Sizes, UnreadableError, arriving, length, replay
+from jsontide.cli._source import Sizes, UnreadableError, arriving, arriving_lines, length, lines, replay
 from jsontide.cli._watch import show_frames, show_lines
 
 BAD_TEXT = 1
@@ -23,6 +26,7 @@ PIPE_CLOSED = 141
 _STANDARD_INPUT = 0
 _TERMINAL_DELAY = 0.02
 _FRAME = 1 / 30
+_LONG = 1_000_000  # bytes of a file that takes a while
 
 app = typer.Typer(
     add_completion=False,
@@ -94,8 +98,18 @@ def watch(
     """
     sizes = _sizes(size)
     recent = Recent()
-    try:
+    with _exit_codes():
         state = _show(file, sizes, seed, delay, recent)
+    if state.error is not None:
+        width = Console(stderr=True).width
+        raise _bad(recent.explain(state.error, width))
+
+
+@contextmanager
+def _exit_codes() -> Iterator[None]:
+    """Turn what can happen to any command into its exit code."""
+    try:
+        yield
     except UnreadableError as error:
         raise typer.BadParameter(str(error)) from error
     except KeyboardInterrupt:
@@ -104,10 +118,12 @@ def watch(
         # Python flushes standard output once more when it ends, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(PIPE_CLOSED) from None
-    if state.error is not None:
-        width = Console(stderr=True).width
-        typer.echo(f"jsontide: {recent.explain(state.error, width)}", err=True)
-        raise typer.Exit(BAD_TEXT)
+
+
+def _bad(message: str) -> typer.Exit:
+    """Say what is wrong with the input; return the exit that goes with it."""
+    typer.echo(f"jsontide: {message}", err=True)
+    return typer.Exit(BAD_TEXT)
 
 
 def _show(file: str, sizes: Sizes, seed: int, delay: float | None, recent: Recent) -> ParserState:
@@ -139,3 +155,90 @@ def _paced(chunks: Iterable[bytes], delay: float) -> Iterator[bytes]:
         yield chunk
         if delay:  # even a sleep of nothing gives the processor away
             time.sleep(delay)
+
+
+@app.command()
+def chunk(  # noqa: PLR0913 - options, all by name
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A file with one snapshot per line, or - for standard input.")
+    ],
+    *,
+    raw: Annotated[bool, typer.Option("--raw", help="Write the chunks as they are: the output is the text.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare all chunks, joined, with the last line, and say so.")
+    ] = False,
+    on_conflict: Annotated[
+        Literal["raise", "repair"], typer.Option(help="Whether a member that was written wrong is written again.")
+    ] = "raise",
+    key_order: Annotated[
+        Literal["any", "kept"], typer.Option(help="Whether keys come in the order in which they were made.")
+    ] = "any",
+    numbers: Annotated[Literal["whole", "grow"], typer.Option(help="Whether numbers come digit by digit.")] = "whole",
+    empty: Annotated[
+        Literal["early", "late"], typer.Option(help="Whether empty values are written before they fill.")
+    ] = "early",
+    max_wait: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            show_default=False,
+            help="Snapshots for which values may wait for a sign of which one grows. By default as long as it takes.",
+        ),
+    ] = None,
+    ensure_ascii: Annotated[bool, typer.Option("--ensure-ascii", help="Escape all that is not ASCII.")] = False,
+) -> None:
+    """Turn snapshots of a growing value back into the text chunks of a stream.
+
+    Each line is the whole value at one moment, later ones being states of the same value; blank
+    lines are passed over.
+    Each chunk that is not empty is one line, a JSON string, written as soon as its snapshot is read.
+    All chunks together are the last snapshot as compact JSON.
+
+    A snapshot that contradicts what is already written ends the command.
+    Of a long file that is not written to a terminal, the progress is shown on it.
+
+    Exit codes: 0 all snapshots became text; 1 a line is not JSON or contradicts what is written,
+    or the check failed, and standard error says where; 2 the command line or the source is not
+    usable; 130 interrupted; 141 nobody reads the output any more.
+    """
+    chunker = JsonStreamChunker(
+        on_conflict=on_conflict,
+        key_order=key_order,
+        numbers=numbers,
+        empty=empty,
+        max_wait=max_wait,
+        ensure_ascii=ensure_ascii,
+    )
+    out = sys.stdout.buffer
+    with _exit_codes():
+        try:
+            summary = write_chunks(_lines(file), chunker, as_text(out) if raw else as_lines(out))
+        except BadSnapshotError as error:
+            raise _bad(str(error)) from error
+        if raw and sys.stdout.isatty():
+            typer.echo()
+    if check:
+        _check(summary)
+
+
+def _lines(file: str) -> Iterator[bytes]:
+    """The lines of a source, with a bar that shows how far a long one is, where that disturbs nothing."""
+    if file == "-":
+        yield from arriving_lines(sys.stdin.buffer)
+        return
+    path = Path(file)
+    total = length(path)
+    shows = total is not None and total > _LONG and sys.stderr.isatty() and not sys.stdout.isatty()
+    with Progress(console=Console(stderr=True), transient=True, disable=not shows) as progress:
+        task = progress.add_task(path.name, total=total)
+        for line in lines(path):
+            yield line
+            progress.advance(task, len(line))
+
+
+def _check(summary: Summary) -> None:
+    counts = f"{summary.snapshots or 'no'} snapshots, {summary.chunks or 'no'} chunks"
+    if not summary.is_equal():
+        raise _bad(f"{counts}: joined they are not the last snapshot")
+    typer.echo(f"jsontide: {counts}: joined they are the last snapshot", err=True)

@@ -8,7 +8,7 @@ import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 _PIPE = 65_536
 
@@ -35,6 +35,23 @@ def replay(path: Path, sizes: Sizes, seed: int) -> Iterator[bytes]:
                 yield piece
     except OSError as error:
         raise UnreadableError(str(path), error) from error
+
+
+def lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file."""
+    try:
+        with path.open("rb") as file:
+            yield from file
+    except OSError as error:
+        raise UnreadableError(str(path), error) from error
+
+
+def arriving_lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a pipe, each as soon as it is there."""
+    try:
+        yield from file
+    except OSError as error:
+        raise UnreadableError("standard input", error) from error
 
 
 def arriving(descriptor: int) -> Iterator[bytes]:

@@ -1,0 +1,70 @@
+"""Streams of snapshots in, text chunks out: the loops around the chunker, sync and async."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Iterable
+from typing import TYPE_CHECKING
+
+from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state, finish
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from typing import Unpack
+
+    from jsontide._values import JsonValue
+    from jsontide.snapshots import SnapshotState
+    from jsontide.snapshots._options import ChunkChoices
+
+
+def chunk_snapshots(
+    snapshots: Iterable[str | bytes | JsonValue],
+    **options: Unpack[ChunkChoices],
+) -> Iterator[str]:
+    """Yield the chunks of a stream of snapshots that are not empty, the closing one included.
+
+    Snapshots that are str or bytes are JSON text, all others are values; the options are those of `JsonStreamChunker`.
+
+    >>> list(chunk_snapshots(['{"a": "x"}', '{"a": "x"}', '{"b": 1, "a": "xy"}']))
+    ['{"a":"x', 'y","b":1', '}']
+    """
+    if isinstance(snapshots, str | bytes | bytearray | memoryview) or not isinstance(snapshots, Iterable):
+        message = f"snapshots must be an iterable of texts or values, not {type(snapshots).__name__}"
+        raise TypeError(message)
+    return _chunks(create_snapshot_state(**options), snapshots)
+
+
+def achunk_snapshots(
+    snapshots: AsyncIterable[str | bytes | JsonValue],
+    **options: Unpack[ChunkChoices],
+) -> AsyncIterator[str]:
+    """Do as `chunk_snapshots` does, for an asynchronous stream of snapshots."""
+    if not isinstance(snapshots, AsyncIterable):
+        message = f"snapshots must be an asynchronous iterable of texts or values, not {type(snapshots).__name__}"
+        raise TypeError(message)
+    return _achunks(create_snapshot_state(**options), snapshots)
+
+
+def _chunks(state: SnapshotState, snapshots: Iterable[str | bytes | JsonValue]) -> Iterator[str]:
+    for snapshot in snapshots:
+        state, chunk = _added(state, snapshot)
+        if chunk:
+            yield chunk
+    last = finish(state)[1]
+    if last:
+        yield last
+
+
+async def _achunks(state: SnapshotState, snapshots: AsyncIterable[str | bytes | JsonValue]) -> AsyncIterator[str]:
+    async for snapshot in snapshots:
+        state, chunk = _added(state, snapshot)
+        if chunk:
+            yield chunk
+    last = finish(state)[1]
+    if last:
+        yield last
+
+
+def _added(state: SnapshotState, snapshot: str | bytes | JsonValue) -> tuple[SnapshotState, str]:
+    if isinstance(snapshot, str | bytes | bytearray | memoryview):
+        return add_snapshot(state, snapshot)
+    return add_value(state, snapshot)

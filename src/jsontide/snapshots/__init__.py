@@ -1,0 +1,19 @@
+"""Whole snapshots of a growing value in, text chunks out that join to JSON."""
+
+from jsontide.snapshots._chunker import JsonStreamChunker
+from jsontide.snapshots._create import create_snapshot_state
+from jsontide.snapshots._errors import SnapshotConflict
+from jsontide.snapshots._state import SnapshotState
+from jsontide.snapshots._steps import add_snapshot, add_value, finish
+from jsontide.snapshots._text import TextStreamChunker
+
+__all__ = [
+    "JsonStreamChunker",
+    "SnapshotConflict",
+    "SnapshotState",
+    "TextStreamChunker",
+    "add_snapshot",
+    "add_value",
+    "create_snapshot_state",
+    "finish",
+]

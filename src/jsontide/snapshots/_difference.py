@@ -1,0 +1,142 @@
+"""Two values in, the place where they differ out; types count, the order of keys does not."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from jsontide._values import MISSING
+from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, kind_of
+from jsontide.snapshots._writing import number_text
+from jsontide.text._numbers import is_integer
+
+if TYPE_CHECKING:
+    from jsontide._path import Path, Segment
+
+
+class Difference:
+    """Where two values differ, and what stands there; `MISSING` for nothing."""
+
+    __slots__ = ("before", "now", "path")
+
+    def __init__(self, path: Path, before: Any, now: Any) -> None:
+        self.path: Path = path
+        self.before: Any = before
+        self.now: Any = now
+
+
+class _Pair:
+    """Two values that stand at one place."""
+
+    __slots__ = ("before", "now", "parent", "segment")
+
+    def __init__(self, parent: _Pair | None, segment: Segment, before: Any, now: Any) -> None:
+        self.parent: _Pair | None = parent
+        self.segment: Segment = segment
+        self.before: Any = before
+        self.now: Any = now
+
+    def difference(self) -> Difference:
+        segments: list[Segment] = []
+        pair = self
+        while pair.parent is not None:
+            segments.append(pair.segment)
+            pair = pair.parent
+        segments.reverse()
+        return Difference(tuple(segments), self.before, self.now)
+
+
+def difference(before: Any, now: Any) -> Difference | None:
+    """Return the first difference, if there is one.
+
+    >>> difference({"a": [1, 2], "b": ""}, {"b": "", "a": [1, 2.0]}).path
+    ('a', 1)
+    """
+    pairs = [_Pair(None, 0, before, now)]
+    while pairs:
+        pair = pairs.pop()
+        if pair.before is pair.now:
+            continue
+        if pair.before is MISSING or pair.now is MISSING:
+            return pair.difference()
+        kind = kind_of(pair.before)
+        if kind != kind_of(pair.now):
+            return pair.difference()
+        if kind == OBJECT:
+            pairs += _members(pair)
+        elif kind == ARRAY:
+            pairs += _items(pair)
+        elif not _is_same_scalar(pair.before, pair.now, is_number=kind == NUMBER, is_literal=kind == LITERAL):
+            return pair.difference()
+    return None
+
+
+def types_agree(before: Any, now: Any) -> bool:
+    """Tell whether two containers that are equal for Python are so for JSON too; what `now` has more does not count.
+
+    >>> types_agree([1, {"a": True}], [1, {"a": True}]), types_agree([1, {"a": True}], [1, {"a": 1}])
+    (True, False)
+    """
+    containers: list[Any] = [before, now]
+    while containers:
+        now = containers.pop()
+        before = containers.pop()
+        if isinstance(before, dict):
+            now = [now[key] for key in before]
+            before = before.values()
+        for one, other in zip(before, now, strict=False):
+            if one is other:
+                continue
+            kind = type(one)
+            if kind is not type(other):
+                return False
+            if kind is dict or kind is list:
+                containers.append(one)
+                containers.append(other)
+    return True
+
+
+def _members(pair: _Pair) -> list[_Pair]:
+    """Return the pairs of members, the first one last."""
+    before: dict[str, Any] = pair.before
+    now: dict[str, Any] = pair.now
+    pairs = [_Pair(pair, key, before[key], now.get(key, MISSING)) for key in before]
+    pairs += [_Pair(pair, key, MISSING, now[key]) for key in now if key not in before]
+    pairs.reverse()
+    return pairs
+
+
+def _items(pair: _Pair) -> list[_Pair]:
+    """Return the pairs of items, the first one last."""
+    before: Any = pair.before
+    now: Any = pair.now
+    most = max(len(before), len(now))
+    return [
+        _Pair(
+            pair,
+            index,
+            before[index] if index < len(before) else MISSING,
+            now[index] if index < len(now) else MISSING,
+        )
+        for index in range(most - 1, -1, -1)
+    ]
+
+
+def _is_same_scalar(before: Any, now: Any, *, is_number: bool, is_literal: bool) -> bool:
+    if is_number:
+        return _is_same_number(number_text(before), number_text(now))
+    if is_literal:
+        return before is now
+    return bool(before == now)
+
+
+def _is_same_number(before: str, now: str) -> bool:
+    """Tell whether two lexemes are the same value of the same kind: 1.0 and 1.00 are, 1 and 1.0 are not."""
+    if before == now:
+        return True
+    if is_integer(before) or is_integer(now):
+        return False
+    try:
+        return Decimal(before) == Decimal(now)
+    except InvalidOperation:
+        return False

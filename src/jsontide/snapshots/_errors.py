@@ -1,0 +1,41 @@
+"""What a chunker raises when a snapshot contradicts what it has written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from jsontide._path import path_text
+
+if TYPE_CHECKING:
+    from jsontide._path import Path
+
+_SHOWN: Final = 60  # characters of a text in a message
+
+
+class SnapshotConflict(ValueError):  # noqa: N818 - a conflict is no mistake of the program
+    """A snapshot contradicts text that is already written; the chunker is as it was before the call.
+
+    >>> print(SnapshotConflict(("name",), '"Mat', '"Bob"'))
+    root.name is written as "Mat and cannot become "Bob"
+    """
+
+    def __init__(self, path: Path, written: str, wanted: str) -> None:
+        super().__init__(path, written, wanted)
+        self.path: Path = path
+        """Where in the snapshot."""
+        self.written: str = written
+        """What is written there; empty if nothing is, and nothing can be added."""
+        self.wanted: str = wanted
+        """What the snapshot holds there; empty if it holds nothing any more."""
+
+    def __str__(self) -> str:
+        place = path_text(self.path)
+        if not self.written:
+            return f"{place} cannot be added to what is already closed: {_shortened(self.wanted)}"
+        if not self.wanted:
+            return f"{place} is written as {_shortened(self.written)} and is gone from the snapshot"
+        return f"{place} is written as {_shortened(self.written)} and cannot become {_shortened(self.wanted)}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -1,0 +1,94 @@
+"""An open container, as far as it is written.
+
+A frame belongs to a state and never changes; the values in it that are closed stand in storage that later frames of
+the same container share and append to, so that a count is enough to remember how it was.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+    from jsontide._path import Segment
+
+
+class Frame:
+    """An open container; the document is one too, as an array of one value without brackets."""
+
+    __slots__ = ("count", "is_begun", "is_loose", "items", "key", "members", "start", "waiting")
+
+    def __init__(self, key: Segment, is_object: bool, start: i64, waiting: dict[Segment, Any]) -> None:
+        self.key: Segment = key  # where it stands in its own container
+        self.start: i64 = start  # characters written before it
+        self.members: dict[str, Any] | None = {} if is_object else None  # of an object: what is closed
+        self.items: list[Any] = []  # of an array
+        self.count: i64 = 0  # how much of those is written before this state
+        self.waiting: dict[Segment, Any] = waiting  # what is known and not written, as it was last seen
+        self.is_begun: bool = False  # something stands in it: the next needs a comma
+        self.is_loose: bool = False  # `==` of what is closed is not enough: 1 == True == 1.0
+
+    def fork(self) -> Frame:
+        """Return a frame that may be written, and leaves this one as it is."""
+        fork = Frame(self.key, False, self.start, self.waiting)
+        count = self.count
+        members = self.members
+        if members is None:
+            fork.items = self.items if len(self.items) == count else self.items[:count]
+        else:
+            fork.members = members if len(members) == count else dict(islice(members.items(), count))
+        fork.count = count
+        fork.is_begun = self.is_begun
+        fork.is_loose = self.is_loose
+        return fork
+
+    def is_newest(self) -> bool:
+        """Tell whether no later frame has written into the storage."""
+        members = self.members
+        return (len(self.items) if members is None else len(members)) == self.count
+
+    def add(self, key: Segment, value: Any) -> None:
+        """Take a value that is closed."""
+        members = self.members
+        if members is None:
+            self.items.append(value)
+        else:
+            assert isinstance(key, str)  # of an object
+            members[key] = value
+        self.count += 1
+
+    def forget(self, key: Segment) -> None:
+        """Have a member written again."""
+        members = self.members
+        assert members is not None  # only objects can have a member twice
+        self.members = {each: value for each, value in members.items() if each != key}
+        self.count -= 1
+
+    def contents(self) -> tuple[Any, ...]:
+        """Return what a pickle holds."""
+        count: int = self.count
+        members = self.members
+        closed: Any = self.items[:count] if members is None else dict(islice(members.items(), count))
+        return (self.key, closed, self.start, self.waiting, self.is_begun, self.is_loose)
+
+
+def frame_from(contents: tuple[Any, ...]) -> Frame:
+    """Make a frame again from what a pickle holds."""
+    key, closed, start, waiting, is_begun, is_loose = contents
+    is_object = isinstance(closed, dict)
+    frame = Frame(key, is_object, start, waiting)
+    if is_object:
+        frame.members = closed
+    else:
+        frame.items = closed
+    frame.count = len(closed)
+    frame.is_begun = is_begun
+    frame.is_loose = is_loose
+    return frame
+
+
+def document_frame() -> Frame:
+    """Return the frame around the root, before any text."""
+    return Frame(0, is_object=False, start=0, waiting={})

@@ -1,0 +1,357 @@
+"""One snapshot in, the text that it adds out.
+
+The outermost container in which something new has appeared tells that all that is open inside it is complete: that is
+closed, and what is new is written.
+Of several new values in one object only the last can still grow, and nobody knows which one that is, because the order
+of keys means nothing: they wait until one of them changes, or something later appears.
+
+Rule: a frame is written only after `fork`, so that a state stays as it is, whatever becomes of this step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jsontide.snapshots._check import Clash, check, open_key
+from jsontide.snapshots._difference import difference
+from jsontide.snapshots._frames import Frame
+from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, STRING, is_empty, is_hollow, kind_of
+from jsontide.snapshots._reading import read_snapshot
+from jsontide.snapshots._writing import certain_length, check_depth, check_key, check_number, quoted, write_value
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+    from jsontide._path import Segment
+    from jsontide.snapshots._options import ChunkOptions
+
+
+class Growth:
+    """The end of what is written, while a snapshot is added to it."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - the parts of a state; compiled code calls by position
+        self,
+        options: ChunkOptions,
+        frames: tuple[Frame, ...],
+        leaf: str | None,
+        leaf_key: Segment,
+        length: i64,
+        waited: i64,
+    ) -> None:
+        self.keeps_order: bool = options.key_order == "kept"
+        self.numbers_grow: bool = options.numbers == "grow"
+        self.empties_wait: bool = options.empty == "late"
+        self.max_wait: i64 = 0 if options.max_wait is None else options.max_wait
+        self.ensure_ascii: bool = options.ensure_ascii
+
+        self.frames: list[Frame] = [frame if frame.is_newest() else frame.fork() for frame in frames]
+        self.shared: i64 = len(frames)  # so many of them may belong to a state
+        self.leaf: str | None = leaf  # the open string, as far as it is written
+        self.leaf_key: Segment = leaf_key
+        self.length: i64 = length  # characters written
+        self.waited: i64 = waited  # snapshots since the values that wait began to
+        self.is_text: bool = True  # the snapshot came as text
+        self.found: list[Any] = []  # what it holds for each frame
+        self.out: list[str] = []
+
+    def check(self, snapshot: Any, is_text: bool, is_exact: bool) -> Clash | None:
+        """Compare a snapshot with what is written; exactly by `==`, if all snapshots came as text."""
+        self.is_text = is_text
+        found = check(self.frames, self.leaf, self.leaf_key, snapshot, is_exact)
+        if isinstance(found, Clash):
+            return found
+        self.found = found
+        return None
+
+    def repair(self, clash: Clash) -> bool:
+        """Have the innermost open object that can carry it write the member again; tell whether there is one."""
+        level: i64 = clash.level
+        key = clash.key
+        while level > 0 and self.frames[level].members is None:
+            key = self.frames[level].key
+            level -= 1
+        if level <= 0:
+            return False
+        top: i64 = len(self.frames) - 1
+        if (level < top or self.leaf is not None) and open_key(self.frames, level, self.leaf_key) == key:
+            self._break_off(level)
+        else:
+            self.frames[level] = self.frames[level].fork()
+            self.frames[level].forget(key)
+        return True
+
+    def take(self) -> None:
+        """Write what a snapshot adds, after `check`."""
+        level = self._level_of_news()
+        if level < 0:
+            self._grow_leaf()
+            return
+        self._close_down_to(level)
+        while self._settle():
+            pass
+
+    def finish(self) -> None:
+        """Write all that the snapshot holds, after `check`, and close everything."""
+        self._close_down_to(0)
+        if self.frames[0].count == 0:
+            self._write(0, self.found[0][0])
+
+    def _level_of_news(self) -> i64:
+        """Return the outermost frame in which something new is seen, or the innermost if nothing is open in it."""
+        top: i64 = len(self.frames) - 1
+        for level in range(top + 1):
+            if (level == top and self.leaf is None) or self._has_news(level):
+                return level
+        return -1
+
+    def _has_news(self, level: i64) -> bool:
+        """Tell whether something came after what is open in a frame."""
+        frame = self.frames[level]
+        found: Any = self.found[level]
+        if len(found) == frame.count + 1:
+            return False
+        in_order = frame.members is None or self.keeps_order
+        for key in self._unwritten(level, True):
+            value: Any = found[key]
+            if self._is_final(value):
+                return True
+            if self._is_visible(value) and (in_order or self._has_changed(frame, key, value)):
+                return True
+        return False
+
+    def _has_changed(self, frame: Frame, key: Segment, value: Any) -> bool:
+        """Tell whether a value is new, or not as it was when it began to wait."""
+        if key not in frame.waiting:
+            return True
+        return not is_empty(value) and difference(frame.waiting[key], value) is not None
+
+    def _unwritten(self, level: i64, has_open: bool) -> list[Any]:
+        """Return the keys or indices of what is neither closed nor open, in the order of the snapshot."""
+        frame = self.frames[level]
+        found: Any = self.found[level]
+        members = frame.members
+        if members is None:
+            return list(range(frame.count + 1 if has_open else frame.count, len(found)))
+        keys = [key for key in found if key not in members]
+        for key in keys:
+            check_key(key)
+        if has_open:
+            keys.remove(open_key(self.frames, level, self.leaf_key))
+        return keys
+
+    def _is_final(self, value: Any) -> bool:
+        kind = kind_of(value)
+        if kind == NUMBER:
+            check_number(value, self.is_text)
+            return not self.numbers_grow
+        return kind == LITERAL
+
+    def _is_visible(self, value: Any) -> bool:
+        return not (self.empties_wait and is_hollow(value))
+
+    def _top(self) -> Frame:
+        """Return the innermost frame, for writing."""
+        last: i64 = len(self.frames) - 1
+        if last < self.shared:
+            self.frames[last] = self.frames[last].fork()
+            self.shared = last
+        return self.frames[last]
+
+    def _settle(self) -> bool:
+        """Write what is certain in the innermost frame; tell whether that opened another one."""
+        found: Any = self.found[-1]
+        if len(found) == self.frames[-1].count:
+            return False
+        keys = self._unwritten(len(self.frames) - 1, False)
+        if self.frames[-1].members is None or self.keeps_order:
+            return self._settle_in_order(keys, found)
+        return self._settle_in_any_order(keys, found)
+
+    def _settle_in_order(self, keys: list[Any], found: Any) -> bool:
+        """Write all but the last value that shows something, and open that one."""
+        last: i64 = len(keys) - 1
+        while last >= 0 and not self._is_visible(found[keys[last]]):
+            last -= 1
+        if last < 0:
+            return False
+        for key in keys[:last]:
+            self._write(key, found[key])
+        key = keys[last]
+        value: Any = found[key]
+        if self._is_final(value):
+            self._write(key, value)
+            return False
+        waiting = self._top().waiting
+        before: Any = waiting.get(key)
+        if kind_of(value) <= OBJECT:
+            return self._open(key, value, before)
+        self._top().waiting = {key: value}
+        is_new = before is None or difference(before, value) is not None
+        if self._is_patience_over(is_new):
+            self._write(key, value)
+        return False
+
+    def _settle_in_any_order(self, keys: list[Any], found: Any) -> bool:
+        """Write what is complete, and open the one value that can grow, if it is known."""
+        waiting = self._top().waiting
+        idle: list[Any] = []  # empty, and not worth to be written before they fill
+        new: list[Any] = []
+        changed: list[Any] = []
+        same: list[Any] = []
+        for key in keys:
+            value: Any = found[key]
+            if self._is_final(value):
+                self._write(key, value)
+            elif not self._is_visible(value) or (key in waiting and is_empty(value)):
+                idle.append(key)
+            elif key not in waiting:
+                new.append(key)
+            elif difference(waiting[key], value) is None:
+                same.append(key)
+            else:
+                changed.append(key)
+        if not new and len(changed) != 1:
+            self._wait_on(idle, same + changed, found, False)
+            return False
+        self._write_all(same, found)
+        if new:
+            self._write_all(changed, found)
+        candidates = new or changed
+        key = candidates[0]
+        if len(candidates) > 1 or kind_of(found[key]) > OBJECT:
+            self._wait_on(idle, candidates, found, bool(new))
+            return False
+        self._wait(idle, found)
+        return self._open(key, found[key], waiting.get(key))
+
+    def _wait_on(self, idle: list[Any], undecided: list[Any], found: Any, is_new: bool) -> None:
+        """Let values wait for a sign of which one grows, while there is patience; the empty ones in any case."""
+        if undecided and self._is_patience_over(is_new):
+            self._write_all([key for key in undecided if not is_empty(found[key])], found)
+            undecided = [key for key in undecided if is_empty(found[key])]
+        self._wait(idle + undecided, found)
+
+    def _is_patience_over(self, is_new: bool) -> bool:
+        """Count a snapshot that did not tell which value grows."""
+        self.waited = 0 if is_new else self.waited + 1
+        return self.max_wait > 0 and self.waited >= self.max_wait
+
+    def _wait(self, keys: list[Any], found: Any) -> None:
+        """Remember how values are now that are not written yet."""
+        frame = self._top()
+        before = frame.waiting
+        now: dict[Segment, Any] = {}
+        for key in keys:
+            value: Any = found[key]
+            if key in before and difference(before[key], value) is None:
+                now[key] = before[key]
+            else:
+                now[key] = self._kept(value)
+        frame.waiting = now
+
+    def _kept(self, value: Any) -> Any:
+        """Return a value that will stay as it is; the owner of a container may change it."""
+        kind = kind_of(value)
+        if self.is_text or (kind != ARRAY and kind != OBJECT):
+            return value
+        parts: list[str] = []
+        write_value(value, True, False, parts)
+        return read_snapshot("".join(parts))
+
+    def _open(self, key: Segment, value: Any, before: Any) -> bool:
+        """Write the beginning of a value that may grow; tell whether it is a container, whose values are still to come.
+
+        `before` is how it was while it waited, if it did: that tells which of its own values are new.
+        """
+        self._write_key(key)
+        self.waited = 0
+        kind = kind_of(value)
+        if kind == STRING:
+            leaf: str = value[: certain_length(value)]
+            self.leaf = leaf
+            self.leaf_key = key
+            self._emit(quoted(leaf, self.ensure_ascii)[:-1])
+            return False
+        check_depth(len(self.frames))
+        waiting: dict[Segment, Any] = before if isinstance(before, dict) else {}
+        if isinstance(before, list):
+            waiting = dict(enumerate(before))
+        self.frames.append(Frame(key, kind == OBJECT, self.length, waiting))
+        self.found.append(value)
+        self._emit("{" if kind == OBJECT else "[")
+        return True
+
+    def _write_all(self, keys: list[Any], found: Any) -> None:
+        for key in keys:
+            self._write(key, found[key])
+
+    def _write(self, key: Segment, value: Any) -> None:
+        """Write a value that is complete."""
+        self._write_key(key)
+        parts: list[str] = []
+        is_loose = write_value(value, self.ensure_ascii, self.is_text, parts)
+        self._emit("".join(parts))
+        self._close(key, value, is_loose)
+
+    def _write_key(self, key: Segment) -> None:
+        """Write what stands before a value in the innermost frame."""
+        frame = self._top()
+        if frame.is_begun:
+            self._emit(",")
+        frame.is_begun = True
+        if isinstance(key, str):
+            self._emit(quoted(key, self.ensure_ascii) + ":")
+
+    def _close(self, key: Segment, value: Any, is_loose: bool) -> None:
+        """Remember a value that is closed in the innermost frame."""
+        frame = self._top()
+        frame.add(key, value)
+        frame.is_loose = frame.is_loose or is_loose
+
+    def _emit(self, text: str) -> None:
+        self.out.append(text)
+        self.length += len(text)
+
+    def _grow_leaf(self) -> None:
+        """Write what is new of the open string."""
+        leaf = self.leaf
+        assert leaf is not None  # without one, the innermost frame settles
+        value: str = self.found[-1][self.leaf_key]
+        length: i64 = certain_length(value)
+        if length > len(leaf):
+            self._emit(quoted(value[len(leaf) : length], self.ensure_ascii)[1:-1])
+            self.leaf = value[:length]
+
+    def _close_down_to(self, level: i64) -> None:
+        """Complete all that is open inside a frame."""
+        leaf = self.leaf
+        if leaf is not None:
+            value: str = self.found[-1][self.leaf_key]
+            self._emit(quoted(value[len(leaf) :], self.ensure_ascii)[1:])
+            self.leaf = None
+            self._close(self.leaf_key, value, False)
+        while len(self.frames) - 1 > level:
+            self._close_top()
+
+    def _close_top(self) -> None:
+        found: Any = self.found[-1]
+        if len(found) != self.frames[-1].count:
+            self._write_all(self._unwritten(len(self.frames) - 1, False), found)
+        self.found.pop()
+        frame = self._leave()
+        self._close(frame.key, found, frame.is_loose)
+
+    def _leave(self) -> Frame:
+        """Write the closing bracket of the innermost frame."""
+        frame = self.frames.pop()
+        self._emit("]" if frame.members is None else "}")
+        self.shared = min(self.shared, len(self.frames))
+        return frame
+
+    def _break_off(self, level: i64) -> None:
+        """Close what is open inside a frame as it is, to be written again."""
+        if self.leaf is not None:
+            self._emit('"')
+            self.leaf = None
+        while len(self.frames) - 1 > level:
+            self._leave()

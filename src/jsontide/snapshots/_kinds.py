@@ -1,0 +1,75 @@
+"""What kinds of values a snapshot is made of, and which of them are empty.
+
+Numbers of a snapshot that came as text are kept as they were written, as `bytes`: no string, no `True` and no `1.0`
+equals them, so that `==` of two such snapshots is exact, and no digit is lost.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+STRING: Final = 0
+ARRAY: Final = 1
+OBJECT: Final = 2
+NUMBER: Final = 3
+LITERAL: Final = 4
+
+MAX_DEPTH: Final = 10_000
+"""Containers inside each other; a value that contains itself has more."""
+ENDLESS: Final = f"a snapshot has at most {MAX_DEPTH} containers inside each other, and none contains itself"
+_MOST_HOLLOW: Final = 1_000_000
+"""Empty values of a skeleton, for the same reason."""
+
+
+def kind_of(value: Any) -> i64:
+    """Tell what a value is, or raise `TypeError`.
+
+    >>> kind_of("text") == STRING, kind_of((1, 2)) == ARRAY, kind_of(True) == LITERAL
+    (True, True, True)
+    """
+    if isinstance(value, str):
+        return STRING
+    if isinstance(value, dict):
+        return OBJECT
+    if isinstance(value, list):
+        return ARRAY
+    if value is None or isinstance(value, bool):
+        return LITERAL
+    if isinstance(value, (bytes, int, float, Decimal)):
+        return NUMBER
+    if isinstance(value, tuple):
+        return ARRAY
+    message = f"a snapshot holds JSON values, not {type(value).__name__}"
+    raise TypeError(message)
+
+
+def is_empty(value: Any) -> bool:
+    """Tell whether a value is an empty string, array or object."""
+    return kind_of(value) <= OBJECT and len(value) == 0
+
+
+def is_hollow(value: Any) -> bool:
+    """Tell whether a value is empty, or holds nothing but what is: a skeleton that waits to be filled.
+
+    >>> is_hollow({"title": "", "days": [{}]}), is_hollow({"title": "", "days": [0]})
+    (True, False)
+    """
+    open_values = [value]
+    seen: i64 = 0
+    while open_values:
+        each = open_values.pop()
+        kind = kind_of(each)
+        if kind == OBJECT:
+            open_values.extend(each.values())
+        elif kind == ARRAY:
+            open_values.extend(each)
+        elif kind != STRING or each:
+            return False
+        seen += 1
+        if seen > _MOST_HOLLOW:
+            raise ValueError(ENDLESS)
+    return True

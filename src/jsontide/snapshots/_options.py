@@ -1,0 +1,61 @@
+"""What a chunker may be asked to do otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, TypedDict
+
+from jsontide.text._choices import check_choices
+
+OnConflict: TypeAlias = Literal["raise", "repair"]
+KeyOrder: TypeAlias = Literal["any", "kept"]
+Numbers: TypeAlias = Literal["whole", "grow"]
+Empty: TypeAlias = Literal["early", "late"]
+
+_CHOICES: Final = {
+    "on_conflict": ("raise", "repair"),
+    "key_order": ("any", "kept"),
+    "numbers": ("whole", "grow"),
+    "empty": ("early", "late"),
+}
+
+
+class ChunkChoices(TypedDict, total=False):
+    """The options as keyword arguments; `JsonStreamChunker` tells what they mean."""
+
+    on_conflict: OnConflict
+    key_order: KeyOrder
+    numbers: Numbers
+    empty: Empty
+    max_wait: int | None
+    ensure_ascii: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkOptions:
+    """The choices of one chunker, checked."""
+
+    on_conflict: OnConflict = "raise"
+    key_order: KeyOrder = "any"
+    numbers: Numbers = "whole"
+    empty: Empty = "early"
+    max_wait: int | None = None
+    ensure_ascii: bool = False
+
+    def __post_init__(self) -> None:
+        check_choices(self, _CHOICES)
+        if not isinstance(self.ensure_ascii, bool):
+            message = f"ensure_ascii must be a bool, not {type(self.ensure_ascii).__name__}"
+            raise TypeError(message)
+        self._check_max_wait()
+
+    def _check_max_wait(self) -> None:
+        most = self.max_wait
+        if most is None:
+            return
+        if not isinstance(most, int) or isinstance(most, bool):
+            message = f"max_wait must be an int or None, not {type(most).__name__}"
+            raise TypeError(message)
+        if most < 1:
+            message = f"max_wait must be at least 1, not {most}"
+            raise ValueError(message)

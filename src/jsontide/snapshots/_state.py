@@ -1,0 +1,115 @@
+"""The state of a chunker: what is written, and what is open at its end.
+
+Later states share the storage of earlier ones; each sees its own beginning of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jsontide._values import MISSING
+from jsontide.snapshots._frames import Frame, frame_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mypy_extensions import i64
+
+    from jsontide._path import Segment
+    from jsontide.snapshots._growth import Growth
+    from jsontide.snapshots._options import ChunkOptions
+
+
+class SnapshotState:
+    """Where a stream of snapshots stands; it never changes, and can be fed again at any time.
+
+    Made by `create_snapshot_state`, `add_snapshot`, `add_value` and `finish`.
+    """
+
+    __slots__ = (
+        "_frames",
+        "_is_all_text",
+        "_last",
+        "_last_is_text",
+        "_leaf",
+        "_leaf_key",
+        "_length",
+        "_options",
+        "_piece_count",
+        "_pieces",
+        "_waited",
+    )
+
+    def __init__(self, options: ChunkOptions, frames: tuple[Frame, ...], pieces: list[str]) -> None:
+        self._options: ChunkOptions = options
+        self._frames: tuple[Frame, ...] = frames  # what is open, outermost first; the first is the document
+        self._leaf: str | None = None  # the open string, as far as it is written
+        self._leaf_key: Segment = 0
+        self._pieces: list[str] = pieces  # the text; later states append to it
+        self._piece_count: i64 = len(pieces)
+        self._length: i64 = 0  # characters of the text
+        self._waited: i64 = 0  # snapshots since the values that wait began to
+        self._last: Any = MISSING  # the last snapshot
+        self._last_is_text: bool = True  # it came as text
+        self._is_all_text: bool = True  # no snapshot came as a value
+
+    @property
+    def text(self) -> str:
+        """All that was written so far."""
+        return "".join(self._pieces[: self._piece_count])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the text is a whole document, so that nothing can follow."""
+        return self._frames[0].count > 0
+
+    def after(self, growth: Growth, last: Any) -> SnapshotState:
+        """Return the state after a snapshot that was added."""
+        pieces = self._pieces
+        if len(pieces) != self._piece_count:
+            pieces = pieces[: self._piece_count]
+        if growth.out:
+            pieces.append("".join(growth.out))
+        state = SnapshotState(self._options, tuple(growth.frames), pieces)
+        state._leaf = growth.leaf
+        state._leaf_key = growth.leaf_key
+        state._length = growth.length
+        state._waited = growth.waited
+        state._last = last
+        state._last_is_text = growth.is_text
+        state._is_all_text = self._is_all_text and growth.is_text
+        return state
+
+    def __repr__(self) -> str:
+        return f"<SnapshotState after {self._length} characters>"
+
+    def __copy__(self) -> SnapshotState:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> SnapshotState:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., SnapshotState], tuple[object, ...]]:
+        frames = [frame.contents() for frame in self._frames]
+        leaf = (self._leaf, self._leaf_key)
+        last = (self._last, self._last_is_text)
+        return restore_state, (self._options, frames, self.text, leaf, last, self._waited, self._is_all_text)
+
+
+def restore_state(  # noqa: PLR0913, PLR0917 - what a pickle holds
+    options: ChunkOptions,
+    frames: list[tuple[Any, ...]],
+    text: str,
+    leaf: tuple[str | None, Segment],
+    last: tuple[Any, bool],
+    waited: int,
+    is_all_text: bool,
+) -> SnapshotState:
+    """Make a state again from what its pickle holds."""
+    state = SnapshotState(options, tuple([frame_from(contents) for contents in frames]), [text] if text else [])
+    state._leaf, state._leaf_key = leaf
+    state._length = len(text)
+    state._waited = waited
+    state._last, state._last_is_text = last
+    state._is_all_text = is_all_text
+    return state

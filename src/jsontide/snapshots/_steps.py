@@ -1,0 +1,105 @@
+"""`(state, snapshot) -> (state, chunk)`: the pure form of the chunker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jsontide._values import MISSING
+from jsontide.snapshots._difference import difference
+from jsontide.snapshots._errors import SnapshotConflict
+from jsontide.snapshots._growth import Growth
+from jsontide.snapshots._reading import read_snapshot
+from jsontide.snapshots._state import SnapshotState
+from jsontide.snapshots._writing import compact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from jsontide._values import JsonValue
+    from jsontide.snapshots._check import Clash
+
+
+def add_snapshot(state: SnapshotState, snapshot: str | bytes | bytearray | memoryview) -> tuple[SnapshotState, str]:
+    """Return the state after one more snapshot, and the text that it adds; the state that goes in stays as it is.
+
+    >>> from jsontide.snapshots import create_snapshot_state
+    >>> state, chunk = add_snapshot(create_snapshot_state(), '{"name": "Mat"}')
+    >>> print(chunk)
+    {"name":"Mat
+    >>> print(add_snapshot(state, '{"age": 32, "name": "Matthew"}')[1])
+    thew","age":32
+    """
+    _check_state(state)
+    return _add(state, read_snapshot(snapshot), True)
+
+
+def add_value(
+    state: SnapshotState, snapshot: JsonValue | Mapping[str, object] | Sequence[object]
+) -> tuple[SnapshotState, str]:
+    """Do as `add_snapshot` does with a snapshot that is a Python value.
+
+    >>> from jsontide.snapshots import create_snapshot_state
+    >>> state, chunk = add_value(create_snapshot_state(), ["a", "b"])
+    >>> print(chunk)
+    ["a","b
+    """
+    _check_state(state)
+    return _add(state, snapshot, False)
+
+
+def finish(state: SnapshotState) -> tuple[SnapshotState, str]:
+    """Return the state after the last snapshot, and the text that closes all that is open.
+
+    >>> from jsontide.snapshots import create_snapshot_state
+    >>> state, chunk = add_snapshot(create_snapshot_state(), '{"name": "Mat"}')
+    >>> print(finish(state)[1])
+    "}
+    """
+    _check_state(state)
+    last = state._last
+    if last is MISSING or state.is_complete:
+        return state, ""
+    growth = _checked(state, last, state._last_is_text)
+    growth.finish()
+    after = state.after(growth, last)
+    if not state._is_all_text:
+        _read_back(after.text, last)
+    return after, "".join(growth.out)
+
+
+def _add(state: SnapshotState, snapshot: Any, is_text: bool) -> tuple[SnapshotState, str]:
+    growth = _checked(state, snapshot, is_text)
+    growth.take()
+    return state.after(growth, snapshot), "".join(growth.out)
+
+
+def _checked(state: SnapshotState, snapshot: Any, is_text: bool) -> Growth:
+    """Return what a snapshot that contradicts nothing can be added to, after repairs that were asked for."""
+    growth = Growth(state._options, state._frames, state._leaf, state._leaf_key, state._length, state._waited)
+    is_exact = state._is_all_text and is_text
+    clash = growth.check(snapshot, is_text, is_exact)
+    while clash is not None:
+        if state._options.on_conflict != "repair" or not growth.repair(clash):
+            raise _conflict(clash, state.text + "".join(growth.out))
+        clash = growth.check(snapshot, is_text, is_exact)
+    return growth
+
+
+def _conflict(clash: Clash, text: str) -> SnapshotConflict:
+    written = clash.written if clash.start < 0 else text[clash.start :]
+    return SnapshotConflict(clash.path, written, clash.wanted)
+
+
+def _read_back(text: str, last: Any) -> None:
+    """Compare all that was written with the last snapshot: what was closed may have been changed by its owner since."""
+    found = difference(read_snapshot(text), last)
+    if found is not None:
+        written = "" if found.before is MISSING else compact(found.before, False)
+        wanted = "" if found.now is MISSING else compact(found.now, False)
+        raise SnapshotConflict(found.path, written, wanted)
+
+
+def _check_state(state: SnapshotState) -> None:
+    if not isinstance(state, SnapshotState):
+        message = f"a state must be a SnapshotState, not {type(state).__name__}"
+        raise TypeError(message)
