@@ -399,3 +399,19 @@ def _call_streams(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[Any]]:
 
 call_streams = _call_streams()
 """The deltas of tool calls, cut anywhere and interleaved in any order, and the arguments that they end in."""
+
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+speakable = st.dictionaries(
+    st.text("abc .'\"\\[]é\n", max_size=3),
+    st.recursive(
+        st.one_of(st.none(), st.booleans(), st.integers(-1000, 1000), FLOATS, st.text(characters)),
+        lambda children: st.one_of(
+            st.lists(children, min_size=1, max_size=3),
+            st.dictionaries(st.text("ab '\"\\.[]é", max_size=3), children, min_size=1, max_size=3),
+        ),
+        max_leaves=8,
+    ),
+    max_size=3,
+)
+"""Objects that can be said as values at paths: no container in them is empty."""

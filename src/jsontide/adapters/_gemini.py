@@ -6,12 +6,11 @@ Calls have no index and often no id, so they are counted; arguments come whole, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-from jsontide._values import JsonValue
 from jsontide.adapters._fields import field, flag, integer, items, mapping, text
-from jsontide.adapters._gemini_args import as_text, with_partial
+from jsontide.adapters._gemini_args import Arguments, closing, no_arguments, with_partials
 from jsontide.adapters._telling import end_chunk
 from jsontide.messages import Choice, CompletionChunk, Delta, ToolCallDelta
 
@@ -37,10 +36,8 @@ class GeminiMemory:
 
     calls: int = 0
     """How many calls have begun."""
-    is_open: bool = False
-    """Whether the last of them goes on."""
-    arguments: JsonValue = None
-    """What is put together of its arguments; `None` when that failed."""
+    arguments: Arguments | None = None
+    """The arguments of the call that is open."""
 
 
 GEMINI_START: Final = GeminiMemory()
@@ -94,25 +91,17 @@ def _blocked(event: object) -> CompletionChunk | None:
 
 
 def _call(memory: GeminiMemory, call: object) -> tuple[GeminiMemory, list[ToolCallDelta]]:
-    name, whole = text(call, "name"), mapping(call, "args")
-    goes_on = flag(call, "willContinue", "will_continue")
-    if name is None and not memory.is_open:
+    name, goes_on = text(call, "name"), flag(call, "willContinue", "will_continue")
+    partials = items(call, "partialArgs", "partial_args")
+    if name is None and memory.arguments is None:
         return memory, []
-    if name is not None:
-        memory = GeminiMemory(memory.calls + 1, is_open=True, arguments={})
-    index, call_id = memory.calls - 1, text(call, "id")
-    if name is not None and not goes_on and not items(call, "partialArgs", "partial_args"):
-        told = ToolCallDelta(index=index, id=call_id, name=name, arguments=whole or {})
-        return replace(memory, is_open=False), [told]
-    memory, more = _more(memory, call, is_first=name is not None, goes_on=goes_on)
-    return memory, [ToolCallDelta(index=index, id=call_id, name=name, arguments=more)]
-
-
-def _more(memory: GeminiMemory, call: object, *, is_first: bool, goes_on: bool) -> tuple[GeminiMemory, str]:
-    arguments = memory.arguments
-    for partial in items(call, "partialArgs", "partial_args"):
-        arguments = with_partial(arguments, partial) if arguments is not None else None
-    begun = "{" if is_first else ""
-    if goes_on or arguments is None:
-        return replace(memory, arguments=arguments, is_open=goes_on), begun
-    return replace(memory, arguments=arguments, is_open=False), begun + as_text(arguments)[1:]
+    calls = memory.calls + (name is not None)
+    if name is not None and not goes_on and not partials:
+        whole = ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=mapping(call, "args") or {})
+        return GeminiMemory(calls), [whole]
+    begun = no_arguments() if name is not None or memory.arguments is None else memory.arguments
+    arguments, more = with_partials(begun, partials)
+    if not goes_on:
+        more += closing(arguments)
+    told = ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=more)
+    return GeminiMemory(calls, arguments if goes_on else None), [told]
