@@ -141,9 +141,11 @@ def overall(end: End, parts: Sequence[Outcome], *, has_answer: bool, has_text: b
     """Return the outcome of a message from that of its parts."""
     if end.outcome is not Outcome.COMPLETE:
         return end.outcome
+    if end.reason == MALFORMED:
+        return Outcome.INVALID
     if Outcome.TRUNCATED in parts:
         return Outcome.TRUNCATED
-    if Outcome.INVALID in parts or end.reason == MALFORMED:
+    if Outcome.INVALID in parts:
         return Outcome.INVALID
     if end.reason == LENGTH:
         return Outcome.COMPLETE if has_answer and len(parts) == 1 else Outcome.TRUNCATED
