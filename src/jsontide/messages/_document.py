@@ -5,7 +5,7 @@ Rule: a document is a value. What did not change is the same object as before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from jsontide._errors import ParserError
@@ -83,15 +83,15 @@ def new_document(lens: Lens | None = None) -> Document:
 def grown(document: Document, piece: str) -> Document:
     """Return the document after one more piece of its text."""
     state = parse_chunk(document.state, piece)
-    return document if state is document.state else replace(document, state=state)
+    return document if state is document.state else Document(state, document.lens)
 
 
 def closed(document: Document) -> Document:
     """Return the document after the end of its text."""
     state = finalize(document.state)
-    return document if state is document.state else replace(document, state=state)
+    return document if state is document.state else Document(state, document.lens)
 
 
 def seen(document: Document, lens: Lens | None) -> Document:
     """Return the document looked at in another way, because now its schema is known."""
-    return document if document.lens is lens else replace(document, lens=lens)
+    return document if document.lens is lens else Document(document.state, lens)

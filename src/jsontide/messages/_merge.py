@@ -97,7 +97,15 @@ def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> Par
     call_id = call.id or entry.id or None
     if name == call.name and call_id == call.id and document is call._document and not piece:
         return call
-    return replace(call, id=call_id, name=name, _text=call._text.append(piece), _document=document)
+    # Spelled out: this is what every delta costs.
+    return PartialCall(
+        index=call.index,
+        id=call_id,
+        name=name,
+        _text=call._text.append(piece),
+        _document=document,
+        _on_server=call._on_server,
+    )
 
 
 def _piece(call: PartialCall, entry: ToolCallDelta) -> str:
