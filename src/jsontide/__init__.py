@@ -1,7 +1,11 @@
 """JSON that streams around language models.
 
 Text in pieces in, values out while they grow: see `parse_chunk`.
+What has to do with schemas is imported when somebody asks for it.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from jsontide._errors import JsonStreamError, ParserError, PathSyntaxError, Reason
 from jsontide._path import Path, Segment
@@ -33,11 +37,30 @@ from jsontide.tree import (
     parse_chunk,
 )
 
+if TYPE_CHECKING:
+    from jsontide.adapters._models import astream_model, stream_model
+    from jsontide.schema import (
+        Done,
+        Gate,
+        MismatchReason,
+        Partial,
+        Resolution,
+        ResolutionCache,
+        SchemaError,
+        SchemaMismatch,
+        Status,
+        Stream,
+        UnsupportedSchemaError,
+        from_json_ast,
+    )
+
 __all__ = [
     "COMPILED",
     "MISSING",
     "ArrayNode",
     "BooleanNode",
+    "Done",
+    "Gate",
     "JsonFragmentAccumulator",
     "JsonFragmentError",
     "JsonFragmentKind",
@@ -45,6 +68,7 @@ __all__ = [
     "JsonStreamError",
     "JsonValue",
     "Limits",
+    "MismatchReason",
     "Missing",
     "Mode",
     "Node",
@@ -53,19 +77,29 @@ __all__ = [
     "ObjectNode",
     "ParserError",
     "ParserState",
+    "Partial",
     "Path",
     "PathSyntaxError",
     "Reason",
+    "Resolution",
+    "ResolutionCache",
+    "SchemaError",
+    "SchemaMismatch",
     "Segment",
+    "Status",
+    "Stream",
     "StringNode",
     "Subscription",
+    "UnsupportedSchemaError",
     "__version__",
     "aitems",
     "astream",
+    "astream_model",
     "avalue",
     "avalues",
     "create_parser_state",
     "finalize",
+    "from_json_ast",
     "get_resolved_value",
     "is_open",
     "items",
@@ -73,6 +107,39 @@ __all__ = [
     "node_at",
     "parse_chunk",
     "stream",
+    "stream_model",
     "value",
     "values",
 ]
+
+_LATE = {
+    "jsontide.adapters._models": ("astream_model", "stream_model"),
+    "jsontide.schema": (
+        "Done",
+        "Gate",
+        "MismatchReason",
+        "Partial",
+        "Resolution",
+        "ResolutionCache",
+        "SchemaError",
+        "SchemaMismatch",
+        "Status",
+        "Stream",
+        "UnsupportedSchemaError",
+        "from_json_ast",
+    ),
+}
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _LATE.items():
+        if name in names:
+            found: object = getattr(import_module(module), name)
+            globals()[name] = found
+            return found
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -36,6 +36,7 @@ class Log(NamedTuple):
 class OpenScalar(NamedTuple):
     """The newest node, if it is a scalar that is not complete: it is not in the log yet."""
 
+    node_id: int
     kind: ScalarKind
     key: str | None
     start: int
@@ -54,7 +55,8 @@ def open_scalar(state: ParserState) -> OpenScalar | None:
     """Return the open scalar; one that an earlier member of its key hides does not count."""
     if state._is_duplicate or not has_open_scalar(state):
         return None
-    return OpenScalar(_kind(state), state._member_key, state._token_start, state._pieces, state._piece_count)
+    node_id = state._node_count - 1
+    return OpenScalar(node_id, _kind(state), state._member_key, state._token_start, state._pieces, state._piece_count)
 
 
 def _kind(state: ParserState) -> ScalarKind:
@@ -68,6 +70,13 @@ def _kind(state: ParserState) -> ScalarKind:
 def keeps_first(state: ParserState) -> bool:
     """Tell whether a repeated key is not to be shown."""
     return state._tape.keep_first
+
+
+def check_floats(state: ParserState) -> None:
+    """Refuse states whose numbers cannot be told from strings."""
+    if state._tape.floats == "lexeme":
+        message = 'numbers must be numbers here: create the state with floats="float" or floats="decimal"'
+        raise ValueError(message)
 
 
 def position_of(state: ParserState, index: int) -> tuple[int, int]:
