@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Final
 
-from jsontide.messages._document import Lens
+from jsontide.messages._document import UNKNOWN, Lens, check_lens
 
 RESERVED: Final = "output"
 
@@ -73,14 +73,18 @@ class MessageConfig:
         answer = None if self.response_schema is None else Lens(self.response_schema, streams=True)
         object.__setattr__(self, "answer", answer)
         object.__setattr__(self, "lenses", {tool.name: tool.lens for tool in tools})
+        for lens in (answer, *self.lenses.values()):
+            check_lens(lens)
 
     @property
     def emulates(self) -> bool:
         return self.emulate_structured_output and self.response_schema is not None
 
     def lens_of(self, name: str | None) -> Lens | None:
-        """Return how the arguments of a tool are looked at, `None` while or where that is not known."""
-        return None if name is None else self.answer if self.is_output(name) else self.lenses.get(name)
+        """Return how the arguments of a tool are looked at, `None` for those that were not offered."""
+        if name is None:
+            return UNKNOWN if self.lenses else None
+        return self.answer if self.is_output(name) else self.lenses.get(name)
 
     def is_output(self, name: str | None) -> bool:
         """Tell whether a call of this name is the answer itself."""

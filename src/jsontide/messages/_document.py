@@ -6,31 +6,32 @@ Rule: a document is a value. What did not change is the same object as before.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final
 
 from jsontide._errors import ParserError
-from jsontide._path import Path
 from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.schema import Resolution, SchemaMismatch, Status, from_json_ast
 from jsontide.tree import ParserState, create_parser_state, finalize, parse_chunk
-
-
-class Mismatch(Protocol):
-    """What a schema says against a value."""
-
-    @property
-    def path(self) -> Path: ...
-
-    @property
-    def reason(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """How a document is looked at."""
+    """How a document is looked at; without a schema, any JSON is shown."""
 
     schema: object
     streams: bool
     """Whether it is shown while it grows."""
+    is_known: bool = True
+    """Whether it was told at all which schema holds; before that nothing is shown, which it might not show."""
+
+
+UNKNOWN: Final = Lens(None, streams=False, is_known=False)
+
+
+def check_lens(lens: Lens | None) -> None:
+    """Refuse a schema that is none: before the stream, and not in the middle of it."""
+    if lens is not None and lens.schema is not None:
+        from_json_ast(lens.schema, create_parser_state())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +40,8 @@ class Document:
 
     state: ParserState
     lens: Lens | None = None
+    resolution: Resolution[object] | None = None
+    """What the schema shows, if there is one, as soon as it may be asked."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Document) and self._told == other._told
@@ -51,7 +54,13 @@ class Document:
 
     @property
     def is_complete(self) -> bool:
+        """Whether all of the text is there."""
         return self.state.is_complete
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it is complete, and the schema has nothing against it."""
+        return self.state.is_complete and (self.resolution is None or self.resolution.status is Status.FINAL)
 
     @property
     def error(self) -> ParserError | None:
@@ -59,21 +68,26 @@ class Document:
         return self.state.error
 
     @property
-    def value(self) -> JsonValue | Missing:
-        """What may be shown now."""
-        if self.lens is not None and not self.lens.streams and not self.state.is_complete:
-            return MISSING
-        return self.state.value
+    def mismatches(self) -> tuple[SchemaMismatch, ...]:
+        """What does not fit the schema."""
+        return () if self.resolution is None else self.resolution.errors
 
     @property
-    def mismatches(self) -> tuple[Mismatch, ...]:
-        """What does not fit the schema."""
-        return ()
+    def value(self) -> JsonValue | Missing:
+        """What may be shown now."""
+        if self.resolution is not None:
+            return self.resolution.value
+        return self.state.value if self._is_shown else MISSING
 
     @property
     def model(self) -> object:
         """The whole value, as an instance of the type that is its schema."""
-        return self.value
+        return self.state.value if self.resolution is None else self.resolution.model
+
+    @property
+    def _is_shown(self) -> bool:
+        lens = self.lens
+        return lens is None or (lens.is_known and (lens.streams or self.state.is_complete))
 
 
 def new_document(lens: Lens | None = None) -> Document:
@@ -82,16 +96,29 @@ def new_document(lens: Lens | None = None) -> Document:
 
 def grown(document: Document, piece: str) -> Document:
     """Return the document after one more piece of its text."""
-    state = parse_chunk(document.state, piece)
-    return document if state is document.state else Document(state, document.lens)
+    return _at(document, parse_chunk(document.state, piece))
 
 
 def closed(document: Document) -> Document:
     """Return the document after the end of its text."""
-    state = finalize(document.state)
-    return document if state is document.state else Document(state, document.lens)
+    return _at(document, finalize(document.state))
 
 
 def seen(document: Document, lens: Lens | None) -> Document:
     """Return the document looked at in another way, because now its schema is known."""
-    return document if document.lens is lens else Document(document.state, lens)
+    return document if document.lens is lens else _looked(Document(document.state, lens))
+
+
+def _at(document: Document, state: ParserState) -> Document:
+    if state is document.state:
+        return document
+    return _looked(Document(state, document.lens, document.resolution))
+
+
+def _looked(document: Document) -> Document:
+    lens = document.lens
+    if lens is None or lens.schema is None or not document._is_shown:
+        return document
+    before = document.resolution
+    resolution = from_json_ast(lens.schema, document.state, None if before is None else before.cache)
+    return Document(document.state, lens, resolution)

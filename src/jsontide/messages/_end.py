@@ -86,7 +86,7 @@ def errors_in(document: Document, source: Source) -> list[MessageError]:
     error = document.error
     if error is None:
         return [
-            MessageError(ErrorKind.SCHEMA, source, mismatch.reason, mismatch.path, mismatch)
+            MessageError(ErrorKind.SCHEMA, source, mismatch.message, mismatch.path, mismatch)
             for mismatch in document.mismatches
         ]
     if error.reason is Reason.UNEXPECTED_END:

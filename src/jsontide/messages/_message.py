@@ -24,6 +24,8 @@ class Message:
     """What the end means."""
     errors: tuple[MessageError, ...] = ()
     """What was wrong; known at the end."""
+    content_model: object = MISSING
+    """The answer as an instance of its schema's type, when it is complete and valid, else `MISSING`."""
     _content: GrowingText = NO_TEXT
     _reasoning: GrowingText = NO_TEXT
     _refusal: GrowingText = NO_TEXT

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from jsontide._values import MISSING
 from jsontide.messages._calls import PartialCall, ToolCall
 from jsontide.messages._chunks import CONTENT_FILTER, LENGTH, MALFORMED, REFUSAL, Choice, CompletionChunk
 from jsontide.messages._config import MessageConfig
@@ -145,6 +146,7 @@ def _ended(state: MessageState, end: End) -> MessageState:
         tool_calls=calls,
         outcome=outcome,
         errors=tuple(error for error in errors if error is not None),
+        content_model=answer.model,
         _document=answer.document,
     )
     return MessageState(config, ended)
@@ -155,6 +157,12 @@ class _Answer:
     document: Document | None
     outcome: Outcome | None = None
     errors: tuple[MessageError, ...] = ()
+
+    @property
+    def model(self) -> object:
+        if self.document is None or self.outcome is not Outcome.COMPLETE:
+            return MISSING
+        return self.document.model
 
 
 def _judged_answer(state: MessageState, end: End, calls: tuple[ToolCall, ...]) -> _Answer:

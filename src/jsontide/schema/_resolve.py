@@ -1,0 +1,236 @@
+"""A schema and a parser state in, what may be shown of it out.
+
+A resolution is a value: it never changes, and the same state always gives the same one, with or without a cache.
+The cache of a resolution says where its trace stood; the next resolution goes on from there.
+Who goes on from an older one gets a trace of its own, which begins by following the text again.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+
+from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.schema._compile import Compiled, compiled
+from jsontide.schema._keywords import short
+from jsontide.schema._mismatch import SchemaMismatch
+from jsontide.schema._trace import Trace
+from jsontide.tree import ParserState, node_at
+from jsontide.tree._log import check_floats, goes_on_from, log_of, position_of
+from jsontide.tree._state import check_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from jsontide.schema._compile import Policies
+    from jsontide.schema._shapes import Problem
+
+Model = TypeVar("Model")
+
+
+class Status(Enum):
+    """How far a resolution has come."""
+
+    PENDING = "pending"
+    """Nothing may be shown yet."""
+    PARTIAL = "partial"
+    """Something is shown, and more will come."""
+    FINAL = "final"
+    """The document is complete, and the validator has accepted it."""
+    MISMATCH = "mismatch"
+    """Something does not fit the schema; what fits is still shown."""
+
+
+class Resolution(Generic[Model]):
+    """What a schema shows of a parser state; made by `from_json_ast`.
+
+    Values read from it are plain Python containers, shared with other resolutions of the stream: they are for reading
+    only.
+    """
+
+    __slots__ = ("_compiled", "_error_count", "_open_errors", "_state", "_step", "_trace", "model", "status", "value")
+
+    status: Status
+    value: JsonValue | Missing
+    """What may be shown now, `MISSING` while nothing may."""
+    model: Model | Missing
+    """What the validator made of the complete document: an instance of the type; for a JSON Schema the value itself."""
+
+    def __init__(self, plan: Compiled[Model], state: ParserState, trace: Trace, value: JsonValue | Missing) -> None:
+        self._compiled = plan
+        self._state = state
+        self._trace = trace
+        self._step = trace.step
+        self._error_count = len(trace.ladder.errors)
+        self._open_errors = trace.ladder.open_errors
+        self.value = value
+        self.model = MISSING
+        if self._error_count or self._open_errors:
+            self.status = Status.MISMATCH
+        else:
+            self.status = Status.PENDING if value is MISSING else Status.PARTIAL
+
+    @property
+    def errors(self) -> tuple[SchemaMismatch, ...]:
+        """What does not fit, in the order in which that showed."""
+        return (*self._trace.ladder.errors[: self._error_count], *self._open_errors)
+
+    @property
+    def cache(self) -> ResolutionCache:
+        """What to pass to the next call."""
+        return ResolutionCache(self)
+
+    def __repr__(self) -> str:
+        return f"<Resolution {self.status.name} of {self._state!r}>"
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        return _restore, (self._compiled.source, self._compiled.policies, self._state)
+
+
+class ResolutionCache:
+    """Where a resolution stood; it can be passed again at any time, and a pickled one is empty."""
+
+    __slots__ = ("_resolution",)
+
+    def __init__(self, resolution: Resolution[Any] | None = None) -> None:
+        self._resolution = resolution
+
+    def __reduce__(self) -> tuple[type[ResolutionCache], tuple[()]]:
+        return ResolutionCache, ()
+
+
+@overload
+def from_json_ast(
+    schema: type[Model],
+    state: ParserState,
+    cache: ResolutionCache | None = None,
+    *,
+    policies: Policies | None = None,
+) -> Resolution[Model]: ...
+@overload
+def from_json_ast(
+    schema: Mapping[str, object],
+    state: ParserState,
+    cache: ResolutionCache | None = None,
+    *,
+    policies: Policies | None = None,
+) -> Resolution[JsonValue]: ...
+@overload
+def from_json_ast(
+    schema: object,
+    state: ParserState,
+    cache: ResolutionCache | None = None,
+    *,
+    policies: Policies | None = None,
+) -> Resolution[object]: ...
+def from_json_ast(
+    schema: object,
+    state: ParserState,
+    cache: ResolutionCache | None = None,
+    *,
+    policies: Policies | None = None,
+) -> Resolution[Any]:
+    """Return what may be shown of a parser state by a schema.
+
+    `schema` is a JSON Schema as a `dict`, or whatever pydantic's `TypeAdapter` takes: models, dataclasses, ...
+    `cache` is that of the resolution before; it saves work and keeps identities, and changes nothing else.
+    `policies` maps path patterns to `Stream()`, `Done()` or `Gate()`, for schemas that cannot be edited.
+
+    >>> from jsontide import create_parser_state, parse_chunk
+    >>> schema = {"properties": {"kind": {"enum": ["train", "tram"]}, "to": {"type": "string"}}}
+    >>> state = parse_chunk(create_parser_state(), '{"to": "Kyo')
+    >>> resolution = from_json_ast(schema, state)
+    >>> resolution.value
+    {'to': 'Kyo'}
+    >>> resolution = from_json_ast(schema, parse_chunk(state, 'to", "kind": "tra'), resolution.cache)
+    >>> resolution.value
+    {'to': 'Kyoto'}
+    """
+    check_state(state)
+    before = _usable(schema, policies, cache)
+    if before is not None and before._state is state:
+        return before
+    plan = compiled(schema, policies) if before is None else before._compiled
+    return _resolve(plan, state, before)
+
+
+def _restore(source: object, policies: Policies | None, state: ParserState) -> Resolution[object]:
+    return from_json_ast(source, state, policies=policies)
+
+
+def _usable(schema: object, policies: Policies | None, cache: ResolutionCache | None) -> Resolution[Any] | None:
+    """Return the resolution of a cache, if it was made with the same schema."""
+    if cache is None:
+        return None
+    if not isinstance(cache, ResolutionCache):
+        message = f"a cache must be that of a resolution, not {type(cache).__name__}"
+        raise TypeError(message)
+    before = cache._resolution
+    if before is None or before._compiled.source is not schema or before._compiled.policies is not policies:
+        return None
+    return before
+
+
+def _resolve(plan: Compiled[Model], state: ParserState, before: Resolution[Model] | None) -> Resolution[Model]:
+    trace = _trace_for(plan, state, before)
+    # Counted before anything is written: a resolution whose successor is broken off is no longer the newest.
+    trace.step += 1
+    trace.follow(state)
+    resolution = Resolution(plan, state, trace, trace.show())
+    if state.is_complete:
+        _finish(resolution, before)
+    return resolution
+
+
+def _trace_for(plan: Compiled[Model], state: ParserState, before: Resolution[Model] | None) -> Trace:
+    """Return a trace that stands where the resolution before stood, or at the start."""
+    if before is None or not goes_on_from(state, before._state):
+        check_floats(state)
+        return Trace(plan.shape, state)
+    trace = before._trace
+    if trace.step != before._step:
+        trace = Trace(plan.shape, before._state)
+        trace.follow_again(before._state, before.value)
+    return trace
+
+
+def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> None:
+    """Let the validator have the last word."""
+    state = resolution._state
+    if before is not None and before.status is Status.FINAL and before._trace is resolution._trace:
+        resolution.status, resolution.model, resolution.value = before.status, before.model, before.value
+        return
+    validated = resolution._compiled.validator.validated(cast("JsonValue", state.value))
+    if not validated.problems:
+        document = resolution._trace.ladder.document
+        is_agreed = resolution.status is not Status.MISMATCH
+        resolution.status = Status.FINAL
+        resolution.model = validated.model
+        resolution.value = document.final()[0] if is_agreed else state.value
+        resolution._error_count = 0
+        resolution._open_errors = []
+        return
+    resolution.status = Status.MISMATCH
+    resolution._open_errors = _unreported(validated.problems, resolution)
+
+
+def _unreported(problems: tuple[Problem, ...], resolution: Resolution[Model]) -> list[SchemaMismatch]:
+    """Return what the validator says of places that nothing was said of before."""
+    told = {error.path for error in resolution.errors}
+    around = {path[:length] for path in told for length in range(len(path))}
+    found: list[SchemaMismatch] = []
+    for problem in problems:
+        path = problem.path
+        if path not in around and not any(path[:length] in told for length in range(len(path) + 1)):
+            found.append(_placed(problem, resolution._state))
+    return found
+
+
+def _placed(problem: Problem, state: ParserState) -> SchemaMismatch:
+    """Find where in the text a problem is: at its value, or at the container around if there is none."""
+    node = node_at(state, problem.path)
+    found = "nothing" if node is None else short(node.resolved_value)
+    around = node or node_at(state, problem.path[:-1])
+    start = 0 if around is None else log_of(state).starts[around.id] - (around.type == "string")
+    line, column = position_of(state, start)
+    return SchemaMismatch(problem.path, problem.reason, problem.expected, found, start, line, column)
