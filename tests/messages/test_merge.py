@@ -1,19 +1,11 @@
 """The shapes in which providers send tool calls, regular or not, and what they all must become."""
 
 import json
-import pickle
-from functools import reduce
-from random import Random
-from typing import Any
 
 import pytest
-from hypothesis import given
 
-from jsontide import MISSING
-from jsontide.messages import Choice, CompletionChunk, Delta, MessageConfig, MessageState, Outcome, reduce_chunk
-from tests import strategies
+from jsontide.messages import Choice, CompletionChunk, Delta, MessageConfig, Outcome
 from tests.messages.telling import call, delta, end, entry, fed, finished, text, trail, values
-from tests.relations import same
 
 ROME, PARIS = {"city": "Rome"}, {"city": "Paris"}
 TWO = [("a", "weather", ROME), ("b", "weather", PARIS)]
@@ -224,60 +216,3 @@ class TestNamedCases:
         chunks = [*(call(piece, index=0, id="a", name="weather") for piece in pieces), end()]
         assert values(finished(chunks, MessageConfig(cumulative_arguments=True))) == TWO[:1]
         assert finished(chunks).message.tool_calls[0].status is Outcome.INVALID
-
-
-Stream = tuple[list[CompletionChunk], list[Any]]
-
-
-def spoken(stream: tuple[list[dict[str, Any]], list[Any]]) -> Stream:
-    """Two entries to a chunk."""
-    entries = [entry(**said) for said in stream[0]]
-    return [delta(tool_calls=tuple(entries[at : at + 2])) for at in range(0, len(entries), 2)], stream[1]
-
-
-streams = strategies.call_streams.map(spoken)
-
-
-@given(streams)
-def test_any_cut_and_any_interleaving_ends_in_the_same_message(stream: Stream) -> None:
-    chunks, wanted = stream
-    state = finished([*chunks, end()])
-    assert same(
-        [call.arguments_value for call in state.message.tool_calls if call.status is Outcome.COMPLETE],
-        wanted,
-    )
-    assert [shown.name for shown in state.message.tool_calls] == [f"tool{at}" for at in range(len(wanted))]
-
-
-@given(streams)
-def test_a_call_that_a_chunk_does_not_touch_is_the_same_object(stream: Stream) -> None:
-    chunks, _ = stream
-    states = trail(chunks)
-    for before, after, chunk in zip(states, states[1:], chunks, strict=False):
-        touched = {one.index for one in chunk.choices[0].delta.tool_calls if one.arguments or one.id}
-        for old, new in zip(before.message.tool_calls, after.message.tool_calls, strict=False):
-            assert (old is new) or new.index in touched
-            assert old is new or old.arguments != new.arguments
-
-
-@given(streams, strategies.randoms)
-def test_an_old_state_can_be_fed_again_and_pickled(stream: Stream, random: Random) -> None:
-    chunks, _ = stream
-    chunks = [*chunks, end()]
-    states = trail(chunks)
-    expected = snapshot(states[-1])
-    at = random.randrange(len(chunks))
-    before = snapshot(states[at])
-    assert snapshot(reduce(reduce_chunk, chunks[at:], states[at])) == expected
-    assert snapshot(states[at]) == before
-    restored: MessageState = pickle.loads(pickle.dumps(states[at]))  # noqa: S301
-    assert snapshot(restored) == before
-    assert snapshot(reduce(reduce_chunk, chunks[at:], restored)) == expected
-
-
-def snapshot(state: MessageState) -> list[tuple[object, ...]]:
-    return [
-        (shown.id, shown.name, shown.arguments, shown.status, json.dumps(value) if value is not MISSING else None)
-        for shown in state.message.tool_calls
-        for value in [shown.arguments_resolved]
-    ]

@@ -52,10 +52,6 @@ class Gemini:
         return (self if memory is self.memory else replace(self, memory=memory)), chunk
 
 
-def _same(event: object) -> CompletionChunk | None:
-    return event if isinstance(event, CompletionChunk) else None
-
-
 _Rule: TypeAlias = tuple[Callable[[object], bool], Adapter]
 
 _ANTHROPIC_TYPES: Final = ("message_start", "message_delta", "message_stop", "ping")
@@ -96,7 +92,6 @@ def _is_ollama(event: object) -> bool:
 
 
 _RULES: Final[tuple[_Rule, ...]] = (
-    (lambda event: isinstance(event, CompletionChunk), Plain("jsontide", _same)),
     (_is_chat, Plain("openai-chat", openai_chat_chunk)),
     (_is_responses, Plain("openai-responses", openai_responses_chunk)),
     (_is_interactions, Plain("gemini-interactions", gemini_interactions_chunk)),

@@ -10,7 +10,7 @@ from typing import Final
 
 from jsontide._errors import ParserError
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema import Resolution, SchemaMismatch, Status, from_json_ast
+from jsontide.schema import Resolution, SchemaMismatch, from_json_ast
 from jsontide.tree import ParserState, create_parser_state, finalize, parse_chunk
 
 
@@ -56,11 +56,6 @@ class Document:
     def is_complete(self) -> bool:
         """Whether all of the text is there."""
         return self.state.is_complete
-
-    @property
-    def is_valid(self) -> bool:
-        """Whether it is complete, and the schema has nothing against it."""
-        return self.state.is_complete and (self.resolution is None or self.resolution.status is Status.FINAL)
 
     @property
     def error(self) -> ParserError | None:
