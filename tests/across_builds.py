@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 from jsontide import COMPILED, Limits, ParserState, create_parser_state, finalize, parse_chunk
 from jsontide.events import EventState, add_fragment, create_event_state, finish
+from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
+from jsontide.snapshots import finish as finish_snapshots
 from tests.relations import portrait
 
 PLAIN = (
@@ -41,10 +43,24 @@ EVENT_OPTIONS: tuple[dict[str, Any], ...] = (
     {"strings": "deltas", "values": False, "documents": 1},
 )
 
+SNAPSHOTS: tuple[Any, ...] = (
+    '{"title": ""}',
+    '{"title": "caf\u00e9 \\ud83d"}',
+    '{"days": [{}], "title": "caf\u00e9 \\ud83d\\ude00", "n": 1.50}',
+    {"title": "caf\u00e9 \U0001f600", "days": [{"a": "", "b": [True]}], "n": 1.5},
+    '{"days": [{"a": "x", "b": [true]}], "title": "caf\u00e9 \U0001f600", "n": 1.50}',
+    '{"days": [{"a": "x", "b": [true]}, 2], "title": "caf\u00e9 \U0001f600", "n": 1.50, "z": 12}',
+)
+SNAPSHOT_OPTIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"key_order": "kept", "on_conflict": "repair"},
+    {"numbers": "grow", "empty": "late", "max_wait": 1, "ensure_ascii": True},
+)
+
 
 class Record(NamedTuple):
     dumped: bytes
-    rest: str | bytes
+    rest: Any
     seen: tuple[str, str, str]
 
 
@@ -55,8 +71,18 @@ def documents() -> Iterator[str | bytes]:
     yield b'["\xf0\x9f\x98\x80", "\xc3("]'
 
 
-def seen(state: ParserState | EventState, rest: str | bytes) -> tuple[str, str, str]:
+def chunked(state: SnapshotState, snapshot: Any) -> tuple[SnapshotState, str]:
+    return add_snapshot(state, snapshot) if isinstance(snapshot, str) else add_value(state, snapshot)
+
+
+def seen(state: ParserState | EventState | SnapshotState, rest: Any) -> tuple[str, str, str]:
     """What a state says, then after the rest of the text, then at its end; as text, so that types count."""
+    if isinstance(state, SnapshotState):
+        chunking, chunks = state, []
+        for snapshot in rest:
+            chunking, chunk = chunked(chunking, snapshot)
+            chunks.append(chunk)
+        return state.text, repr(chunks), finish_snapshots(chunking)[1]
     if isinstance(state, EventState):
         told, updates = add_fragment(state, rest)
         return repr(state), repr(updates), repr(finish(told)[1])
@@ -79,6 +105,13 @@ def records() -> Iterator[Record]:
                 rest = document[place:]
                 yield Record(pickle.dumps(telling), rest, seen(telling, rest))
                 telling, _ = add_fragment(telling, document[place : place + 1])
+    for options in SNAPSHOT_OPTIONS:
+        chunking = create_snapshot_state(**options)
+        for place in range(len(SNAPSHOTS) + 1):
+            later = SNAPSHOTS[place:]
+            yield Record(pickle.dumps(chunking), later, seen(chunking, later))
+            for snapshot in later[:1]:
+                chunking, _ = chunked(chunking, snapshot)
 
 
 def dump(file: Path) -> None:

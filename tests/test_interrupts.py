@@ -16,6 +16,7 @@ from hypothesis import given
 
 from jsontide import COMPILED, JsonFragmentAccumulator, create_parser_state, finalize, parse_chunk
 from jsontide.events import add_fragment, create_event_state
+from jsontide.snapshots import add_snapshot, create_snapshot_state, finish
 from tests.cuts import Chunks, prefixes
 from tests.oracles import loads, visible
 from tests.relations import same
@@ -92,6 +93,19 @@ def test_law_4_telling_can_be_broken_off_at_any_line(lines: int) -> None:
             expected, updates = add_fragment(expected, chunk)
             state, again = add_fragment(state, chunk)
             assert again == updates
+
+
+@pytest.mark.parametrize("lines", range(0, 400, 3))
+def test_law_4_chunking_can_be_broken_off_at_any_line(lines: int) -> None:
+    snapshots = ['{"a": ["x"]}', '{"a": ["xy", 1, {"b": "", "c": "d"}], "e": 2}', '{"a": 5, "f": "g", "e": 2}']
+    state = expected = create_snapshot_state(on_conflict="repair")
+    for snapshot in snapshots:
+        break_off(partial(add_snapshot, state, snapshot), lines)
+        expected, chunk = add_snapshot(expected, snapshot)
+        state, again = add_snapshot(state, snapshot)
+        assert again == chunk
+    break_off(partial(finish, state), lines)
+    assert loads(finish(state)[0].text) == loads(snapshots[-1])
 
 
 @pytest.mark.parametrize("lines", range(0, 120, 3))

@@ -56,7 +56,10 @@ def check(frames: list[Frame], leaf: str | None, leaf_key: Segment, snapshot: An
             return found
         key = open_key(frames, level, leaf_key)
         if not _holds(current, key):
-            return _gone(frames, level, key, leaf)
+            clash = _gone(frames, level, key, _open_text(leaf or ""))
+            if level < top:
+                clash.start = frames[level + 1].start
+            return clash
         current = current[key]
     assert leaf is not None  # or the loop had ended with the innermost frame
     if isinstance(current, str) and current.startswith(leaf):
@@ -77,9 +80,7 @@ def _clash_of_closed(frames: list[Frame], level: i64, current: Any, is_exact: bo
     pairs: Iterable[tuple[Segment, Any]] = enumerate(frame.items) if members is None else members.items()
     for key, before in pairs:
         if not _holds(current, key):
-            clash = Clash(level - 1, frame.key, _child_path(frames, level, key))
-            clash.written = compact(before, False)
-            return clash
+            return _gone(frames, level, key, compact(before, False))
         found = difference(before, current[key])
         if found is not None:
             return _changed(frames, level, key, found)
@@ -113,13 +114,10 @@ def _changed_type(frames: list[Frame], level: i64, current: Any) -> Clash:
     return clash
 
 
-def _gone(frames: list[Frame], level: i64, key: Segment, leaf: str | None) -> Clash:
-    """Make the clash of something that is open and not in the snapshot any more."""
+def _gone(frames: list[Frame], level: i64, key: Segment, written: str) -> Clash:
+    """Make the clash of something that is written and not in the snapshot any more."""
     clash = Clash(level - 1, frames[level].key, _child_path(frames, level, key))
-    if level + 1 < len(frames):
-        clash.start = frames[level + 1].start
-    elif leaf is not None:
-        clash.written = _open_text(leaf)
+    clash.written = written
     return clash
 
 

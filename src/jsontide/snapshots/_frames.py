@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Frame:
     """An open container; the document is one too, as an array of one value without brackets."""
 
-    __slots__ = ("count", "is_begun", "is_loose", "items", "key", "members", "start", "waiting")
+    __slots__ = ("count", "is_begun", "is_loose", "items", "key", "members", "stale", "start", "waiting")
 
     def __init__(self, key: Segment, is_object: bool, start: i64, waiting: dict[Segment, Any]) -> None:
         self.key: Segment = key  # where it stands in its own container
@@ -27,6 +27,7 @@ class Frame:
         self.items: list[Any] = []  # of an array
         self.count: i64 = 0  # how much of those is written before this state
         self.waiting: dict[Segment, Any] = waiting  # what is known and not written, as it was last seen
+        self.stale: tuple[Segment, ...] = ()  # what is written wrong, and written again in the same step
         self.is_begun: bool = False  # something stands in it: the next needs a comma
         self.is_loose: bool = False  # `==` of what is closed is not enough: 1 == True == 1.0
 
@@ -40,6 +41,7 @@ class Frame:
         else:
             fork.members = members if len(members) == count else dict(islice(members.items(), count))
         fork.count = count
+        fork.stale = self.stale
         fork.is_begun = self.is_begun
         fork.is_loose = self.is_loose
         return fork
@@ -58,13 +60,17 @@ class Frame:
             assert isinstance(key, str)  # of an object
             members[key] = value
         self.count += 1
+        if key in self.stale:
+            self.stale = tuple([each for each in self.stale if each != key])
 
     def forget(self, key: Segment) -> None:
-        """Have a member written again."""
+        """Have a member written again, closed or open."""
         members = self.members
         assert members is not None  # only objects can have a member twice
-        self.members = {each: value for each, value in members.items() if each != key}
-        self.count -= 1
+        if key in members:
+            self.members = {each: value for each, value in members.items() if each != key}
+            self.count -= 1
+        self.stale = (*self.stale, key)
 
     def contents(self) -> tuple[Any, ...]:
         """Return what a pickle holds."""

@@ -17,7 +17,14 @@ from jsontide.snapshots._difference import difference
 from jsontide.snapshots._frames import Frame
 from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, STRING, is_empty, is_hollow, kind_of
 from jsontide.snapshots._reading import read_snapshot
-from jsontide.snapshots._writing import certain_length, check_depth, check_key, check_number, quoted, write_value
+from jsontide.snapshots._writing import (
+    certain_length,
+    check_depth,
+    check_key,
+    check_number,
+    quoted,
+    write_value,
+)
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -72,12 +79,12 @@ class Growth:
             level -= 1
         if level <= 0:
             return False
-        top: i64 = len(self.frames) - 1
-        if (level < top or self.leaf is not None) and open_key(self.frames, level, self.leaf_key) == key:
+        frame = self.frames[level].fork()
+        self.frames[level] = frame
+        members = frame.members
+        if members is None or key not in members:
             self._break_off(level)
-        else:
-            self.frames[level] = self.frames[level].fork()
-            self.frames[level].forget(key)
+        frame.forget(key)
         return True
 
     def take(self) -> None:
@@ -113,7 +120,7 @@ class Growth:
         in_order = frame.members is None or self.keeps_order
         for key in self._unwritten(level, True):
             value: Any = found[key]
-            if self._is_final(value):
+            if self._is_final(value) or key in frame.stale:
                 return True
             if self._is_visible(value) and (in_order or self._has_changed(frame, key, value)):
                 return True
@@ -163,6 +170,14 @@ class Growth:
         if len(found) == self.frames[-1].count:
             return False
         keys = self._unwritten(len(self.frames) - 1, False)
+        stale = [key for key in keys if key in self.frames[-1].stale]
+        if stale:
+            # What is written wrong does not wait: the text must show what the snapshot holds.
+            if len(stale) == len(keys) and kind_of(found[stale[-1]]) <= OBJECT:
+                self._write_all(stale[:-1], found)
+                return self._open(stale[-1], found[stale[-1]], None)
+            self._write_all(stale, found)
+            keys = [key for key in keys if key not in stale]
         if self.frames[-1].members is None or self.keeps_order:
             return self._settle_in_order(keys, found)
         return self._settle_in_any_order(keys, found)
@@ -198,11 +213,15 @@ class Growth:
         new: list[Any] = []
         changed: list[Any] = []
         same: list[Any] = []
+        is_later = False  # something came after all that waited
         for key in keys:
             value: Any = found[key]
             if self._is_final(value):
                 self._write(key, value)
-            elif not self._is_visible(value) or (key in waiting and is_empty(value)):
+                is_later = is_later or key not in waiting
+            elif not self._is_visible(value):
+                continue  # and not remembered: when it fills, it is as good as new
+            elif key in waiting and is_empty(value):
                 idle.append(key)
             elif key not in waiting:
                 new.append(key)
@@ -210,18 +229,19 @@ class Growth:
                 same.append(key)
             else:
                 changed.append(key)
-        if not new and len(changed) != 1:
+        is_later = is_later or len(new) > 0
+        if not is_later and len(changed) != 1:
             self._wait_on(idle, same + changed, found, False)
             return False
         self._write_all(same, found)
-        if new:
+        if is_later:
             self._write_all(changed, found)
-        candidates = new or changed
-        key = candidates[0]
-        if len(candidates) > 1 or kind_of(found[key]) > OBJECT:
-            self._wait_on(idle, candidates, found, bool(new))
+        candidates = new if is_later else changed
+        if len(candidates) != 1 or kind_of(found[candidates[0]]) > OBJECT:
+            self._wait_on(idle, candidates, found, len(new) > 0)
             return False
         self._wait(idle, found)
+        key = candidates[0]
         return self._open(key, found[key], waiting.get(key))
 
     def _wait_on(self, idle: list[Any], undecided: list[Any], found: Any, is_new: bool) -> None:
@@ -273,9 +293,12 @@ class Growth:
             self._emit(quoted(leaf, self.ensure_ascii)[:-1])
             return False
         check_depth(len(self.frames))
-        waiting: dict[Segment, Any] = before if isinstance(before, dict) else {}
-        if isinstance(before, list):
-            waiting = dict(enumerate(before))
+        parts: list[tuple[Segment, Any]] = []
+        if isinstance(before, dict):
+            parts = list(before.items())
+        elif isinstance(before, list):
+            parts = list(enumerate(before))
+        waiting: dict[Segment, Any] = {at: part for at, part in parts if self._is_visible(part)}
         self.frames.append(Frame(key, kind == OBJECT, self.length, waiting))
         self.found.append(value)
         self._emit("{" if kind == OBJECT else "[")

@@ -1,0 +1,75 @@
+"""Law 8 for snapshots, by counting: beyond parsing, the work does not depend on how much is closed."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state
+from tests.meters import interpreted, opcodes, untraced
+
+SMALL, LARGE = 50, 3_200
+Step = Callable[[Any, Any], tuple[Any, str]]
+
+pytestmark = interpreted
+
+
+def record(at: int) -> dict[str, Any]:
+    return {"id": at, "name": f"name {at}", "tags": ["a", at], "is_open": False, "where": {"x": at / 8, "y": None}}
+
+
+def snapshots(records: list[Any], texts: list[str]) -> list[Any]:
+    """Values that share their records, and end in a string that grows."""
+    return [{"items": [*records, {"text": text}]} for text in texts]
+
+
+def nested(records: list[Any], texts: list[str]) -> list[Any]:
+    """The same with the records three levels out."""
+    return [{"items": records, "open": {"inner": [{"text": text}]}} for text in texts]
+
+
+def cost(shape: Callable[[list[Any], list[str]], list[Any]], count: int, *, as_text: bool, **options: Any) -> int:
+    """The opcodes of the last of three snapshots: one character more."""
+    values = shape([record(at) for at in range(count)], ["a", "ab", "abc"])
+    step: Step = add_snapshot if as_text else add_value
+    items = [json.dumps(value) for value in values] if as_text else values
+    state = create_snapshot_state(**options)
+    for item in items[:2]:
+        state, _ = untraced(lambda state=state, item=item: step(state, item))  # type: ignore[misc]
+    taken, (_, chunk) = opcodes(lambda: step(state, items[2]))
+    assert chunk == "c"
+    return taken
+
+
+@pytest.mark.parametrize("order", ["any", "kept"])
+@pytest.mark.parametrize("as_text", [True, False], ids=["text", "values"])
+@pytest.mark.parametrize("shape", [snapshots, nested])
+def test_a_snapshot_costs_the_same_whatever_is_closed(
+    shape: Callable[[list[Any], list[str]], list[Any]], *, as_text: bool, order: str
+) -> None:
+    small = cost(shape, SMALL, as_text=as_text, key_order=order)
+    large = cost(shape, LARGE, as_text=as_text, key_order=order)
+    assert large == small
+
+
+def test_the_cost_follows_the_depth_of_what_is_open() -> None:
+    def deep(depth: int) -> Callable[[list[Any], list[str]], list[Any]]:
+        return lambda _, texts: [json.loads("[" * depth + json.dumps(text) + "]" * depth) for text in texts]
+
+    costs = [cost(deep(depth), 0, as_text=True) for depth in (1, 101, 201)]
+    assert costs[2] - costs[1] == pytest.approx(costs[1] - costs[0], rel=0.02)
+    assert costs[2] - costs[1] < 100 * 400
+
+
+def test_a_closed_value_is_compared_only_once_more_when_it_closes() -> None:
+    """A new record costs what it holds, not what stands before it."""
+
+    def growing(count: int) -> int:
+        state = create_snapshot_state()
+        values = [record(at) for at in range(count + 2)]
+        state, _ = add_value(state, {"items": values[:-1]})
+        return opcodes(lambda: add_value(state, {"items": values}))[0]
+
+    # The last digits of a record are the only difference.
+    assert growing(LARGE) <= 1.05 * growing(SMALL)
