@@ -41,6 +41,13 @@ _SCALARS: Final = frozenset(
 _FUNCTIONS: Final = frozenset({"function-before", "function-after", "function-wrap", "function-plain"})
 _PLAIN: Final = frozenset({"str", "int", "float", "bool"})
 _SAID_ELSEWHERE: Final = frozenset({"type", "strict", "metadata", "serialization", "ref"})
+_OF_SCALARS: Final = frozenset(
+    (
+        *("str_strip_whitespace", "str_to_lower", "str_to_upper", "str_min_length", "str_max_length"),
+        *("allow_inf_nan", "regex_engine"),
+    )
+)
+"""Settings of models that make a difference to plain scalars of the right kind."""
 _OBJECTS: Final = frozenset({"model-fields", "dataclass-args", "typed-dict"})
 _SCOPES: Final = frozenset({"model", "dataclass", "typed-dict"})
 
@@ -175,7 +182,8 @@ def checks_of_type(found: list[FieldCheck], flat: Schema) -> tuple[FieldCheck | 
     kind = check.schema["type"]
     if kind == "literal" or (kind == "enum" and _is_strict_enum(check.schema)):
         return None, None
-    is_plain = kind in _PLAIN and not (check.schema.keys() - _SAID_ELSEWHERE) and not check.config
+    is_free = not any(key in _OF_SCALARS for key in check.config or ())
+    is_plain = kind in _PLAIN and not (check.schema.keys() - _SAID_ELSEWHERE) and is_free
     return (None if is_plain else check), check
 
 

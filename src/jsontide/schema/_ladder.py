@@ -42,13 +42,16 @@ class Ladder:
         self.open_errors: list[SchemaMismatch] = []  # those that only the open scalar shows
         self.is_journaling = False
         self._journal: list[tuple[Any, str, Any]] = []
+        self.is_stale = False  # what is shown may be another chain than before
 
     def undo(self) -> None:
         """Take back what only the open scalar of the last state showed."""
+        if self._journal:
+            self.is_stale = True
+            self.open_errors = []
         while self._journal:
             thing, name, value = self._journal.pop()
             setattr(thing, name, value)
-        self.open_errors = []
 
     def chain(self) -> tuple[list[Reading], list[Segment]]:
         """Return the readings that are shown, outermost first, and where each stands in the one around it."""
@@ -74,6 +77,7 @@ class Ladder:
 
     def fail(self, failures: list[Failure]) -> None:
         """Let readings of the innermost container fail, all at one moment, and all that hangs on them."""
+        self.is_stale = True
         for failure in failures:
             self._set(failure.reading, "failed", value=True)
         depth = len(self.levels) - 1

@@ -16,7 +16,7 @@ from jsontide.schema._keywords import short
 from jsontide.schema._mismatch import SchemaMismatch
 from jsontide.schema._trace import Trace
 from jsontide.tree import ParserState, node_at
-from jsontide.tree._log import check_floats, goes_on_from, log_of, position_of
+from jsontide.tree._log import check_floats, goes_on_from, is_still_at, log_of, position_of
 from jsontide.tree._state import check_state
 
 if TYPE_CHECKING:
@@ -41,14 +41,20 @@ class Status(Enum):
     """Something does not fit the schema; what fits is still shown."""
 
 
-class Resolution(Generic[Model]):
+class ResolutionCache:
+    """Where a resolution stood, for the next call to go on from; it can be passed again at any time."""
+
+    __slots__ = ()
+
+
+class Resolution(ResolutionCache, Generic[Model]):
     """What a schema shows of a parser state; made by `from_json_ast`.
 
     Values read from it are plain Python containers, shared with other resolutions of the stream: they are for reading
     only.
     """
 
-    __slots__ = ("_compiled", "_error_count", "_open_errors", "_state", "_step", "_trace", "model", "status", "value")
+    __slots__ = ("_error_count", "_open_errors", "_plan", "_state", "_step", "_trace", "model", "status", "value")
 
     status: Status
     value: JsonValue | Missing
@@ -56,19 +62,20 @@ class Resolution(Generic[Model]):
     model: Model | Missing
     """What the validator made of the complete document: an instance of the type; for a JSON Schema the value itself."""
 
-    def __init__(self, plan: Compiled[Model], state: ParserState, trace: Trace, value: JsonValue | Missing) -> None:
-        self._compiled = plan
+    def __init__(self, plan: Compiled[Model], state: ParserState, trace: Trace) -> None:
+        self._plan = plan
         self._state = state
         self._trace = trace
         self._step = trace.step
-        self._error_count = len(trace.ladder.errors)
-        self._open_errors = trace.ladder.open_errors
-        self.value = value
+        ladder = trace.ladder
+        self._error_count = len(ladder.errors)
+        self._open_errors = ladder.open_errors
+        self.value = trace.show()
         self.model = MISSING
-        if self._error_count or self._open_errors:
+        if ladder.errors or ladder.open_errors:
             self.status = Status.MISMATCH
         else:
-            self.status = Status.PENDING if value is MISSING else Status.PARTIAL
+            self.status = Status.PENDING if self.value is MISSING else Status.PARTIAL
 
     @property
     def errors(self) -> tuple[SchemaMismatch, ...]:
@@ -76,27 +83,19 @@ class Resolution(Generic[Model]):
         return (*self._trace.ladder.errors[: self._error_count], *self._open_errors)
 
     @property
+    def _is_final(self) -> bool:
+        return self.status is Status.FINAL or self._state.is_complete
+
+    @property
     def cache(self) -> ResolutionCache:
         """What to pass to the next call."""
-        return ResolutionCache(self)
+        return self
 
     def __repr__(self) -> str:
         return f"<Resolution {self.status.name} of {self._state!r}>"
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
-        return _restore, (self._compiled.source, self._compiled.policies, self._state)
-
-
-class ResolutionCache:
-    """Where a resolution stood; it can be passed again at any time, and a pickled one is empty."""
-
-    __slots__ = ("_resolution",)
-
-    def __init__(self, resolution: Resolution[Any] | None = None) -> None:
-        self._resolution = resolution
-
-    def __reduce__(self) -> tuple[type[ResolutionCache], tuple[()]]:
-        return ResolutionCache, ()
+        return _restore, (self._plan.source, self._plan.policies, self._state)
 
 
 @overload
@@ -146,52 +145,70 @@ def from_json_ast(
     >>> resolution.value
     {'to': 'Kyoto'}
     """
+    if cache is not None:
+        if not isinstance(cache, Resolution):
+            message = f"a cache must be that of a resolution, not {type(cache).__name__}"
+            raise TypeError(message)
+        plan = cache._plan
+        if plan.source is schema and plan.policies is policies:
+            return cache if cache._state is state else _go_on(cache, state)
     check_state(state)
-    before = _usable(schema, policies, cache)
-    if before is not None and before._state is state:
-        return before
-    plan = compiled(schema, policies) if before is None else before._compiled
-    return _resolve(plan, state, before)
+    return _begin(compiled(schema, policies), state)
 
 
 def _restore(source: object, policies: Policies | None, state: ParserState) -> Resolution[object]:
     return from_json_ast(source, state, policies=policies)
 
 
-def _usable(schema: object, policies: Policies | None, cache: ResolutionCache | None) -> Resolution[Any] | None:
-    """Return the resolution of a cache, if it was made with the same schema."""
-    if cache is None:
-        return None
-    if not isinstance(cache, ResolutionCache):
-        message = f"a cache must be that of a resolution, not {type(cache).__name__}"
-        raise TypeError(message)
-    before = cache._resolution
-    if before is None or before._compiled.source is not schema or before._compiled.policies is not policies:
-        return None
-    return before
+def _begin(plan: Compiled[Model], state: ParserState) -> Resolution[Model]:
+    """Resolve a state without knowing an earlier one."""
+    check_floats(state)
+    return _resolve(plan, state, Trace(plan.shape, state))
 
 
-def _resolve(plan: Compiled[Model], state: ParserState, before: Resolution[Model] | None) -> Resolution[Model]:
-    trace = _trace_for(plan, state, before)
+def _go_on(before: Resolution[Model], state: ParserState) -> Resolution[Model]:
+    """Resolve a state, with the work that was done for an earlier one if there is any to use."""
+    check_state(state)
+    trace = before._trace
+    spot = trace.spot
+    is_newest = trace.step == before._step
+    if is_newest and spot is not None and is_still_at(state, spot, before._state) and not before._is_final:
+        return _grown(before, state)
+    if not goes_on_from(state, before._state):
+        return _begin(before._plan, state)
+    if not is_newest:
+        trace = Trace(before._plan.shape, before._state)
+        trace.follow_again(before._state, before.value)
+    return _resolve(before._plan, state, trace, before)
+
+
+def _grown(before: Resolution[Model], state: ParserState) -> Resolution[Model]:
+    """Resolve a state that says nothing new but, if one is open, more of a string: most states do."""
+    trace = before._trace
+    trace.step += 1
+    after: Resolution[Model] = Resolution.__new__(Resolution)
+    after._plan = before._plan
+    after._state = state
+    after._trace = trace
+    after._step = trace.step
+    after._error_count = before._error_count
+    after._open_errors = before._open_errors
+    after.status = before.status
+    after.model = MISSING
+    after.value = trace.grow(state) if trace.picture.text_id >= 0 else before.value
+    return after
+
+
+def _resolve(
+    plan: Compiled[Model], state: ParserState, trace: Trace, before: Resolution[Model] | None = None
+) -> Resolution[Model]:
     # Counted before anything is written: a resolution whose successor is broken off is no longer the newest.
     trace.step += 1
     trace.follow(state)
-    resolution = Resolution(plan, state, trace, trace.show())
+    resolution = Resolution(plan, state, trace)
     if state.is_complete:
         _finish(resolution, before)
     return resolution
-
-
-def _trace_for(plan: Compiled[Model], state: ParserState, before: Resolution[Model] | None) -> Trace:
-    """Return a trace that stands where the resolution before stood, or at the start."""
-    if before is None or not goes_on_from(state, before._state):
-        check_floats(state)
-        return Trace(plan.shape, state)
-    trace = before._trace
-    if trace.step != before._step:
-        trace = Trace(plan.shape, before._state)
-        trace.follow_again(before._state, before.value)
-    return trace
 
 
 def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> None:
@@ -200,7 +217,7 @@ def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> 
     if before is not None and before.status is Status.FINAL and before._trace is resolution._trace:
         resolution.status, resolution.model, resolution.value = before.status, before.model, before.value
         return
-    validated = resolution._compiled.validator.validated(cast("JsonValue", state.value))
+    validated = resolution._plan.validator.validated(cast("JsonValue", state.value))
     if not validated.problems:
         document = resolution._trace.ladder.document
         is_agreed = resolution.status is not Status.MISMATCH

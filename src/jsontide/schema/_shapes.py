@@ -155,21 +155,21 @@ ANY: Final = Shape()
 ANY.fill((ANY_FORM,))
 
 
+_KIND_OF: Final[dict[type, Kind]] = {
+    str: "string",
+    int: "number",
+    float: "number",
+    Decimal: "number",
+    bool: "boolean",
+    type(None): "null",
+    list: "array",
+    dict: "object",
+}
+
+
 def kind_of(value: object) -> Kind:
     """Return the kind of a JSON value."""
-    match value:
-        case str():
-            return "string"
-        case bool():
-            return "boolean"
-        case None:
-            return "null"
-        case list():
-            return "array"
-        case dict():
-            return "object"
-        case _:
-            return "number"
+    return _KIND_OF[type(value)]
 
 
 def is_integral(value: JsonValue) -> bool:

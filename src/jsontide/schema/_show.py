@@ -23,31 +23,39 @@ _LONG: Final = 1_000  # characters of a string that is cheaper to extend in plac
 
 
 class Picture:
-    """What there is to show: a chain of readings, where each stands, and the open string in the last one."""
+    """What there is to show: a chain of readings, where each stands, and the open string in the last one.
 
-    __slots__ = ("readings", "segments", "text", "text_segment")
+    A picture stays the same while more of that string comes.
+    """
+
+    __slots__ = ("piece_count", "pieces", "readings", "segments", "text_id", "text_segment")
 
     def __init__(self, readings: list[Reading], segments: list[Segment], text: OpenScalar | None) -> None:
         self.readings = readings
         self.segments = segments
-        self.text = text
+        self.text_id = -1  # the node of the open string, -1 if there is none to show
         self.text_segment: Segment = 0
+        self.pieces: list[str] = []
+        self.piece_count = 0  # so many of the pieces are there
         if text is not None:
+            self.text_id = text.node_id
             self.text_segment = len(readings[-1].values) if text.key is None else text.key
+            self.pieces = text.pieces
+            self.piece_count = text.piece_count
 
 
 class Showing:
     """A chain of views; the first shows the document, whose only value is the root, and is never handed out."""
 
-    __slots__ = ("has_child", "piece_count", "readings", "text", "text_id", "text_segment", "views")
+    __slots__ = ("picture", "piece_count", "readings", "text", "text_id", "text_segment", "views")
 
     def __init__(self, readings: list[Reading], views: list[Values]) -> None:
         self.readings = readings
         self.views = views
-        self.has_child = False  # the last view ends in an open string
+        self.picture: Picture | None = None  # the last one that was shown
         self.text = ""
+        self.text_id = -1  # the open string that the last view ends in, -1 if it ends in none
         self.text_segment: Segment = 0
-        self.text_id = -1  # the node of the open string
         self.piece_count = 0  # how many of its pieces are shown
 
     @property
@@ -56,71 +64,75 @@ class Showing:
         return document[0] if document else MISSING
 
     def shows(self, picture: Picture) -> bool:
-        """Tell whether the views are right as they are; note then what is open in them."""
-        readings = picture.readings
-        count = len(readings)
-        if count > len(self.readings) or not self._is_content_right(picture):
+        """Tell whether the views are right as they are; note then what is open in them.
+
+        Only the last reading can have changed: what is open in the others is the next one.
+        """
+        if picture is self.picture:
+            return self.piece_count == picture.piece_count
+        count = len(picture.readings)
+        if self.readings[:count] != picture.readings or not self._is_last_right(picture, count - 1):
             return False
-        if count < len(self.readings):
-            del self.readings[count:]
-            del self.views[count:]
-            self.has_child = False
-        if picture.text is None:
-            self.has_child = False
+        del self.readings[count:]
+        del self.views[count:]
+        self.picture = picture
+        self.text_id = picture.text_id
+        self.piece_count = picture.piece_count
         return True
 
-    def _is_content_right(self, picture: Picture) -> bool:
-        last = len(picture.readings) - 1
-        for at, reading in enumerate(picture.readings):
-            if reading is not self.readings[at] or reading.repeats:
-                return False
-            if at < last and not _ends_open(self.views[at], reading, picture.segments[at + 1]):
-                return False
-        view, reading = self.views[last], picture.readings[last]
-        text = picture.text
-        if text is None:
-            return _is_all_shown(view, reading.values)
-        if not self.has_child or last < len(self.readings) - 1 or not _ends_open(view, reading, picture.text_segment):
+    def _is_last_right(self, picture: Picture, last: int) -> bool:
+        reading = picture.readings[last]
+        if reading.repeats:
             return False
-        return self.text_id == text.node_id and self.piece_count == text.piece_count
+        if picture.text_id < 0:
+            return _is_all_shown(self.views[last], reading.values)
+        is_same_text = self.text_id == picture.text_id and self.piece_count == picture.piece_count
+        return is_same_text and last == len(self.readings) - 1
 
     def update(self, picture: Picture) -> bool:
         """Show what there is now, if nobody can see the views that would change."""
         readings = picture.readings
-        text = picture.text
-        if text is not None and self.has_child and self.text_id == text.node_id and self.readings == readings:
-            return self._grow(text)
-        known = 0
-        for mine, wanted in zip(self.readings, readings, strict=False):
-            if mine is not wanted:
-                break
-            known += 1
-        has_child = self.has_child or known < len(self.readings)
+        if picture is self.picture or (
+            picture.text_id >= 0 and self.text_id == picture.text_id and self.readings == readings
+        ):
+            self.picture = picture
+            return self._grow(picture)
+        known = self._known(picture)
+        has_child = self.text_id >= 0 or known < len(self.readings)
+        if are_referred_to(self.views[:known], OUR_VIEW + 1):
+            return False
         del self.readings[known:]
         del self.views[known:]
-        self.has_child = has_child
-        if are_referred_to(self.views, OUR_VIEW):
-            return False
         _bring_up_to_date(self.views[-1], readings[known - 1], has_child=has_child)
         for at in range(known, len(readings)):
             view = readings[at].values.copy()
             _show_child(self.views[-1], readings[at - 1], picture.segments[at], view)
             self.readings.append(readings[at])
             self.views.append(view)
-        self.has_child = False
-        if text is not None:
-            self._show_text(text, picture.text_segment)
+        self.picture = picture
+        self.text_id = picture.text_id
+        self.piece_count = picture.piece_count
+        if picture.text_id >= 0:
+            self._show_text(picture)
         return True
 
-    def _show_text(self, text: OpenScalar, segment: Segment) -> None:
-        self.has_child = True
-        self.text = "".join(text.pieces[: text.piece_count])
-        self.text_segment = segment
-        self.text_id = text.node_id
-        self.piece_count = text.piece_count
-        _show_child(self.views[-1], self.readings[-1], segment, self.text)
+    def _known(self, picture: Picture) -> int:
+        """Return how many readings of a picture are shown already."""
+        if self.picture is not None and self.picture.readings is picture.readings:
+            return len(self.readings)
+        known = 0
+        for mine, wanted in zip(self.readings, picture.readings, strict=False):
+            if mine is not wanted:
+                break
+            known += 1
+        return known
 
-    def _grow(self, scalar: OpenScalar) -> bool:
+    def _show_text(self, picture: Picture) -> None:
+        self.text = "".join(picture.pieces[: picture.piece_count])
+        self.text_segment = picture.text_segment
+        _show_child(self.views[-1], self.readings[-1], picture.text_segment, self.text)
+
+    def _grow(self, picture: Picture) -> bool:
         """Show more of the same string: nothing else has changed."""
         views = self.views
         if are_referred_to(views, OUR_VIEW):
@@ -132,9 +144,10 @@ class Showing:
             # Now nobody else refers to the string, and Python extends it in place.
             self.text = ""
             views[-1][self.text_segment] = None
-        text += "".join(scalar.pieces[self.piece_count : scalar.piece_count])
+        pieces, count = picture.pieces, self.piece_count
+        text += pieces[count] if picture.piece_count == count + 1 else "".join(pieces[count : picture.piece_count])
         self.text = text
-        self.piece_count = scalar.piece_count
+        self.piece_count = picture.piece_count
         views[-1][self.text_segment] = text
         return True
 
@@ -150,16 +163,14 @@ class Showing:
 
 def restored_showing(picture: Picture, views: list[Values]) -> Showing | None:
     """Return a showing of views that were made before, if they show just this."""
-    text = picture.text
-    showing = Showing(list(picture.readings), views)
     if None in views:
         return None
-    if text is not None:
-        showing.has_child = True
-        showing.text = "".join(text.pieces[: text.piece_count])
+    showing = Showing(list(picture.readings), views)
+    if picture.text_id >= 0:
+        showing.text = "".join(picture.pieces[: picture.piece_count])
+        showing.text_id = picture.text_id
         showing.text_segment = picture.text_segment
-        showing.text_id = text.node_id
-        showing.piece_count = text.piece_count
+        showing.piece_count = picture.piece_count
     return showing if showing.shows(picture) else None
 
 
@@ -180,12 +191,6 @@ def is_same_value(old: Values, values: Values) -> bool:
 def _is_all_shown(view: Values, values: Values) -> bool:
     """Compare what a container showed with what it holds at its end; all but the last were compared before."""
     return len(view) == len(values) and (not view or _is_same(_last(view), _last(values)))
-
-
-def _ends_open(view: Values, reading: Reading, segment: Segment) -> bool:
-    """Tell whether a view shows all closed values of a reading, and one open value after them."""
-    values = reading.values
-    return len(view) == len(values) + 1 and (isinstance(view, list) or (segment in view and segment not in values))
 
 
 def _last(values: Values) -> object:

@@ -28,7 +28,7 @@ from jsontide.schema._verdict import (
     shows_growing,
 )
 from jsontide.tree._containers import Container, ObjectContainer
-from jsontide.tree._log import keeps_first, log_of, open_scalar
+from jsontide.tree._log import keeps_first, log_of, open_scalar, piece_count_of, spot_of
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from jsontide.schema._shapes import Shape
     from jsontide.schema._show import Showing
     from jsontide.tree import ParserState
-    from jsontide.tree._log import Log, OpenScalar
+    from jsontide.tree._log import Log, OpenScalar, Spot
 
 
 class Trace:
@@ -49,55 +49,58 @@ class Trace:
         self.step = 0  # resolutions made
         self.newest = begin_showing(self.ladder.document)
         self.spare: Showing | None = None
-        self._text: OpenScalar | None = None  # the open string, if it is to be shown
-        self._settled: list[str] | None = None  # the pieces of an open string, if it has nothing more to tell
+        self.picture = Picture([self.ladder.document], [0], None)
+        self.spot: Spot | None = None  # where nothing new can be told, if the last state stood at such a spot
 
     def follow(self, state: ParserState) -> None:
         """Fold what came since."""
         ladder = self.ladder
         ladder.state = state
-        log = log_of(state)
-        scalar = open_scalar(state)
-        if scalar is not None and scalar.pieces is self._settled and log.length == self.length:
-            self._text = None if self._text is None else scalar
-            return
         ladder.undo()
-        self._fold(log)
-        self._text = self._settled = None
+        self._fold(log_of(state))
+        scalar = open_scalar(state)
+        is_settled = True
         if scalar is not None:
             ladder.is_journaling = True
-            self._look_at(scalar)
+            is_settled = self._look_at(scalar)
             ladder.is_journaling = False
+        self.spot = spot_of(state) if is_settled else None
+        before = self.picture
+        readings, segments = ladder.chain() if ladder.is_stale else (before.readings, before.segments)
+        ladder.is_stale = False
+        text = scalar if scalar is not None and self._is_shown(scalar, readings) else None
+        self.picture = Picture(readings, segments, text)
+
+    def grow(self, state: ParserState) -> JsonValue | Missing:
+        """Return the value with more of the open string, at a state that says nothing else."""
+        self.picture.piece_count = piece_count_of(state)
+        return self.show()
 
     def show(self) -> JsonValue | Missing:
         """Return the value as it is now."""
-        picture = self._picture()
-        if self.newest.shows(picture):
-            return self.newest.value
-        if not self.newest.update(picture):
-            other = self.spare
-            if other is None or not other.update(picture):
-                other = begin_showing(self.ladder.document)
-                other.update(picture)
-            self.spare = self.newest
-            self.newest = other
-        return self.newest.value
+        newest, picture = self.newest, self.picture
+        if newest.shows(picture):
+            return newest.value
+        # The last resolution still holds what the newest showing shows.
+        other = self.spare
+        if other is None or not other.update(picture):
+            other = begin_showing(self.ladder.document)
+            other.update(picture)
+        self.spare = newest
+        self.newest = other
+        return other.value
 
     def follow_again(self, state: ParserState, value: JsonValue | Missing) -> None:
         """Fold from the start up to a state that was resolved before, with the objects that were shown then."""
         self.ladder.levels[0].old = [] if value is MISSING else [value]
         self.follow(state)
-        picture = self._picture()
+        picture = self.picture
         views = [level.old for level in self.ladder.levels[: len(picture.readings)]]
         showing = restored_showing(picture, views)
         if showing is not None:
             self.newest = showing
         for level in self.ladder.levels:
             level.old = None
-
-    def _picture(self) -> Picture:
-        readings, segments = self.ladder.chain()
-        return Picture(readings, segments, self._text)
 
     def _fold(self, log: Log) -> None:
         levels = self.ladder.levels
@@ -154,6 +157,7 @@ class Trace:
         if level.old is not None:
             opened.old = _at(level.old, segment)
         self.ladder.levels.append(opened)
+        self.ladder.is_stale = True
 
     def _take(self, level: Level, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
         """Take in a closed scalar."""
@@ -165,6 +169,7 @@ class Trace:
             else:
                 shown, refusal = judge(shape, value)
                 if refusal is None:
+                    self.ladder.is_stale |= bool(reading.waits)
                     reading.store(segment, shown, shown)
             if refusal is None:
                 continue
@@ -177,13 +182,13 @@ class Trace:
         if failures:
             self.ladder.fail_in_turn(failures)
 
-    def _look_at(self, scalar: OpenScalar) -> None:
-        """See what an open scalar shows already, and whether it can be shown."""
+    def _look_at(self, scalar: OpenScalar) -> bool:
+        """See what an open scalar shows already; tell whether more of it would show nothing new before it closes."""
         level = self.ladder.levels[-1]
         segment = level.count if scalar.key is None else scalar.key
         is_text = scalar.kind == "string"
+        is_settled = True
         failures: list[Failure] = []
-        is_settled = is_text
         for reading in level.readings:
             shape = reading.shape_at(segment)
             if shape is None:
@@ -191,24 +196,21 @@ class Trace:
             else:
                 longest = longest_member(shape)
                 text = beginning(scalar, longest) if is_text else ""
-                is_settled = is_settled and (longest < 0 or len(text) > longest)
+                is_settled = is_settled and (not is_text or longest < 0 or len(text) > longest)
                 refusal = judge_open(shape, scalar.kind, text)
             if refusal is not None:
                 mismatch = self.ladder.mismatch((segment,), refusal, scalar.start - is_text)
                 failures.append(Failure(refusal.offset, reading, mismatch))
         if failures:
             self.ladder.fail_in_turn(failures)
-        if is_text and self._is_shown(scalar, segment):
-            self._text = scalar
-        self._settled = scalar.pieces if is_settled else None
+        return is_settled
 
-    def _is_shown(self, scalar: OpenScalar, segment: Segment) -> bool:
-        """Tell whether an open string is to be shown: its container is, and it can only be a string."""
-        readings, _ = self.ladder.chain()
+    def _is_shown(self, scalar: OpenScalar, readings: list[Reading]) -> bool:
+        """Tell whether an open scalar is to be shown: its container is, and it can only be a string."""
         reading = readings[-1]
-        if len(readings) < len(self.ladder.levels) or reading.has_hole:
+        if scalar.kind != "string" or len(readings) < len(self.ladder.levels) or reading.has_hole:
             return False
-        shape = reading.shape_at(segment)
+        shape = reading.shape_at(self.ladder.levels[-1].count if scalar.key is None else scalar.key)
         return shape is not None and shows_growing(shape, open_forms(shape, beginning(scalar, longest_member(shape))))
 
     def _close(self, log: Log) -> None:
@@ -219,6 +221,7 @@ class Trace:
         if failures:
             self.ladder.fail(failures)
         self.ladder.levels.pop()
+        self.ladder.is_stale = True
         for group in level.groups:
             best = group.best
             if group.is_dead or (best.waits and best.failed):

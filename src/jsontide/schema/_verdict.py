@@ -9,7 +9,7 @@ So the verdict on a whole string is the one that its pieces lead to, however the
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from jsontide._values import MISSING
 from jsontide.schema._keywords import short
@@ -95,14 +95,15 @@ def longest_member(shape: Shape) -> int:
 def _is_member(form: Form, value: JsonValue) -> bool:
     if isinstance(form, EnumForm):
         return value in form.texts or any(is_same_json(member, value) for member in form.members)
-    return not isinstance(form, ScalarForm) or not form.is_integer or is_integral(value)
+    if not isinstance(form, ScalarForm) or not form.is_integer or isinstance(value, int):
+        return True
+    return is_integral(value) and (form.converter is None or form.converter.converted(value) is not MISSING)
 
 
 def _shown(form: Form, value: JsonValue) -> JsonValue:
     """Return an integer for 1.0 where the validator makes one of it."""
     if isinstance(value, float) and form.converter is not None and isinstance(form, ScalarForm) and form.is_integer:
-        converted = form.converter.converted(value)
-        return value if converted is MISSING else converted
+        return cast("int", form.converter.converted(value))
     return value
 
 

@@ -45,6 +45,34 @@ class OpenScalar(NamedTuple):
     """Only so many of the pieces are this state's."""
 
 
+class Spot(NamedTuple):
+    """Where a state stands: the same spot as long as nothing opens or closes."""
+
+    node_count: int
+    has_open_scalar: bool
+    top: Container
+    pieces: list[str]
+
+
+def spot_of(state: ParserState) -> Spot:
+    return Spot(state._node_count, has_open_scalar(state), state._top, state._pieces)
+
+
+def is_still_at(state: ParserState, spot: Spot, before: ParserState) -> bool:
+    """Tell whether a state, made from one that stood at a spot, stands there too."""
+    if state._node_count != spot.node_count or state._top is not spot.top or state._step < before._step:
+        return False
+    mode = state._mode
+    if mode < modes.VALUE and mode != modes.KEY_TEXT:
+        return spot.has_open_scalar and state._pieces is spot.pieces
+    return not spot.has_open_scalar
+
+
+def piece_count_of(state: ParserState) -> int:
+    """Return how many pieces there are of the open scalar."""
+    return state._piece_count
+
+
 def log_of(state: ParserState) -> Log:
     tape = state._tape
     length = state._node_count - has_open_scalar(state)
