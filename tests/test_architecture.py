@@ -109,6 +109,19 @@ def test_importing_the_package_loads_no_third_party_module_and_no_asyncio() -> N
     assert added - ours <= sys.stdlib_module_names
 
 
+def test_importing_the_package_does_not_load_what_reads_messages() -> None:
+    program = "import jsontide, sys; print(*sys.modules); jsontide.stream_message; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    before, after = (set(line.split()) for line in done.stdout.splitlines())
+    assert not {"jsontide.messages", "jsontide.adapters._turn"} & before
+    assert {"jsontide.messages", "jsontide.adapters._turn"} <= after
+
+
+def test_a_name_that_is_not_there_is_an_error_that_names_it() -> None:
+    with pytest.raises(AttributeError, match="module 'jsontide' has no attribute 'nothing'"):
+        jsontide.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
 def test_public_names_exist() -> None:
     assert all(hasattr(jsontide, name) for name in jsontide.__all__)
 

@@ -2,12 +2,21 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import reduce
 from statistics import median
 
 import pytest
 
-from jsontide.messages import CompletionChunk, MessageConfig, MessageState, finish_message, reduce_chunk, start_message
+from jsontide.messages import (
+    CompletionChunk,
+    MessageConfig,
+    MessageState,
+    Tool,
+    finish_message,
+    reduce_chunk,
+    start_message,
+)
 from tests.messages.telling import call, end, text
 from tests.meters import Meter, heap, opcodes, untraced
 from tests.test_cost import SAMPLE, SLACK, SMALL
@@ -29,6 +38,17 @@ def deltas(document: str) -> list[CompletionChunk]:
     return [call("", index=0, id="a", name="write"), *(call(char, index=0) for char in document)]
 
 
+@dataclass
+class Note:
+    id: int
+    text: str
+
+
+@dataclass
+class Notes:
+    notes: list[Note]
+
+
 def costs(meter: Meter, state: MessageState, chunks: list[CompletionChunk]) -> list[int]:
     """What each chunk costs, with a look at the arguments after it."""
     found = []
@@ -42,6 +62,17 @@ def costs(meter: Meter, state: MessageState, chunks: list[CompletionChunk]) -> l
 def test_a_character_of_arguments_costs_the_same_early_and_late(meter: Meter, written: Callable[[int], str]) -> None:
     chunks = deltas(written(SIZES[meter]))
     early = untraced(lambda: reduce(reduce_chunk, chunks[:200], start_message()))
+    late = untraced(lambda: reduce(reduce_chunk, chunks[200:-200], early))
+    first = costs(meter, early, chunks[200 : 200 + SAMPLE])
+    last = costs(meter, late, chunks[-200 : SAMPLE - 200])
+    assert median(last) <= SLACK[meter] * median(first) + SMALL[meter]
+
+
+def test_a_character_of_typed_arguments_costs_the_same_early_and_late(meter: Meter) -> None:
+    pytest.importorskip("pydantic", reason="pydantic is not installed")
+    chunks = deltas(many(SIZE // 8))
+    start = start_message(MessageConfig(tools=[Tool("write", Notes)]))
+    early = untraced(lambda: reduce(reduce_chunk, chunks[:200], start))
     late = untraced(lambda: reduce(reduce_chunk, chunks[200:-200], early))
     first = costs(meter, early, chunks[200 : 200 + SAMPLE])
     last = costs(meter, late, chunks[-200 : SAMPLE - 200])

@@ -159,6 +159,16 @@ class TestOutcomes:
             reduce_chunk(start_message(), {"choices": []})  # type: ignore[arg-type]
 
 
+class TestForPeople:
+    def test_calls_and_messages_show_what_they_are(self) -> None:
+        state = finished([text("Hi"), WEATHER, call('{"city": "' + "x" * 99, index=1, name="weather"), end()])
+        whole, cut = state.message.tool_calls
+        assert repr(whole) == '<CompleteCall weather({"city": "Rome"})>'
+        assert repr(cut).startswith('<PartialCall TRUNCATED weather({"city": "xxx')
+        assert len(repr(cut)) < 110
+        assert repr(state.message).startswith(f"<Message TRUNCATED 'Hi', {whole!r}, ")
+
+
 class TestErrors:
     def test_of_json_are_known_to_the_state_but_told_at_the_end(self) -> None:
         state = fed([call('{"city": oops}', index=0, id="a", name="weather")])

@@ -7,15 +7,21 @@ Only `CompleteCall` declares `arguments_value`, so a type checker refuses it whe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
 
 from jsontide._growing import NO_TEXT, GrowingText
 from jsontide._values import JsonValue, Missing
 from jsontide.messages._document import Document
 from jsontide.messages._outcome import IncompleteCallError, MessageError, Outcome
 
+_SHOWN: Final = 60  # characters of a text, where one is shown to people
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+def shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class _Call:
     index: int
     """As the provider counts; the position in the message where it does not."""
@@ -41,8 +47,12 @@ class _Call:
         """The same, for looking only."""
         return self._document.value
 
+    @property
+    def _signature(self) -> str:
+        return f"{self.name}({shortened(self.arguments)})"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CompleteCall(_Call):
     """A call whose arguments are all there, and valid."""
 
@@ -53,8 +63,11 @@ class CompleteCall(_Call):
     arguments_model: object
     """The same as an instance of the type that the tool was given, if it was given one."""
 
+    def __repr__(self) -> str:
+        return f"<CompleteCall {self._signature}>"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PartialCall(_Call):
     """A call that is not complete, or not valid: there is nothing to run."""
 
@@ -78,6 +91,9 @@ class PartialCall(_Call):
         @property
         def arguments_model(self) -> NoReturn:
             raise self._refusal()
+
+    def __repr__(self) -> str:
+        return f"<PartialCall {self.status.name} {self._signature}>"
 
     def _refusal(self) -> IncompleteCallError:
         why = f": {self.error.message}" if self.error else ""

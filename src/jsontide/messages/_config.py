@@ -31,7 +31,7 @@ class Tool:
         object.__setattr__(self, "schema", _kept(self.schema))
 
     @property
-    def lens(self) -> Lens:
+    def _lens(self) -> Lens:
         """How its arguments are looked at."""
         streams = not isinstance(self.schema, dict) if self.stream is None else self.stream
         return Lens(self.schema, streams=streams)
@@ -51,9 +51,9 @@ class MessageConfig:
     """The name of that tool."""
     cumulative_arguments: bool = False
     """Whether the provider sends all arguments so far, each time."""
-    answer: Lens | None = field(init=False, repr=False, compare=False)
+    _answer: Lens | None = field(init=False, repr=False, compare=False)
     """How the answer is looked at."""
-    lenses: dict[str, Lens] = field(init=False, repr=False, compare=False)
+    _lenses: dict[str, Lens] = field(init=False, repr=False, compare=False)
     """How the arguments of each tool are looked at."""
 
     def __post_init__(self) -> None:
@@ -65,33 +65,33 @@ class MessageConfig:
             if names.count(name) > 1:
                 message = f"two tools are called {name!r}"
                 raise ValueError(message)
-        if self.emulates and self.output_name in names:
+        if self._emulates and self.output_name in names:
             message = (
                 f"the name {self.output_name!r} is reserved for the emulated output: rename the tool, or output_name"
             )
             raise ValueError(message)
         answer = None if self.response_schema is None else Lens(self.response_schema, streams=True)
-        object.__setattr__(self, "answer", answer)
-        object.__setattr__(self, "lenses", {tool.name: tool.lens for tool in tools})
-        for lens in (answer, *self.lenses.values()):
+        object.__setattr__(self, "_answer", answer)
+        object.__setattr__(self, "_lenses", {tool.name: tool._lens for tool in tools})
+        for lens in (answer, *self._lenses.values()):
             check_lens(lens)
 
     @property
-    def emulates(self) -> bool:
+    def _emulates(self) -> bool:
         return self.emulate_structured_output and self.response_schema is not None
 
-    def lens_of(self, name: str | None) -> Lens | None:
+    def _lens_of(self, name: str | None) -> Lens | None:
         """Return how the arguments of a tool are looked at, `None` for those that were not offered."""
         if name is None:
-            return UNKNOWN if self.lenses else None
-        return self.answer if self.is_output(name) else self.lenses.get(name)
+            return UNKNOWN if self._lenses else None
+        return self._answer if self._is_output(name) else self._lenses.get(name)
 
-    def is_output(self, name: str | None) -> bool:
+    def _is_output(self, name: str | None) -> bool:
         """Tell whether a call of this name is the answer itself."""
-        return self.emulates and name == self.output_name
+        return self._emulates and name == self.output_name
 
-    def knows(self, name: str) -> bool:
-        return not self.lenses or name in self.lenses
+    def _knows(self, name: str) -> bool:
+        return not self._lenses or name in self._lenses
 
 
 def _kept(schema: object) -> object:

@@ -134,7 +134,7 @@ def _fault(call: PartialCall, end: End, config: MessageConfig) -> str | None:
         return "the provider says that the call is malformed"
     if call.name is None:
         return "the call has no name"
-    return None if config.knows(call.name) else f"no tool is called {call.name!r}"
+    return None if config._knows(call.name) else f"no tool is called {call.name!r}"
 
 
 def overall(end: End, parts: Sequence[Outcome], *, has_answer: bool, has_text: bool) -> Outcome:

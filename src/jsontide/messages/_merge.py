@@ -93,7 +93,7 @@ def _new_call(position: int, entry: ToolCallDelta) -> PartialCall:
 def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> PartialCall:
     name = call.name or entry.name or None
     piece = _piece(call, entry)
-    document = grown(seen(call._document, config.lens_of(name)), piece)
+    document = grown(seen(call._document, config._lens_of(name)), piece)
     call_id = call.id or entry.id or None
     if name == call.name and call_id == call.id and document is call._document and not piece:
         return call

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from jsontide._growing import NO_TEXT, GrowingText
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.messages._calls import ToolCall
+from jsontide.messages._calls import ToolCall, shortened
 from jsontide.messages._document import Document
 from jsontide.messages._outcome import MessageError, Outcome
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Message:
     """What the model has said so far; it never changes."""
 
@@ -50,3 +50,7 @@ class Message:
     def content_resolved(self) -> JsonValue | Missing:
         """What may be shown of structured output; what did not change is the same object as before."""
         return MISSING if self._document is None else self._document.value
+
+    def __repr__(self) -> str:
+        calls = "".join(f", {call!r}" for call in self.tool_calls)
+        return f"<Message {self.outcome.name} {shortened(self.content)!r}{calls}>"

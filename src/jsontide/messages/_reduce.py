@@ -50,8 +50,8 @@ class MessageState:
 def start_message(config: MessageConfig | None = None) -> MessageState:
     """Return the state before any chunk."""
     config = config or MessageConfig()
-    parses = config.answer is not None and not config.emulates
-    return MessageState(config, Message(_document=new_document(config.answer) if parses else None))
+    parses = config._answer is not None and not config._emulates
+    return MessageState(config, Message(_document=new_document(config._answer) if parses else None))
 
 
 def reduce_chunk(state: MessageState, chunk: CompletionChunk) -> MessageState:
@@ -114,8 +114,8 @@ def _reason(before: str | None, now: str | None) -> str | None:
 
 def _answer(state: MessageState, content: str | None, calls: tuple[PartialCall, ...]) -> Document | None:
     """Return the document of the answer, from wherever it comes."""
-    if state.config.emulates:
-        return next((call._document for call in calls if state.config.is_output(call.name)), None)
+    if state.config._emulates:
+        return next((call._document for call in calls if state.config._is_output(call.name)), None)
     document = state.message._document
     return document if document is None or not content else grown(document, content)
 
@@ -125,7 +125,7 @@ def _shown(calls: tuple[PartialCall, ...], config: MessageConfig) -> tuple[Parti
     return tuple(
         call
         for call in calls
-        if not call._on_server and not config.is_output(call.name) and not (config.emulates and call.name is None)
+        if not call._on_server and not config._is_output(call.name) and not (config._emulates and call.name is None)
     )
 
 
@@ -135,7 +135,7 @@ def _is_refused(state: MessageState) -> bool:
 
 def _ended(state: MessageState, end: End) -> MessageState:
     config, message = state.config, state.message
-    shown = tuple(call for call in state._calls if not call._on_server and not config.is_output(call.name))
+    shown = tuple(call for call in state._calls if not call._on_server and not config._is_output(call.name))
     calls = tuple(concluded(call, end, position, config) for position, call in enumerate(shown))
     answer = _judged_answer(state, end, calls)
     errors = [end.error, *answer.errors, *(call.error for call in calls)]
@@ -168,15 +168,15 @@ class _Answer:
 def _judged_answer(state: MessageState, end: End, calls: tuple[ToolCall, ...]) -> _Answer:
     """Judge the structured output; beside ordinary calls the content may be prose."""
     document, config = state.message._document, state.config
-    if config.answer is None:
+    if config._answer is None:
         return _Answer(None)
-    if document is None or (not config.emulates and not state.message._content):
+    if document is None or (not config._emulates and not state.message._content):
         if calls or end.outcome is not Outcome.COMPLETE or not state.message._content:
             return _Answer(None)
         error = MessageError(ErrorKind.SCHEMA, "content", _NO_ANSWER.format(config.output_name))
         return _Answer(None, Outcome.INVALID, (error,))
     found = judged(document, end, "content")
-    if found.outcome is not Outcome.COMPLETE and calls and not config.emulates:
+    if found.outcome is not Outcome.COMPLETE and calls and not config._emulates:
         return _Answer(None)
     errors = errors_in(found.document, "content") or ([found.error] if found.error else [])
     return _Answer(found.document, found.outcome, tuple(errors))
