@@ -142,3 +142,20 @@ def test_stopping_closes_the_response(name: str, url: str) -> None:
             next(stream)
         assert response.response.is_closed
         assert stream.message.outcome is Outcome.CANCELLED
+
+
+def helped(client: Any, name: str) -> Any:
+    """The helpers of the SDKs, which put events of their own between those of the stream."""
+    if name in CHAT:
+        return client.chat.completions.stream(model=name, messages=[])
+    if name in RESPONSES:
+        return client.responses.stream(model=name, input="")
+    return client.messages.stream(model=name, messages=[], max_tokens=1)
+
+
+@pytest.mark.parametrize("name", [CHAT[0], CHAT[2], RESPONSES[0], *MESSAGES])
+def test_the_helpers_of_the_clients_stream_the_same(name: str, url: str) -> None:
+    kind = anthropic.Anthropic if "anthropic" in name else openai.OpenAI
+    with kind(base_url=url, **OPTIONS) as client, helped(client, name) as stream:
+        *_, last = stream_message(stream)
+    check(last, known(name))

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import cast
 
 
 def field(event: object, *names: str) -> object:
     """Return the first of the named fields that is there, `None` if none is."""
+    # The exact type is asked for first: most events are dicts, and an abstract class answers slowly.
+    get = event.get if type(event) is dict or isinstance(event, Mapping) else partial(_attribute, event)
     for name in names:
-        value = event.get(name) if isinstance(event, Mapping) else _attribute(event, name)
+        value: object = get(name)
         if value is not None:
             return value
     return None
@@ -23,6 +26,8 @@ def field(event: object, *names: str) -> object:
 def text(event: object, *names: str) -> str | None:
     """Return a field that is a text; SDKs make enums of some."""
     value = field(event, *names)
+    if value is None or type(value) is str:
+        return value
     if isinstance(value, Enum):
         value = value.value
     return value if isinstance(value, str) else None
