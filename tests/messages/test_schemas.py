@@ -112,6 +112,12 @@ class TestTypedTools:
         (bad,) = finished([call("", index=0, name="weather"), end()], typed()).message.tool_calls
         assert bad.status is Outcome.INVALID
 
+    @pytest.mark.parametrize("reason", ["length", "tool_calls"])
+    def test_that_do_not_fit_and_break_off_are_invalid_and_all_errors_are_told(self, reason: str) -> None:
+        state = finished([call('{"city": 7, "unit": 8, ', index=0, name="weather"), end(reason)], typed())
+        assert state.message.tool_calls[0].status is Outcome.INVALID
+        assert [(error.source, error.path) for error in state.errors] == [(0, ("city",)), (0, ("unit",))]
+
     def test_that_nobody_offered_are_invalid(self) -> None:
         (bad,) = finished([call("{}", index=0, name="teleport"), end()], typed()).message.tool_calls
         assert bad.status is Outcome.INVALID
@@ -227,6 +233,20 @@ class TestStructuredContent:
         assert state.errors == ()
         assert state.message.content == "Let me look."
         assert state.message.content_resolved is MISSING
+
+    def test_prose_is_forgiven_as_soon_as_a_call_comes(self) -> None:
+        config = MessageConfig(response_schema=Itinerary, tools=[WEATHER])
+        states = trail([text("Let me look."), call("", index=0, name="weather")], config)
+        assert [len(state.errors) for state in states] == [0, 1, 0]
+
+    def test_json_beside_tool_calls_is_shown_but_need_not_be_whole(self) -> None:
+        weather = call('{"city": "Rome"}', index=0, name="weather")
+        state = answered(text('{"title": "By'), weather, end(), tools=[WEATHER])
+        assert state.message.content_resolved == {"title": "By"}
+        assert state.outcome is Outcome.COMPLETE
+        assert answered(text(TEXT), weather, end(), tools=[WEATHER]).message.content_model == (
+            Itinerary.model_validate_json(TEXT)
+        )
 
     def test_prose_without_tool_calls_is_one(self) -> None:
         assert answered(text("I would go by train."), end("stop")).outcome is Outcome.INVALID

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from jsontide._errors import Reason
 from jsontide._growing import GrowingText
@@ -23,6 +23,9 @@ _NORMAL: Final = (STOP, TOOL_CALLS)
 _WITHHELD: Final = (Outcome.CANCELLED, Outcome.REFUSED, Outcome.FILTERED)
 _UNTOLD: Final = "the stream ended before the provider told how the message ends"
 _NO_ARGUMENTS: Final = "{}"
+
+
+Errors: TypeAlias = tuple[MessageError, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ class Judged:
 
     outcome: Outcome
     document: Document
-    error: MessageError | None = None
+    errors: Errors = ()
 
 
 def judged(document: Document, end: End, source: Source) -> Judged:
@@ -71,54 +74,54 @@ def judged(document: Document, end: End, source: Source) -> Judged:
         return Judged(end.outcome, document)
     if end.reason in _NORMAL and end.failure is None:
         document = closed(document)
-    error = next(iter(errors_in(document, source)), None)
-    if error is not None:
-        return Judged(Outcome.INVALID, document, error)
+    errors = errors_in(document, source)
+    if errors:
+        return Judged(Outcome.INVALID, document, errors)
     if not document.is_complete:
-        return Judged(Outcome.TRUNCATED, document, _break_off(document, source))
-    if end.outcome is Outcome.TRUNCATED:
-        return Judged(Outcome.TRUNCATED, document, MessageError(ErrorKind.TRANSPORT, source, _UNTOLD))
+        return Judged(Outcome.TRUNCATED, document, (_break_off(document, source),))
+    if end.error is not None:
+        return Judged(Outcome.TRUNCATED, document, (replace(end.error, source=source),))
     return Judged(Outcome.COMPLETE, document)
 
 
-def errors_in(document: Document, source: Source) -> list[MessageError]:
+def errors_in(document: Document, source: Source) -> Errors:
     """Return what is certainly wrong with a document; that it breaks off is not, while it may go on."""
     error = document.error
-    if error is None:
-        return [
-            MessageError(ErrorKind.SCHEMA, source, mismatch.message, mismatch.path, mismatch)
-            for mismatch in document.mismatches
-        ]
-    if error.reason is Reason.UNEXPECTED_END:
-        return []
-    return [MessageError(ErrorKind.JSON, source, error.message, error.path, error)]
+    mismatches = [MessageError(ErrorKind.SCHEMA, source, one.message, one.path, one) for one in document.mismatches]
+    if error is None or error.reason is Reason.UNEXPECTED_END:
+        return tuple(mismatches)
+    return (MessageError(ErrorKind.JSON, source, error.message, error.path, error), *mismatches)
 
 
 def _break_off(document: Document, source: Source) -> MessageError:
     error = closed(document).error
-    if error is None:  # a number at the root, which may have had more digits
-        return MessageError(ErrorKind.JSON, source, _UNTOLD)
+    if error is None:
+        return MessageError(ErrorKind.JSON, source, "the number may have had more digits")
     return MessageError(ErrorKind.JSON, source, error.message, error.path, error)
 
 
-def concluded(call: PartialCall, end: End, source: Source, config: MessageConfig) -> ToolCall:
-    """Return a call as it is when its message has ended."""
+def concluded(call: PartialCall, end: End, source: Source, config: MessageConfig) -> tuple[ToolCall, Errors]:
+    """Return a call as it is when its message has ended, and what was wrong with it."""
     call = _without_arguments(call) if end.reason in _NORMAL and end.outcome is Outcome.COMPLETE else call
     found = judged(call._document, end, source)
-    if found.outcome is not Outcome.COMPLETE:
-        return replace(call, _document=found.document, status=found.outcome, error=found.error)  # type: ignore[arg-type]
-    fault = _fault(call, end, config)
-    if fault is not None:
-        error = MessageError(ErrorKind.SCHEMA, source, fault)
-        return replace(call, _document=found.document, status=Outcome.INVALID, error=error)
+    fault = _fault(call, end, source, config)
+    if found.outcome is Outcome.COMPLETE and fault is None:
+        return _complete(call, found.document), ()
+    outcome = Outcome.INVALID if found.outcome is Outcome.COMPLETE else found.outcome
+    errors = found.errors if fault is None or found.errors else (fault,)
+    first = next(iter(errors), None)
+    return replace(call, _document=found.document, status=outcome, error=first), errors  # type: ignore[arg-type]
+
+
+def _complete(call: PartialCall, document: Document) -> CompleteCall:
     return CompleteCall(
         index=call.index,
         id=call.id,
         name=call.name,
         _text=call._text,
-        _document=found.document,
-        arguments_value=cast("JsonValue", found.document.value),
-        arguments_model=found.document.model,
+        _document=document,
+        arguments_value=cast("JsonValue", document.value),
+        arguments_model=document.model,
     )
 
 
@@ -129,12 +132,19 @@ def _without_arguments(call: PartialCall) -> PartialCall:
     return replace(call, _text=GrowingText(_NO_ARGUMENTS), _document=grown(call._document, _NO_ARGUMENTS))
 
 
-def _fault(call: PartialCall, end: End, config: MessageConfig) -> str | None:
+def _fault(call: PartialCall, end: End, source: Source, config: MessageConfig) -> MessageError | None:
+    """Return what is wrong with a call beside its arguments."""
+    if end.outcome is not Outcome.COMPLETE:
+        return None
     if end.reason == MALFORMED:
-        return "the provider says that the call is malformed"
-    if call.name is None:
-        return "the call has no name"
-    return None if config._knows(call.name) else f"no tool is called {call.name!r}"
+        said = "the provider says that the call is malformed"
+    elif call.name is None:
+        said = "the call has no name"
+    elif not config._knows(call.name):
+        said = f"no tool is called {call.name!r}"
+    else:
+        return None
+    return MessageError(ErrorKind.SCHEMA, source, said)
 
 
 def overall(end: End, parts: Sequence[Outcome], *, has_answer: bool, has_text: bool) -> Outcome:

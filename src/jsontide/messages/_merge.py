@@ -24,8 +24,7 @@ Calls = tuple[PartialCall, ...]
 
 def merged(calls: Calls, entries: Iterable[ToolCallDelta], config: MessageConfig) -> Calls:
     """Return the calls after the entries of one chunk."""
-    for entry in entries:
-        entry = _cumulative(entry, config)  # noqa: PLW2901
+    for entry in _cumulative(entries) if config.cumulative_arguments else entries:
         position = _place(calls, entry)
         if position is None:
             calls = (*calls, _with(_new_call(len(calls), entry), entry, config))
@@ -36,8 +35,8 @@ def merged(calls: Calls, entries: Iterable[ToolCallDelta], config: MessageConfig
     return calls
 
 
-def _cumulative(entry: ToolCallDelta, config: MessageConfig) -> ToolCallDelta:
-    return replace(entry, spelling="whole") if config.cumulative_arguments else entry
+def _cumulative(entries: Iterable[ToolCallDelta]) -> Iterable[ToolCallDelta]:
+    return (replace(entry, spelling="whole") for entry in entries)
 
 
 def _place(calls: Calls, entry: ToolCallDelta) -> int | None:

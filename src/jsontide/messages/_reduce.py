@@ -13,7 +13,7 @@ from jsontide.messages._calls import PartialCall, ToolCall
 from jsontide.messages._chunks import CONTENT_FILTER, LENGTH, MALFORMED, REFUSAL, Choice, CompletionChunk
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import Document, grown, new_document
-from jsontide.messages._end import End, concluded, errors_in, judged, overall
+from jsontide.messages._end import End, Errors, concluded, errors_in, judged, overall
 from jsontide.messages._merge import merged
 from jsontide.messages._message import Message
 from jsontide.messages._outcome import ErrorKind, MessageError, Outcome
@@ -135,17 +135,18 @@ def _is_refused(state: MessageState) -> bool:
 
 def _ended(state: MessageState, end: End) -> MessageState:
     config, message = state.config, state.message
-    shown = tuple(call for call in state._calls if not call._on_server and not config._is_output(call.name))
-    calls = tuple(concluded(call, end, position, config) for position, call in enumerate(shown))
+    shown = [call for call in state._calls if not call._on_server and not config._is_output(call.name)]
+    ends = [concluded(call, end, position, config) for position, call in enumerate(shown)]
+    calls = tuple(call for call, _ in ends)
     answer = _judged_answer(state, end, calls)
-    errors = [end.error, *answer.errors, *(call.error for call in calls)]
     parts = [call.status for call in calls] + ([answer.outcome] if answer.outcome else [])
     outcome = overall(end, parts, has_answer=answer.outcome is Outcome.COMPLETE, has_text=bool(message._content))
+    errors = [*answer.errors, *(error for _, found in ends for error in found)]
     ended = replace(
         message,
         tool_calls=calls,
         outcome=outcome,
-        errors=tuple(error for error in errors if error is not None),
+        errors=tuple(errors if end.error is None else [end.error, *errors]),
         content_model=answer.model,
         _document=answer.document,
     )
@@ -156,7 +157,7 @@ def _ended(state: MessageState, end: End) -> MessageState:
 class _Answer:
     document: Document | None
     outcome: Outcome | None = None
-    errors: tuple[MessageError, ...] = ()
+    errors: Errors = ()
 
     @property
     def model(self) -> object:
@@ -166,26 +167,28 @@ class _Answer:
 
 
 def _judged_answer(state: MessageState, end: End, calls: tuple[ToolCall, ...]) -> _Answer:
-    """Judge the structured output; beside ordinary calls the content may be prose."""
-    document, config = state.message._document, state.config
-    if config._answer is None:
-        return _Answer(None)
-    if document is None or (not config._emulates and not state.message._content):
-        if calls or end.outcome is not Outcome.COMPLETE or not state.message._content:
-            return _Answer(None)
-        error = MessageError(ErrorKind.SCHEMA, "content", _NO_ANSWER.format(config.output_name))
-        return _Answer(None, Outcome.INVALID, (error,))
+    """Judge the structured output."""
+    document, config, content = state.message._document, state.config, state.message._content
+    if document is None:
+        is_missing = config._emulates and end.outcome is Outcome.COMPLETE and content and not calls
+        return _no_answer(config) if is_missing else _Answer(None)
+    if not config._emulates and not content:
+        return _Answer(document)
     found = judged(document, end, "content")
     if found.outcome is not Outcome.COMPLETE and calls and not config._emulates:
-        return _Answer(None)
-    errors = errors_in(found.document, "content") or ([found.error] if found.error else [])
-    return _Answer(found.document, found.outcome, tuple(errors))
+        return _Answer(found.document)  # prose beside calls
+    return _Answer(found.document, found.outcome, found.errors)
 
 
-def _certain(state: MessageState) -> tuple[MessageError, ...]:
-    found: list[MessageError] = []
-    if state.message._document is not None:
-        found += errors_in(state.message._document, "content")
-    for position, call in enumerate(state.message.tool_calls):
+def _no_answer(config: MessageConfig) -> _Answer:
+    error = MessageError(ErrorKind.SCHEMA, "content", _NO_ANSWER.format(config.output_name))
+    return _Answer(None, Outcome.INVALID, (error,))
+
+
+def _certain(state: MessageState) -> Errors:
+    document, calls = state.message._document, state.message.tool_calls
+    is_prose = bool(calls) and not state.config._emulates
+    found = [] if document is None or is_prose else [*errors_in(document, "content")]
+    for position, call in enumerate(calls):
         found += errors_in(call._document, position)
     return tuple(found)
