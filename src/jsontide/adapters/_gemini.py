@@ -6,6 +6,7 @@ Calls have no index and often no id, so they are counted; arguments come whole, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -71,9 +72,8 @@ def gemini_chunk(memory: GeminiMemory, event: object) -> tuple[GeminiMemory, Com
     return memory, CompletionChunk(choices=(Choice(delta=delta, finish_reason=_reason(candidate)),))
 
 
-def _joined(parts: object, *, is_thought: bool) -> str | None:
-    texts = parts if isinstance(parts, list | tuple) else ()
-    return "".join(text(part, "text") or "" for part in texts if flag(part, "thought") is is_thought) or None
+def _joined(parts: Sequence[object], *, is_thought: bool) -> str:
+    return "".join(text(part, "text") or "" for part in parts if flag(part, "thought") is is_thought)
 
 
 def _reason(candidate: object) -> str | None:

@@ -5,6 +5,7 @@ In: a chunk as dict or SDK object. Out: the same as `CompletionChunk`, whatever 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from jsontide.adapters._fields import field, integer, items, mapping, text
@@ -42,21 +43,20 @@ def _delta(delta: object, completion: str | None) -> Delta:
     parts = items(delta, "content")
     return Delta(
         role=text(delta, "role"),
-        content=_joined(parts, "text") if parts else text(delta, "content") or completion,
+        content=_joined(parts) if parts else text(delta, "content") or completion,
         reasoning=_thinking(parts) if parts else text(delta, "reasoning_content", "reasoning"),
         refusal=text(delta, "refusal"),
         tool_calls=tuple(map(_call, items(delta, "tool_calls"))) + _function_call(delta),
     )
 
 
-def _joined(parts: object, name: str) -> str:
-    return "".join(text(part, name) or "" for part in parts) if isinstance(parts, list | tuple) else ""
+def _joined(parts: Sequence[object]) -> str:
+    return "".join(text(part, "text") or "" for part in parts)
 
 
-def _thinking(parts: object) -> str:
+def _thinking(parts: Sequence[object]) -> str:
     """Mistral nests what the model thinks: parts of type `thinking` hold parts of text."""
-    nested = [items(part, "thinking") for part in parts] if isinstance(parts, list | tuple) else []
-    return "".join(_joined(part, "text") for part in nested)
+    return "".join(_joined(items(part, "thinking")) for part in parts)
 
 
 def _call(call: object) -> ToolCallDelta:

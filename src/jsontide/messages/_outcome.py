@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, TypeAlias
 
-from jsontide._errors import ParserError
 from jsontide._path import Path
 
 
@@ -62,7 +61,7 @@ class MessageError:
     """For people."""
     path: Path = ()
     """Where in the document."""
-    cause: ParserError | object = None
+    cause: object = None
     """What it was made from: a `ParserError`, a `SchemaMismatch`, an exception, or nothing."""
 
 

@@ -75,7 +75,10 @@ def reduce_chunk(state: MessageState, chunk: CompletionChunk) -> MessageState:
 
 def finish_message(state: MessageState) -> MessageState:
     """Return the state after the end of the stream: the message has its outcome, and so has each call."""
-    return state if state.is_over else _ended(state, End(state.message.finish_reason, is_refused=_is_refused(state)))
+    if state.is_over:
+        return state
+    message = state.message
+    return _ended(state, End(message.finish_reason, is_refused=bool(message._refusal)))
 
 
 def stop_message(state: MessageState) -> MessageState:
@@ -120,23 +123,21 @@ def _answer(state: MessageState, content: str | None, calls: tuple[PartialCall, 
     return document if document is None or not content else grown(document, content)
 
 
+def _ordinary(calls: tuple[PartialCall, ...], config: MessageConfig) -> tuple[PartialCall, ...]:
+    """Leave out what the server runs, and what is the answer itself."""
+    return tuple(call for call in calls if not call._on_server and not config._is_output(call.name))
+
+
 def _shown(calls: tuple[PartialCall, ...], config: MessageConfig) -> tuple[PartialCall, ...]:
-    """Leave out what the server runs, what is the answer itself, and what may still turn out to be."""
-    return tuple(
-        call
-        for call in calls
-        if not call._on_server and not config._is_output(call.name) and not (config._emulates and call.name is None)
-    )
-
-
-def _is_refused(state: MessageState) -> bool:
-    return bool(state.message._refusal)
+    """Leave out, too, what may still turn out to be the answer."""
+    found = _ordinary(calls, config)
+    return tuple(call for call in found if call.name is not None) if config._emulates else found
 
 
 def _ended(state: MessageState, end: End) -> MessageState:
     config, message = state.config, state.message
-    shown = [call for call in state._calls if not call._on_server and not config._is_output(call.name)]
-    ends = [concluded(call, end, position, config) for position, call in enumerate(shown)]
+    ordinary = enumerate(_ordinary(state._calls, config))
+    ends = [concluded(call, end, position, config) for position, call in ordinary]
     calls = tuple(call for call, _ in ends)
     answer = _judged_answer(state, end, calls)
     parts = [call.status for call in calls] + ([answer.outcome] if answer.outcome else [])
