@@ -71,6 +71,19 @@ def test_raw_lines_of_json_cut_anywhere() -> None:
         assert (last.content, last.outcome) == ("Zoë 𝄞", Outcome.COMPLETE)
 
 
+@pytest.mark.parametrize("before", ["", "\ufeff", "\n\n", " \r\n", "\ufeff\n", "\n" * 300])
+def test_white_space_and_a_mark_before_the_first_event(before: str) -> None:
+    lines = "\n".join(json.dumps(line, ensure_ascii=False) for line in LINES)
+    for data in (before + lines, before + sse(*LINES)):
+        for chunks in (singles(data.encode()), [data.encode()]):
+            assert list(stream_message(chunks))[-1].content == "Zoë 𝄞"
+
+
+def test_a_space_before_a_field_makes_it_another_field() -> None:
+    data = " data: {}\n\n" + sse(*LINES)
+    assert list(stream_message(singles(data)))[-1].content == list(stream_message([data]))[-1].content == "Zoë 𝄞"
+
+
 def test_what_follows_the_word_that_all_is_done_is_not_waited_for() -> None:
     def source() -> Iterator[str]:
         yield sse(HI, STOP) + "data: [DONE]\n\n"

@@ -23,7 +23,7 @@ _CORRUPT: Final = CompletionChunk(error="an event of the stream is not JSON")
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """Nothing but white space so far."""
+    """Nothing but white space and a byte order mark so far, of which nothing need be kept but a space before a line."""
 
     before: bytes = b""
 
@@ -56,7 +56,7 @@ def finish_wire(state: WireState) -> list[object]:
 def _decided(data: bytes) -> WireState:
     begun = data.lstrip(_BLANK)[:1]
     if not begun:
-        return Undecided(data)
+        return Undecided(b" " if data.endswith((b" ", b"\t")) else b"")
     return NdjsonState() if begun == b"{" else SseState()
 
 
