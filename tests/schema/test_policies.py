@@ -169,7 +169,7 @@ def test_overrides_name_places_as_patterns_do(policies: Any, text: str, shown: A
 
 def test_wrong_overrides_say_what_is_wrong() -> None:
     state = fed(whole("{"))
-    with pytest.raises(ValueError, match="'days.title'.* no such place"):
+    with pytest.raises(ValueError, match=r"'days\.title'.* no such place"):
         from_json_ast(Trip, state, policies={"days.title": Done()})
     with pytest.raises(ValueError, match="no such place"):
         from_json_ast(Trip, state, policies={"days[0:2].title": Done()})

@@ -221,11 +221,11 @@ def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> 
         resolution._outcome, resolution.value = before._outcome, before.value
         return
     validated = outcome.plan.validator.validated(cast("JsonValue", state.value))
-    if validated.problems:
+    is_agreed = outcome.status is not Status.MISMATCH
+    if validated.problems or not (is_agreed or validated.is_sure):
         outcome.open_errors = _unreported(validated.problems, resolution)
         outcome.status = Status.MISMATCH
         return
-    is_agreed = outcome.status is not Status.MISMATCH
     resolution.value = outcome.trace.ladder.document.final()[0] if is_agreed else state.value
     outcome.status = Status.FINAL
     outcome.model = validated.model
