@@ -16,7 +16,7 @@ COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install
 MUST_COMPILE ?=
 # These tests count work: they cannot share a process with coverage, which would be counted too.
 # Property tests run without it for their speed; the examples alone must reach the bound.
-COST := tests/test_cost.py tests/events/test_event_cost.py tests/snapshots/test_snapshot_cost.py tests/messages/test_message_cost.py
+COST := tests/test_cost.py tests/events/test_event_cost.py tests/snapshots/test_snapshot_cost.py tests/schema/test_schema_cost.py tests/messages/test_message_cost.py
 METADATA := pyproject.toml src/jsontide/_version.py
 SOURCES := hatch_build.py $(shell find src -name '*.py')
 

@@ -3,6 +3,7 @@
 `values` draws JSON values, `spell` writes a value in one of its many spellings, `texts` does both.
 `bad_texts` are texts after small accidents: most are not JSON, some still are; the oracles tell.
 `cut` draws the chunks of a text, `trees` states that branch from one another.
+`typed_documents` draws JSON Schemas with texts for them.
 `paths` draws paths, `patterns` the steps of patterns, `near_paths` paths that patterns nearly match, or do.
 Rule: how a text is spelled hangs on one drawn seed: documents stay cheap to draw, every example can be replayed.
 """
@@ -540,8 +541,8 @@ def some_members(schema: Any, root: dict[str, Any], random: Random, wrong: float
 
 
 @st.composite
-def typed_documents(draw: st.DrawFn, *, wrong: float = 0.0) -> tuple[dict[str, Any], str]:
+def typed_documents(draw: st.DrawFn, *, wrong: float = 0.0, repeat_keys: bool = False) -> tuple[dict[str, Any], str]:
     """A JSON Schema and a text for it, of which a share of the values is wrong."""
     random = draw(randoms)
     schema = rooted(random)
-    return schema, spell(some_value(schema, schema, random, wrong), random)
+    return schema, spell(some_value(schema, schema, random, wrong), random, repeat_keys=repeat_keys)

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from jsontide import MISSING, ParserState, Resolution, Status, create_parser_state, finalize, from_json_ast, parse_chunk
 from tests.cuts import fed, prefixes, singles, trail, whole
-from tests.oracles import nodes
+from tests.oracles import first_wins, nodes
 from tests.relations import flat, grows, hold, same, strays
 from tests.schema.model import shown_by_model
 from tests.schema.resolving import resolutions, resolved_in_turn, said
@@ -157,21 +157,21 @@ def test_old_states_and_old_caches_can_be_used_again(document: Document, random:
     """States branch from one another; each is resolved with the cache of the one that it was fed from."""
     schema, text = document
     variants = [text, *(mishap(text, random) for _ in range(2))]
-    made: list[tuple[str, ParserState, Resolution[Any]]] = [
-        ("", create_parser_state(), from_json_ast(schema, create_parser_state()))
-    ]
+    # A repeated key would replace what was shown.
+    start = create_parser_state(duplicate_keys="error")
+    made: list[tuple[str, ParserState, Resolution[Any]]] = [("", start, from_json_ast(schema, start))]
     for _ in range(25):
         before, state, resolution = random.choice((made[-1], random.choice(made)))
         going_on = [variant for variant in variants if variant.startswith(before)] or [before + '"],1}']
         piece = random.choice(going_on)[len(before) :][: random.choice((1, 2, 5, 20))]
         state = parse_chunk(state, piece)
         later = from_json_ast(schema, state, resolution.cache)
-        assert said(later) == said(from_json_ast(schema, fed(whole(before + piece))))
+        assert said(later) == said(from_json_ast(schema, fed(whole(before + piece), start)))
         assert grows(resolution.value, later.value)
         assert not strays(resolution.value, later.value)
         made.append((before + piece, state, later))
     for before, _, resolution in made:
-        assert said(resolution) == said(from_json_ast(schema, fed(whole(before))))
+        assert said(resolution) == said(from_json_ast(schema, fed(whole(before), start)))
 
 
 @examples(1)
@@ -195,3 +195,22 @@ def test_schemas_and_states_are_not_modified(document: Document) -> None:
     resolved_in_turn(schema, states)
     assert schema == before
     assert [flat(state.value) for state in states] == values
+
+
+@examples(3)
+@given(typed_documents(repeat_keys=True), st.sampled_from(["last", "first"]), st.data())
+def test_of_equal_keys_the_one_that_counts_for_the_parser_counts(
+    document: Document, policy: Any, data: st.DataObject
+) -> None:
+    schema, text = document
+    value = json.loads(text, object_pairs_hook=first_wins if policy == "first" else None)
+    chunks = data.draw(cut(text))
+    start = create_parser_state(duplicate_keys=policy)
+    last = resolved_in_turn(schema, [*(states := trail(chunks, start)), finalize(states[-1])])[-1]
+    if Draft202012Validator(schema).is_valid(value):
+        assert last.status is Status.FINAL
+        assert same(last.value, value)
+    else:
+        assert last.status is Status.MISMATCH
+    for resolution, prefix in zip(resolved_in_turn(schema, states), prefixes(chunks), strict=True):
+        assert said(resolution) == said(from_json_ast(schema, fed(whole(prefix), start)))

@@ -62,7 +62,7 @@ ATTRIBUTES: Final = "x-jsontide-attributes"
 """What a type says beyond JSON Schema: the number of a validator, `extra="ignore"`, the names of attributes."""
 
 _LOOP: Final = "a $ref leads back to itself, with no value between"
-_MOST_SHAPES: Final = 100_000
+_MOST_SHAPES: Final = 10_000
 _SCALARS: Final[dict[str, tuple[Kind, str]]] = {
     "string": ("string", "a string"),
     "integer": ("number", "an integer"),
@@ -175,7 +175,7 @@ class _Compiler:
         if False in parts:
             return False
         result = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
-        for part in parts:
+        for part in {id(part): part for part in parts}.values():
             if isinstance(part, bool):
                 continue
             if id(part) in path:

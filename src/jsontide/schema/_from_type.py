@@ -219,7 +219,8 @@ def _problem(error: ErrorDetails, value: JsonValue) -> Problem:
     reason = _REASONS.get(error["type"])
     if reason is None:
         reason = MismatchReason.WRONG_TYPE if error["type"].endswith("_type") else MismatchReason.INVALID
-    return Problem(path_in(value, tuple(error["loc"])), reason, _expected(error["msg"]))
+    path = path_in(value, tuple(error["loc"]))
+    return Problem(path, reason, _expected(error["msg"]), of_branch=len(path) < len(error["loc"]))
 
 
 def _expected(message: str) -> str:

@@ -65,7 +65,7 @@ class JsonSchemaValidator:
         try:
             problems = _problems(self.tool(), value)
         except RecursionError:
-            problems = ()
+            return Validated(value, is_sure=False)
         return Validated(MISSING if problems else value, problems)
 
     def checks(self, flat: Schema) -> tuple[LocalCheck | None, None]:

@@ -140,5 +140,8 @@ class Ladder:
             if group is None or not group.is_decided:
                 break
             sole.append(group.alive[0])
-        errors = self.open_errors if self.is_journaling else self.errors
-        errors += [failure.mismatch for failure in failures if failure.reading in sole]
+        found = [failure.mismatch for failure in failures if failure.reading in sole]
+        if self.is_journaling:
+            self.open_errors = [*self.open_errors, *found]  # resolutions keep the list as it was
+        else:
+            self.errors += found

@@ -33,10 +33,12 @@ def constraints(schema: Schema) -> Schema:
 
 @dataclass(slots=True)
 class Merger:
-    """Merges, and makes the same schema of the same two members each time: recursive schemas come back to it."""
+    """Merges, and makes the same schema of the same members each time: recursive schemas come back to it."""
 
-    pairs: dict[tuple[int, int], Schema] = field(default_factory=dict)
-    kept: list[AnySchema] = field(default_factory=list)
+    parts: dict[int, list[Schema]] = field(default_factory=dict)
+    """What the schemas were made of that were made here, by identity."""
+    known: dict[frozenset[int], Schema] = field(default_factory=dict)
+    """Those schemas by the identities of what they were made of."""
 
     def merged(self, one: Schema, other: Schema) -> Schema:
         """Return a schema for what both allow; annotations are those of the first."""
@@ -64,8 +66,12 @@ class Merger:
     def both(self, one: AnySchema, other: AnySchema) -> AnySchema:
         if isinstance(one, bool) or isinstance(other, bool):
             return other if one is True else one if other is True else False
-        self.kept += [one, other]
-        return self.pairs.setdefault((id(one), id(other)), {"allOf": [one, other]})
+        parts = {id(part): part for schema in (one, other) for part in self.parts.get(id(schema), [schema])}
+        if len(parts) == 1:
+            return one
+        made = self.known.setdefault(frozenset(parts), {"allOf": list(parts.values())})
+        self.parts[id(made)] = made["allOf"]
+        return made
 
 
 def _all_keys(one: list[str], other: list[str]) -> list[str]:

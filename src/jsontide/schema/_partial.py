@@ -61,7 +61,7 @@ class Partial(Generic[Model]):
 
     @property
     def _forms(self) -> tuple[Form, ...]:
-        return self.resolution._plan.shape.forms
+        return self.resolution._outcome.plan.shape.forms
 
     def _path(self, path: str | Sequence[Segment]) -> Path:
         """Return the keys and indices of a path whose keys may be names of attributes."""

@@ -47,6 +47,23 @@ class ResolutionCache:
     __slots__ = ()
 
 
+class _Outcome(Generic[Model]):
+    """What a resolution says beside its value: the same object while nothing but a string grows."""
+
+    __slots__ = ("error_count", "model", "open_errors", "plan", "status", "trace")
+
+    def __init__(self, plan: Compiled[Model], trace: Trace, value: JsonValue | Missing) -> None:
+        ladder = trace.ladder
+        self.plan = plan
+        self.trace = trace
+        self.error_count = len(ladder.errors)
+        self.open_errors = ladder.open_errors
+        self.model: Model | Missing = MISSING
+        self.status = Status.PENDING if value is MISSING else Status.PARTIAL
+        if ladder.errors or ladder.open_errors:
+            self.status = Status.MISMATCH
+
+
 class Resolution(ResolutionCache, Generic[Model]):
     """What a schema shows of a parser state; made by `from_json_ast`.
 
@@ -54,37 +71,33 @@ class Resolution(ResolutionCache, Generic[Model]):
     only.
     """
 
-    __slots__ = ("_error_count", "_open_errors", "_plan", "_state", "_step", "_trace", "model", "status", "value")
+    __slots__ = ("_outcome", "_state", "_step", "value")
 
-    status: Status
-    value: JsonValue | Missing
-    """What may be shown now, `MISSING` while nothing may."""
-    model: Model | Missing
-    """What the validator made of the complete document: an instance of the type; for a JSON Schema the value itself."""
-
-    def __init__(self, plan: Compiled[Model], state: ParserState, trace: Trace) -> None:
-        self._plan = plan
+    def __init__(self, outcome: _Outcome[Model], state: ParserState, step: int, value: JsonValue | Missing) -> None:
+        self._outcome = outcome
         self._state = state
-        self._trace = trace
-        self._step = trace.step
-        ladder = trace.ladder
-        self._error_count = len(ladder.errors)
-        self._open_errors = ladder.open_errors
-        self.value = trace.show()
-        self.model = MISSING
-        if ladder.errors or ladder.open_errors:
-            self.status = Status.MISMATCH
-        else:
-            self.status = Status.PENDING if self.value is MISSING else Status.PARTIAL
+        self._step = step
+        self.value = value
+        """What may be shown now, `MISSING` while nothing may."""
+
+    @property
+    def status(self) -> Status:
+        """How far it has come."""
+        return self._outcome.status
+
+    @property
+    def model(self) -> Model | Missing:
+        """What the validator made of the complete document: an instance of the type; of a JSON Schema the value itself.
+
+        `MISSING` unless the status is `FINAL`.
+        """
+        return self._outcome.model
 
     @property
     def errors(self) -> tuple[SchemaMismatch, ...]:
         """What does not fit, in the order in which that showed."""
-        return (*self._trace.ladder.errors[: self._error_count], *self._open_errors)
-
-    @property
-    def _is_final(self) -> bool:
-        return self.status is Status.FINAL or self._state.is_complete
+        outcome = self._outcome
+        return (*outcome.trace.ladder.errors[: outcome.error_count], *outcome.open_errors)
 
     @property
     def cache(self) -> ResolutionCache:
@@ -95,7 +108,8 @@ class Resolution(ResolutionCache, Generic[Model]):
         return f"<Resolution {self.status.name} of {self._state!r}>"
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
-        return _restore, (self._plan.source, self._plan.policies, self._state)
+        plan = self._outcome.plan
+        return _restore, (plan.source, plan.policies, self._state)
 
 
 @overload
@@ -149,7 +163,7 @@ def from_json_ast(
         if not isinstance(cache, Resolution):
             message = f"a cache must be that of a resolution, not {type(cache).__name__}"
             raise TypeError(message)
-        plan = cache._plan
+        plan = cache._outcome.plan
         if plan.source is schema and plan.policies is policies:
             return cache if cache._state is state else _go_on(cache, state)
     check_state(state)
@@ -168,35 +182,22 @@ def _begin(plan: Compiled[Model], state: ParserState) -> Resolution[Model]:
 
 def _go_on(before: Resolution[Model], state: ParserState) -> Resolution[Model]:
     """Resolve a state, with the work that was done for an earlier one if there is any to use."""
-    check_state(state)
-    trace = before._trace
-    spot = trace.spot
+    if not isinstance(state, ParserState):
+        check_state(state)
+    outcome, earlier = before._outcome, before._state
+    trace = outcome.trace
     is_newest = trace.step == before._step
-    if is_newest and spot is not None and is_still_at(state, spot, before._state) and not before._is_final:
-        return _grown(before, state)
-    if not goes_on_from(state, before._state):
-        return _begin(before._plan, state)
+    if is_newest and trace.spot is not None and is_still_at(state, trace.spot, earlier):
+        # It says nothing new, or only more of a string: most states do.
+        trace.step = step = before._step + 1
+        value = before.value if trace.picture.text_id < 0 else trace.grow(state)
+        return Resolution(outcome, state, step, value)
+    if not goes_on_from(state, earlier):
+        return _begin(outcome.plan, state)
     if not is_newest:
-        trace = Trace(before._plan.shape, before._state)
-        trace.follow_again(before._state, before.value)
-    return _resolve(before._plan, state, trace, before)
-
-
-def _grown(before: Resolution[Model], state: ParserState) -> Resolution[Model]:
-    """Resolve a state that says nothing new but, if one is open, more of a string: most states do."""
-    trace = before._trace
-    trace.step += 1
-    after: Resolution[Model] = Resolution.__new__(Resolution)
-    after._plan = before._plan
-    after._state = state
-    after._trace = trace
-    after._step = trace.step
-    after._error_count = before._error_count
-    after._open_errors = before._open_errors
-    after.status = before.status
-    after.model = MISSING
-    after.value = trace.grow(state) if trace.picture.text_id >= 0 else before.value
-    return after
+        trace = Trace(outcome.plan.shape, earlier)
+        trace.follow_again(earlier, before.value)
+    return _resolve(outcome.plan, state, trace, before)
 
 
 def _resolve(
@@ -205,30 +206,31 @@ def _resolve(
     # Counted before anything is written: a resolution whose successor is broken off is no longer the newest.
     trace.step += 1
     trace.follow(state)
-    resolution = Resolution(plan, state, trace)
+    value = trace.show()
+    resolution = Resolution(_Outcome(plan, trace, value), state, trace.step, value)
     if state.is_complete:
+        trace.spot = None  # what follows may be wrong, and then nothing is final
         _finish(resolution, before)
     return resolution
 
 
 def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> None:
     """Let the validator have the last word."""
-    state = resolution._state
-    if before is not None and before.status is Status.FINAL and before._trace is resolution._trace:
-        resolution.status, resolution.model, resolution.value = before.status, before.model, before.value
+    outcome, state = resolution._outcome, resolution._state
+    if before is not None and before.status is Status.FINAL and before._outcome.trace is outcome.trace:
+        resolution._outcome, resolution.value = before._outcome, before.value
         return
-    validated = resolution._plan.validator.validated(cast("JsonValue", state.value))
-    if not validated.problems:
-        document = resolution._trace.ladder.document
-        is_agreed = resolution.status is not Status.MISMATCH
-        resolution.status = Status.FINAL
-        resolution.model = validated.model
-        resolution.value = document.final()[0] if is_agreed else state.value
-        resolution._error_count = 0
-        resolution._open_errors = []
+    validated = outcome.plan.validator.validated(cast("JsonValue", state.value))
+    is_agreed = outcome.status is not Status.MISMATCH
+    if validated.problems or not (is_agreed or validated.is_sure):
+        outcome.open_errors = _unreported(validated.problems, resolution)
+        outcome.status = Status.MISMATCH
         return
-    resolution.status = Status.MISMATCH
-    resolution._open_errors = _unreported(validated.problems, resolution)
+    resolution.value = outcome.trace.ladder.document.final()[0] if is_agreed else state.value
+    outcome.status = Status.FINAL
+    outcome.model = validated.model
+    outcome.error_count = 0
+    outcome.open_errors = []
 
 
 def _unreported(problems: tuple[Problem, ...], resolution: Resolution[Model]) -> list[SchemaMismatch]:
@@ -238,6 +240,8 @@ def _unreported(problems: tuple[Problem, ...], resolution: Resolution[Model]) ->
     found: list[SchemaMismatch] = []
     for problem in problems:
         path = problem.path
+        if told and problem.of_branch:
+            continue
         if path not in around and not any(path[:length] in told for length in range(len(path) + 1)):
             found.append(_placed(problem, resolution._state))
     return found

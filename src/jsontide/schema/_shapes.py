@@ -31,6 +31,8 @@ class Problem:
     path: Path
     reason: MismatchReason
     expected: str
+    of_branch: bool = False
+    """It is what one branch of a union says, and others may say otherwise."""
 
 
 class Check(Protocol):

@@ -96,7 +96,7 @@ class Showing:
             picture.text_id >= 0 and self.text_id == picture.text_id and self.readings == readings
         ):
             self.picture = picture
-            return self._grow(picture)
+            return self.grow(picture)
         known = self._known(picture)
         has_child = self.text_id >= 0 or known < len(self.readings)
         if are_referred_to(self.views[:known], OUR_VIEW + 1):
@@ -132,7 +132,7 @@ class Showing:
         self.text_segment = picture.text_segment
         _show_child(self.views[-1], self.readings[-1], picture.text_segment, self.text)
 
-    def _grow(self, picture: Picture) -> bool:
+    def grow(self, picture: Picture) -> bool:
         """Show more of the same string: nothing else has changed."""
         views = self.views
         if are_referred_to(views, OUR_VIEW):
@@ -231,7 +231,7 @@ def _show_child(view: Values, reading: Reading, segment: Segment, child: object)
 
 
 def _measure_text() -> int:
-    """Count as `_grow` does how often a string is referred to that only its view and its showing hold.
+    """Count as `grow` does how often a string is referred to that only its view and its showing hold.
 
     Measured here, because calls of compiled code add other references than calls inside of it.
     """

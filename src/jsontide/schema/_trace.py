@@ -73,8 +73,14 @@ class Trace:
 
     def grow(self, state: ParserState) -> JsonValue | Missing:
         """Return the value with more of the open string, at a state that says nothing else."""
-        self.picture.piece_count = piece_count_of(state)
-        return self.show()
+        picture, other = self.picture, self.spare
+        picture.piece_count = piece_count_of(state)
+        if other is None or other.picture is not picture or self.newest.piece_count == picture.piece_count:
+            return self.show()
+        if not other.grow(picture):
+            return self.show()
+        self.newest, self.spare = other, self.newest
+        return other.value
 
     def show(self) -> JsonValue | Missing:
         """Return the value as it is now."""

@@ -22,6 +22,8 @@ class Validated(NamedTuple, Generic[Model]):
 
     model: Model | Missing
     problems: tuple[Problem, ...] = ()
+    is_sure: bool = True
+    """Whether the validator could read the whole document."""
 
 
 class Validator(Protocol[Model]):
