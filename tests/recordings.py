@@ -4,23 +4,20 @@ In: the name of a recording. Out: its events, and what a person would read off t
 Rule: nothing here comes from `jsontide`, and nothing is merged by an algorithm: each provider's events are read as its
 documentation says, by index or block, or from the whole answer that its last event repeats.
 
-The recordings are not part of this repository.
-They are looked for in the data folder named by JSONTIDE_DATA, else in `shared/data` beside the repository.
+The recordings are not part of this repository; see `shared_data`.
 """
 
 import json
-import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-REPOSITORY = Path(__file__).parent.parent
-DATA = Path(os.environ.get("JSONTIDE_DATA") or REPOSITORY.parent / "shared" / "data")
+from tests.shared_data import DATA
+
 FOLDER = DATA / "provider-streams"
 NAMES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.glob("*/*.chunks.txt"))
 
