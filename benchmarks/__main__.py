@@ -16,10 +16,12 @@ from benchmarks.builds import ROOT
 from benchmarks.checks import Run, checks
 from benchmarks.documents import CUTS, SHAPES, SIZES
 from benchmarks.event_audit import Hearing, hearing
+from benchmarks.increments import incremented
 from benchmarks.measure import Extent, measured
-from benchmarks.memory import Memory, memory_of
+from benchmarks.memory import memory_of
 from benchmarks.peers import PEERS
 from benchmarks.report import Circumstances, page, report
+from benchmarks.snapshot_audit import Sending, all_histories, sending
 from benchmarks.tables import for_terminal
 from benchmarks.works import WORKS, Side, Works
 
@@ -100,7 +102,8 @@ def watched(console: Console) -> Progress:
 
 def run_all(sides: dict[str, Works], extent: Extent, console: Console, *, with_memory: bool) -> Run:
     with watched(console) as progress:
-        task = progress.add_task("audit", total=len(sides) + extent.rounds * len(list(extent.documents())))
+        courses = len(list(extent.documents())) + ("snapshots" in extent.works)
+        task = progress.add_task("audit", total=len(sides) + extent.rounds * courses)
         told: set[str] = set()
 
         def advance(name: str) -> None:
@@ -114,13 +117,13 @@ def run_all(sides: dict[str, Works], extent: Extent, console: Console, *, with_m
         streams = all_moments()
         findings = findings_of(sides, extent, streams, advance)
         hearings = hearings_of(sides, extent, streams)
+        sendings = sendings_of(sides, extent)
         results = measured(sides, extent, advance)
-        memory: dict[str, Memory] = {}
-        for name, works in sides.items():
-            if works.module is not None and with_memory:
-                memory[name] = memory_of(works.module)
+        modules = {name: works.module for name, works in sides.items() if works.module is not None}
+        increments = incremented(modules, extent.rounds, advance) if "snapshots" in extent.works else {}
+        memory = {name: memory_of(module) for name, module in modules.items() if with_memory}
     peers = tuple(name for name, works in sides.items() if works.module is None)
-    return Run(results, findings, memory, peers, hearings)
+    return Run(results, findings, memory, peers, hearings, sendings, increments)
 
 
 def findings_of(
@@ -142,6 +145,14 @@ def hearings_of(sides: dict[str, Works], extent: Extent, streams: Sequence[Seque
     return {name: hearing(events, streams) for name, events in telling.items()}
 
 
+def sendings_of(sides: dict[str, Works], extent: Extent) -> dict[str, Sending]:
+    """What each side sends, where its chunks of snapshots are measured."""
+    if not {"snapshots", "anew"} & {*extent.works}:
+        return {}
+    histories = all_histories()
+    return {name: sending(works.chunking, histories) for name, works in sides.items() if works.chunking}
+
+
 def as_json(run: Run) -> str:
     return json.dumps(
         {
@@ -149,6 +160,8 @@ def as_json(run: Run) -> str:
             "failures": [{**asdict(case), "error": error} for case, error in run.results.failures.items()],
             "findings": {side: asdict(found) for side, found in run.findings.items()},
             "hearings": {side: asdict(found) for side, found in run.hearings.items()},
+            "sendings": {side: asdict(found) for side, found in run.sendings.items()},
+            "increments": [{**asdict(found), "seconds": seconds} for found, seconds in run.increments.items()],
             "memory": {side: asdict(found) for side, found in run.memory.items()},
             "checks": [{**asdict(check), "reached": check.reached} for check in checks(run)],
         },
@@ -168,7 +181,7 @@ def main(arguments: Sequence[str]) -> None:
     found = report(run, extent, list(sides))
     for line in circumstances.lines():
         console.print(line, highlight=False)
-    for table in (*found.values, *found.events, found.targets):
+    for table in (*found.values, *found.events, *found.snapshots, found.targets):
         console.print(for_terminal(table))
     if options.json:
         options.json.write_text(as_json(run), encoding="utf-8")

@@ -12,10 +12,12 @@ from functools import partial
 from benchmarks.audit import Finding
 from benchmarks.documents import CUTS, SHAPES, SIZE_NAMES, SIZES
 from benchmarks.event_audit import Hearing
+from benchmarks.increments import Increment
 from benchmarks.measure import Case, Results
 from benchmarks.memory import Memory
 from benchmarks.ours import COMPILED, PURE
 from benchmarks.peers import IJSON_C, IJSON_PYTHON, JITER, STREAMING_NATIVE, STREAMING_PURE
+from benchmarks.snapshot_audit import Sending
 
 TOKENS = ("tokens",)
 FLAT_SIZES = SIZES[1:]
@@ -77,6 +79,8 @@ class Run:
     memory: Mapping[str, Memory]
     peers: tuple[str, ...]
     hearings: Mapping[str, Hearing] = field(default_factory=dict)
+    sendings: Mapping[str, Sending] = field(default_factory=dict)
+    increments: Mapping[Increment, float] = field(default_factory=dict)
 
     def cost(self, side: str, case: Case) -> float | None:
         """A side's cost in a case; who makes each value anew is measured once for both ways to read."""

@@ -52,7 +52,8 @@ class Extent:
         for shape in self.shapes:
             for size in self.sizes:
                 for cut in self.cuts:
-                    yield shape, size, cut
+                    if any(WORKS[name].suits(shape, size, cut) for name in self.works):
+                        yield shape, size, cut
 
 
 def measured(sides: Mapping[str, Works], extent: Extent, advance: Callable[[str], None]) -> Results:
@@ -76,7 +77,7 @@ def measured(sides: Mapping[str, Works], extent: Extent, advance: Callable[[str]
 def planned(sides: Mapping[str, Works], kinds: Sequence[Work], text: Document, results: Results) -> dict[Case, Course]:
     courses: dict[Case, Course] = {}
     for work in kinds:
-        if text.shape not in work.shapes:
+        if not work.suits(text.shape, text.size, text.cut):
             continue
         for side, works in sides.items():
             case = Case(text.shape, text.size, text.cut, work.name, side)

@@ -6,7 +6,8 @@ from pathlib import Path
 from types import ModuleType
 
 from benchmarks import builds
-from benchmarks.works import Feed, Side, Sort, Telling, Told, Works
+from benchmarks.sinks import TextSink
+from benchmarks.works import Chunker, Chunking, Feed, Side, Sort, Telling, Told, Works
 from jsontide import JsonFragmentUpdate
 
 COMPILED = "jsontide, compiled"
@@ -36,6 +37,7 @@ def works(module: ModuleType) -> Works:
         unread=partial(unread, module),
         events=Telling(start=partial(updates, module), prepared=list, told=told),
         whole=partial(whole, module),
+        chunking=Chunking(start=partial(chunker, module), sink=TextSink, sees_sharing=True),
         module=module,
     )
 
@@ -84,3 +86,8 @@ def whole(module: ModuleType, chunks: Sequence[str]) -> object:
     for chunk in chunks:
         state = parse_chunk(state, chunk)
     return module.finalize(state).value
+
+
+def chunker(module: ModuleType, key_order: str) -> Chunker:
+    one = module.JsonStreamChunker(key_order=key_order)
+    return Chunker(one.process_value, one.flush)

@@ -14,6 +14,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from benchmarks import rewriters
 from benchmarks.builds import without
 from benchmarks.coroutines import only_item, triples
 from benchmarks.river import river_feed
@@ -155,6 +156,18 @@ def anthropic() -> Works:
     return Works(reparse=anthropic_feed())
 
 
+def orjson_prefix() -> Works:
+    return Works(chunking=rewriters.orjson_prefix())
+
+
+def json_prefix() -> Works:
+    return Works(chunking=rewriters.json_prefix())
+
+
+def jsonpatch() -> Works:
+    return Works(chunking=rewriters.jsonpatch())
+
+
 PEERS = (
     Side(JITER, ("jiter",), jiter),
     Side("pydantic_core", ("pydantic_core",), pydantic_core),
@@ -171,4 +184,7 @@ PEERS = (
     Side(LOADS, (), loads),
     Side("orjson", ("orjson",), orjson),
     Side("msgspec", ("msgspec",), msgspec),
+    Side("orjson.dumps, common prefix", ("orjson",), orjson_prefix),
+    Side("json.dumps, common prefix", (), json_prefix),
+    Side("jsonpatch.make_patch", ("jsonpatch",), jsonpatch),
 )

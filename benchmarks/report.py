@@ -12,13 +12,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks.audit import FLICKER, Finding
+from benchmarks.cells import answer, cost_cell, figures, share, times
 from benchmarks.checks import Check, Figure, Run, checks
 from benchmarks.documents import SHAPE_NAMES, SIZE_NAMES
 from benchmarks.event_audit import DOTTED, ELEMENTS, Hearing
 from benchmarks.measure import Case, Extent
 from benchmarks.memory import KEPT
-from benchmarks.ours import COMPILED, PURE
 from benchmarks.peers import LOADS
+from benchmarks.snapshot_tables import snapshot_tables
 from benchmarks.tables import Table, markdown
 from benchmarks.works import Side
 
@@ -56,19 +57,12 @@ class Circumstances:
 
 @dataclass(frozen=True)
 class Report:
-    """All tables: those of values, those of events, and whether both reach their targets."""
+    """All tables: those of values, of events and of snapshots, and whether they reach their targets."""
 
     values: Sequence[Table]
     events: Sequence[Table]
+    snapshots: Sequence[Table]
     targets: Table
-
-
-def share(part: float) -> str:
-    return "yes" if part == 1 else f"{part:.0%}" if part else "no"
-
-
-def answer(yes: bool) -> str:  # noqa: FBT001 - it is what is asked
-    return "yes" if yes else "no"
 
 
 def audit_table(findings: dict[str, Finding]) -> Table:
@@ -189,37 +183,6 @@ def event_table(run: Run, extent: Extent, sides: Sequence[str], shape: str, cut:
     )
 
 
-def cost_cell(run: Run, case: Case) -> str:
-    """A cost, and how many times that of jsontide telling the events, or reading the value and dropping it."""
-    if case in run.results.failures:
-        return run.results.failures[case]
-    cost = run.results.costs.get(case)
-    if cost is None:
-        return ""
-    ours = baseline(run, case, "events" if case.work == "events" else "dropped")
-    ratio = f" ({times(cost.seconds / ours)})" if ours else ""
-    return f"{cost.mark}{figures(cost.seconds * 1e6)}{ratio}"
-
-
-def baseline(run: Run, case: Case, work: str) -> float | None:
-    for side in (COMPILED, PURE):
-        found = run.results.seconds(Case(case.shape, case.size, case.cut, work, side))
-        if found is not None:
-            return found
-    return None
-
-
-def figures(number: float) -> str:
-    for least, digits in ((100, 0), (10, 1), (0.1, 2)):
-        if number >= least:
-            return f"{number:,.{digits}f}"
-    return f"{number:.4f}"
-
-
-def times(number: float) -> str:
-    return f"x{number:,.0f}" if number >= 10 else f"x{number:.2f}"  # noqa: PLR2004
-
-
 def final_table(run: Run, extent: Extent, sides: Sequence[str]) -> Table:
     rows = []
     for side in sides:
@@ -281,6 +244,7 @@ def report(run: Run, extent: Extent, sides: Sequence[str]) -> Report:
     return Report(
         [table for table in values if table.rows],
         [table for table in events if table.rows],
+        [table for table in snapshot_tables(run, extent, sides) if table.rows],
         check_table(checks(run)),
     )
 
@@ -298,7 +262,12 @@ def page(found: Report, circumstances: Circumstances, picture: str) -> str:
             "",
             METHOD.read_text(encoding="utf-8"),
             *(markdown(table) for table in (found.targets, *found.values)),
-            *(["## Events", ""] if found.events else []),
-            *(markdown(table) for table in found.events),
+            *section("Events", found.events),
+            *section("Snapshots", found.snapshots),
         ]
     )
+
+
+def section(title: str, tables: Sequence[Table]) -> list[str]:
+    """A part of the page, where it has tables."""
+    return [f"## {title}", "", *(markdown(table) for table in tables)] if tables else []

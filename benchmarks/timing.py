@@ -18,8 +18,10 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from statistics import linear_regression
 from time import process_time
+from typing import Any
 
 from benchmarks.documents import Document
+from benchmarks.histories import Window, history
 from benchmarks.works import Feed, Loop, Work, Works, dropped
 
 STRETCHES = 64
@@ -94,6 +96,8 @@ def course(work: Work, works: Works, document: Document) -> Course | None:
             return works.unread and stream_course(works.unread, document.chunks, work.loop)
         case "events":
             return event_course(work, works, document)
+        case "chunking":
+            return chunking_course(work, works, document)
         case _:
             return read_course(work, works, document)
 
@@ -103,6 +107,15 @@ def event_course(work: Work, works: Works, document: Document) -> Course | None:
     if telling is None:
         return None
     return stream_course(telling.start, telling.prepared(document.chunks), work.loop)
+
+
+def chunking_course(work: Work, works: Works, document: Document) -> Course | None:
+    chunking = works.chunking
+    is_anew = work.name == "anew"
+    if chunking is None or (is_anew and not chunking.sees_sharing):
+        return None
+    found = history(document.shape, document.size, document.cut, is_anew=is_anew)
+    return window_course(lambda: chunking.start("kept").take, found.windows, found.snapshots)
 
 
 def read_course(work: Work, works: Works, document: Document) -> Course | None:
@@ -130,8 +143,11 @@ def whole_course(works: Works, document: Document) -> Course | None:
     return Course(len(document.chunks), [len(document.chunks)], [1 / 2], run, STREAM_PATIENCE)
 
 
-def stream_course(start: Callable[[], Feed], chunks: Sequence[str], loop: Loop) -> Course:
-    stride = max(SMALLEST_STRETCH, -(-len(chunks) // STRETCHES))
+def stream_course(
+    start: Callable[[], Feed], chunks: Sequence[str], loop: Loop, smallest: int = SMALLEST_STRETCH
+) -> Course:
+    """`smallest` is the length of a stretch that takes long enough for the clock."""
+    stride = max(smallest, -(-len(chunks) // STRETCHES))
     stretches = [chunks[at : at + stride] for at in range(0, len(chunks), stride)]
     weights = [len(stretch) for stretch in stretches]
     ends = list(accumulate(weights))
@@ -153,6 +169,31 @@ def stream_course(start: Callable[[], Feed], chunks: Sequence[str], loop: Loop) 
         return times
 
     return Course(len(chunks), weights, places, run, STREAM_PATIENCE)
+
+
+def window_course(start: Callable[[], Callable[[Any], object]], windows: Sequence[Window], snapshots: int) -> Course:
+    """Some windows of a history of so many snapshots; what comes before a window is fed outside of the clock."""
+    weights = [len(window.snapshots) for window in windows]
+
+    def once(window: Window) -> float:
+        feed = start()
+        for snapshot in window.before:
+            feed(snapshot)
+        began = process_time()
+        for snapshot in window.snapshots:
+            feed(snapshot)
+        return process_time() - began
+
+    def run(limit: int | None) -> list[float]:
+        gc.collect()
+        times: list[float] = []
+        for window in windows[:limit]:
+            times.append(once(window))
+            if limit is None and sum(times) > STREAM_BUDGET:
+                break
+        return times
+
+    return Course(snapshots, weights, [window.place for window in windows], run, STREAM_PATIENCE)
 
 
 def reparse_course(start: Callable[[str], Feed], chunks: Sequence[str]) -> Course:

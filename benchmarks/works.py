@@ -2,7 +2,7 @@
 
 A side is one library in one build.
 Each offers what it can: a feed (one chunk in, the value so far out), a feed whose value nobody reads, a feed of events,
-a whole document.
+a whole document, a way back from snapshots to chunks.
 A new kind of work is a new attribute of `Works`, a loop over it and an entry in `WORKS`.
 """
 
@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
+
+from benchmarks.documents import CUTS, SIZES
 
 Feed = Callable[[str], object]
 Loop = Callable[[Feed, Sequence[str]], None]
@@ -50,6 +52,39 @@ class Telling(Generic[Chunk, Event]):
     told: Callable[[Event], Told]
 
 
+class Sink(Protocol):
+    """Reads what a chunker sends, for the audit."""
+
+    @property
+    def length(self) -> int:
+        """Characters that were received."""
+
+    def take(self, sent: Any) -> object:  # noqa: ANN401 - each side sends what it makes
+        """The value that all that was received shows so far."""
+
+    def end(self) -> object:
+        """The value that all that was received is; raises `ValueError` if it is none."""
+
+
+@dataclass(frozen=True)
+class Chunker:
+    """One history: `take` gives what is to be sent after a snapshot, `finish` what is left after the last one."""
+
+    take: Callable[[object], object]
+    finish: Callable[[], object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunking:
+    """How a side turns snapshots into chunks; the same chunker is measured and audited."""
+
+    start: Callable[[str], Chunker]
+    """Start a history of snapshots whose keys stand in the order of writing (`kept`), or in any; who cares is told."""
+    sink: Callable[[], Sink]
+    sees_sharing: bool = False
+    """Whether it makes a difference that a snapshot holds the same objects as the one before."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Works:
     """What one side can do; `None` for what it cannot."""
@@ -66,6 +101,8 @@ class Works:
     """Streams that tell what happens in a chunk, and where."""
     whole: Callable[[Sequence[str]], object] | None = None
     """The final value of all chunks."""
+    chunking: Chunking | None = None
+    """Histories of snapshots, turned back into chunks."""
     module: ModuleType | None = None
     """The package itself, where what its states keep in memory is measured too."""
 
@@ -106,6 +143,15 @@ class Work:
     offer: str
     loop: Loop = dropped
     shapes: tuple[str, ...] = ("records", "list", "string", "deep", "flat")
+    sizes: tuple[int, ...] = SIZES
+    cuts: tuple[str, ...] = (*CUTS,)
+
+    def suits(self, shape: str, size: int, cut: str) -> bool:
+        return shape in self.shapes and size in self.sizes and cut in self.cuts
+
+
+def of_snapshots(name: str, title: str) -> Work:
+    return Work(name, title, "chunking", shapes=("records", "string"), sizes=SIZES[:3], cuts=("tokens",))
 
 
 WORKS = {
@@ -116,5 +162,7 @@ WORKS = {
         Work("unread", "state only, value unread", "unread"),
         Work("events", "events with paths after every chunk", "events"),
         Work("final", "final value of all chunks", "whole", shapes=("records",)),
+        of_snapshots("snapshots", "snapshots to chunks, values that share what did not change"),
+        of_snapshots("anew", "snapshots to chunks, values built anew"),
     )
 }

@@ -1,25 +1,33 @@
 """The benchmark without its clock: documents, audit, estimates, checks and tables."""
 
 import json
+import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from benchmarks import audit, builds, coroutines, event_audit, ours
+import jsontide
+from benchmarks import audit, builds, coroutines, event_audit, increments, ours, rewriters, snapshot_audit
 from benchmarks.__main__ import chosen, peers_of
+from benchmarks.cells import cost_cell
 from benchmarks.checks import Check, Figure, Run, checks
 from benchmarks.documents import CUTS, DEPTH, SHAPES, SIZES, document
+from benchmarks.histories import LONGEST, Window, grown, history, reordered, window_starts
+from benchmarks.increments import BEYOND, COUNTS, PARSING, TEXT, WHOLE, Increment
 from benchmarks.measure import Case, Extent, Results, foreseen, measured
-from benchmarks.peers import IJSON_C, IJSON_PYTHON, JITER, PEERS, bytes_again, text_again
-from benchmarks.report import Circumstances, cost_cell, page, report
+from benchmarks.peers import IJSON_C, IJSON_PYTHON, JITER, LOADS, PEERS, bytes_again, text_again
+from benchmarks.report import Circumstances, page, report
+from benchmarks.sinks import PatchSink, TextSink
+from benchmarks.snapshot_tables import increment_rows
 from benchmarks.tables import Table, for_terminal, markdown
-from benchmarks.timing import Cost, Course, course, spread
-from benchmarks.works import WORKS, Feed, Sort, Telling, Told, Works
+from benchmarks.timing import Cost, Course, course, spread, window_course
+from benchmarks.works import WORKS, Chunker, Chunking, Feed, Sort, Telling, Told, Works
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -352,3 +360,224 @@ def test_a_copy_of_a_package_leaves_the_imported_one_alone(tmp_path: Path) -> No
 
 def test_a_side_without_a_stream_is_not_audited() -> None:
     assert audit.audited(Works(whole=len), [audit.moments(CHUNKS)]) is None
+
+
+def objects_in(value: object) -> Iterator[object]:
+    """All parts of a value that could be shared and need not be; the shortest strings always are."""
+    if isinstance(value, dict | list):
+        yield value
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from objects_in(inner)
+    elif isinstance(value, str) and len(value) > 1:
+        yield value
+
+
+def test_short_histories_are_measured_whole_and_in_order() -> None:
+    found = history("records", 1_000, "tokens", is_anew=False)
+    values = list(jsontide.values(document("records", 1_000, "tokens").chunks))
+    assert found.snapshots == len(values)
+    assert [value for window in found.windows for value in window.snapshots] == values
+    assert [window.before for window in found.windows[1:]] == [window.snapshots[-1:] for window in found.windows[:-1]]
+
+
+def test_long_histories_are_measured_at_places_around_their_middle() -> None:
+    assert window_starts(LONGEST)[:3] == [0, 64, 128]
+    starts = window_starts(LONGEST + 1)
+    assert len(starts) == 8
+    assert sum(start + 32 for start in starts) / 8 == pytest.approx(LONGEST / 2, rel=0.01)
+
+
+def test_values_built_anew_are_equal_and_share_nothing() -> None:
+    shared, other = (history("records", 1_000, "tokens", is_anew=is_anew) for is_anew in (False, True))
+    for one, two in zip(shared.windows, other.windows, strict=True):
+        assert one.snapshots == two.snapshots
+    before, after = other.windows[-1].snapshots[-2:]
+    assert not {id(each) for each in objects_in(before)} & {id(each) for each in objects_in(after)}
+
+
+def test_reordered_values_are_equal_and_their_keys_stand_elsewhere() -> None:
+    value = json.loads(document("flat", 1_000, "tokens").text)
+    found = reordered(random.Random(0), [{"inner": value}])
+    assert found == [{"inner": value}]
+    assert json.dumps(found) != json.dumps([{"inner": value}])
+
+
+def test_from_one_snapshot_to_the_next_one_string_grows_by_a_character() -> None:
+    values: Any = grown(5, 4)
+    assert [len(value["items"]) for value in values] == [5] * 4
+    for before, after in pairwise(values):
+        assert before["items"][:-1] == after["items"][:-1]
+        assert before["items"][0] is after["items"][0]
+        assert after["items"][-1]["note"].startswith(before["items"][-1]["note"])
+        assert len(after["items"][-1]["note"]) == len(before["items"][-1]["note"]) + 1
+        assert list(after["items"][-1])[-1] == "note"
+
+
+@pytest.mark.parametrize("same", ["", "a", "abc", "abcd" * 5])
+@pytest.mark.parametrize(("one", "other"), [("", ""), ("", "x"), ("x", "y"), ("xab", "yab")])
+def test_the_common_prefix_is_found_by_bisection(same: str, one: str, other: str) -> None:
+    assert rewriters.common_prefix(same + one, same + other) == len(same)
+    assert rewriters.common_prefix((same + other).encode(), (same + one).encode()) == len(same)
+
+
+HISTORY = [{"a": "x"}, {"a": "x"}, {"a": "xy", "b": 12}, {"a": "xy", "b": 12, "c": ["é", {}]}]
+
+
+def sent_by(chunking: Chunking | None) -> snapshot_audit.Sending:
+    assert chunking is not None
+    return snapshot_audit.sending(chunking, [HISTORY] * 9)  # nine times shuffled: some of them must differ
+
+
+def test_the_audit_of_snapshots_finds_nothing_wrong_with_jsontide() -> None:
+    found = sent_by(own_works().chunking)
+    assert (found.snapshots, found.at_once, found.length) == (36, 36, 1)
+    assert found.is_last_right
+    assert found.is_last_right_reordered
+
+
+def prefix_sides() -> list[Chunking]:
+    pytest.importorskip("orjson")
+    return [rewriters.json_prefix(), rewriters.orjson_prefix()]
+
+
+def test_a_common_prefix_is_one_snapshot_behind_and_needs_the_order_of_keys() -> None:
+    for chunking in prefix_sides():
+        found = sent_by(chunking)
+        assert (found.at_once, found.length) == (0, 1)
+        assert found.is_last_right
+        assert not found.is_last_right_reordered
+
+
+def test_a_common_prefix_sends_no_bracket_that_moves() -> None:
+    chunker = rewriters.json_prefix().start("kept")
+    assert [chunker.take(value) for value in HISTORY[:3]] == ["", "", '{"a":"x']
+    assert chunker.finish() == 'y","b":12}'
+    with pytest.raises(ValueError, match="beginning"):
+        chunker.take({"b": 12, "a": "xy"})
+
+
+def test_patches_are_right_in_any_order_and_send_a_growing_string_again() -> None:
+    pytest.importorskip("jsonpatch")
+    found = sent_by(rewriters.jsonpatch())
+    assert found.at_once == found.snapshots
+    assert found.is_last_right
+    assert found.is_last_right_reordered
+    assert found.length > 1
+
+
+@pytest.mark.parametrize(
+    "chunks", [('{"a":', "1", "}"), ('{"a":', "1.0", "}"), ('{"a":', "1", ""), ("{}", "", ""), ('{"a":', "1", "}}")]
+)
+def test_chunks_count_when_they_join_to_the_last_snapshot(chunks: tuple[str, str, str]) -> None:
+    def start(_: str) -> Chunker:
+        rest = iter(chunks)
+        return Chunker(lambda _: next(rest), lambda: next(rest))
+
+    found = snapshot_audit.sending(Chunking(start=start, sink=TextSink), [[{}, {"a": 1}]])
+    assert found.is_last_right == ("".join(chunks) == '{"a":1}')
+
+
+def test_a_side_that_raises_has_not_sent_the_last_snapshot() -> None:
+    def take(_: object) -> object:
+        raise ValueError
+
+    found = snapshot_audit.received(Chunking(start=lambda _: Chunker(take, str), sink=TextSink), HISTORY, "any")
+    assert found == snapshot_audit.Receipt(0, 0, is_last_right=False)
+
+
+def test_a_sink_reads_numbers_at_the_end_and_bytes_that_are_cut_in_a_character() -> None:
+    assert TextSink().take("[1, 23") == [1, 23]
+    sink = TextSink()
+    start, end = b'["' + "é".encode()[:1], "é".encode()[1:] + b"!"
+    assert [sink.take(start), sink.take(end)] == [[""], ["é!"]]
+
+
+def test_a_patch_is_received_as_text_and_changes_no_snapshot() -> None:
+    module = pytest.importorskip("jsonpatch")
+    sink, value = PatchSink(), {"a": ["x"]}
+    sink.take(module.make_patch(None, value))
+    sink.take(module.make_patch(value, {"a": ["x", "y"]}))
+    assert sink.end() == {"a": ["x", "y"]}
+    assert value == {"a": ["x"]}
+
+
+def test_what_comes_before_a_window_is_fed_first_and_not_counted() -> None:
+    fed: list[object] = []
+    found = window_course(lambda: fed.append, [Window([1], [2, 3], 0.25), Window([5], [6], 0.75)], 6)
+    assert len(found.run(None)) == 2
+    assert fed == [1, 2, 3, 5, 6]
+    assert (found.chunks, found.weights, found.places) == (6, [2, 1], [0.25, 0.75])
+
+
+def test_snapshots_are_measured_anew_only_where_that_makes_a_difference() -> None:
+    text = document("records", 1_000, "tokens")
+    peer = Works(chunking=rewriters.json_prefix())
+    assert course(WORKS["snapshots"], Works(whole=len), text) is None
+    assert course(WORKS["anew"], peer, text) is None
+    for work, works in (("snapshots", peer), ("snapshots", own_works()), ("anew", own_works())):
+        found = course(WORKS[work], works, text)
+        assert found is not None
+        assert found.chunks == sum(found.weights)
+
+
+def test_only_documents_that_suit_a_work_are_made() -> None:
+    extent = Extent((*SHAPES,), SIZES, (*CUTS,), 1, ("snapshots",))
+    assert list(extent.documents()) == [
+        (shape, size, "tokens") for shape in ("records", "string") for size in SIZES[:3]
+    ]
+
+
+def test_the_step_beyond_parsing_writes_what_the_whole_step_writes() -> None:
+    module = own_works().module
+    assert module is not None
+    found = increments.in_all_forms(3, 4, module)
+    process, feed = module.JsonStreamChunker().process, increments.parsed_feed(module)
+    assert [feed(value) for value in found.parsed] == [process(text) for text in found.texts]
+    for values in (found.shared, found.anew):
+        process_value = module.JsonStreamChunker().process_value
+        chunks = [process_value(value) for value in values]
+        assert all(len(chunk) == 1 for chunk in chunks[increments.FIRST :])
+
+
+def test_one_more_character_is_measured_in_every_way_for_every_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = own_works().module
+    assert module is not None
+    monkeypatch.setattr(increments, "COUNTS", (2, 3))
+    found = increments.incremented({ours.PURE: module}, 1, lambda _: None)
+    assert len(found) == 2 * 6
+    assert all(seconds > 0 for seconds in found.values())
+    assert increments.incremented({}, 1, lambda _: None) == {}
+
+
+def test_the_share_of_parsing_stands_below_what_is_shared() -> None:
+    found = {
+        Increment(records, way, ours.COMPILED): seconds * records
+        for records in COUNTS
+        for way, seconds in zip(
+            (TEXT, PARSING, BEYOND, increments.SHARED, increments.ANEW), (4e-6, 3e-6, 1e-6, 1e-6, 1e-6), strict=True
+        )
+    } | {Increment(records, WHOLE, LOADS): 2e-6 for records in COUNTS}
+    rows = list(increment_rows(found))
+    assert rows[0] == [f"{ours.COMPILED}, text in", "200", "3,200", "12,800", "x64"]
+    assert rows[2] == [f"{ours.COMPILED}, share of parsing", "75%", "75%", "75%", ""]
+    assert rows[-1] == ["json.loads of the whole text", "2.00", "2.00", "2.00", "x1.00"]
+    assert len(rows) == 7
+
+
+def test_the_page_has_a_section_of_snapshots_where_some_were_measured() -> None:
+    extent = Extent(("records", "deep"), SIZES, ("tokens",), 1)
+    costs = {
+        Case("records", 1_000, "tokens", work, side): Cost(seconds, 1, 1)
+        for work, side, seconds in (
+            ("snapshots", ours.COMPILED, 2e-6),
+            ("anew", ours.COMPILED, 4e-6),
+            ("snapshots", "peer", 3e-6),
+        )
+    }
+    run = Run(Results(costs), {}, {}, (), sendings={"peer": sent_by(rewriters.json_prefix())})
+    written = page(report(run, extent, [ours.COMPILED, "peer"]), Circumstances([], {}, "0", "", extent), "picture.svg")
+    _, section = written.split("## Snapshots\n")
+    assert "| peer | yes | no | no | x1.00 |" in section
+    assert f"| {ours.COMPILED}, values built anew | 4.00 (x2.00) |  |  |" in section
+    assert "| peer | 3.00 (x1.50) |  |  |" in section
+    assert "One character more" not in section

@@ -200,6 +200,10 @@ def test_half_a_character_is_held_back() -> None:
     assert chunks(r'["a\ud83d"]', r'["a\ud83d", 1]') == ['["a', r'\ud83d",1', "]"]
 
 
+def test_of_two_halves_that_are_alone_the_second_may_vanish() -> None:
+    assert "".join(chunks(r'"a\ud83d\ud83d"', r'"a\ud83d"')) == r'"a\ud83d"'
+
+
 def test_lone_halves_are_escaped() -> None:
     assert "".join(chunks({"\udc00": "a\ud800b"})) == r'{"\udc00":"a\ud800b"}'
 

@@ -160,9 +160,10 @@ class JsonFragmentAccumulator:
         teller = self._teller
         if isinstance(fragment, str) and self._source is None:
             if fragment and not teller.is_over:
-                if teller.told_step != teller.step:
+                step = teller.step
+                if teller.told_step != step:
                     self._check_whole()
-                teller.step += 1
+                teller.step = step + 1
                 read(teller, fragment)
         else:
             self._add_bytes(teller, fragment)

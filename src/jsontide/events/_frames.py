@@ -75,6 +75,9 @@ class Frame:
 
     def trail(self) -> Trail:
         """Return the way to it, made when somebody wants it."""
+        own = self.own_trail
+        if own is not None:
+            return own
         untold: list[Frame] = []
         frame = self
         while frame.own_trail is None and frame.parent is not None:

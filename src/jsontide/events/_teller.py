@@ -51,6 +51,32 @@ _JSON_COMPLETE: Final = JsonFragmentKind.JsonComplete
 class Teller(Scanner):
     """The end of a stream: what is open there, and what has been told of it."""
 
+    __slots__ = (
+        "floats",
+        "hits",
+        "is_told",
+        "keeps_text",
+        "keeps_values",
+        "known_keys",
+        "most_documents",
+        "options",
+        "recovery",
+        "spot",
+        "string_wanted",
+        "tells",
+        "tells_deltas",
+        "tells_keys",
+        "tells_whole_strings",
+        "told",
+        "told_index",
+        "told_pieces",
+        "told_step",
+        "top",
+        "updates",
+        "wants_deltas",
+        "watch",
+    )
+
     def __init__(self, options: EventOptions, watch: Watch) -> None:
         super().__init__(options.limits, ignore_trailing=False)
         self.options: EventOptions = options
@@ -140,7 +166,7 @@ class Teller(Scanner):
         self.forget_string()
         if self.keeps_text:
             if self.tells_whole_strings or self.string_wanted:
-                update = JsonFragmentUpdate(_COMPLETE_STRING, self._spot(), text, text, start, end + 1)
+                update = JsonFragmentUpdate(_COMPLETE_STRING, self.spot or self._spot(), text, text, start, end + 1)
                 if self.tells_whole_strings:
                     self.updates.append(update)
                 if self.string_wanted:
@@ -177,7 +203,8 @@ class Teller(Scanner):
             update = JsonFragmentUpdate(kind, self._spot(), lexeme, value, start, end)
             if self.tells:
                 self.updates.append(update)
-            self._hit(wanted, update)
+            if wanted:
+                self._hit(wanted, update)
         self._add(value, start, end)
 
     def _add(self, value: JsonValue, start: i64, end: i64) -> None:
@@ -255,14 +282,15 @@ class Teller(Scanner):
         """Tell what is new of the open string."""
         if not text:
             return
-        update = JsonFragmentUpdate(_PARTIAL_STRING, self._spot(), text, None, self.told_index, end)
+        update = JsonFragmentUpdate(_PARTIAL_STRING, self.spot or self._spot(), text, None, self.told_index, end)
         self.told_index = end
         if self.tells_deltas:
             self.updates.append(update)
-        deltas = self.watch.deltas
-        for number in self.string_wanted:
-            if deltas[number]:
-                self.hits.append((number, update))
+        if self.string_wanted:
+            deltas = self.watch.deltas
+            for number in self.string_wanted:
+                if deltas[number]:
+                    self.hits.append((number, update))
 
     def tell_open_string(self) -> None:
         """Tell how far the open string has come: the fragment is over, or the string is wrong."""

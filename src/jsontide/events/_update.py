@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 class Trail:
     """The way to a value: the trail of the container around it, and its key or index there."""
 
-    __slots__ = ("_text", "parent", "segment")
+    __slots__ = ("parent", "segment", "written")
 
     def __init__(self, parent: Trail | None, segment: Segment) -> None:
         self.parent: Trail | None = parent  # of the root: none, and its segment means nothing
         self.segment: Segment = segment
-        self._text: str = ""
+        self.written: str = ""  # its text, when somebody has asked for it
 
     def text(self) -> str:
         """Write the path, once."""
-        if not self._text:
+        if not self.written:
             parent = self.parent
             if parent is None:
-                self._text = path_text(())
+                self.written = path_text(())
             else:
-                if not parent._text:
-                    parent._text = path_text(parent.path())
-                self._text = parent._text + segment_text(self.segment)
-        return self._text
+                if not parent.written:
+                    parent.written = path_text(parent.path())
+                self.written = parent.written + segment_text(self.segment)
+        return self.written
 
     def path(self) -> Path:
         """Return the keys and indices from the root down."""
@@ -91,7 +91,8 @@ class JsonFragmentUpdate:
     @property
     def path(self) -> str:
         """The path for people: `root.users[2].email`."""
-        return self._trail.text()
+        trail = self._trail
+        return trail.written or trail.text()
 
     @property
     def segments(self) -> Path:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from jsontide._values import MISSING
+
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
@@ -71,6 +73,19 @@ class Frame:
             self.members = {each: value for each, value in members.items() if each != key}
             self.count -= 1
         self.stale = (*self.stale, key)
+
+    def whole(self, key: Segment, value: Any) -> Any:
+        """Return the container with what is closed, what waits, and what is open in it, if that is not `MISSING`."""
+        count: int = self.count
+        members = self.members
+        if members is not None:
+            whole: dict[Segment, Any] = dict(islice(members.items(), count))
+            whole.update(self.waiting)
+            if value is not MISSING:
+                whole[key] = value
+            return whole
+        items = self.items[:count] if value is MISSING else [*self.items[:count], value]
+        return [*items, *[self.waiting[at] for at in sorted(self.waiting)]]
 
     def contents(self) -> tuple[Any, ...]:
         """Return what a pickle holds."""

@@ -55,6 +55,7 @@ class Growth:
         self.shared: i64 = len(frames)  # so many of them may belong to a state
         self.leaf: str | None = leaf  # the open string, as far as it is written
         self.leaf_key: Segment = leaf_key
+        self.held: str = ""  # half a character that follows
         self.length: i64 = length  # characters written
         self.waited: i64 = waited  # snapshots since the values that wait began to
         self.is_text: bool = True  # the snapshot came as text
@@ -91,17 +92,17 @@ class Growth:
         """Write what a snapshot adds, after `check`."""
         level = self._level_of_news()
         if level < 0:
-            self._grow_leaf()
-            return
-        self._close_down_to(level)
-        while self._settle():
-            pass
+            self._extend_leaf(self.found[-1][self.leaf_key])
+        else:
+            self._close_down_to(level)
+            while self._settle():
+                pass
+        self._remember()
 
     def finish(self) -> None:
         """Write all that the snapshot holds, after `check`, and close everything."""
         self._close_down_to(0)
-        if self.frames[0].count == 0:
-            self._write(0, self.found[0][0])
+        self._write_all(self._unwritten(0, False), self.found[0])
 
     def _level_of_news(self) -> i64:
         """Return the outermost frame in which something new is seen, or the innermost if nothing is open in it."""
@@ -128,9 +129,13 @@ class Growth:
 
     def _has_changed(self, frame: Frame, key: Segment, value: Any) -> bool:
         """Tell whether a value is new, or not as it was when it began to wait."""
-        if key not in frame.waiting:
+        if not self._is_known(frame.waiting, key):
             return True
         return not is_empty(value) and difference(frame.waiting[key], value) is not None
+
+    def _is_known(self, waiting: dict[Segment, Any], key: Segment) -> bool:
+        """Tell whether a value has waited; a skeleton that fills is as good as new."""
+        return key in waiting and self._is_visible(waiting[key])
 
     def _unwritten(self, level: i64, has_open: bool) -> list[Any]:
         """Return the keys or indices of what is neither closed nor open, in the order of the snapshot."""
@@ -196,11 +201,9 @@ class Growth:
         if self._is_final(value):
             self._write(key, value)
             return False
-        waiting = self._top().waiting
-        before: Any = waiting.get(key)
+        before: Any = self.frames[-1].waiting.get(key)
         if kind_of(value) <= OBJECT:
             return self._open(key, value, before)
-        self._top().waiting = {key: value}
         is_new = before is None or difference(before, value) is not None
         if self._is_patience_over(is_new):
             self._write(key, value)
@@ -208,22 +211,20 @@ class Growth:
 
     def _settle_in_any_order(self, keys: list[Any], found: Any) -> bool:
         """Write what is complete, and open the one value that can grow, if it is known."""
-        waiting = self._top().waiting
-        idle: list[Any] = []  # empty, and not worth to be written before they fill
+        waiting = self.frames[-1].waiting
         new: list[Any] = []
         changed: list[Any] = []
         same: list[Any] = []
         is_later = False  # something came after all that waited
         for key in keys:
             value: Any = found[key]
+            is_known = self._is_known(waiting, key)
             if self._is_final(value):
                 self._write(key, value)
-                is_later = is_later or key not in waiting
-            elif not self._is_visible(value):
-                continue  # and not remembered: when it fills, it is as good as new
-            elif key in waiting and is_empty(value):
-                idle.append(key)
-            elif key not in waiting:
+                is_later = is_later or not is_known
+            elif not self._is_visible(value) or (is_known and is_empty(value)):
+                continue  # nothing is lost if it is written when it fills
+            elif not is_known:
                 new.append(key)
             elif difference(waiting[key], value) is None:
                 same.append(key)
@@ -231,43 +232,40 @@ class Growth:
                 changed.append(key)
         is_later = is_later or len(new) > 0
         if not is_later and len(changed) != 1:
-            self._wait_on(idle, same + changed, found, False)
+            self._hesitate(same + changed, found, False)
             return False
         self._write_all(same, found)
         if is_later:
             self._write_all(changed, found)
         candidates = new if is_later else changed
         if len(candidates) != 1 or kind_of(found[candidates[0]]) > OBJECT:
-            self._wait_on(idle, candidates, found, len(new) > 0)
+            self._hesitate(candidates, found, len(new) > 0)
             return False
-        self._wait(idle, found)
         key = candidates[0]
         return self._open(key, found[key], waiting.get(key))
 
-    def _wait_on(self, idle: list[Any], undecided: list[Any], found: Any, is_new: bool) -> None:
+    def _hesitate(self, undecided: list[Any], found: Any, is_new: bool) -> None:
         """Let values wait for a sign of which one grows, while there is patience; the empty ones in any case."""
         if undecided and self._is_patience_over(is_new):
             self._write_all([key for key in undecided if not is_empty(found[key])], found)
-            undecided = [key for key in undecided if is_empty(found[key])]
-        self._wait(idle + undecided, found)
 
     def _is_patience_over(self, is_new: bool) -> bool:
         """Count a snapshot that did not tell which value grows."""
         self.waited = 0 if is_new else self.waited + 1
         return self.max_wait > 0 and self.waited >= self.max_wait
 
-    def _wait(self, keys: list[Any], found: Any) -> None:
-        """Remember how values are now that are not written yet."""
-        frame = self._top()
-        before = frame.waiting
-        now: dict[Segment, Any] = {}
-        for key in keys:
-            value: Any = found[key]
-            if key in before and difference(before[key], value) is None:
-                now[key] = before[key]
-            else:
-                now[key] = self._kept(value)
-        frame.waiting = now
+    def _remember(self) -> None:
+        """Remember in each frame what is known and not written, as it is now."""
+        top: i64 = len(self.frames) - 1
+        for level in range(top + 1):
+            frame = self.frames[level]
+            has_open = level < top or self.leaf is not None
+            if len(self.found[level]) == frame.count + has_open and not frame.waiting:
+                continue
+            if level < self.shared:
+                frame = self.frames[level] = frame.fork()
+            found: Any = self.found[level]
+            frame.waiting = {key: self._kept(found[key]) for key in self._unwritten(level, has_open)}
 
     def _kept(self, value: Any) -> Any:
         """Return a value that will stay as it is; the owner of a container may change it."""
@@ -287,18 +285,15 @@ class Growth:
         self.waited = 0
         kind = kind_of(value)
         if kind == STRING:
-            leaf: str = value[: certain_length(value)]
-            self.leaf = leaf
+            self.leaf = ""
             self.leaf_key = key
-            self._emit(quoted(leaf, self.ensure_ascii)[:-1])
+            self._emit('"')
+            self._extend_leaf(value)
             return False
         check_depth(len(self.frames))
-        parts: list[tuple[Segment, Any]] = []
-        if isinstance(before, dict):
-            parts = list(before.items())
-        elif isinstance(before, list):
-            parts = list(enumerate(before))
-        waiting: dict[Segment, Any] = {at: part for at, part in parts if self._is_visible(part)}
+        waiting: dict[Segment, Any] = before if isinstance(before, dict) else {}
+        if isinstance(before, list):
+            waiting = dict(enumerate(before))
         self.frames.append(Frame(key, kind == OBJECT, self.length, waiting))
         self.found.append(value)
         self._emit("{" if kind == OBJECT else "[")
@@ -335,15 +330,15 @@ class Growth:
         self.out.append(text)
         self.length += len(text)
 
-    def _grow_leaf(self) -> None:
+    def _extend_leaf(self, value: str) -> None:
         """Write what is new of the open string."""
         leaf = self.leaf
-        assert leaf is not None  # without one, the innermost frame settles
-        value: str = self.found[-1][self.leaf_key]
-        length: i64 = certain_length(value)
+        assert leaf is not None  # who asks has opened it
+        length: i64 = max(certain_length(value), len(leaf))
         if length > len(leaf):
             self._emit(quoted(value[len(leaf) : length], self.ensure_ascii)[1:-1])
             self.leaf = value[:length]
+        self.held = value[length:]
 
     def _close_down_to(self, level: i64) -> None:
         """Complete all that is open inside a frame."""

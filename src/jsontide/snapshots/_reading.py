@@ -72,6 +72,8 @@ def _bad_utf8(text: str) -> ParserError:
 class _Reader(Scanner):
     """Builds the value of one text."""
 
+    __slots__ = ("keys", "values")
+
     def __init__(self) -> None:
         super().__init__(_LIMITS, ignore_trailing=False)
         self.values: list[Any] = []  # the open containers, outermost first; at the end the root

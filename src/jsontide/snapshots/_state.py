@@ -28,9 +28,8 @@ class SnapshotState:
 
     __slots__ = (
         "_frames",
+        "_held",
         "_is_all_text",
-        "_last",
-        "_last_is_text",
         "_leaf",
         "_leaf_key",
         "_length",
@@ -45,12 +44,11 @@ class SnapshotState:
         self._frames: tuple[Frame, ...] = frames  # what is open, outermost first; the first is the document
         self._leaf: str | None = None  # the open string, as far as it is written
         self._leaf_key: Segment = 0
+        self._held: str = ""  # half a character that follows
         self._pieces: list[str] = pieces  # the text; later states append to it
         self._piece_count: i64 = len(pieces)
         self._length: i64 = 0  # characters of the text
         self._waited: i64 = 0  # snapshots since the values that wait began to
-        self._last: Any = MISSING  # the last snapshot
-        self._last_is_text: bool = True  # it came as text
         self._is_all_text: bool = True  # no snapshot came as a value
 
     @property
@@ -63,7 +61,16 @@ class SnapshotState:
         """Whether the text is a whole document, so that nothing can follow."""
         return self._frames[0].count > 0
 
-    def after(self, growth: Growth, last: Any) -> SnapshotState:
+    def whole(self) -> Any:
+        """Return the last snapshot, made of what was written and what waits; `MISSING` if there was none."""
+        value: Any = MISSING if self._leaf is None else self._leaf + self._held
+        key = self._leaf_key
+        for frame in reversed(self._frames):
+            value = frame.whole(key, value)
+            key = frame.key
+        return value[0] if value else MISSING
+
+    def after(self, growth: Growth) -> SnapshotState:
         """Return the state after a snapshot that was added."""
         pieces = self._pieces
         if len(pieces) != self._piece_count:
@@ -73,10 +80,9 @@ class SnapshotState:
         state = SnapshotState(self._options, tuple(growth.frames), pieces)
         state._leaf = growth.leaf
         state._leaf_key = growth.leaf_key
+        state._held = growth.held
         state._length = growth.length
         state._waited = growth.waited
-        state._last = last
-        state._last_is_text = growth.is_text
         state._is_all_text = self._is_all_text and growth.is_text
         return state
 
@@ -91,25 +97,22 @@ class SnapshotState:
 
     def __reduce__(self) -> tuple[Callable[..., SnapshotState], tuple[object, ...]]:
         frames = [frame.contents() for frame in self._frames]
-        leaf = (self._leaf, self._leaf_key)
-        last = (self._last, self._last_is_text)
-        return restore_state, (self._options, frames, self.text, leaf, last, self._waited, self._is_all_text)
+        leaf = (self._leaf, self._leaf_key, self._held)
+        return restore_state, (self._options, frames, self.text, leaf, self._waited, self._is_all_text)
 
 
 def restore_state(  # noqa: PLR0913, PLR0917 - what a pickle holds
     options: ChunkOptions,
     frames: list[tuple[Any, ...]],
     text: str,
-    leaf: tuple[str | None, Segment],
-    last: tuple[Any, bool],
+    leaf: tuple[str | None, Segment, str],
     waited: int,
     is_all_text: bool,
 ) -> SnapshotState:
     """Make a state again from what its pickle holds."""
     state = SnapshotState(options, tuple([frame_from(contents) for contents in frames]), [text] if text else [])
-    state._leaf, state._leaf_key = leaf
+    state._leaf, state._leaf_key, state._held = leaf
     state._length = len(text)
     state._waited = waited
-    state._last, state._last_is_text = last
     state._is_all_text = is_all_text
     return state

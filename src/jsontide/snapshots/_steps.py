@@ -56,12 +56,12 @@ def finish(state: SnapshotState) -> tuple[SnapshotState, str]:
     "}
     """
     _check_state(state)
-    last = state._last
+    last = state.whole()
     if last is MISSING or state.is_complete:
         return state, ""
-    growth = _checked(state, last, state._last_is_text)
+    growth = _checked(state, last, True)
     growth.finish()
-    after = state.after(growth, last)
+    after = state.after(growth)
     if not state._is_all_text:
         _read_back(after.text, last)
     return after, "".join(growth.out)
@@ -70,7 +70,7 @@ def finish(state: SnapshotState) -> tuple[SnapshotState, str]:
 def _add(state: SnapshotState, snapshot: Any, is_text: bool) -> tuple[SnapshotState, str]:
     growth = _checked(state, snapshot, is_text)
     growth.take()
-    return state.after(growth, snapshot), "".join(growth.out)
+    return state.after(growth), "".join(growth.out)
 
 
 def _checked(state: SnapshotState, snapshot: Any, is_text: bool) -> Growth:
@@ -91,7 +91,7 @@ def _conflict(clash: Clash, text: str) -> SnapshotConflict:
 
 
 def _read_back(text: str, last: Any) -> None:
-    """Compare all that was written with the last snapshot: what was closed may have been changed by its owner since."""
+    """Compare all that was written with what it was made of: the owner may have changed what is closed since."""
     found = difference(read_snapshot(text), last)
     if found is not None:
         written = "" if found.before is MISSING else compact(found.before, False)

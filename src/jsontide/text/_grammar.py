@@ -1,7 +1,7 @@
 """The grammar of JSON (RFC 8259), as data: for every mode, what each character means.
 
-`ROWS` says it for people, `GRAMMAR` is the same as one flat table of bytes for the scanner: the cell of a mode and an
-ASCII code is at `mode * 128 + code`.
+`ROWS` says it for people, `GRAMMAR` is the same as one flat table of bytes for the compiled scanner: the cell of a mode
+and an ASCII code is at `mode * 128 + code`; `CELLS` the same once more by characters, for the interpreter.
 A cell is an action, or `NEXT` plus a mode: pass over the character and go on in that mode.
 No character outside ASCII means anything outside strings, so the scanner looks those up as U+0000, which no row names.
 """
@@ -68,14 +68,16 @@ class Mode(IntEnum):
 FAIL: Final = 0
 SPACE: Final = 1
 NEWLINE: Final = 2
-OPEN_STRING: Final = 3
-OPEN_KEY: Final = 4
-OPEN_OBJECT: Final = 5
-OPEN_ARRAY: Final = 6
-CLOSE: Final = 7
-BEGIN_NUMBER: Final = 8
-BEGIN_LITERAL: Final = 9
-END_NUMBER: Final = 10
+OPEN_KEY: Final = 3
+CLOSE: Final = 4
+END_NUMBER: Final = 5
+OTHER: Final = 6  # in no row: a character outside ASCII
+# From here on a value begins.
+OPEN_STRING: Final = 7
+OPEN_OBJECT: Final = 8
+OPEN_ARRAY: Final = 9
+BEGIN_NUMBER: Final = 10
+BEGIN_LITERAL: Final = 11
 NEXT: Final = 16
 
 _ASCII: Final = 128
@@ -134,6 +136,11 @@ ROWS: Final[dict[Mode, dict[str, int]]] = {
 }
 
 GRAMMAR: Final[bytes] = bytes(ROWS[mode].get(chr(code), FAIL) for mode in Mode for code in range(_ASCII))
+CELLS: Final[list[dict[str, int]]] = [
+    {chr(code): ROWS[mode].get(chr(code), FAIL) for code in range(_ASCII)} for mode in Mode
+]
+IDLE: Final[list[str]] = ["".join([char for char, cell in ROWS[mode].items() if cell == NEXT + mode]) for mode in Mode]
+"""For every mode the characters after which it is the same."""
 
 EXPECTED: Final[dict[int, str]] = {
     modes.STRING: "more of the string or '\"'",

@@ -4,28 +4,25 @@
 opens or closes, a key, a string, a number or a literal is complete.
 What is not decidable yet waits in two places: `held` keeps the few characters that must be read again with those that
 follow (half an escape, half a literal), `pieces` the decoded text of a string, key or number that goes on.
-
-A scanner is mutable and sits at the end of its text.
-Everything in it that a later moment could overwrite is small and can be copied; what is large (`pieces`, `newlines`)
-is only ever appended to, so that a length is enough to remember how it was.
+Where reading stands meanwhile, the cursor knows.
 """
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
-from jsontide._errors import ParserError, Reason
-from jsontide.text import _modes as modes
+from jsontide._errors import Reason
 from jsontide.text._build import COMPILED
+from jsontide.text._cursor import Cursor
 from jsontide.text._escapes import unescape
 from jsontide.text._grammar import (
     BEGIN_NUMBER,
+    CELLS,
     CLOSE,
     EXPECTED,
     FAIL,
     GRAMMAR,
+    IDLE,
     LITERALS,
     NEWLINE,
     NEXT,
@@ -33,53 +30,42 @@ from jsontide.text._grammar import (
     OPEN_KEY,
     OPEN_OBJECT,
     OPEN_STRING,
+    OTHER,
     SPACE,
 )
-from jsontide.text._plain import plain_end
-from jsontide.text._sink import Sink
+from jsontide.text._modes import (
+    AFTER_ITEM,
+    AFTER_MEMBER,
+    AFTER_ZERO,
+    COLON,
+    DONE,
+    EXPONENT,
+    FRACTION,
+    INTEGER,
+    ITEM_OR_END,
+    KEY_OR_END,
+    KEY_TEXT,
+    LITERAL,
+    MEMBER,
+    NUMBER,
+    STRING,
+    VALUE,
+)
+from jsontide.text._plain import find_special, plain_end
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide.text._limits import Limits
-
-_NUMBER_MAY_END: Final = (modes.AFTER_ZERO, modes.INTEGER, modes.FRACTION, modes.EXPONENT)
+_NUMBER_MAY_END: Final = (AFTER_ZERO, INTEGER, FRACTION, EXPONENT)
 _QUOTE: Final = 34
 _BACKSLASH: Final = 92
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
-class Scanner(Sink):
+class Scanner(Cursor):
     """Reads chunks, and tells its own sink methods what is certain."""
 
-    def __init__(self, limits: Limits, *, ignore_trailing: bool) -> None:
-        self.max_depth: i64 = limits.max_depth
-        self.max_chars: i64 = limits.max_chars
-        self.max_index: i64 = limits.max_chars  # where so many characters of this document end
-        self.max_string: i64 = limits.max_string
-        self.max_number: i64 = limits.max_number
-        self.max_nodes: i64 = limits.max_nodes
-        self.ignore_trailing: bool = ignore_trailing
-
-        self.mode: i64 = modes.VALUE
-        self.after: i64 = modes.DONE  # what may follow a value where we are now
-        self.index: i64 = 0  # code points read, the held ones included
-        self.base: i64 = 0  # index of the first character of the text being scanned
-        self.depth: i64 = 0  # open containers
-        self.node_count: i64 = 0  # values opened so far
-        self.step: i64 = 0  # chunks read
-        self.settled_step: i64 = 0  # the last step that was not broken off
-        self.changed_step: i64 = 0  # the last step that changed something visible
-        self.hidden_levels: i64 = 0  # above 0 while what is read is not to be shown
-        self.held: str = ""
-        self.token_start: i64 = 0  # index of the newest token; of a string, after its quote
-        self.token_end: i64 = 0  # where the last string or key ended, before its quote, or failed
-        self.pieces: list[str] = []
-        self.newlines: array[int] = array("Q")
-        self.lines_before: i64 = 0  # those that are not in `newlines` any more
-        self.is_over: bool = False  # no more will be read: an error, or ignored text
-        self.error: ParserError | None = None
-        self.trailing_index: i64 = -1
+    __slots__ = ()
 
     def scan(self, chunk: str) -> None:
         """Read on; afterwards `mode` tells what may come next."""
@@ -88,33 +74,34 @@ class Scanner(Sink):
         if end > self.max_index:
             self._scan_to_limit(chunk)
             return
+        self.index = end
         mode: i64 = self.mode
-        if mode < modes.VALUE:
+        i: i64 = 0
+        if mode < VALUE:
             if self.held:
                 chunk = self.held + chunk
                 self.held = ""
                 n = len(chunk)
             self.base = end - n
-            if mode > modes.KEY_TEXT:
-                self._read(chunk, self._read_scalar(chunk, 0, n), n)
+            if mode > KEY_TEXT:
+                i = self._read_number(chunk, 0, n) if mode > LITERAL else self._read_literal(chunk, 0, n)
             else:
-                run: i64 = n
-                # Three quick looks tell the interpreter that most chunks are plain.
-                if COMPILED or '"' in chunk or "\\" in chunk or not chunk.isprintable():
-                    run = plain_end(chunk, 0)
-                if run == n and end - self.token_start <= self.max_string:
+                if COMPILED:
+                    i = plain_end(chunk, 0)
+                elif '"' not in chunk and "\\" not in chunk and chunk.isprintable():
+                    i = n  # as three quick looks in C tell
+                if i < n or end - self.token_start > self.max_string:
+                    i = self._read_string(chunk, 0, i, n)
+                else:
                     # Just more of the open string, as most chunks are.
                     self.pieces.append(chunk)
-                    if mode == modes.STRING and self.hidden_levels == 0:
+                    if mode == STRING and self.hidden_levels == 0:
                         self.changed_step = self.step
-                else:
-                    self._read(chunk, self._read_string(chunk, 0, run, n), n)
         else:
-            self.base = self.index
-            self._read(chunk, 0, n)
+            self.base = end - n
+        if i < n:
+            self._read(chunk, i, n)
         self.settled_step = self.step
-        if not self.is_over:
-            self.index = end
 
     def _scan_to_limit(self, chunk: str) -> None:
         """Read as far as the limit allows; it moves when another document begins."""
@@ -134,56 +121,63 @@ class Scanner(Sink):
         grammar = GRAMMAR
         mode: i64 = self.mode
         while i < n:
-            code: i64 = ord(chunk[i])
-            if code > 127:
-                code = 0
-            cell: i64 = grammar[mode * 128 + code]
+            cell: i64
+            if COMPILED:
+                code: i64 = ord(chunk[i])
+                cell = grammar[mode * 128 + code] if code < 128 else FAIL
+            else:
+                cell = CELLS[mode].get(chunk[i], FAIL)
             if cell >= NEXT:
                 mode = cell - NEXT
                 i += 1
             elif cell == SPACE:
                 i += 1
+            elif cell >= OPEN_STRING:
+                self.mode = mode
+                i = self._begin_value(chunk, i, n, cell)
+                mode = self.mode
             elif cell == OPEN_KEY:
                 i += 1
-                self.mode = modes.KEY_TEXT
+                self.mode = KEY_TEXT
                 self.token_start = self.base + i
-                i = self._read_string(chunk, i, plain_end(chunk, i), n)
+                i = self._read_string(chunk, i, i, n)
                 mode = self.mode
-            elif cell == NEWLINE:
-                self.newlines.append(self.base + i)
-                i += 1
             elif cell == CLOSE:
                 self.depth -= 1
                 self.token_start = self.base + i
                 self.after = mode = self.close_container()
                 i += 1
+            elif cell == NEWLINE:
+                self.newlines.append(self.base + i)
+                i += 1
             else:
                 self.mode = mode
-                i = self._begin_value(chunk, i, n, cell)
+                i = self._fail_at(chunk, i, n)
                 mode = self.mode
         self.mode = mode
 
     def _begin_value(self, chunk: str, i: i64, n: i64, cell: i64) -> i64:
-        """Read the value that begins at `i`, or say why none does."""
-        if cell == FAIL:
-            return self._fail_at(chunk, i, n)
+        """Read the value that begins at `i`."""
         if self.node_count >= self.max_nodes:
             self.fail(Reason.TOO_MANY_NODES, f"at most {self.max_nodes} values", self.base + i)
             return n
         if cell == OPEN_STRING:
             self.node_count += 1
             i += 1
-            self.mode = modes.STRING
+            self.mode = STRING
             self.token_start = self.base + i
             if self.hidden_levels == 0:
                 self.changed_step = self.step
-            return self._read_string(chunk, i, plain_end(chunk, i), n)
+            return self._read_string(chunk, i, i, n)
         if cell == OPEN_OBJECT or cell == OPEN_ARRAY:
             return self._open_container(i, n, cell == OPEN_OBJECT)
         self.node_count += 1
-        self.mode = modes.NUMBER if cell == BEGIN_NUMBER else modes.LITERAL
         self.token_start = self.base + i
-        return self._read_scalar(chunk, i, n)
+        if cell == BEGIN_NUMBER:
+            self.mode = NUMBER
+            return self._read_number(chunk, i, n)
+        self.mode = LITERAL
+        return self._read_literal(chunk, i, n)
 
     def _open_container(self, i: i64, n: i64, is_object: bool) -> i64:
         if self.depth >= self.max_depth:
@@ -196,41 +190,67 @@ class Scanner(Sink):
             self.changed_step = self.step
         if is_object:
             self.open_object()
-            self.after = modes.AFTER_MEMBER
-            self.mode = modes.KEY_OR_END
+            self.after = AFTER_MEMBER
+            self.mode = KEY_OR_END
         else:
             self.open_array()
-            self.after = modes.AFTER_ITEM
-            self.mode = modes.ITEM_OR_END
+            self.after = AFTER_ITEM
+            self.mode = ITEM_OR_END
         return i + 1
 
-    def _read_scalar(self, chunk: str, i: i64, n: i64) -> i64:
-        """Read a number or a literal on from `i`."""
-        if self.mode == modes.LITERAL:
-            return self._read_literal(chunk, i, n)
-        return self._read_number(chunk, i, n)
-
     def _read_string(self, chunk: str, i: i64, end: i64, n: i64) -> i64:
-        """Read the open string on from `i`: a plain run to `end`, and what follows it."""
+        """Read the open string on from `i`; up to `end` its characters are known to stand for themselves."""
         limit: i64 = self.token_start + self.max_string - self.base
-        while end <= limit:
-            if end == n:
-                self._keep(chunk[i:end])
-                return n
-            code: i64 = ord(chunk[end])
-            if code == _QUOTE:
-                return self._end_string(chunk[i:end], end, n)
-            if end == limit:
+        while True:
+            if COMPILED:
+                end = plain_end(chunk, end)
+            else:
+                special = find_special(chunk, end)
+                end = n if special is None else special.start()
+            if end <= limit and (end == n or ord(chunk[end]) == _QUOTE):
                 break
-            self._keep(chunk[i:end])
-            if code != _BACKSLASH:
-                return self._fail_string(Reason.CONTROL_CHARACTER, f"U+{code:04X} to be escaped", end, n)
-            i = self._read_escape(chunk, end, limit, n)
+            i = end = self._read_special(chunk, i, end, limit, n)
             if i >= n:
                 return n
-            end = plain_end(chunk, i)
-        self._keep(chunk[i:limit])
-        return self._fail_long_string(limit, n)
+        text = chunk[i:end]
+        if text and self.mode == STRING and self.hidden_levels == 0:
+            self.changed_step = self.step
+        pieces = self.pieces
+        if end == n:
+            if text:
+                pieces.append(text)
+            return n
+        if pieces:
+            self.pieces = []  # and not cleared: an earlier moment may still look at it
+            pieces.append(text)
+            text = "".join(pieces)
+        self.token_end = self.base + end
+        if self.mode == STRING:
+            self.mode = self.after
+            self.string(text)
+            return end + 1
+        return self._end_key(text, end, n)
+
+    def _end_key(self, text: str, quote: i64, n: i64) -> i64:
+        refusal = self.key(text)
+        if refusal is None:
+            self.mode = COLON
+            return quote + 1
+        self.mode = MEMBER  # what is wrong is the member, and its path says so
+        self.fail(refusal, "a key that the object does not have yet", self.base + quote)
+        return n
+
+    def _read_special(self, chunk: str, i: i64, end: i64, limit: i64, n: i64) -> i64:
+        """Put by a plain run, and read what follows if that is not the closing quote."""
+        run: i64 = min(end, limit)
+        if run > i:
+            self._keep(chunk[i:run])
+        if end >= limit:
+            return self._fail_long_string(limit, n)
+        code: i64 = ord(chunk[end])
+        if code != _BACKSLASH:
+            return self._fail_string(Reason.CONTROL_CHARACTER, f"U+{code:04X} to be escaped", end, n)
+        return self._read_escape(chunk, end, limit, n)
 
     def _read_escape(self, chunk: str, at: i64, limit: i64, n: i64) -> i64:
         text, end = unescape(chunk, at)
@@ -255,50 +275,42 @@ class Scanner(Sink):
         self.fail(reason, wanted, self.base + i)
         return n
 
-    def _end_string(self, text: str, quote: i64, n: i64) -> i64:
-        self.token_end = self.base + quote
-        if self.mode == modes.STRING:
-            self.mode = self.after
-            if text and self.hidden_levels == 0:
-                self.changed_step = self.step
-            self.string(self._take(text))
-            return quote + 1
-        refusal = self.key(self._take(text))
-        if refusal is not None:
-            self.mode = modes.MEMBER  # what is wrong is the member, and its path says so
-            self.fail(refusal, "a key that the object does not have yet", self.base + quote)
-            return n
-        self.mode = modes.COLON
-        return quote + 1
-
     def _read_number(self, chunk: str, i: i64, n: i64) -> i64:
         grammar = GRAMMAR
         begin: i64 = i
         mode: i64 = self.mode
         cell: i64 = NEXT
+        if not COMPILED and i == 0:
+            # Interpreted, passing over what changes nothing is faster at once.
+            i = n - len(chunk.lstrip(IDLE[mode]))
         while i < n:
-            code: i64 = ord(chunk[i])
-            if code > 127:
-                code = 0
-            cell = grammar[mode * 128 + code]
+            if COMPILED:
+                code: i64 = ord(chunk[i])
+                cell = grammar[mode * 128 + code] if code < 128 else OTHER
+            else:
+                cell = CELLS[mode].get(chunk[i], OTHER)
             if cell < NEXT:
                 break
             mode = cell - NEXT
             i += 1
+        if cell == OTHER:
+            cell = grammar[mode * 128]
         self.mode = mode
         limit: i64 = self.token_start + self.max_number - self.base
         if i > limit:
-            self._keep(chunk[begin:limit])
+            if limit > begin:
+                self.pieces.append(chunk[begin:limit])
             wanted = f"the end of a number after {self.max_number} characters"
             self.fail(Reason.NUMBER_TOO_LONG, wanted, self.base + limit)
             return n
         if i == n or cell == FAIL:
-            self._keep(chunk[begin:i])
+            if i > begin:
+                self.pieces.append(chunk[begin:i])
             return n if i == n else self._fail_at(chunk, i, n)
         return i if self._end_number(chunk[begin:i], self.base + i) else n
 
     def _end_number(self, text: str, at: i64) -> bool:
-        lexeme = self._take(text)
+        lexeme = self._take(text) if self.pieces else text
         is_shown = self.hidden_levels == 0
         refusal = self.number(lexeme)
         if refusal is not None:
@@ -328,18 +340,14 @@ class Scanner(Sink):
         return n
 
     def _keep(self, text: str) -> None:
-        """Put by what is certain of a token that goes on."""
-        if not text:
-            return
+        """Put by what is certain of a string or key that goes on."""
         self.pieces.append(text)
-        if self.mode == modes.STRING and self.hidden_levels == 0:
+        if self.mode == STRING and self.hidden_levels == 0:
             self.changed_step = self.step
 
     def _take(self, text: str) -> str:
         """Return what was put by, with the last of the token."""
         pieces = self.pieces
-        if not pieces:
-            return text
         self.pieces = []  # and not cleared: an earlier moment may still look at it
         if text:
             pieces.append(text)
@@ -348,9 +356,9 @@ class Scanner(Sink):
     def finish(self) -> None:
         """Say that the text is over: a root number is complete now, anything else that is open is an error."""
         number_may_end = self.mode in _NUMBER_MAY_END
-        if number_may_end and self.after == modes.DONE:
+        if number_may_end and self.after == DONE:
             self._end_number("", self.index)
-        elif self.mode != modes.DONE:
+        elif self.mode != DONE:
             wanted = EXPECTED[self.after if number_may_end else self.mode]
             self.fail(Reason.UNEXPECTED_END, f"{wanted} before the end of the text", self.index)
         self.settled_step = self.step
@@ -359,9 +367,9 @@ class Scanner(Sink):
         """Say why the character at `i` cannot be right."""
         at: i64 = self.base + i
         wanted = EXPECTED[self.mode]
-        if self.mode == modes.DONE:
+        if self.mode == DONE:
             if self.begin_document(at):
-                self.mode = modes.VALUE
+                self.mode = VALUE
                 return i
             self._end_at_trailing_text(wanted, at)
         elif at == 0 and chunk[i] == _BYTE_ORDER_MARK:
@@ -380,16 +388,3 @@ class Scanner(Sink):
             self.is_over = True
         else:
             self.fail(Reason.TRAILING_TEXT, wanted, at)
-
-    def fail(self, reason: Reason, wanted: str, at: i64) -> None:
-        """Stop for good: `wanted` should have stood at `at`."""
-        line, column = self.position(at)
-        message = f"expected {wanted} (line {line}, column {column})"
-        self.error = ParserError(message, reason, at, line, column, self.path())
-        self.index = at
-        self.is_over = True
-
-    def position(self, index: int) -> tuple[int, int]:
-        """Line and column of an index, as `json.JSONDecodeError` counts them."""
-        line = bisect_left(self.newlines, index)
-        return self.lines_before + line + 1, index - self.newlines[line - 1] if line else index + 1

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class Sink:
     """Takes tokens; what is opened here is closed here, in proper nesting."""
 
+    __slots__ = ()
+
     def open_object(self) -> None:
         raise NotImplementedError
 

@@ -35,10 +35,11 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
     tape = state._tape
     if not chunk or (tape.is_over and state.is_over):
         return state
-    if tape.step != state._step:
+    step = state._step
+    if tape.step != step:
         tape = fork(state)
     # Counted before anything is written: a state whose step is broken off is no longer the newest.
-    tape.step += 1
+    tape.step = step + 1
     tape.scan(chunk)
     return ParserState(tape, None, state)
 

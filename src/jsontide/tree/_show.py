@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from jsontide.text import _modes as modes
+from jsontide.text._modes import STRING
 from jsontide.tree._references import OUR_TEXT, OUR_VIEW, are_referred_to, is_referred_to
 
 if TYPE_CHECKING:
@@ -43,27 +43,35 @@ class Showing:
 
     def update(self, tape: Tape) -> bool:
         """Show what the tape holds now, if nobody can see the views that would change."""
-        if self.text_id == tape.node_count and tape.mode == modes.STRING:
-            return self._grow_text(tape.pieces)
+        if self.text_id == tape.node_count and tape.mode == STRING:
+            return not are_referred_to(self.views, OUR_VIEW) and self._grow_text(tape.pieces)
+        containers = self.containers
         container: Container = tape.top
+        depth: i64 = container.depth
+        known: i64 = len(containers)
         opened: list[Container] | None = None
-        known: i64 = len(self.containers)
-        while container.depth >= known or self.containers[container.depth] is not container:
+        while depth >= known or containers[depth] is not container:
             if opened is None:
                 opened = []
             opened.append(container)
             assert container.parent is not None  # every chain begins with the document
             container = container.parent
-        depth: i64 = container.depth
+            depth = container.depth
         if known > depth + 1:
             self._forget_closed(depth + 1)
-        if are_referred_to(self.views, OUR_VIEW):
+        views = self.views
+        if are_referred_to(views, OUR_VIEW):
             return False
-        container.update_view(self.views[depth], self.has_child)
+        container.update_view(views[depth], self.has_child)
         if opened is not None:
             while opened:
                 self._open(opened.pop())
-        self._show_text(tape)
+        if tape.mode == STRING and not tape.is_duplicate:
+            self.has_child = True
+            self._show_text(tape)
+        else:
+            self.has_child = False
+            self.text_id = 0
         return True
 
     def _forget_closed(self, known: i64) -> None:
@@ -76,43 +84,36 @@ class Showing:
         """Go on with the view of a container inside the last one."""
         view = container.new_view()
         if not container.is_duplicate:
-            self._show_child(container.key, view)
+            self.containers[-1].show_child(self.views[-1], container.key, view)
         self.containers.append(container)
         self.views.append(view)
 
-    def _show_child(self, key: str | None, child: object) -> None:
-        self.containers[-1].show_child(self.views[-1], key, child)
-
     def _show_text(self, tape: Tape) -> None:
-        """Show the open string, if there is one."""
-        self.has_child = tape.mode == modes.STRING and not tape.is_duplicate
-        if not self.has_child:
-            self.text_id = 0
-            return
+        """Show the open string."""
+        top = tape.top
+        key = tape.member_key
         pieces = tape.pieces
-        self.text = "".join(pieces)
+        self.text = text = "".join(pieces)
         self.text_id = tape.node_count
-        self.text_place = tape.top.count if tape.member_key is None else tape.member_key
+        self.text_place = top.count if key is None else key
         self.piece_count = len(pieces)
-        self._show_child(tape.member_key, self.text)
+        top.show_child(self.views[-1], key, text)
 
     def _grow_text(self, pieces: list[str]) -> bool:
-        """Show more of the same string: nothing else has changed."""
-        views = self.views
-        if are_referred_to(views, OUR_VIEW):
-            return False
+        """Show more of the same string, in views that are ours alone: nothing else has changed."""
         text = self.text
         if len(text) > _LONG:
             if is_referred_to(text, OUR_TEXT):
                 return False
             # Now nobody else refers to the string, and Python extends it in place.
             self.text = ""
-            views[-1][self.text_place] = None
+            self.views[-1][self.text_place] = None
         count: i64 = self.piece_count
-        text += pieces[count] if len(pieces) == count + 1 else "".join(pieces[count:])
+        new_count: i64 = len(pieces)
+        text += pieces[count] if new_count == count + 1 else "".join(pieces[count:])
         self.text = text
-        self.piece_count = len(pieces)
-        views[-1][self.text_place] = text
+        self.piece_count = new_count
+        self.views[-1][self.text_place] = text
         return True
 
 

@@ -60,12 +60,15 @@ class ParserState:
     def __init__(self, tape: Tape, source: ByteSource | None, before: ParserState | None) -> None:
         self._tape: Tape = tape
         self._source: ByteSource | None = source
+        step: i64 = tape.step
+        self._step: i64 = step
         # The value if it has been read; else an earlier state that shows the same one, or `_UNREAD`.
-        self._value: Any = _UNREAD
-        if before is not None and tape.changed_step < tape.step:
+        value: Any = _UNREAD
+        if tape.changed_step < step and before is not None:
             value = before._value
-            self._value = before if value is _UNREAD else value
-        self._step: i64 = tape.step
+            if value is _UNREAD:
+                value = before
+        self._value: Any = value
         self._mode: i64 = tape.mode
         self._index: i64 = tape.index
         self._held: str = tape.held
@@ -86,8 +89,10 @@ class ParserState:
         value: Any = self._value
         if value is _UNREAD:
             tape = self._tape
-            if tape.changed_step <= self._step and tape.settled_step == tape.step:
-                value = tape.show()  # nothing has changed since, and no step was broken off
+            step: i64 = self._step
+            # The newest state, or nothing has changed since, and no step was broken off.
+            if tape.step == step or (tape.changed_step <= step and tape.settled_step == tape.step):
+                value = tape.show()
             else:
                 value = resolve_past(self, None)
             self._value = value

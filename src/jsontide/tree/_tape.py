@@ -34,6 +34,26 @@ _LITERAL_VALUES: Final[dict[str, bool | None]] = {"true": True, "false": False, 
 class Tape(Scanner):
     """The end of a stream: what has been read, and where reading stands."""
 
+    __slots__ = (
+        "document",
+        "entries",
+        "floats",
+        "is_duplicate",
+        "keep_first",
+        "keys",
+        "known_keys",
+        "lexemes",
+        "member_key",
+        "newest",
+        "node_index",
+        "options",
+        "owners",
+        "refuse_duplicates",
+        "shown_step",
+        "spare",
+        "top",
+    )
+
     def __init__(self, options: Options) -> None:
         super().__init__(options.limits, ignore_trailing=options.trailing == "ignore")
         self.options: Options = options
@@ -126,9 +146,17 @@ class Tape(Scanner):
         self.add(_LITERAL_VALUES[word])
 
     def add(self, value: object) -> None:
-        """Take in a complete scalar."""
-        self.log(value)
-        self.place(self.member_key, value)
+        """Take in a complete scalar: `log` and `place` in one."""
+        top = self.top
+        key = self.member_key
+        self.owners.append(top)
+        self.keys.append(key)
+        self.entries.append(value)
+        if self.is_duplicate:
+            self.is_duplicate = False
+            self.hidden_levels -= 1
+        else:
+            top.add(key, value)
 
     def log(self, entry: object) -> None:
         """Give a value its id."""

@@ -1,0 +1,96 @@
+"""Where reading stands: the fields of a scanner, and the place of what is wrong.
+
+A cursor is mutable and sits at the end of its text.
+Everything in it that a later moment could overwrite is small and can be copied; what is large (`pieces`, `newlines`)
+is only ever appended to, so that a length is enough to remember how it was.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+from jsontide._errors import ParserError, Reason
+from jsontide.text import _modes as modes
+from jsontide.text._sink import Sink
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+    from jsontide.text._limits import Limits
+
+
+class Cursor(Sink):
+    """The end of the text that was read, and what is not decided there yet."""
+
+    __slots__ = (
+        "after",
+        "base",
+        "changed_step",
+        "depth",
+        "error",
+        "held",
+        "hidden_levels",
+        "ignore_trailing",
+        "index",
+        "is_over",
+        "lines_before",
+        "max_chars",
+        "max_depth",
+        "max_index",
+        "max_nodes",
+        "max_number",
+        "max_string",
+        "mode",
+        "newlines",
+        "node_count",
+        "pieces",
+        "settled_step",
+        "step",
+        "token_end",
+        "token_start",
+        "trailing_index",
+    )
+
+    def __init__(self, limits: Limits, *, ignore_trailing: bool) -> None:
+        self.max_depth: i64 = limits.max_depth
+        self.max_chars: i64 = limits.max_chars
+        self.max_index: i64 = limits.max_chars  # where so many characters of this document end
+        self.max_string: i64 = limits.max_string
+        self.max_number: i64 = limits.max_number
+        self.max_nodes: i64 = limits.max_nodes
+        self.ignore_trailing: bool = ignore_trailing
+
+        self.mode: i64 = modes.VALUE
+        self.after: i64 = modes.DONE  # what may follow a value where we are now
+        self.index: i64 = 0  # code points read, the held ones included
+        self.base: i64 = 0  # index of the first character of the text being scanned
+        self.depth: i64 = 0  # open containers
+        self.node_count: i64 = 0  # values opened so far
+        self.step: i64 = 0  # chunks read
+        self.settled_step: i64 = 0  # the last step that was not broken off
+        self.changed_step: i64 = 0  # the last step that changed something visible
+        self.hidden_levels: i64 = 0  # above 0 while what is read is not to be shown
+        self.held: str = ""
+        self.token_start: i64 = 0  # index of the newest token; of a string, after its quote
+        self.token_end: i64 = 0  # where the last string or key ended, before its quote, or failed
+        self.pieces: list[str] = []
+        self.newlines: array[int] = array("Q")
+        self.lines_before: i64 = 0  # those that are not in `newlines` any more
+        self.is_over: bool = False  # no more will be read: an error, or ignored text
+        self.error: ParserError | None = None
+        self.trailing_index: i64 = -1
+
+    def fail(self, reason: Reason, wanted: str, at: i64) -> None:
+        """Stop for good: `wanted` should have stood at `at`."""
+        line, column = self.position(at)
+        message = f"expected {wanted} (line {line}, column {column})"
+        self.error = ParserError(message, reason, at, line, column, self.path())
+        self.index = at
+        self.is_over = True
+
+    def position(self, index: int) -> tuple[int, int]:
+        """Line and column of an index, as `json.JSONDecodeError` counts them."""
+        line = bisect_left(self.newlines, index)
+        return self.lines_before + line + 1, index - self.newlines[line - 1] if line else index + 1

@@ -1,0 +1,170 @@
+"""The options of a chunker: each keeps law 6 for the producers that it is for, and does what it is for."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsontide import JsonStreamChunker, SnapshotConflict
+from tests.snapshots.forms import Fed, as_text, as_value, either
+from tests.snapshots.histories import Number, Tree, finals, lawful, without_repeats, written_finals
+from tests.snapshots.laws import (
+    Options,
+    check,
+    check_end,
+    check_law,
+    check_shown_whole,
+    compact,
+    feed,
+    missing_leaves,
+    read,
+    seen,
+    shows_only,
+    told,
+)
+from tests.strategies import examples, randoms
+
+EACH = 4
+"""Histories of one final value: other orders of keys, other cuts."""
+EMPTIES: tuple[Tree, ...] = ("", [], {})
+
+
+@examples(1)
+@given(finals, randoms)
+def test_law_6_holds_under_every_option_that_adds_patience(final: Tree, random: Random) -> None:
+    for _ in range(EACH):
+        options: Options = {
+            "on_conflict": random.choice(("raise", "repair")),
+            "numbers": random.choice(("whole", "grow")),
+            "empty": random.choice(("early", "late")),
+            "ensure_ascii": random.random() < 0.5,
+        }
+        history = [either(tree, random) for tree in lawful(final, random)]
+        check_law(JsonStreamChunker(**options), history, ensure_ascii=options["ensure_ascii"])
+
+
+@examples(0.5)
+@given(finals, randoms)
+def test_ensure_ascii_writes_nothing_else(final: Tree, random: Random) -> None:
+    history = [either(tree, random) for tree in lawful(final, random)]
+    chunks = check_law(JsonStreamChunker(ensure_ascii=True), history, ensure_ascii=True)
+    assert "".join(chunks).isascii()
+
+
+@examples(1)
+@given(written_finals, finals, randoms)
+def test_numbers_grow_digit_by_digit(written: Tree, exact: Tree, random: Random) -> None:
+    for _ in range(2):
+        texts = [as_text(tree, random) for tree in lawful(written, random, grow="lexemes")]
+        check_law(JsonStreamChunker(numbers="grow"), texts)
+        both = [either(tree, random) for tree in lawful(exact, random, grow="values")]
+        check_law(JsonStreamChunker(numbers="grow"), both)
+
+
+@examples(0.5)
+@given(finals, randoms)
+def test_a_number_that_may_grow_is_held_back_and_nothing_else(final: Tree, random: Random) -> None:
+    """One step at a time: only the last number can be missing."""
+    chunker = JsonStreamChunker(numbers="grow")
+    text = ""
+    history = [either(tree, random) for tree in lawful(final, random, grow="values", every=True)]
+    for fed in history:
+        text += feed(chunker, fed)
+        check(text, fed.tree)
+        missing = missing_leaves(text, fed.tree)
+        assert len(missing) <= 1, told(history, [text])
+        assert all(isinstance(leaf, Number) for leaf in missing.values()), told(history, [text])
+    check_end(text + chunker.flush(), final)
+
+
+@examples(1)
+@given(finals, randoms)
+def test_empty_late_fills_skeletons_in_any_order(final: Tree, random: Random) -> None:
+    for _ in range(EACH):
+        history = [either(tree, random) for tree in lawful(final, random, skeleton="nested")]
+        check_law(JsonStreamChunker(empty="late"), history)
+
+
+@examples(1)
+@given(finals, randoms)
+def test_empty_late_writes_no_empty_value_before_it_fills_or_its_parent_closes(final: Tree, random: Random) -> None:
+    chunker = JsonStreamChunker(empty="late")
+    text = ""
+    history = [either(tree, random) for tree in lawful(final, random)]
+    for fed in history:
+        text += feed(chunker, fed)
+        assert not early_empties(text, fed.tree), told(history, [text])
+    check_end(text + chunker.flush(), final)
+
+
+def early_empties(text: str, tree: Tree) -> list[Tree]:
+    """The empty members of open objects, and the open end itself if it is empty; those that the snapshot has empty."""
+    view = seen(text)
+    part: Tree = read(view.text) if view.text else None
+    found: list[Tree] = []
+    for _ in range(len(view.closers) + view.open_string):
+        if not part:
+            return [*found, *([] if tree else [part])]
+        last = list(part)[-1] if isinstance(part, dict) else len(part) - 1
+        keys: list[Any] = list(part) if isinstance(part, dict) else [last]
+        found += (
+            [key for key in keys if part[key] in EMPTIES and tree[key] in EMPTIES]
+            if isinstance(part, list | dict)
+            else []
+        )
+        part, tree = (part[last], tree[last]) if isinstance(part, list | dict) else (part, tree)
+    return found
+
+
+@examples(1)
+@given(finals, randoms)
+def test_empties_side_by_side_are_filled_in_any_order(final: Tree, random: Random) -> None:
+    for _ in range(EACH):
+        history = [either(tree, random) for tree in lawful(final, random, skeleton="flat")]
+        check_law(JsonStreamChunker(), history)
+
+
+@examples(1)
+@given(finals, randoms)
+def test_kept_order_is_kept_and_nothing_waits(final: Tree, random: Random) -> None:
+    for _ in range(2):
+        chunker = JsonStreamChunker(key_order="kept")
+        text = ""
+        form: Callable[..., Fed] = random.choice((as_text, as_value))
+        history = [form(tree, random, shuffle=False) for tree in lawful(final, random)]
+        for fed in history:
+            text += feed(chunker, fed)
+            check(text, fed.tree)
+            check_shown_whole(text, fed.tree, history)
+        assert text + chunker.flush() == compact(history[-1].tree), told(history, [text])
+
+
+@examples(1)
+@given(finals, randoms, st.integers(1, 4))
+def test_max_wait_bounds_the_snapshots_that_a_value_waits(final: Tree, random: Random, most: int) -> None:
+    for _ in range(2):
+        chunker = JsonStreamChunker(max_wait=most)
+        text = ""
+        history = [either(tree, random) for tree in lawful(final, random)]
+        for at, fed in enumerate(history):
+            try:
+                text += feed(chunker, fed)
+            except SnapshotConflict:
+                assert not shows_only(text, fed.tree)  # taken for complete, it grew after all
+                break
+            check(text, fed.tree)
+            late = missing_leaves(text, history[at - most].tree) if at >= most else {}
+            assert not late, f"{late} after {most}\n" + told(history[: at + 1], [text])
+        else:
+            check_end(text + chunker.flush(), final)
+
+
+@examples(1)
+@given(finals, randoms)
+def test_max_wait_changes_nothing_where_every_snapshot_is_new(final: Tree, random: Random) -> None:
+    for _ in range(2):
+        history = [either(tree, random) for tree in without_repeats(lawful(final, random))]
+        chunks = check_law(JsonStreamChunker(max_wait=1), history)
+        assert check_law(JsonStreamChunker(), history) == chunks
