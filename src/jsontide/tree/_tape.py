@@ -51,6 +51,7 @@ class Tape(Scanner):
         "refuse_duplicates",
         "shown_step",
         "spare",
+        "starts",
         "top",
     )
 
@@ -152,6 +153,7 @@ class Tape(Scanner):
         self.owners.append(top)
         self.keys.append(key)
         self.entries.append(value)
+        self.starts.append(self.token_start)
         if self.is_duplicate:
             self.is_duplicate = False
             self.hidden_levels -= 1
