@@ -23,8 +23,8 @@ from jsontide.messages import reduce_chunk, start_message
 
 PAGE = Path(__file__).parent.parent / "docs" / "tool-cost.md"
 SIZES = (1_024, 16_384, 131_072)
-DELTAS = 400
-ROUNDS = 5
+DELTAS = 200
+ROUNDS = 20
 HEAD = """# The cost of a delta
 
 A tool call of so many characters of arguments, in deltas of one character, as a chat completion streams them.
