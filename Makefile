@@ -8,20 +8,22 @@ PY := $(VENV)/bin/python
 # JSONTIDE_PURE: an editable install is pure anyway, and so nothing is fetched that only compiling needs.
 PIP := JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PY) -m pip install --quiet --disable-pip-version-check
 COMPILED_VENV := .venv-compiled
+# Those who are compared by what they do with tool calls want other versions of the same packages than the tests.
+PEERS_VENV := .venv-peers
 COMPILED_PY := $(COMPILED_VENV)/bin/python
 COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install --quiet --disable-pip-version-check
 # Empty: where nothing can be compiled, the tests of the compiled build are left out. Continuous integration sets it.
 MUST_COMPILE ?=
 # These tests count work: they cannot share a process with coverage, which would be counted too.
 # Property tests run without it for their speed; the examples alone must reach the bound.
-COST := tests/test_cost.py tests/events/test_event_cost.py tests/snapshots/test_snapshot_cost.py
+COST := tests/test_cost.py tests/events/test_event_cost.py tests/snapshots/test_snapshot_cost.py tests/schema/test_schema_cost.py tests/messages/test_message_cost.py
 METADATA := pyproject.toml src/jsontide/_version.py
 SOURCES := hatch_build.py $(shell find src -name '*.py')
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-pure test-compiled test-dist lint types docs bench fuzz build clean
+.PHONY: help demo test test-pure test-compiled test-dist lint types docs bench peers fuzz build clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +74,9 @@ docs: $(VENV)/.docs ## Regenerate the command line reference and build the docum
 bench: $(VENV)/.bench ## Measure the cost of a chunk beside other libraries, and write docs/benchmarks.md (eight minutes)
 	$(PY) -m benchmarks
 
+peers: $(PEERS_VENV)/.peers ## Feed tool calls of all shapes to other libraries, and write docs/tool-calls.md
+	$(PEERS_VENV)/bin/python -m benchmarks.tool_matrix
+
 fuzz: $(VENV)/.test ## Run the property tests with twenty times the examples (half an hour)
 	HYPOTHESIS_PROFILE=fuzz $(PY) -m pytest tests -m hypothesis
 
@@ -80,8 +85,8 @@ build: $(VENV)/.build ## Build into dist/: the source distribution, and from it 
 	JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(PY) -m build
 	JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PY) -m pip wheel --quiet --no-deps --wheel-dir dist dist/*.tar.gz
 
-clean: ## Remove everything that the other targets made, .venv and .venv-compiled included
-	rm -rf $(VENV) $(COMPILED_VENV) build dist site htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+clean: ## Remove everything that the other targets made, all environments included
+	rm -rf $(VENV) $(COMPILED_VENV) $(PEERS_VENV) build dist site htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(PY):
@@ -109,6 +114,12 @@ $(VENV)/.bench: $(METADATA) | $(PY)
 
 $(VENV)/.build: $(METADATA) | $(PY)
 	$(PIP) --group build --group test
+	@touch $@
+
+$(PEERS_VENV)/.peers: $(METADATA) | $(PY)
+	$(PY) -m venv $(PEERS_VENV)
+	$(PEERS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PEERS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group peers
 	@touch $@
 
 $(COMPILED_PY): | $(PY)

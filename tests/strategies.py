@@ -3,6 +3,7 @@
 `values` draws JSON values, `spell` writes a value in one of its many spellings, `texts` does both.
 `bad_texts` are texts after small accidents: most are not JSON, some still are; the oracles tell.
 `cut` draws the chunks of a text, `trees` states that branch from one another.
+`typed_documents` draws JSON Schemas with texts for them.
 `paths` draws paths, `patterns` the steps of patterns, `near_paths` paths that patterns nearly match, or do.
 Rule: how a text is spelled hangs on one drawn seed: documents stay cheap to draw, every example can be replayed.
 """
@@ -355,3 +356,193 @@ def stray(random: Random, chance: float) -> list[str | int]:
 
 def any_segment(random: Random) -> str | int:
     return random.choice(FEW_KEYS) if random.random() < 0.5 else random.randint(0, 6)
+
+
+SSE_BITS = (
+    "data",
+    "event",
+    "id",
+    "retry",
+    ":",
+    ": ",
+    " ",
+    "\n",
+    "\r",
+    "\r\n",
+    "\n\n",
+    "a",
+    "{}",
+    "[DONE]",
+    "\0",
+    "é",
+    "𝄞",
+)
+sse_streams = st.lists(
+    st.one_of(st.sampled_from(SSE_BITS), st.sampled_from(["data: {}\n\n", "data: x\r\n", "\ufeff"])), max_size=14
+).map("".join)
+"""Server-sent event streams, from right to rubbish."""
+
+
+@st.composite
+def _call_streams(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[Any]]:
+    wanted = draw(st.lists(values, min_size=1, max_size=4))
+    random = draw(randoms)
+    queues = []
+    for index, value in enumerate(wanted):
+        pieces = cut_randomly(json.dumps(value), random)
+        first = {"index": index, "id": f"call{index}", "name": f"tool{index}", "arguments": ""}
+        queues.append([first, *({"index": index, "arguments": piece} for piece in pieces)])
+    entries = [queue.pop(0) for queue in queues]
+    while any(queues):
+        entries.append(random.choice([queue for queue in queues if queue]).pop(0))
+    return entries, wanted
+
+
+call_streams = _call_streams()
+"""The deltas of tool calls, cut anywhere and interleaved in any order, and the arguments that they end in."""
+
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+speakable = st.dictionaries(
+    st.text("abc .'\"\\[]é\n", max_size=3),
+    st.recursive(
+        st.one_of(st.none(), st.booleans(), st.integers(-1000, 1000), FLOATS, st.text(characters)),
+        lambda children: st.one_of(
+            st.lists(children, min_size=1, max_size=3),
+            st.dictionaries(st.text("ab '\"\\.[]é", max_size=3), children, min_size=1, max_size=3),
+        ),
+        max_leaves=8,
+    ),
+    max_size=3,
+)
+"""Objects that can be said as values at paths: no container in them is empty."""
+
+
+FEW_TEXTS = ("a", "al", "alpha", "alps", "beta", "", "é", "1")
+FEW_MEMBERS = (*FEW_TEXTS, 1, 2.5, True, None)
+
+
+def some_schema(random: Random, depth: int = 3, *, refs: bool = True) -> dict[str, Any]:
+    """A JSON Schema of the kinds that have shapes of their own; `#/$defs/node` is one of them."""
+    kind = random.choice(SCHEMA_KINDS if depth else SCHEMA_KINDS[:6])
+    schema: dict[str, Any] = {}
+    match kind:
+        case "enum":
+            schema = {"enum": random.sample(FEW_MEMBERS, random.randint(1, 4))}
+        case "array":
+            schema = {"type": "array", "items": some_schema(random, depth - 1, refs=refs)}
+        case "tuple":
+            places = [some_schema(random, depth - 1, refs=refs) for _ in range(random.randint(1, 3))]
+            schema = {
+                "type": "array",
+                "prefixItems": places,
+                "items": random.choice((True, False, {"type": "integer"})),
+            }
+        case "object" | "map":
+            schema = some_object(random, depth, refs=refs)
+        case "union":
+            branches = [some_schema(random, depth - 1, refs=refs) for _ in range(random.randint(2, 3))]
+            return {"anyOf": branches}
+        case "tagged":
+            tags = random.sample(FEW_TEXTS, random.randint(2, 3))
+            return {"anyOf": [tagged(some_object(random, depth, refs=refs), tag) for tag in tags]}
+        case "ref":
+            return {"$ref": "#/$defs/node"} if refs else {}
+        case _:
+            schema = {"type": kind}
+    if random.random() < 0.15:
+        schema["x-stream"] = random.choice(("done", "grow"))
+    return schema
+
+
+SCHEMA_KINDS = (
+    *("string", "string", "integer", "number", "boolean", "enum"),
+    *("null", "array", "tuple", "object", "object", "map", "union", "tagged", "ref"),
+)
+
+
+def some_object(random: Random, depth: int, *, refs: bool) -> dict[str, Any]:
+    keys = random.sample(FEW_KEYS, random.randint(0, 3))
+    properties = {key: some_schema(random, depth - 1, refs=refs) for key in keys}
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    schema["required"] = [key for key in keys if random.random() < 0.5]
+    if random.random() < 0.6:
+        schema["additionalProperties"] = random.choice((False, True, {"type": "string"}))
+    return schema
+
+
+def tagged(schema: dict[str, Any], tag: str) -> dict[str, Any]:
+    properties = {**schema["properties"], "kind": {"const": tag}}
+    return {**schema, "properties": properties, "required": [*schema["required"], "kind"]}
+
+
+def rooted(random: Random) -> dict[str, Any]:
+    """A schema whose `$ref`s lead to a recursive definition."""
+    node = some_object(random, 2, refs=False)
+    node["properties"]["next"] = random.choice(
+        ({"$ref": "#/$defs/node"}, {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]})
+    )
+    node["required"] = [key for key in node["required"] if key != "next"]
+    return {**some_schema(random), "$defs": {"node": node}}
+
+
+def some_value(schema: Any, root: dict[str, Any], random: Random, wrong: float, depth: int = 6) -> Any:
+    """A value that fits a schema, but for some of its parts."""
+    while isinstance(schema, dict) and ("$ref" in schema or "anyOf" in schema or "oneOf" in schema):
+        if "$ref" in schema:
+            schema = root["$defs"][schema["$ref"].removeprefix("#/$defs/")]
+            depth -= 1
+        else:
+            schema = random.choice(schema.get("anyOf") or schema["oneOf"])
+    if isinstance(schema, bool) or not schema or random.random() < wrong:
+        return random.choice((*FEW_MEMBERS, [], {}, [1], {"a": "x"}, 3, {"kind": "alpha"}))
+    if "const" in schema or "enum" in schema:
+        return random.choice(schema["enum"]) if "enum" in schema else schema["const"]
+    match schema["type"]:
+        case "array":
+            return some_items(schema, root, random, wrong, depth)
+        case "object":
+            return some_members(schema, root, random, wrong, depth)
+        case kind:
+            return random.choice(SCALARS_BY_TYPE[kind])
+
+
+SCALARS_BY_TYPE = {
+    "string": (*FEW_TEXTS, "gamma rays", 'x"y', "12"),
+    "integer": (0, 7, -12, 10**18, 3.0),
+    "number": (0, 2.5, -1e30, 12),
+    "boolean": (True, False),
+    "null": (None,),
+}
+
+
+def some_items(schema: Any, root: dict[str, Any], random: Random, wrong: float, depth: int) -> list[Any]:
+    places = schema.get("prefixItems", [])
+    rest = schema.get("items", True)
+    length = min(random.randint(0, 3), max(depth, 0)) if rest is not False else random.randint(0, len(places))
+    length = max(length, schema.get("minItems", 0))
+    shapes = [*places[:length], *[rest] * (length - len(places))]
+    return [some_value(shape, root, random, wrong, depth - 1) for shape in shapes]
+
+
+def some_members(schema: Any, root: dict[str, Any], random: Random, wrong: float, depth: int) -> dict[str, Any]:
+    properties, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+    required = schema.get("required", ())
+    chosen = [key for key in properties if key in required or (depth > 0 and random.random() < 0.7)]
+    members = {key: some_value(properties[key], root, random, wrong, depth - 1) for key in chosen}
+    if others is not False and random.random() < 0.3:
+        members["extra"] = some_value(others, root, random, wrong, depth - 1)
+    if random.random() < wrong:
+        members.pop(next(iter(members), ""), None)
+        members["stray"] = 1
+    shuffled = list(members.items())
+    random.shuffle(shuffled)
+    return dict(shuffled)
+
+
+@st.composite
+def typed_documents(draw: st.DrawFn, *, wrong: float = 0.0, repeat_keys: bool = False) -> tuple[dict[str, Any], str]:
+    """A JSON Schema and a text for it, of which a share of the values is wrong."""
+    random = draw(randoms)
+    schema = rooted(random)
+    return schema, spell(some_value(schema, schema, random, wrong), random, repeat_keys=repeat_keys)

@@ -12,7 +12,7 @@ import jsontide
 
 SOURCE = Path(__file__).parent.parent / "src" / "jsontide"
 LAYERS = (
-    {"cli", "studio"},
+    {"cli", "studio", "testing"},
     {"adapters"},
     {"messages"},
     {"schema"},
@@ -20,7 +20,7 @@ LAYERS = (
     {"_build"},
     {"text", "_pattern"},
     {"_errors"},  # an error names a path
-    {"_path", "_values", "_version"},
+    {"_growing", "_lazy", "_path", "_values", "_version"},
 )
 """From the top down. A part imports from lower lines only, never from its own."""
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
@@ -107,6 +107,19 @@ def test_importing_the_package_loads_no_third_party_module_and_no_asyncio() -> N
     assert "jsontide" in ours
     assert "asyncio" not in added
     assert added - ours <= sys.stdlib_module_names
+
+
+def test_importing_the_package_does_not_load_what_reads_messages() -> None:
+    program = "import jsontide, sys; print(*sys.modules); jsontide.stream_message; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    before, after = (set(line.split()) for line in done.stdout.splitlines())
+    assert not {"jsontide.messages", "jsontide.adapters._turn"} & before
+    assert {"jsontide.messages", "jsontide.adapters._turn"} <= after
+
+
+def test_a_name_that_is_not_there_is_an_error_that_names_it() -> None:
+    with pytest.raises(AttributeError, match="module 'jsontide' has no attribute 'nothing'"):
+        jsontide.nothing  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_public_names_exist() -> None:

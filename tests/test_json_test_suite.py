@@ -1,12 +1,9 @@
 """JSONTestSuite (nst/JSONTestSuite, MIT): what must be accepted, what must not, and what we decided.
 
-The files are not part of this repository.
-They are looked for in the data folder named by JSONTIDE_DATA, else in `shared/data` beside the repository.
+The files are not part of this repository; see `shared_data`.
 """
 
-import os
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -15,9 +12,8 @@ from jsontide import ParserState, Reason, finalize, get_resolved_value
 from tests.cuts import Chunks, every, fed, ways
 from tests.oracles import loads
 from tests.relations import same
+from tests.shared_data import DATA
 
-REPOSITORY = Path(__file__).parent.parent
-DATA = Path(os.environ.get("JSONTIDE_DATA") or REPOSITORY.parent / "shared" / "data")
 FOLDER = DATA / "JSONTestSuite" / "test_parsing"
 
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"JSONTestSuite not found in {DATA}; set JSONTIDE_DATA")

@@ -1,6 +1,7 @@
 """The laws of the README as property tests, under their numbers.
 
-Law 5, and laws 1, 4 and 7 for events, are in events/test_event_laws.py; the counting half of law 8 is in test_cost.py.
+Law 5, and laws 1, 4 and 7 for events, are in events/test_event_laws.py; laws 1 to 4 for schemas in
+schema/test_schema_laws.py; the counting half of law 8 is in test_cost.py.
 Laws 6 and 9 speak of parts that are still to come.
 """
 

@@ -47,6 +47,7 @@ def _copy_log(state: ParserState, tape: Tape) -> None:
     tape.owners = old.owners[:logged]
     tape.keys = old.keys[:logged]
     tape.entries = old.entries[:logged]
+    tape.starts = old.starts[:logged]
     tape.lexemes = {node_id: text for node_id, text in old.lexemes.items() if node_id < logged}
     tape.node_index.newest = {
         node_id: made for node_id, made in old.node_index.newest.items() if made[0] <= state._step

@@ -42,6 +42,7 @@ class Dump(NamedTuple):
     stack: tuple[int, ...]
     owners: list[int]  # by node: the id of the container around it, -1 for the document
     keys: list[str | None]  # by node
+    starts: array[int]  # by node
     scalars: list[object]  # by node; None stands for a container too
     objects: dict[int, bool]  # the containers: whether they are objects
     lexemes: dict[int, str]
@@ -70,6 +71,7 @@ def dump(state: ParserState) -> Dump:
         stack=state.stack,
         owners=[owner.node_id for owner in tape.owners[:logged]],
         keys=tape.keys[:logged],
+        starts=tape.starts[:logged],
         scalars=[None if isinstance(entry, Container) else entry for entry in entries],
         objects={
             entry.node_id: isinstance(entry, ObjectContainer) for entry in entries if isinstance(entry, Container)
@@ -85,7 +87,6 @@ def load(dump: Dump) -> Tape:
     tape.mode = dump.mode
     tape.index = dump.position
     tape.held = dump.held
-    tape.token_start = dump.token_start
     tape.pieces = [dump.open_text] if dump.open_text else []
     tape.error = dump.error
     tape.trailing_index = dump.trailing_index
@@ -100,6 +101,8 @@ def load(dump: Dump) -> Tape:
         tape.top = cast("Container", tape.entries[dump.stack[-1]])
     else:
         tape.top = tape.document
+    tape.starts = dump.starts
+    tape.token_start = dump.token_start
     tape.member_key = dump.member_key
     tape.is_duplicate = dump.is_duplicate
     tape.depth = len(dump.stack)

@@ -3,12 +3,13 @@
 A tape is written only at its end; a state is a mark on it.
 Feeding the newest state goes on writing; feeding an older one forks first: it copies what that state could see.
 The log of a tape has an entry for every value, in the order in which they open, so that the index of an entry is the
-id of its node: the container it stands in, its key there, and the scalar or container itself.
+id of its node: the container it stands in, its key there, where it begins, and the scalar or container itself.
 A scalar is logged when it is complete.
 """
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import Reason
@@ -50,6 +51,7 @@ class Tape(Scanner):
         "refuse_duplicates",
         "shown_step",
         "spare",
+        "starts",
         "top",
     )
 
@@ -69,6 +71,7 @@ class Tape(Scanner):
         self.owners: list[Container] = []
         self.keys: list[str | None] = []
         self.entries: list[object] = []
+        self.starts: array[int] = array("Q")  # of a string, after its quote
         self.lexemes: dict[int, str] = {}  # of those numbers that Python would write otherwise
         self.node_index: NodeIndex = NodeIndex()
 
@@ -150,6 +153,7 @@ class Tape(Scanner):
         self.owners.append(top)
         self.keys.append(key)
         self.entries.append(value)
+        self.starts.append(self.token_start)
         if self.is_duplicate:
             self.is_duplicate = False
             self.hidden_levels -= 1
@@ -161,6 +165,7 @@ class Tape(Scanner):
         self.owners.append(self.top)
         self.keys.append(self.member_key)
         self.entries.append(entry)
+        self.starts.append(self.token_start)
 
     def place(self, key: str | None, value: object) -> None:
         """Put a complete value where it belongs."""

@@ -1,0 +1,67 @@
+"""A text that grows at its end: pieces in, the whole out when somebody reads it.
+
+Rule: a text is a value. Appending gives a new one, O(1), and what the old one says stays.
+The pieces are shared: a text sees the first so many of a list that later ones only append to, and one that is not the
+newest copies before it appends.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class GrowingText:
+    """Pieces of a text, joined when it is read as a `str`."""
+
+    __slots__ = ("_count", "_pieces", "length")
+
+    def __init__(self, text: str = "") -> None:
+        self._pieces = [text] if text else []
+        self._count = len(self._pieces)
+        self.length = len(text)
+
+    def append(self, piece: str) -> GrowingText:
+        if not piece:
+            return self
+        if not self._count:
+            return GrowingText(piece)
+        pieces = self._pieces
+        if len(pieces) != self._count:
+            pieces = pieces[: self._count]
+        pieces.append(piece)
+        grown = GrowingText()
+        grown._pieces = pieces
+        grown._count = len(pieces)
+        grown.length = self.length + len(piece)
+        return grown
+
+    def __str__(self) -> str:
+        if not self._count:
+            return ""
+        if self._count > 1:
+            # Joined once; the longer list stays with those who share it.
+            self._pieces = ["".join(self._pieces[: self._count])]
+            self._count = 1
+        return self._pieces[0]
+
+    def __repr__(self) -> str:
+        return f"GrowingText({str(self)!r})"
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GrowingText) and self.length == other.length and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __reduce__(self) -> tuple[Callable[..., GrowingText], tuple[str]]:
+        return GrowingText, (str(self),)
+
+
+NO_TEXT: Final = GrowingText()
+"""Where every text begins."""

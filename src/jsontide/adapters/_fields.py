@@ -1,0 +1,65 @@
+"""Fields of events, read alike from plain dicts and from the objects of any SDK.
+
+In: an event, or a part of one, and the names that a field goes by. Out: its value, if it is of the type asked for.
+Rule: nothing raises on provider data. What is missing, `None`, or of another type is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from functools import partial
+from typing import cast
+
+
+def field(event: object, *names: str) -> object:
+    """Return the first of the named fields that is there, `None` if none is."""
+    # The exact type is asked for first: most events are dicts, and an abstract class answers slowly.
+    get = event.get if type(event) is dict or isinstance(event, Mapping) else partial(_attribute, event)
+    for name in names:
+        value: object = get(name)
+        if value is not None:
+            return value
+    return None
+
+
+def text(event: object, *names: str) -> str | None:
+    """Return a field that is a text; SDKs make enums of some."""
+    value = field(event, *names)
+    if value is None or type(value) is str:
+        return value
+    if isinstance(value, Enum):
+        value = value.value
+    return value if isinstance(value, str) else None
+
+
+def integer(event: object, *names: str) -> int | None:
+    value = field(event, *names)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def flag(event: object, *names: str) -> bool:
+    return field(event, *names) is True
+
+
+def items(event: object, *names: str) -> Sequence[object]:
+    """Return a field that is an array, empty if it is not there."""
+    value = field(event, *names)
+    return cast("Sequence[object]", value) if isinstance(value, list | tuple) else ()
+
+
+def mapping(event: object, *names: str) -> Mapping[str, object] | None:
+    """Return a field that is an object of plain JSON."""
+    value = field(event, *names)
+    return value if isinstance(value, Mapping) else None
+
+
+def has(event: object, *names: str) -> bool:
+    """Tell whether one of the fields is there, `None` or not, and not as the method of some type."""
+    if isinstance(event, Mapping):
+        return any(name in event for name in names)
+    return any(hasattr(event, name) and not callable(_attribute(event, name)) for name in names)
+
+
+def _attribute(event: object, name: str) -> object:
+    return cast("object", getattr(event, name, None))

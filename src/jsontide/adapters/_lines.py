@@ -1,0 +1,70 @@
+"""Bytes or text cut anywhere in, whole lines out.
+
+Rule: nothing raises on a stream. Bytes that are not UTF-8 become U+FFFD; a byte order mark at the start is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import utf_8_decode
+from dataclasses import dataclass, replace
+from typing import Final
+
+from jsontide._growing import NO_TEXT, GrowingText
+
+_ANY_END: Final = re.compile("\r\n|\n|\r")
+_BYTE_ORDER_MARK: Final = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class LineState:
+    """Where a stream of lines stands; it never changes."""
+
+    ends_at_cr: bool = True
+    """Whether CR and CRLF end a line too, and not LF alone."""
+    pending: bytes = b""
+    """The beginning of a character that is not complete yet."""
+    line: GrowingText = NO_TEXT
+    """The beginning of a line that is not complete yet."""
+    is_start: bool = True
+    after_cr: bool = False
+    """Whether a LF that comes next belongs to the line end before it."""
+
+
+def split_lines(state: LineState, chunk: str | bytes) -> tuple[LineState, list[str]]:
+    """Return the state after a chunk, and the lines that it ended."""
+    state, text = _decoded(state, chunk)
+    if state.after_cr and text:
+        text = text[1:] if text[0] == "\n" else text
+        state = replace(state, after_cr=False)
+    if not text:
+        return state, []
+    parts: list[str] = _ANY_END.split(text) if state.ends_at_cr else text.split("\n")
+    line = state.line.append(parts[0])
+    if len(parts) == 1:
+        return replace(state, line=line), []
+    lines = [str(line), *parts[1:-1]]
+    after_cr = state.ends_at_cr and text[-1] == "\r"
+    return replace(state, line=GrowingText(parts[-1]), after_cr=after_cr), lines
+
+
+def last_line(state: LineState) -> str:
+    """Return what follows the last line end; half a character there becomes U+FFFD."""
+    return str(state.line) + state.pending.decode("utf-8", "replace")
+
+
+def _decoded(state: LineState, chunk: str | bytes) -> tuple[LineState, str]:
+    text, pending = chunk, b""
+    if not isinstance(text, str):
+        data = state.pending + bytes(text)
+        text, used = utf_8_decode(data, "replace", False)  # noqa: FBT003 - it takes no keywords
+        pending = data[used:]
+    if not text:
+        return replace(state, pending=pending), ""
+    if state.is_start and text[0] == _BYTE_ORDER_MARK:
+        text = text[1:]
+    return replace(state, pending=pending, is_start=False), text
+
+
+ANY_LINE: Final = LineState()
+LF_LINE: Final = LineState(ends_at_cr=False)

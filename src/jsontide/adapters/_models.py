@@ -1,0 +1,146 @@
+"""Streams of chunks and a schema in, partials and at the end the validated instance out, sync and async.
+
+Mismatches do not end the stream: what fits goes on growing, and all of them are raised together at the end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar, cast, overload
+
+from jsontide._errors import JsonStreamError
+from jsontide._values import MISSING
+from jsontide.adapters._chunks import as_async_chunks, as_chunks
+from jsontide.schema import Partial, SchemaError, Status, from_json_ast
+from jsontide.tree import create_parser_state, finalize, parse_chunk
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Iterator, Mapping
+
+    from jsontide._values import JsonValue
+    from jsontide.schema import Done, Gate, Resolution, Stream
+    from jsontide.tree import ParserState
+
+Model = TypeVar("Model")
+
+
+@overload
+def stream_model(
+    chunks: str | bytes | Iterable[str | bytes],
+    schema: type[Model],
+    *,
+    policies: Mapping[str, Stream | Done | Gate] | None = None,
+) -> Generator[Partial[Model] | Model]: ...
+@overload
+def stream_model(
+    chunks: str | bytes | Iterable[str | bytes],
+    schema: Mapping[str, object],
+    *,
+    policies: Mapping[str, Stream | Done | Gate] | None = None,
+) -> Generator[Partial[JsonValue] | JsonValue]: ...
+@overload
+def stream_model(
+    chunks: str | bytes | Iterable[str | bytes],
+    schema: object,
+    *,
+    policies: Mapping[str, Stream | Done | Gate] | None = None,
+) -> Generator[object]: ...
+def stream_model(
+    chunks: str | bytes | Iterable[str | bytes],
+    schema: object,
+    *,
+    policies: Mapping[str, Stream | Done | Gate] | None = None,
+) -> Generator[object]:
+    """Yield a `Partial` after each chunk that changed what may be shown, and at the end the validated instance.
+
+    A partial is never an instance of the type, so `isinstance` tells the two apart.
+    Raises `SchemaError` with every mismatch at the end of a document that does not fit, and `JsonStreamError` when the
+    text is wrong or not complete, after yielding what came before.
+
+    >>> schema = {"type": "object", "properties": {"city": {"type": "string"}}}
+    >>> for city in stream_model(['{"city": "Kyo', 'to"}'], schema):
+    ...     print(city)
+    <Partial {'city': 'Kyo'}>
+    <Partial {'city': 'Kyoto'}>
+    {'city': 'Kyoto'}
+    """
+    stage = _Stage[object](schema, policies)
+    return _drive(as_chunks(chunks), stage)
+
+
+@overload
+def astream_model(
+    chunks: AsyncIterable[str | bytes],
+    schema: type[Model],
+    *,
+    policies: Mapping[str, Stream | Done | Gate] | None = None,
+) -> AsyncGenerator[Partial[Model] | Model]: ...
+@overload
+def astream_model(
+    chunks: AsyncIterable[str | bytes],
+    schema: Mapping[str, object],
+    *,
+    policies: Mapping[str, Stream | Done | Gate] | None = None,
+) -> AsyncGenerator[Partial[JsonValue] | JsonValue]: ...
+@overload
+def astream_model(
+    chunks: AsyncIterable[str | bytes],
+    schema: object,
+    *,
+    policies: Mapping[str, Stream | Done | Gate] | None = None,
+) -> AsyncGenerator[object]: ...
+def astream_model(
+    chunks: AsyncIterable[str | bytes],
+    schema: object,
+    *,
+    policies: Mapping[str, Stream | Done | Gate] | None = None,
+) -> AsyncGenerator[object]:
+    """Do as `stream_model` does, for an asynchronous stream of chunks."""
+    stage = _Stage[object](schema, policies)
+    return _adrive(as_async_chunks(chunks), stage)
+
+
+class _Stage(Generic[Model]):
+    """The stage inside the loops: a chunk in, what it changed out."""
+
+    def __init__(self, schema: object, policies: Mapping[str, Stream | Done | Gate] | None) -> None:
+        self._schema = schema
+        self._policies = policies
+        self._state = create_parser_state()
+        self._resolution = self._resolved(None)
+
+    def add(self, chunk: str | bytes) -> Iterator[Partial[Model]]:
+        return self._grown(parse_chunk(self._state, chunk))
+
+    def finish(self) -> Iterator[Partial[Model] | Model]:
+        yield from self._grown(finalize(self._state))
+        if self._resolution.status is not Status.FINAL:
+            raise SchemaError(self._resolution.errors)
+        yield cast("Model", self._resolution.model)
+
+    def _grown(self, state: ParserState) -> Iterator[Partial[Model]]:
+        self._state = state
+        before, self._resolution = self._resolution, self._resolved(self._resolution)
+        value = self._resolution.value
+        if value is not MISSING and value is not before.value:
+            yield Partial(self._resolution)
+        if state.error is not None:
+            raise JsonStreamError(state.error)
+
+    def _resolved(self, before: Resolution[Model] | None) -> Resolution[Model]:
+        cache = None if before is None else before.cache
+        found = from_json_ast(self._schema, self._state, cache, policies=self._policies)
+        return cast("Resolution[Model]", found)
+
+
+def _drive(chunks: Iterable[str | bytes], stage: _Stage[Model]) -> Generator[Partial[Model] | Model]:
+    for chunk in chunks:
+        yield from stage.add(chunk)
+    yield from stage.finish()
+
+
+async def _adrive(chunks: AsyncIterable[str | bytes], stage: _Stage[Model]) -> AsyncGenerator[Partial[Model] | Model]:
+    async for chunk in chunks:
+        for partial in stage.add(chunk):
+            yield partial
+    for found in stage.finish():
+        yield found

@@ -1,0 +1,40 @@
+"""The bytes of newline-delimited JSON in, its lines out, each to be read as one document.
+
+Rule: nothing raises on a stream. Blank lines are passed over; the last line needs no line end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jsontide.adapters._lines import LF_LINE, LineState, last_line, split_lines
+
+
+@dataclass(frozen=True, slots=True)
+class NdjsonState:
+    """Where a stream of lines stands; it never changes."""
+
+    lines: LineState = LF_LINE
+
+
+def decode_ndjson(state: NdjsonState, chunk: str | bytes) -> tuple[NdjsonState, tuple[str, ...]]:
+    r"""Return the state after a chunk, cut anywhere, and the lines that it ended.
+
+    >>> state, lines = decode_ndjson(NdjsonState(), b'{"a": 1}\r\n{"b"')
+    >>> lines
+    ('{"a": 1}',)
+    >>> state, lines = decode_ndjson(state, b": 2}")
+    >>> lines, finish_ndjson(state)
+    ((), ('{"b": 2}',))
+    """
+    lines, ended = split_lines(state.lines, chunk)
+    return NdjsonState(lines), _not_blank(ended)
+
+
+def finish_ndjson(state: NdjsonState) -> tuple[str, ...]:
+    """Return the last line, if the stream ended without a line end."""
+    return _not_blank([last_line(state.lines)])
+
+
+def _not_blank(lines: list[str]) -> tuple[str, ...]:
+    return tuple(line for line in (line.strip(" \t\r") for line in lines) if line)

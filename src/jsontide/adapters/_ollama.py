@@ -1,0 +1,40 @@
+"""Ollama's own chat endpoint.
+
+In: a line of its NDJSON as dict, or an SDK object. Out: a chunk.
+Arguments come whole, as an object, without id or index: each entry is a call.
+"""
+
+from __future__ import annotations
+
+from jsontide.adapters._fields import field, flag, items, mapping, text
+from jsontide.adapters._telling import delta_chunk
+from jsontide.messages import CompletionChunk, Delta, ToolCallDelta
+
+
+def ollama_chunk(event: object) -> CompletionChunk | None:
+    """Read one line; `None` for what is none.
+
+    >>> chunk = ollama_chunk({"message": {"role": "assistant", "content": "Hi"}, "done": False})
+    >>> chunk.choices[0].delta.content
+    'Hi'
+    """
+    error = text(event, "error")
+    if error is not None:
+        return CompletionChunk(error=error)
+    message, is_done = field(event, "message"), flag(event, "done")
+    if message is None and not is_done:
+        return None
+    delta = Delta(
+        role=text(message, "role"),
+        content=text(message, "content"),
+        reasoning=text(message, "thinking"),
+        tool_calls=tuple(map(_call, items(message, "tool_calls"))),
+    )
+    return delta_chunk(delta, (text(event, "done_reason") or "stop") if is_done else None)
+
+
+def _call(call: object) -> ToolCallDelta:
+    function = field(call, "function")
+    return ToolCallDelta(
+        id=text(call, "id"), name=text(function, "name"), arguments=mapping(function, "arguments") or {}
+    )

@@ -1,0 +1,77 @@
+"""OpenAI Chat Completions, and the many servers that speak it, old text completions included.
+
+In: a chunk as dict or SDK object. Out: the same as `CompletionChunk`, whatever is odd about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from jsontide.adapters._fields import field, integer, items, mapping, text
+from jsontide.messages import Choice, CompletionChunk, Delta, ToolCallDelta
+
+_REASONS: Final = {"function_call": "tool_calls", "model_length": "length", "max_tokens": "length"}
+
+
+def openai_chat_chunk(event: object) -> CompletionChunk | None:
+    """Read one chunk; `None` for what is none.
+
+    >>> chunk = openai_chat_chunk({"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": None}]})
+    >>> chunk.choices[0].delta.content
+    'Hi'
+    """
+    # The helper of the SDK wraps chunks in events of its own.
+    event = field(event, "chunk") if text(event, "type") == "chunk" else event
+    error = field(event, "error")
+    if error is not None:
+        return CompletionChunk(error=error if isinstance(error, str) else text(error, "message") or "error")
+    choices = items(event, "choices")
+    return CompletionChunk(choices=tuple(map(_choice, choices))) if choices else None
+
+
+def _choice(choice: object) -> Choice:
+    reason = text(choice, "finish_reason")
+    return Choice(
+        index=integer(choice, "index") or 0,
+        delta=_delta(field(choice, "delta"), text(choice, "text")),
+        finish_reason=_REASONS.get(reason, reason) if reason else None,
+    )
+
+
+def _delta(delta: object, completion: str | None) -> Delta:
+    parts = items(delta, "content")
+    return Delta(
+        role=text(delta, "role"),
+        content=_joined(parts) if parts else text(delta, "content") or completion,
+        reasoning=_thinking(parts) if parts else text(delta, "reasoning_content", "reasoning"),
+        refusal=text(delta, "refusal"),
+        tool_calls=tuple(map(_call, items(delta, "tool_calls"))) + _function_call(delta),
+    )
+
+
+def _joined(parts: Sequence[object]) -> str:
+    return "".join(text(part, "text") or "" for part in parts)
+
+
+def _thinking(parts: Sequence[object]) -> str:
+    """Mistral nests what the model thinks: parts of type `thinking` hold parts of text."""
+    return "".join(_joined(items(part, "thinking")) for part in parts)
+
+
+def _call(call: object) -> ToolCallDelta:
+    function = field(call, "function")
+    return ToolCallDelta(
+        index=integer(call, "index"),
+        id=text(call, "id"),
+        name=text(function, "name"),
+        arguments=text(function, "arguments") or mapping(function, "arguments"),
+    )
+
+
+def _function_call(delta: object) -> tuple[ToolCallDelta, ...]:
+    """The form before there were several calls."""
+    function = field(delta, "function_call")
+    if function is None:
+        return ()
+    return (ToolCallDelta(name=text(function, "name"), arguments=text(function, "arguments")),)

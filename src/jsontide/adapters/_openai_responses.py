@@ -1,0 +1,131 @@
+"""OpenAI Responses, and the servers that speak it.
+
+In: an event as dict or SDK object. Out: a chunk, or `None` for the many events that say nothing new.
+Only functions and custom tools are calls to be run by the caller; what the server runs itself is not told.
+The input of a custom tool is text and not JSON: it is told as a JSON string.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Final
+
+from jsontide.adapters._fields import field, integer, items, text
+from jsontide.adapters._telling import call_chunk, delta_chunk, end_chunk
+from jsontide.messages import CompletionChunk, Delta, Spelling, ToolCallDelta
+
+_INCOMPLETE: Final = {"max_output_tokens": "length", "content_filter": "content_filter"}
+_CALLS: Final = ("function_call", "custom_tool_call")
+
+
+def openai_responses_chunk(event: object) -> CompletionChunk | None:
+    """Read one event; `None` for what says nothing new.
+
+    >>> chunk = openai_responses_chunk({"type": "response.output_text.delta", "delta": "Hi"})
+    >>> chunk.choices[0].delta.content
+    'Hi'
+    """
+    reader = _READERS.get(text(event, "type") or "")
+    return reader(event) if reader else None
+
+
+def _content(event: object) -> CompletionChunk:
+    return delta_chunk(Delta(content=text(event, "delta")))
+
+
+def _reasoning(event: object) -> CompletionChunk:
+    return delta_chunk(Delta(reasoning=text(event, "delta")))
+
+
+def _refusal(event: object) -> CompletionChunk:
+    return delta_chunk(Delta(refusal=text(event, "delta")))
+
+
+def _arguments(event: object) -> CompletionChunk:
+    return call_chunk(ToolCallDelta(index=_index(event), arguments=text(event, "delta")))
+
+
+def _arguments_done(event: object) -> CompletionChunk:
+    arguments, name = text(event, "arguments"), text(event, "name")
+    return call_chunk(ToolCallDelta(index=_index(event), name=name, arguments=arguments, spelling="whole"))
+
+
+def _input(event: object) -> CompletionChunk:
+    return call_chunk(ToolCallDelta(index=_index(event), arguments=_escaped(text(event, "delta"))))
+
+
+def _input_done(event: object) -> CompletionChunk:
+    arguments = f'"{_escaped(text(event, "input"))}"'
+    return call_chunk(ToolCallDelta(index=_index(event), arguments=arguments, spelling="whole"))
+
+
+def _index(event: object) -> int | None:
+    """The id of an item is not the id of its call: the place among the outputs is what all events share."""
+    return integer(event, "output_index")
+
+
+def _escaped(piece: str | None) -> str:
+    return json.dumps(piece or "", ensure_ascii=False)[1:-1]
+
+
+def _item_added(event: object) -> CompletionChunk | None:
+    return _item(event, close="", spelling="delta")
+
+
+def _item_done(event: object) -> CompletionChunk | None:
+    return _item(event, close='"', spelling="whole")
+
+
+def _item(event: object, close: str, spelling: Spelling) -> CompletionChunk | None:
+    item = field(event, "item")
+    kind = text(item, "type")
+    if kind not in _CALLS:
+        return None
+    is_text = kind == "custom_tool_call"
+    return call_chunk(
+        ToolCallDelta(
+            index=_index(event),
+            id=text(item, "call_id"),
+            name=text(item, "name"),
+            arguments=f'"{_escaped(text(item, "input"))}{close}' if is_text else text(item, "arguments"),
+            spelling=spelling,
+        )
+    )
+
+
+def _completed(event: object) -> CompletionChunk:
+    outputs = items(field(event, "response"), "output")
+    has_calls = any(text(item, "type") in _CALLS for item in outputs)
+    return end_chunk("tool_calls" if has_calls else "stop")
+
+
+def _incomplete(event: object) -> CompletionChunk:
+    reason = text(field(field(event, "response"), "incomplete_details"), "reason") or "incomplete"
+    return end_chunk(_INCOMPLETE.get(reason, reason))
+
+
+def _failed(event: object) -> CompletionChunk:
+    return CompletionChunk(error=text(field(field(event, "response"), "error"), "message") or "the response failed")
+
+
+def _error(event: object) -> CompletionChunk:
+    return CompletionChunk(error=text(event, "message") or text(field(event, "error"), "message") or "error")
+
+
+_READERS: Final[dict[str, Callable[[object], CompletionChunk | None]]] = {
+    "response.output_text.delta": _content,
+    "response.refusal.delta": _refusal,
+    "response.reasoning_text.delta": _reasoning,
+    "response.reasoning_summary_text.delta": _reasoning,
+    "response.output_item.added": _item_added,
+    "response.output_item.done": _item_done,
+    "response.function_call_arguments.delta": _arguments,
+    "response.function_call_arguments.done": _arguments_done,
+    "response.custom_tool_call_input.delta": _input,
+    "response.custom_tool_call_input.done": _input_done,
+    "response.completed": _completed,
+    "response.incomplete": _incomplete,
+    "response.failed": _failed,
+    "error": _error,
+}

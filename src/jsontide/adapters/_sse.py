@@ -1,0 +1,81 @@
+"""The bytes of a server-sent event stream in, its events out, by the rules of the WHATWG HTML standard, section 9.2.
+
+Rule: nothing raises on a stream; an event that the end cuts off is dropped, as the standard says.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+
+from jsontide._growing import NO_TEXT, GrowingText
+from jsontide.adapters._lines import ANY_LINE, LineState, split_lines
+
+_DIGITS: Final = re.compile("[0-9]{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class SseEvent:
+    """One event of a stream, as it was dispatched."""
+
+    data: str
+    """The data lines, joined by newlines."""
+    event: str = "message"
+    """Its type."""
+    id: str = ""
+    """The last id that the stream named."""
+    retry: int | None = None
+    """The last time to wait before connecting again that the stream named, in milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class SseState:
+    """Where a stream of events stands, and what is known of the event that is open; it never changes."""
+
+    lines: LineState = ANY_LINE
+    data: GrowingText = NO_TEXT
+    """The data lines so far, each with a newline."""
+    event: str = ""
+    id: str = ""
+    retry: int | None = None
+
+
+def decode_sse(state: SseState, chunk: str | bytes) -> tuple[SseState, tuple[SseEvent, ...]]:
+    r"""Return the state after a chunk, cut anywhere, and the events that it completed.
+
+    >>> state, events = decode_sse(SseState(), b"event: delta\r\ndata: {}\r")
+    >>> events
+    ()
+    >>> state, events = decode_sse(state, b"\n\r\n")
+    >>> events
+    (SseEvent(data='{}', event='delta', id='', retry=None),)
+    """
+    lines, ended = split_lines(state.lines, chunk)
+    state = replace(state, lines=lines)
+    events = []
+    for line in ended:
+        if line:
+            state = _field(state, line)
+            continue
+        # If the data buffer is an empty string, set the data buffer and the event type buffer to the empty string.
+        if state.data:
+            events.append(SseEvent(str(state.data)[:-1], state.event or "message", state.id, state.retry))
+        state = replace(state, data=NO_TEXT, event="")
+    return state, tuple(events)
+
+
+def _field(state: SseState, line: str) -> SseState:
+    name, _, value = line.partition(":")
+    value = value.removeprefix(" ")
+    match name:
+        case "data":
+            return replace(state, data=state.data.append(value + "\n"))
+        case "event":
+            return replace(state, event=value)
+        case "id" if "\0" not in value:
+            return replace(state, id=value)
+        case "retry" if _DIGITS.fullmatch(value):
+            return replace(state, retry=int(value))
+        case _:  # a comment has no name
+            return state

@@ -1,0 +1,99 @@
+"""What a message is read with: the tools that were offered, and the schema of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Final
+
+from jsontide.messages._document import UNKNOWN, Lens, check_lens
+
+RESERVED: Final = "output"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool that was offered to the model.
+
+    `schema` is what its arguments must be: a type or a JSON Schema; without one they may be any JSON.
+    """
+
+    name: str
+    schema: object = None
+    stream: bool | None = None
+    """Whether arguments are shown while they grow; `None` means those of types are, those of a JSON Schema are not."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            message = f"a tool must have a name, not {self.name!r}"
+            raise ValueError(message)
+        object.__setattr__(self, "schema", _kept(self.schema))
+
+    @property
+    def _lens(self) -> Lens:
+        """How its arguments are looked at."""
+        streams = not isinstance(self.schema, dict) if self.stream is None else self.stream
+        return Lens(self.schema, streams=streams)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageConfig:
+    """What a message is read with; taken at the start, and not changed after that."""
+
+    response_schema: object = None
+    """What the content must be: a type or a JSON Schema; without one it is plain text."""
+    tools: Iterable[Tool] = ()
+    """The tools that were offered; without any, calls of all names are taken, with arguments of any JSON."""
+    emulate_structured_output: bool = False
+    """Whether the answer comes as the arguments of a reserved tool."""
+    output_name: str = RESERVED
+    """The name of that tool."""
+    cumulative_arguments: bool = False
+    """Whether the provider sends all arguments so far, each time."""
+    _answer: Lens | None = field(init=False, repr=False, compare=False)
+    """How the answer is looked at."""
+    _lenses: dict[str, Lens] = field(init=False, repr=False, compare=False)
+    """How the arguments of each tool are looked at."""
+
+    def __post_init__(self) -> None:
+        tools = tuple(self.tools)
+        object.__setattr__(self, "tools", tools)
+        object.__setattr__(self, "response_schema", _kept(self.response_schema))
+        names = [tool.name for tool in tools]
+        for name in names:
+            if names.count(name) > 1:
+                message = f"two tools are called {name!r}"
+                raise ValueError(message)
+        if self._emulates and self.output_name in names:
+            message = (
+                f"the name {self.output_name!r} is reserved for the emulated output: rename the tool, or output_name"
+            )
+            raise ValueError(message)
+        answer = None if self.response_schema is None else Lens(self.response_schema, streams=True)
+        object.__setattr__(self, "_answer", answer)
+        object.__setattr__(self, "_lenses", {tool.name: tool._lens for tool in tools})
+        for lens in (answer, *self._lenses.values()):
+            check_lens(lens)
+
+    @property
+    def _emulates(self) -> bool:
+        return self.emulate_structured_output and self.response_schema is not None
+
+    def _lens_of(self, name: str | None) -> Lens | None:
+        """Return how the arguments of a tool are looked at, `None` for those that were not offered."""
+        if name is None:
+            return UNKNOWN if self._lenses else None
+        return self._answer if self._is_output(name) else self._lenses.get(name)
+
+    def _is_output(self, name: str | None) -> bool:
+        """Tell whether a call of this name is the answer itself."""
+        return self._emulates and name == self.output_name
+
+    def _knows(self, name: str) -> bool:
+        return not self._lenses or name in self._lenses
+
+
+def _kept(schema: object) -> object:
+    """A JSON Schema may be changed by its owner later on."""
+    return deepcopy(schema) if isinstance(schema, dict) else schema

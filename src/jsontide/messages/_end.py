@@ -1,0 +1,162 @@
+"""How a message ended in, the outcome of each call and of the whole out.
+
+A call is complete when the provider told how the message ended, its arguments are all there, and they are valid.
+A stream that just ends has told nothing, so nothing of it can be run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias, cast
+
+from jsontide._errors import Reason
+from jsontide._growing import GrowingText
+from jsontide._values import JsonValue
+from jsontide.messages._calls import CompleteCall, PartialCall, ToolCall
+from jsontide.messages._chunks import CONTENT_FILTER, LENGTH, MALFORMED, REFUSAL, STOP, TOOL_CALLS
+from jsontide.messages._config import MessageConfig
+from jsontide.messages._document import Document, closed, grown
+from jsontide.messages._outcome import ErrorKind, MessageError, Outcome, Source
+
+_NORMAL: Final = (STOP, TOOL_CALLS)
+_WITHHELD: Final = (Outcome.CANCELLED, Outcome.REFUSED, Outcome.FILTERED)
+_UNTOLD: Final = "the stream ended before the provider told how the message ends"
+_NO_ARGUMENTS: Final = "{}"
+
+
+Errors: TypeAlias = tuple[MessageError, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a message ended."""
+
+    reason: str | None
+    """What the provider told."""
+    is_cancelled: bool = False
+    is_refused: bool = False
+    failure: MessageError | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """What it means for everything in the message; `COMPLETE` if each part is judged alone."""
+        if self.is_cancelled:
+            return Outcome.CANCELLED
+        if self.failure is not None:
+            return Outcome.TRUNCATED
+        if self.is_refused or self.reason == REFUSAL:
+            return Outcome.REFUSED
+        if self.reason == CONTENT_FILTER:
+            return Outcome.FILTERED
+        return Outcome.TRUNCATED if self.reason is None else Outcome.COMPLETE
+
+    @property
+    def error(self) -> MessageError | None:
+        """What was wrong with the stream itself."""
+        if self.failure is not None or self.outcome is not Outcome.TRUNCATED:
+            return self.failure
+        return MessageError(ErrorKind.TRANSPORT, "stream", _UNTOLD)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of one document."""
+
+    outcome: Outcome
+    document: Document
+    errors: Errors = ()
+
+
+def judged(document: Document, end: End, source: Source) -> Judged:
+    """Tell whether a document is complete and valid, given how its message ended."""
+    if end.outcome in _WITHHELD:
+        return Judged(end.outcome, document)
+    if end.reason in _NORMAL and end.failure is None:
+        document = closed(document)
+    errors = errors_in(document, source)
+    if errors:
+        return Judged(Outcome.INVALID, document, errors)
+    if not document.is_complete:
+        return Judged(Outcome.TRUNCATED, document, (_break_off(document, source),))
+    if end.error is not None:
+        return Judged(Outcome.TRUNCATED, document, (replace(end.error, source=source),))
+    return Judged(Outcome.COMPLETE, document)
+
+
+def errors_in(document: Document, source: Source) -> Errors:
+    """Return what is certainly wrong with a document; that it breaks off is not, while it may go on."""
+    error = document.error
+    mismatches = [MessageError(ErrorKind.SCHEMA, source, one.message, one.path, one) for one in document.mismatches]
+    if error is None or error.reason is Reason.UNEXPECTED_END:
+        return tuple(mismatches)
+    return (MessageError(ErrorKind.JSON, source, error.message, error.path, error), *mismatches)
+
+
+def _break_off(document: Document, source: Source) -> MessageError:
+    error = closed(document).error
+    if error is None:
+        return MessageError(ErrorKind.JSON, source, "the number may have had more digits")
+    return MessageError(ErrorKind.JSON, source, error.message, error.path, error)
+
+
+def concluded(call: PartialCall, end: End, source: Source, config: MessageConfig) -> tuple[ToolCall, Errors]:
+    """Return a call as it is when its message has ended, and what was wrong with it."""
+    call = _without_arguments(call) if end.reason in _NORMAL and end.outcome is Outcome.COMPLETE else call
+    found = judged(call._document, end, source)
+    fault = _fault(call, end, source, config)
+    if found.outcome is Outcome.COMPLETE and fault is None:
+        return _complete(call, found.document), ()
+    outcome = Outcome.INVALID if found.outcome is Outcome.COMPLETE else found.outcome
+    errors = found.errors if fault is None or found.errors else (fault,)
+    first = next(iter(errors), None)
+    return replace(call, _document=found.document, status=outcome, error=first), errors  # type: ignore[arg-type]
+
+
+def _complete(call: PartialCall, document: Document) -> CompleteCall:
+    return CompleteCall(
+        index=call.index,
+        id=call.id,
+        name=call.name,
+        _text=call._text,
+        _document=document,
+        arguments_value=cast("JsonValue", document.value),
+        arguments_model=document.model,
+    )
+
+
+def _without_arguments(call: PartialCall) -> PartialCall:
+    """A provider that told a normal end, but no arguments, means that there are none."""
+    if call.arguments.strip():
+        return call
+    return replace(call, _text=GrowingText(_NO_ARGUMENTS), _document=grown(call._document, _NO_ARGUMENTS))
+
+
+def _fault(call: PartialCall, end: End, source: Source, config: MessageConfig) -> MessageError | None:
+    """Return what is wrong with a call beside its arguments."""
+    if end.outcome is not Outcome.COMPLETE:
+        return None
+    if end.reason == MALFORMED:
+        said = "the provider says that the call is malformed"
+    elif call.name is None:
+        said = "the call has no name"
+    elif not config._knows(call.name):
+        said = f"no tool is called {call.name!r}"
+    else:
+        return None
+    return MessageError(ErrorKind.SCHEMA, source, said)
+
+
+def overall(end: End, parts: Sequence[Outcome], *, has_answer: bool, has_text: bool) -> Outcome:
+    """Return the outcome of a message from that of its parts."""
+    if end.outcome is not Outcome.COMPLETE:
+        return end.outcome
+    if end.reason == MALFORMED:
+        return Outcome.INVALID
+    if Outcome.TRUNCATED in parts:
+        return Outcome.TRUNCATED
+    if Outcome.INVALID in parts:
+        return Outcome.INVALID
+    if end.reason == LENGTH:
+        return Outcome.COMPLETE if has_answer and len(parts) == 1 else Outcome.TRUNCATED
+    return Outcome.COMPLETE if parts or has_text else Outcome.EMPTY

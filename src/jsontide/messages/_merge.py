@@ -1,0 +1,130 @@
+"""Deltas of tool calls in, calls out: one algorithm for every provider.
+
+An entry goes on with the last call of its index; without an index with the call of its id, else with the last open one.
+It begins another call if it has another id or another name than that call, or if it names a call whose arguments are
+complete already and brings more.
+Ids and names count when they first come; arguments wait for the name and are never lost.
+
+Rule: nothing raises on an entry, and a call that no entry touches stays the same object.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from jsontide.messages._calls import PartialCall
+from jsontide.messages._chunks import ToolCallDelta
+from jsontide.messages._config import MessageConfig
+from jsontide.messages._document import grown, new_document, seen
+
+Calls = tuple[PartialCall, ...]
+
+
+def merged(calls: Calls, entries: Iterable[ToolCallDelta], config: MessageConfig) -> Calls:
+    """Return the calls after the entries of one chunk."""
+    for entry in _cumulative(entries) if config.cumulative_arguments else entries:
+        position = _place(calls, entry)
+        if position is None:
+            calls = (*calls, _with(_new_call(len(calls), entry), entry, config))
+            continue
+        call = _with(calls[position], entry, config)
+        if call is not calls[position]:
+            calls = (*calls[:position], call, *calls[position + 1 :])
+    return calls
+
+
+def _cumulative(entries: Iterable[ToolCallDelta]) -> Iterable[ToolCallDelta]:
+    return (replace(entry, spelling="whole") for entry in entries)
+
+
+def _place(calls: Calls, entry: ToolCallDelta) -> int | None:
+    """Return the position of the call that an entry goes on with, `None` if it begins one."""
+    position = _of_index(calls, entry) if entry.index is not None else _of_none(calls, entry)
+    if position is None or _begins_another(calls[position], entry):
+        return None
+    return position
+
+
+def _of_index(calls: Calls, entry: ToolCallDelta) -> int | None:
+    same = [position for position, call in enumerate(calls) if call.index == entry.index]
+    mine = [position for position in same if entry.id and calls[position].id == entry.id]
+    if same:
+        return (mine or same)[-1]
+    # The index is new, but an id without a name can only be a repeated one.
+    return None if entry.name else _of_id(calls, entry)
+
+
+def _of_none(calls: Calls, entry: ToolCallDelta) -> int | None:
+    found = _of_id(calls, entry)
+    if found is not None:
+        return found
+    still_open = (position for position in reversed(range(len(calls))) if not calls[position]._document.is_complete)
+    return next(still_open, None)
+
+
+def _of_id(calls: Calls, entry: ToolCallDelta) -> int | None:
+    if not entry.id:
+        return None
+    return next((position for position in reversed(range(len(calls))) if calls[position].id == entry.id), None)
+
+
+def _begins_another(call: PartialCall, entry: ToolCallDelta) -> bool:
+    if entry.id and call.id and entry.id != call.id:
+        return True
+    if not entry.name or not call.name:
+        return False
+    return entry.name != call.name or (
+        call._document.is_complete and entry.spelling == "delta" and not entry.id and not _is_blank(entry.arguments)
+    )
+
+
+def _is_blank(arguments: str | Mapping[str, object] | None) -> bool:
+    return arguments is None or (isinstance(arguments, str) and not arguments.strip())
+
+
+def _new_call(position: int, entry: ToolCallDelta) -> PartialCall:
+    index = position if entry.index is None else entry.index
+    return PartialCall(index=index, _document=new_document(), _on_server=entry.on_server)
+
+
+def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> PartialCall:
+    name = call.name or entry.name or None
+    piece = _piece(call, entry)
+    document = grown(seen(call._document, config._lens_of(name)), piece)
+    call_id = call.id or entry.id or None
+    if name == call.name and call_id == call.id and document is call._document and not piece:
+        return call
+    # Spelled out: this is what every delta costs.
+    return PartialCall(
+        index=call.index,
+        id=call_id,
+        name=name,
+        _text=call._text.append(piece),
+        _document=document,
+        _on_server=call._on_server,
+    )
+
+
+def _piece(call: PartialCall, entry: ToolCallDelta) -> str:
+    """Return the text that an entry adds to the arguments."""
+    arguments = entry.arguments
+    if arguments is None:
+        return ""
+    if isinstance(arguments, str) and entry.spelling == "delta":
+        return arguments
+    whole, before = _written(arguments), call.arguments
+    if before.startswith(whole):
+        return ""
+    # What contradicts the text before it is kept: then it is no JSON, and nothing is run.
+    return whole.removeprefix(before)
+
+
+def _written(arguments: str | Mapping[str, object]) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    try:
+        return json.dumps(dict(arguments), ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        return f"{type(arguments).__name__} is not JSON"

@@ -1,0 +1,195 @@
+"""`(state, chunk) -> state`: completion chunks into a message.
+
+Rule: a state is a value. Old ones stay valid and can be fed again; nothing raises on what a provider sends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from jsontide._values import MISSING
+from jsontide.messages._calls import PartialCall, ToolCall
+from jsontide.messages._chunks import CONTENT_FILTER, LENGTH, MALFORMED, REFUSAL, Choice, CompletionChunk
+from jsontide.messages._config import MessageConfig
+from jsontide.messages._document import Document, grown, new_document
+from jsontide.messages._end import End, Errors, concluded, errors_in, judged, overall
+from jsontide.messages._merge import merged
+from jsontide.messages._message import Message
+from jsontide.messages._outcome import ErrorKind, MessageError, Outcome
+
+_LASTING: Final = (LENGTH, CONTENT_FILTER, REFUSAL, MALFORMED)
+"""Finish reasons that a later, milder one does not replace."""
+_NO_ANSWER: Final = "the answer was expected as a call of {!r}, and there is none"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageState:
+    """Where a message stands after a chunk; it never changes, and can be fed again at any time."""
+
+    config: MessageConfig
+    message: Message
+    _calls: tuple[PartialCall, ...] = ()
+    """All calls while the message grows, those included that are not shown."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the end means, `STREAMING` before it."""
+        return self.message.outcome
+
+    @property
+    def is_over(self) -> bool:
+        return self.message.outcome is not Outcome.STREAMING
+
+    @property
+    def errors(self) -> tuple[MessageError, ...]:
+        """All that is known to be wrong, also before the message tells."""
+        return self.message.errors if self.is_over else _certain(self)
+
+
+def start_message(config: MessageConfig | None = None) -> MessageState:
+    """Return the state before any chunk."""
+    config = config or MessageConfig()
+    parses = config._answer is not None and not config._emulates
+    return MessageState(config, Message(_document=new_document(config._answer) if parses else None))
+
+
+def reduce_chunk(state: MessageState, chunk: CompletionChunk) -> MessageState:
+    """Return the state after one more chunk; the same state if there is nothing new in it.
+
+    >>> from jsontide.messages import Choice, CompletionChunk, Delta
+    >>> chunk = CompletionChunk(choices=(Choice(delta=Delta(content="Hi")),))
+    >>> reduce_chunk(start_message(), chunk).message.content
+    'Hi'
+    """
+    if not isinstance(chunk, CompletionChunk):
+        message = f"a chunk must be a CompletionChunk, not {type(chunk).__name__}; adapters make them of events"
+        raise TypeError(message)
+    if state.is_over:
+        return state
+    if chunk.error is not None:
+        return fail_message(state, chunk.error)
+    choice = next((choice for choice in chunk.choices if choice.index == 0), None)
+    return state if choice is None else _with_choice(state, choice)
+
+
+def finish_message(state: MessageState) -> MessageState:
+    """Return the state after the end of the stream: the message has its outcome, and so has each call."""
+    if state.is_over:
+        return state
+    message = state.message
+    return _ended(state, End(message.finish_reason, is_refused=bool(message._refusal)))
+
+
+def stop_message(state: MessageState) -> MessageState:
+    """Return the state after the caller stopped the stream; what came before is kept."""
+    return state if state.is_over else _ended(state, End(state.message.finish_reason, is_cancelled=True))
+
+
+def fail_message(state: MessageState, error: BaseException | str) -> MessageState:
+    """Return the state after the stream failed; what came before is kept."""
+    if state.is_over:
+        return state
+    said = str(error) or type(error).__name__
+    failure = MessageError(ErrorKind.TRANSPORT, "stream", said, cause=None if isinstance(error, str) else error)
+    return _ended(state, End(state.message.finish_reason, failure=failure))
+
+
+def _with_choice(state: MessageState, choice: Choice) -> MessageState:
+    before, delta = state.message, choice.delta
+    calls = merged(state._calls, delta.tool_calls, state.config) if delta.tool_calls else state._calls
+    has_calls = calls is not state._calls
+    message = Message(
+        role=delta.role or before.role,
+        tool_calls=_shown(calls, state.config) if has_calls else before.tool_calls,
+        finish_reason=_reason(before.finish_reason, choice.finish_reason),
+        _content=before._content.append(delta.content or ""),
+        _reasoning=before._reasoning.append(delta.reasoning or ""),
+        _refusal=before._refusal.append(delta.refusal or ""),
+        _document=_answer(state, delta.content, calls),
+    )
+    return state if not has_calls and message == before else MessageState(state.config, message, calls)
+
+
+def _reason(before: str | None, now: str | None) -> str | None:
+    return before if not now or before in _LASTING else now
+
+
+def _answer(state: MessageState, content: str | None, calls: tuple[PartialCall, ...]) -> Document | None:
+    """Return the document of the answer, from wherever it comes."""
+    if state.config._emulates:
+        return next((call._document for call in calls if state.config._is_output(call.name)), None)
+    document = state.message._document
+    return document if document is None or not content else grown(document, content)
+
+
+def _ordinary(calls: tuple[PartialCall, ...], config: MessageConfig) -> tuple[PartialCall, ...]:
+    """Leave out what the server runs, and what is the answer itself."""
+    return tuple(call for call in calls if not call._on_server and not config._is_output(call.name))
+
+
+def _shown(calls: tuple[PartialCall, ...], config: MessageConfig) -> tuple[PartialCall, ...]:
+    """Leave out, too, what may still turn out to be the answer."""
+    found = _ordinary(calls, config)
+    return tuple(call for call in found if call.name is not None) if config._emulates else found
+
+
+def _ended(state: MessageState, end: End) -> MessageState:
+    config, message = state.config, state.message
+    ordinary = enumerate(_ordinary(state._calls, config))
+    ends = [concluded(call, end, position, config) for position, call in ordinary]
+    calls = tuple(call for call, _ in ends)
+    answer = _judged_answer(state, end, calls)
+    parts = [call.status for call in calls] + ([answer.outcome] if answer.outcome else [])
+    outcome = overall(end, parts, has_answer=answer.outcome is Outcome.COMPLETE, has_text=bool(message._content))
+    errors = [*answer.errors, *(error for _, found in ends for error in found)]
+    ended = replace(
+        message,
+        tool_calls=calls,
+        outcome=outcome,
+        errors=tuple(errors if end.error is None else [end.error, *errors]),
+        content_model=answer.model,
+        _document=answer.document,
+    )
+    return MessageState(config, ended)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    document: Document | None
+    outcome: Outcome | None = None
+    errors: Errors = ()
+
+    @property
+    def model(self) -> object:
+        if self.document is None or self.outcome is not Outcome.COMPLETE:
+            return MISSING
+        return self.document.model
+
+
+def _judged_answer(state: MessageState, end: End, calls: tuple[ToolCall, ...]) -> _Answer:
+    """Judge the structured output."""
+    document, config, content = state.message._document, state.config, state.message._content
+    if document is None:
+        is_missing = config._emulates and end.outcome is Outcome.COMPLETE and content and not calls
+        return _no_answer(config) if is_missing else _Answer(None)
+    if not config._emulates and not content:
+        return _Answer(document)
+    found = judged(document, end, "content")
+    if found.outcome is not Outcome.COMPLETE and calls and not config._emulates:
+        return _Answer(found.document)  # prose beside calls
+    return _Answer(found.document, found.outcome, found.errors)
+
+
+def _no_answer(config: MessageConfig) -> _Answer:
+    error = MessageError(ErrorKind.SCHEMA, "content", _NO_ANSWER.format(config.output_name))
+    return _Answer(None, Outcome.INVALID, (error,))
+
+
+def _certain(state: MessageState) -> Errors:
+    document, calls = state.message._document, state.message.tool_calls
+    is_prose = bool(calls) and not state.config._emulates
+    found = [] if document is None or is_prose else [*errors_in(document, "content")]
+    for position, call in enumerate(calls):
+        found += errors_in(call._document, position)
+    return tuple(found)

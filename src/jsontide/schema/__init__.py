@@ -1,0 +1,21 @@
+"""A syntax tree seen through a schema: typed partial values, and what does not fit."""
+
+from jsontide.schema._mismatch import MismatchReason, SchemaError, SchemaMismatch, UnsupportedSchemaError
+from jsontide.schema._partial import Partial
+from jsontide.schema._policy import Done, Gate, Stream
+from jsontide.schema._resolve import Resolution, ResolutionCache, Status, from_json_ast
+
+__all__ = [
+    "Done",
+    "Gate",
+    "MismatchReason",
+    "Partial",
+    "Resolution",
+    "ResolutionCache",
+    "SchemaError",
+    "SchemaMismatch",
+    "Status",
+    "Stream",
+    "UnsupportedSchemaError",
+    "from_json_ast",
+]

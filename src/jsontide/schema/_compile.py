@@ -1,0 +1,109 @@
+"""Whatever a program says its schema is in, a shape and a validator out; the same schema is read once."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias
+
+from jsontide.schema._from_json_schema import shape_of_json_schema
+from jsontide.schema._jsonschema import JsonSchemaValidator
+from jsontide.schema._keywords import AnySchema, Schema, as_schema
+from jsontide.schema._mismatch import UnsupportedSchemaError
+from jsontide.schema._override import overridden
+from jsontide.schema._policy import Done, Gate, Stream
+from jsontide.schema._validator import Model, Validator, need_package
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jsontide.schema._shapes import Shape
+
+Policies: TypeAlias = "Mapping[str, Stream | Done | Gate]"
+
+_KEPT: Final = 256
+_BESIDE: Final = ("default", "title", "description", "x-stream")
+_WHOLE: Final = ("$defs", "definitions", "$id", "$schema")
+_DATA: Final = ("enum", "const", "default", "examples", "example")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Compiled(Generic[Model]):
+    """A schema, ready for use."""
+
+    source: object
+    policies: Policies | None
+    shape: Shape
+    validator: Validator[Model]
+
+
+def compiled(source: Any, policies: Policies | None) -> Compiled[Any]:  # noqa: ANN401
+    """Read a schema: a JSON Schema, or anything that pydantic's `TypeAdapter` takes."""
+    if isinstance(source, dict | bool):
+        shape, validator = _from_json_schema(_as_text(source))
+    else:
+        need_package("pydantic", "a schema that is a type")
+        shape, validator = _read_type(source)
+    if policies:
+        shape = overridden(shape, policies)
+    return Compiled(source, policies, shape, validator)
+
+
+def _as_text(source: AnySchema) -> str:
+    try:
+        return json.dumps(source)
+    except (TypeError, ValueError) as error:
+        problem = f"a JSON Schema must be JSON: {error}"
+        raise UnsupportedSchemaError(problem) from error
+
+
+def _read_type(source: Any) -> tuple[Shape, Validator[Any]]:  # noqa: ANN401
+    try:
+        hash(source)
+    except TypeError:  # as `Annotated` with a list in it
+        return _from_type.__wrapped__(source)
+    return _from_type(source)
+
+
+@lru_cache(_KEPT)
+def _from_json_schema(text: str) -> tuple[Shape, Validator[Any]]:
+    """Take the schema as text: a program may change its own."""
+    root = with_null(json.loads(text))
+    validator = JsonSchemaValidator(root)
+    return shape_of_json_schema(root, validator.checks, is_type=False), validator
+
+
+@lru_cache(_KEPT)
+def _from_type(source: Any) -> tuple[Shape, Validator[Any]]:  # noqa: ANN401
+    from jsontide.schema._from_type import TypeValidator, checks_of_type, schema_of_type  # noqa: PLC0415
+
+    root, found, adapter = schema_of_type(source)
+    shape = shape_of_json_schema(root, partial(checks_of_type, found), is_type=True)
+    return shape, TypeValidator(adapter)
+
+
+def with_null(root: AnySchema) -> AnySchema:
+    """Say `"nullable": true` of OpenAPI in the words of JSON Schema, which does not know it."""
+    root = deepcopy(root)
+    todo: list[Any] = [root]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, list):
+            todo += part
+        elif isinstance(part, dict):
+            if part.get("nullable") is True:
+                _allow_null(part)
+            todo += [value for key, value in part.items() if key not in _DATA]
+    return root if isinstance(root, bool) else as_schema(root, "#")
+
+
+def _allow_null(schema: Schema) -> None:
+    beside: Schema = {key: schema.pop(key) for key in list(schema) if key in _BESIDE}
+    del schema["nullable"]
+    branches = [dict(schema), {"type": "null"}]
+    beside |= {key: schema[key] for key in list(schema) if key in _WHOLE}
+    schema.clear()
+    schema.update(beside)
+    schema["anyOf"] = branches

@@ -1,0 +1,355 @@
+"""A JSON Schema in, its shape out: the one way in for all schemas.
+
+Understood are the keywords that say what kind of value stands where: `type`, `const`, `enum`, `properties`,
+`required`, `additionalProperties`, `patternProperties`, `items`, `prefixItems`, `anyOf`, `oneOf`, `allOf`, `$ref`.
+What only restricts values (`minLength`, `not`, `if` ...) is left to a check of the closed value.
+Keywords that JSON Schema does not know are annotations, as its specification wants, and are ignored.
+
+Rule: places are queued and not descended into, so that neither deep nor recursive schemas recurse.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from urllib.parse import unquote
+
+from jsontide._values import MISSING
+from jsontide.schema._keywords import (
+    TYPES,
+    as_schema,
+    check_keywords,
+    expected_members,
+    fail,
+    is_of_type,
+    listed,
+    mapped,
+    pattern_of,
+    types_of,
+)
+from jsontide.schema._merge import ALSO, Merger, constraints
+from jsontide.schema._policy import KEYWORD, POLICIES
+from jsontide.schema._shapes import (
+    ANY,
+    ANY_FORM,
+    KINDS,
+    AnyForm,
+    ArrayForm,
+    EnumForm,
+    Form,
+    ObjectForm,
+    ScalarForm,
+    Shape,
+    kind_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from jsontide._values import JsonValue, Missing
+    from jsontide.schema._keywords import AnySchema, Schema
+    from jsontide.schema._policy import Policy
+    from jsontide.schema._shapes import Check, Extra, Kind
+
+Checks: TypeAlias = "Callable[[Schema], tuple[Check | None, Check | None]]"
+"""What to ask about closed values of a schema: those of its own kind, and scalars of others."""
+
+CHECK: Final = "x-jsontide-check"
+EXTRA: Final = "x-jsontide-extra"
+ATTRIBUTES: Final = "x-jsontide-attributes"
+"""What a type says beyond JSON Schema: the number of a validator, `extra="ignore"`, the names of attributes."""
+
+_LOOP: Final = "a $ref leads back to itself, with no value between"
+_MOST_SHAPES: Final = 10_000
+_SCALARS: Final[dict[str, tuple[Kind, str]]] = {
+    "string": ("string", "a string"),
+    "integer": ("number", "an integer"),
+    "number": ("number", "a number"),
+    "boolean": ("boolean", "a boolean"),
+    "null": ("null", "null"),
+}
+_STRUCTURE: Final = frozenset(
+    (
+        *("properties", "required", "additionalProperties", "patternProperties", "items", "prefixItems", "minItems"),
+        *("maxItems", "additionalItems"),
+    )
+)
+
+
+def shape_of_json_schema(root: AnySchema, checks: Checks, *, is_type: bool) -> Shape:
+    """Return the shape of a document; `is_type` tells that the schema was made from a type."""
+    compiler = _Compiler(root, checks, is_type)
+    shape = compiler.shape(root, "#")
+    compiler.fill()
+    return shape
+
+
+@dataclass(slots=True)
+class _Compiler:
+    """What is known of a schema is kept by the identity of its parts, so `kept` holds on to all of them."""
+
+    root: AnySchema
+    checks: Checks
+    is_type: bool
+    shapes: dict[int, Shape] = field(default_factory=dict)
+    forms: dict[int, tuple[Form, ...]] = field(default_factory=dict)
+    flats: dict[int, AnySchema] = field(default_factory=dict)
+    todo: deque[tuple[Shape, AnySchema, str]] = field(default_factory=deque)
+    merger: Merger = field(default_factory=Merger)
+    kept: list[AnySchema] = field(default_factory=list)
+
+    def shape(self, schema: AnySchema, where: str) -> Shape:
+        """Return the shape of a place; its forms are filled in later."""
+        if schema is True or schema == {}:
+            return ANY
+        if schema is False:
+            return Shape()
+        known = self.shapes.get(id(schema))
+        if known is None:
+            if len(self.shapes) >= _MOST_SHAPES:
+                fail(f"the schema has more than {_MOST_SHAPES} places", where)
+            self.kept.append(schema)
+            known = self.shapes[id(schema)] = Shape()
+            self.todo.append((known, schema, where))
+        return known
+
+    def fill(self) -> None:
+        while self.todo:
+            shape, schema, where = self.todo.popleft()
+            forms = self.forms_of(schema, where, ())
+            shape.policy = self.policy(schema, where)
+            shape.default = self.annotation(schema, where, "default")
+            shape.fill(forms)
+        for forms in self.forms.values():
+            for form in forms:
+                finish_form(form)
+
+    def forms_of(self, schema: AnySchema, where: str, path: tuple[int, ...]) -> tuple[Form, ...]:
+        """Return the forms of a schema, unions inside unions laid flat; `path` is how one came here without a value."""
+        if schema is True or schema == {}:
+            return (ANY_FORM,)
+        if isinstance(schema, bool):
+            return ()
+        if id(schema) in path:
+            fail(_LOOP, where)
+        known = self.forms.get(id(schema))
+        if known is None:
+            self.kept.append(schema)
+            known = tuple(self.new_forms(schema, where, (*path, id(schema))))
+            self.forms[id(schema)] = known
+        return known
+
+    def new_forms(self, schema: Schema, where: str, path: tuple[int, ...]) -> Iterator[Form]:
+        if "$ref" in schema and constraints(schema).keys() == {"$ref"}:
+            check_keywords(schema, where)
+            yield from self.forms_of(self.target(schema["$ref"], where), where, path)
+            return
+        flat = self.flat(schema, where, path)
+        if isinstance(flat, bool):
+            return
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in flat:
+                yield from self.union(flat, keyword, where, path)
+                return
+        if "enum" in flat or "const" in flat:
+            yield from self.enum(flat, where)
+        else:
+            yield from self.simple(flat, where)
+
+    def flat(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
+        """Return a schema without `$ref` and `allOf`, or `False`."""
+        known = self.flats.get(id(schema))
+        if known is None:
+            self.kept.append(schema)
+            known = self.flats[id(schema)] = self.flattened(schema, where, path)
+        return known
+
+    def flattened(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
+        check_keywords(schema, where)
+        parts: list[AnySchema] = [self.target(schema["$ref"], where)] if "$ref" in schema else []
+        parts += listed(schema, "allOf", where)
+        if not parts:
+            return schema
+        if False in parts:
+            return False
+        result = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
+        for part in {id(part): part for part in parts}.values():
+            if isinstance(part, bool):
+                continue
+            if id(part) in path:
+                fail(_LOOP, where)
+            inner = self.flat(part, where, (*path, id(part)))
+            if isinstance(inner, bool):
+                return inner
+            result = self.merger.merged(result, inner)
+        return result
+
+    def union(self, flat: Schema, keyword: str, where: str, path: tuple[int, ...]) -> Iterator[Form]:
+        branches = listed(flat, keyword, where)
+        base = constraints({key: value for key, value in flat.items() if key != keyword})
+        if keyword == "oneOf" and not self.is_type and not self.are_apart(branches, where, path):
+            base[ALSO] = [*base.get(ALSO, ()), {"oneOf": branches}]
+        found: list[Form] = []
+        told: set[str] = set()
+        for number, branch in enumerate(branches):
+            at = f"{where}/{keyword}/{number}"
+            text = json.dumps(branch, sort_keys=True)
+            if text in told:  # the same branch twice would never be decided
+                continue
+            told.add(text)
+            found += self.forms_of(self.branch(base, branch, self.tag(flat), at, path), at, path)
+        yield from dict.fromkeys(found)
+
+    def branch(self, base: Schema, branch: AnySchema, tag: str | None, where: str, path: tuple[int, ...]) -> AnySchema:
+        """Return one branch of a union together with what is said beside the union."""
+        if isinstance(branch, bool):
+            return base if branch else False
+        if not base and tag is None:
+            return branch
+        flat = self.flat(branch, where, path)
+        if isinstance(flat, bool):
+            return flat
+        both = self.merger.merged(base, flat)
+        if tag is not None:
+            both["required"] = [*both.get("required", ()), tag]
+        return both
+
+    def tag(self, flat: Schema) -> str | None:
+        """Return the key that a type tells its branches apart by: pydantic wants it even if it has a default."""
+        discriminator = flat.get("discriminator")
+        return discriminator.get("propertyName") if self.is_type and isinstance(discriminator, dict) else None
+
+    def are_apart(self, branches: list[AnySchema], where: str, path: tuple[int, ...]) -> bool:
+        """Tell whether the kind of a value alone says which branch it is."""
+        kinds = [kind for branch in branches for form in self.forms_of(branch, where, path) for kind in form.kinds]
+        return len(kinds) == len(set(kinds))
+
+    def enum(self, flat: Schema, where: str) -> Iterator[Form]:
+        members = [flat["const"]] if "const" in flat else listed(flat, "enum", where)
+        if "const" in flat and "enum" in flat:
+            members = self.merger.merged({"enum": members}, {"enum": listed(flat, "enum", where)})["enum"]
+        if "type" in flat:
+            names = types_of(flat, where)
+            members = [member for member in members if any(is_of_type(member, name) for name in names)]
+        texts = tuple(member for member in members if isinstance(member, str))
+        if members:
+            yield EnumForm(
+                kinds=frozenset(map(kind_of, members)),
+                expected=expected_members(members),
+                members=tuple(members),
+                texts=texts,
+                longest=max(map(len, texts), default=0),
+                **self.check(flat),
+            )
+
+    def simple(self, flat: Schema, where: str) -> Iterator[Form]:
+        check = self.check(flat)
+        if "type" not in flat and not any(key in flat for key in _STRUCTURE):
+            yield AnyForm(kinds=frozenset(KINDS), expected="anything", **check)
+            return
+        names = types_of(flat, where) if "type" in flat else [name for name in TYPES if name != "integer"]
+        for name in names:
+            if name == "object":
+                yield self.object_form(flat, where, check)
+            elif name == "array":
+                yield self.array_form(flat, where, check)
+            elif name != "integer" or "number" not in names:
+                kind, expected = _SCALARS[name]
+                yield ScalarForm(kinds=frozenset({kind}), expected=expected, is_integer=name == "integer", **check)
+
+    def check(self, flat: Schema) -> dict[str, Any]:
+        check, converter = self.checks(flat)
+        return {"check": check, "converter": converter}
+
+    def object_form(self, flat: Schema, where: str, check: dict[str, Any]) -> ObjectForm:
+        properties = mapped(flat, "properties", where)
+        patterns = mapped(flat, "patternProperties", where)
+        others = flat.get("additionalProperties", True)
+        extra: Extra = "forbid" if others is False else flat.get(EXTRA, "keep")
+        title = flat.get("title")
+        return ObjectForm(
+            kinds=frozenset({"object"}),
+            expected=f"an object ({title})" if isinstance(title, str) else "an object",
+            properties={key: self.shape(each, f"{where}/properties/{key}") for key, each in properties.items()},
+            patterns=tuple(
+                (pattern_of(key, where), self.shape(each, f"{where}/patternProperties/{key}"))
+                for key, each in patterns.items()
+            ),
+            extra=extra,
+            extra_shape=self.shape(_as_any(others, where), f"{where}/additionalProperties")
+            if extra == "keep"
+            else None,
+            required=tuple(dict.fromkeys(listed(flat, "required", where))),
+            attributes=flat.get(ATTRIBUTES, {}),
+            **check,
+        )
+
+    def array_form(self, flat: Schema, where: str, check: dict[str, Any]) -> ArrayForm:
+        items, rest = listed(flat, "prefixItems", where), flat.get("items", True)
+        if isinstance(rest, list):  # how tuples were written before there was `prefixItems`
+            items, rest = listed(flat, "items", where), flat.get("additionalItems", True)
+        return ArrayForm(
+            kinds=frozenset({"array"}),
+            expected="an array",
+            prefix=tuple(self.shape(each, f"{where}/prefixItems/{at}") for at, each in enumerate(items)),
+            rest=None if rest is False else self.shape(_as_any(rest, where), f"{where}/items"),
+            least=flat.get("minItems", 0),
+            most=flat.get("maxItems"),
+            **check,
+        )
+
+    def target(self, ref: object, where: str) -> AnySchema:
+        """Return the schema that a `$ref` points to."""
+        if not isinstance(ref, str):
+            fail(f"a $ref must be a string, not {ref!r}", where)
+        own = self.root.get("$id") if isinstance(self.root, dict) else None
+        fragment = ref.removeprefix(own) if isinstance(own, str) else ref
+        if fragment not in ("", "#") and not fragment.startswith("#/"):
+            fail(f"the $ref {ref!r} leads out of the schema; put what it names into $defs", where)
+        found: Any = self.root
+        for part in fragment.removeprefix("#").split("/")[1:]:
+            key = unquote(part).replace("~1", "/").replace("~0", "~")
+            if isinstance(found, list) and key.isdecimal() and int(key) < len(found):
+                found = found[int(key)]
+            elif isinstance(found, dict) and key in found:
+                found = found[key]
+            else:
+                fail(f"the $ref {ref!r} leads nowhere", where)
+        return _as_any(found, where)
+
+    def policy(self, schema: AnySchema, where: str) -> Policy:
+        word = self.annotation(schema, where, KEYWORD)
+        if word is MISSING:
+            return "grow"
+        if not isinstance(word, str) or word not in POLICIES:
+            fail(f"{KEYWORD!r} must be one of {', '.join(map(repr, POLICIES))}, not {word!r}", where)
+        return POLICIES[word]
+
+    def annotation(self, schema: AnySchema, where: str, keyword: str) -> JsonValue | Missing:
+        """Return what a schema says beside its constraints, or what the schema says that it refers to."""
+        while isinstance(schema, dict):
+            if keyword in schema:
+                value: JsonValue = schema[keyword]
+                return value
+            parts = listed(schema, "allOf", where)
+            if "$ref" in schema:
+                schema = self.target(schema["$ref"], where)
+            elif len(parts) == 1:
+                schema = parts[0]
+            else:
+                break
+        return MISSING
+
+
+def _as_any(schema: object, where: str) -> AnySchema:
+    return schema if isinstance(schema, bool) else as_schema(schema, where)
+
+
+def finish_form(form: Form) -> None:
+    """Note what an object has to know of its members, when those are known."""
+    if isinstance(form, ObjectForm):
+        members = form.properties.items()
+        form.gates = frozenset(key for key, shape in members if shape.policy == "gate")
+        form.defaults = {key: shape.default for key, shape in members if shape.default is not MISSING}

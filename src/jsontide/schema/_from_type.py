@@ -1,0 +1,241 @@
+"""Types in, JSON Schemas and pydantic's own validators out.
+
+pydantic writes the JSON Schema; we add what that cannot say: which validator a value meets, whether unknown keys are
+dropped, and how attributes are called.
+A closed value is validated by the very validator that it will meet at the end, constraints and functions included, so
+that what is shown is what will be accepted.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Generic
+
+from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import SchemaValidator
+
+from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.schema._from_json_schema import ATTRIBUTES, CHECK, EXTRA
+from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
+from jsontide.schema._shapes import Problem
+from jsontide.schema._validator import Model, Validated, path_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic_core import ErrorDetails
+
+    from jsontide.schema._keywords import Schema
+
+CoreSchema = dict[str, Any]
+
+_SCALARS: Final = frozenset(
+    (
+        *("str", "int", "float", "bool", "bytes", "date", "time", "datetime", "timedelta", "decimal", "url"),
+        *("multi-host-url", "uuid", "enum", "literal", "complex", "json", "custom-error", "chain", "any"),
+    )
+)
+_FUNCTIONS: Final = frozenset({"function-before", "function-after", "function-wrap", "function-plain"})
+_PLAIN: Final = frozenset({"str", "int", "float", "bool"})
+_SAID_ELSEWHERE: Final = frozenset({"type", "strict", "metadata", "serialization", "ref"})
+_OF_SCALARS: Final = frozenset(
+    (
+        *("str_strip_whitespace", "str_to_lower", "str_to_upper", "str_min_length", "str_max_length"),
+        *("allow_inf_nan", "regex_engine"),
+    )
+)
+"""Settings of models that make a difference to plain scalars of the right kind."""
+_OBJECTS: Final = frozenset({"model-fields", "dataclass-args", "typed-dict"})
+_SCOPES: Final = frozenset({"model", "dataclass", "typed-dict"})
+
+_REASONS: Final = {
+    "missing": MismatchReason.MISSING_KEY,
+    "missing_keyword_only_argument": MismatchReason.MISSING_KEY,
+    "extra_forbidden": MismatchReason.UNKNOWN_KEY,
+    "unexpected_keyword_argument": MismatchReason.UNKNOWN_KEY,
+    "literal_error": MismatchReason.NOT_A_MEMBER,
+    "enum": MismatchReason.NOT_A_MEMBER,
+    "union_tag_invalid": MismatchReason.NO_BRANCH,
+    "union_tag_not_found": MismatchReason.NO_BRANCH,
+    "too_short": MismatchReason.WRONG_LENGTH,
+    "too_long": MismatchReason.WRONG_LENGTH,
+}
+
+
+class TypeValidator(Generic[Model]):
+    """Has the last word on a document whose schema is a type."""
+
+    def __init__(self, adapter: TypeAdapter[Model]) -> None:
+        self._adapter = adapter
+
+    def validated(self, value: JsonValue) -> Validated[Model]:
+        try:
+            text = _as_text(value)
+        except RecursionError:
+            return Validated(MISSING, (Problem((), MismatchReason.INVALID, "a document that is less deep"),))
+        try:
+            return Validated(self._adapter.validate_json(text))
+        except ValidationError as error:
+            details = error.errors(include_url=False, include_context=False, include_input=False)
+            return Validated(MISSING, tuple(_problem(each, value) for each in details))
+
+
+@dataclass
+class FieldCheck:
+    """What pydantic says about one value, by the core schema of its field."""
+
+    schema: CoreSchema
+    config: Any
+    definitions: list[Any]
+
+    @cached_property
+    def validator(self) -> SchemaValidator:
+        schema: Any = self.schema
+        if self.definitions:
+            schema = {"type": "definitions", "schema": schema, "definitions": self.definitions}
+        return SchemaValidator(schema, self.config)
+
+    def problems(self, value: JsonValue) -> tuple[Problem, ...]:
+        try:
+            self.validator.validate_json(_as_text(value))
+        except ValidationError as error:
+            details = error.errors(include_url=False, include_context=False, include_input=False)
+            return tuple(_problem(each, value) for each in details)
+        return ()
+
+    def converted(self, value: JsonValue) -> JsonValue | Missing:
+        try:
+            made: object = self.validator.validate_json(_as_text(value))
+        except ValidationError:
+            return MISSING
+        return made if isinstance(made, bool | int | float | str) and type(made) in _JSON_TYPES else value
+
+
+_JSON_TYPES: Final = (bool, int, float, str)
+
+
+class Generator(GenerateJsonSchema):
+    """Writes the JSON Schema of a type, with our keywords."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **options)
+        self.found: list[FieldCheck] = []
+        self._configs: list[Any] = [None]
+        self._core_definitions: list[Any] = []
+
+    def generate_inner(self, schema: Any) -> dict[str, Any]:  # noqa: ANN401
+        kind = schema["type"]
+        is_scope = kind in _SCOPES and "config" in schema
+        if is_scope:
+            self._configs.append(schema["config"])
+        if kind == "definitions":
+            self._core_definitions = schema["definitions"]
+        written = super().generate_inner(schema)
+        if kind in _OBJECTS:
+            self._describe(schema, written)
+        if kind in ("set", "frozenset"):
+            # Equal items are dropped, not refused, and the length is that of the set.
+            written = {key: written[key] for key in written if key not in ("uniqueItems", "minItems", "maxItems")}
+        if kind in _SCALARS or (kind in _FUNCTIONS and _needs_nothing_else(schema)):
+            written = {**written, CHECK: len(self.found)}
+            self.found.append(FieldCheck(schema, self._configs[-1], self._core_definitions))
+        if is_scope:
+            self._configs.pop()
+        return written
+
+    def _describe(self, schema: CoreSchema, written: Schema) -> None:
+        config = self._configs[-1] or {}
+        extra = schema.get("extra_behavior") or config.get("extra_fields_behavior") or "ignore"
+        if extra == "ignore" and "additionalProperties" not in written:
+            written[EXTRA] = "ignore"
+        fields = schema["fields"]
+        named = fields.items() if isinstance(fields, dict) else ((field["name"], field) for field in fields)
+        written[ATTRIBUTES] = {name: _key_of(name, field) for name, field in named}
+
+
+def schema_of_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:  # noqa: ANN401
+    """Return the JSON Schema of a type, the validators that its keywords name, and that of the whole."""
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(source)
+        generators: list[Generator] = []
+
+        class Noted(Generator):
+            def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+                super().__init__(*args, **options)
+                generators.append(self)
+
+        written = adapter.json_schema(schema_generator=Noted)
+    except (PydanticUserError, PydanticSchemaGenerationError) as error:
+        problem = f"pydantic writes no JSON Schema for {source!r}: {error.message}"
+        raise UnsupportedSchemaError(problem) from error
+    return written, generators[0].found, adapter
+
+
+def checks_of_type(found: list[FieldCheck], flat: Schema) -> tuple[FieldCheck | None, FieldCheck | None]:
+    """Return what to ask about values of the kind of a schema, and about those of other kinds."""
+    if CHECK not in flat:
+        return None, None
+    check = found[flat[CHECK]]
+    kind = check.schema["type"]
+    if kind == "literal" or (kind == "enum" and _is_strict_enum(check.schema)):
+        return None, None
+    is_free = not any(key in _OF_SCALARS for key in check.config or ())
+    is_plain = kind in _PLAIN and not (check.schema.keys() - _SAID_ELSEWHERE) and is_free
+    return (None if is_plain else check), check
+
+
+def _is_strict_enum(schema: CoreSchema) -> bool:
+    """Tell whether an enum takes the values of its members and nothing else."""
+    members = schema["members"]
+    return "missing" not in schema and all(isinstance(member.value, str) for member in members)
+
+
+def _needs_nothing_else(schema: CoreSchema) -> bool:
+    """Tell whether a function can be called for its value alone: it does not look at its neighbours."""
+    inner: Any = schema
+    while isinstance(inner, dict):
+        if inner.get("type") in _FUNCTIONS and inner["function"]["type"] == "with-info":
+            return False
+        inner = inner.get("schema")
+    return True
+
+
+def _key_of(name: str, field: CoreSchema) -> str:
+    alias = field.get("validation_alias", name)
+    while isinstance(alias, list):  # several aliases, or a way into the value
+        alias = alias[0]
+    return str(alias)
+
+
+def _as_text(value: JsonValue) -> str:
+    # pydantic reads a number as a float, whatever the field is.
+    return json.dumps(value, default=float)
+
+
+def _problem(error: ErrorDetails, value: JsonValue) -> Problem:
+    reason = _REASONS.get(error["type"])
+    if reason is None:
+        reason = MismatchReason.WRONG_TYPE if error["type"].endswith("_type") else MismatchReason.INVALID
+    path = path_in(value, tuple(error["loc"]))
+    return Problem(path, reason, _expected(error["msg"]), of_branch=len(path) < len(error["loc"]))
+
+
+def _expected(message: str) -> str:
+    """Turn a sentence about the input into what was expected."""
+    for start, wanted in _SENTENCES.items():
+        if message.startswith(start):
+            return wanted + message.removeprefix(start)
+    return f"a valid value ({message})"
+
+
+_SENTENCES: Final[Mapping[str, str]] = {
+    "Input should be ": "",
+    "Field required": "a value",
+    "String should ": "a string that should ",
+    "List should ": "an array that should ",
+    "Dictionary should ": "an object that should ",
+    "Extra inputs are not permitted": "no other keys",
+}

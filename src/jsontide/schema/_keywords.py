@@ -1,0 +1,101 @@
+"""Keywords of JSON Schemas in, their values out, or what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+
+from jsontide.schema._mismatch import UnsupportedSchemaError
+from jsontide.schema._shapes import is_integral, kind_of
+
+if TYPE_CHECKING:
+    from jsontide._values import JsonValue
+
+Schema: TypeAlias = dict[str, Any]
+AnySchema: TypeAlias = Schema | bool
+
+TYPES: Final = ("string", "integer", "number", "boolean", "null", "array", "object")
+_UNSUPPORTED: Final = ("$dynamicRef", "$recursiveRef")
+_LISTS_OF_SCHEMAS: Final = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+_FEW_MEMBERS: Final = 8
+_LONG: Final = 40
+
+
+def fail(problem: str, where: str) -> NoReturn:
+    raise UnsupportedSchemaError(problem, where)
+
+
+def as_schema(schema: object, where: str) -> Schema:
+    if not isinstance(schema, dict):
+        fail(f"a schema must be an object or a boolean, not {short(schema)}", where)
+    return schema
+
+
+def check_keywords(schema: Schema, where: str) -> None:
+    """Refuse what cannot be followed, and what would not be understood later."""
+    for keyword in _UNSUPPORTED:
+        if keyword in schema:
+            fail(f"{keyword!r} cannot be followed", where)
+    for keyword in ("minItems", "maxItems"):
+        value = schema.get(keyword, 0)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            fail(f"{keyword!r} must be a number, not {short(value)}", where)
+
+
+def listed(schema: Schema, keyword: str, where: str) -> list[Any]:
+    found = schema.get(keyword, [])
+    if not isinstance(found, list):
+        fail(f"{keyword!r} must be an array, not {short(found)}", where)
+    for each in found:
+        if keyword == "required" and not isinstance(each, str):
+            fail(f"{keyword!r} must have keys, not {short(each)}", where)
+        if keyword in _LISTS_OF_SCHEMAS and not isinstance(each, bool):
+            as_schema(each, f"{where}/{keyword}")
+    return found
+
+
+def mapped(schema: Schema, keyword: str, where: str) -> dict[str, AnySchema]:
+    found = schema.get(keyword, {})
+    if not isinstance(found, dict):
+        fail(f"{keyword!r} must be an object, not {short(found)}", where)
+    for key, each in found.items():
+        if not isinstance(each, bool):
+            as_schema(each, f"{where}/{keyword}/{key}")
+    return found
+
+
+def types_of(schema: Schema, where: str) -> list[str]:
+    found = schema["type"]
+    names: list[str] = found if isinstance(found, list) else [found]
+    for name in names:
+        if name not in TYPES:
+            fail(f"'type' must be one of {', '.join(TYPES)}, not {short(name)}", where)
+    return names
+
+
+def pattern_of(text: str, where: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        fail(f"the pattern {text!r} cannot be read: {error}", where)
+
+
+def is_of_type(value: JsonValue, name: str) -> bool:
+    if name == "integer":
+        return kind_of(value) == "number" and is_integral(value)
+    return kind_of(value) == name
+
+
+def expected_members(members: list[Any]) -> str:
+    texts = [short(member) for member in members[:_FEW_MEMBERS]]
+    if len(members) == 1:
+        return texts[0]
+    more = f", … ({len(members)} values)" if len(members) > _FEW_MEMBERS else ""
+    return f"one of {', '.join(texts)}{more}"
+
+
+def short(value: object) -> str:
+    """Write a value for people, on one line and not too long."""
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"

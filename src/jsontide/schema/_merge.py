@@ -1,0 +1,100 @@
+"""Two JSON Schemas that both hold in, one out that says the same as far as a shape can say it.
+
+What cannot be said by one is kept whole under `ALSO`, for the validator to look at when a value closes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from jsontide.schema._shapes import is_same_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jsontide.schema._keywords import AnySchema, Schema
+
+ALSO: Final = "x-jsontide-also"
+
+_ANNOTATIONS: Final = frozenset(
+    (
+        *("$schema", "$id", "$comment", "$defs", "$anchor", "$vocabulary", "definitions", "title", "description"),
+        *("default", "examples", "example", "deprecated", "readOnly", "writeOnly", "discriminator", "x-stream"),
+        *("format", "contentMediaType", "contentEncoding"),
+    )
+)
+
+
+def constraints(schema: Schema) -> Schema:
+    """Return what a schema says beside its annotations."""
+    return {key: value for key, value in schema.items() if key not in _ANNOTATIONS}
+
+
+@dataclass(slots=True)
+class Merger:
+    """Merges, and makes the same schema of the same members each time: recursive schemas come back to it."""
+
+    parts: dict[int, list[Schema]] = field(default_factory=dict)
+    """What the schemas were made of that were made here, by identity."""
+    known: dict[frozenset[int], Schema] = field(default_factory=dict)
+    """Those schemas by the identities of what they were made of."""
+
+    def merged(self, one: Schema, other: Schema) -> Schema:
+        """Return a schema for what both allow; annotations are those of the first."""
+        result = dict(one)
+        is_whole = True
+        for key, value in other.items():
+            if key not in result:
+                result[key] = value
+            elif key in ("properties", "patternProperties"):
+                result[key] = self.members(result[key], value)
+            elif key == "items":
+                result[key] = self.both(result[key], value)
+            elif key in _MERGERS:
+                result[key] = _MERGERS[key](result[key], value)
+            elif key not in _ANNOTATIONS and result[key] != value:
+                is_whole = False
+        closed = [schema for schema in (one, other) if schema.get("additionalProperties", True) is not True]
+        if not is_whole or closed:
+            result[ALSO] = [*result.get(ALSO, ()), *(closed if is_whole else [one, other])]
+        return result
+
+    def members(self, one: Schema, other: Schema) -> Schema:
+        return {**one, **other, **{key: self.both(one[key], other[key]) for key in one if key in other}}
+
+    def both(self, one: AnySchema, other: AnySchema) -> AnySchema:
+        if isinstance(one, bool) or isinstance(other, bool):
+            return other if one is True else one if other is True else False
+        parts = {id(part): part for schema in (one, other) for part in self.parts.get(id(schema), [schema])}
+        if len(parts) == 1:
+            return one
+        made = self.known.setdefault(frozenset(parts), {"allOf": list(parts.values())})
+        self.parts[id(made)] = made["allOf"]
+        return made
+
+
+def _all_keys(one: list[str], other: list[str]) -> list[str]:
+    return list(dict.fromkeys([*one, *other]))
+
+
+def _common_types(one: str | list[str], other: str | list[str]) -> list[str]:
+    ones, others = (name if isinstance(name, list) else [name] for name in (one, other))
+    found = [name for name in ones if name in others]
+    if "integer" not in found and "integer" in (*ones, *others) and "number" in (*ones, *others):
+        found.append("integer")
+    return found
+
+
+def _common_members(one: list[Any], other: list[Any]) -> list[Any]:
+    return [member for member in one if any(is_same_json(member, each) for each in other)]
+
+
+_MERGERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "required": _all_keys,
+    "type": _common_types,
+    "enum": _common_members,
+    "minItems": max,
+    "maxItems": min,
+    ALSO: lambda one, other: [*one, *other],
+}

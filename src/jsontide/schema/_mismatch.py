@@ -1,0 +1,87 @@
+"""What can be wrong between a value and its schema, as values, and between a program and its schema, as exceptions.
+
+    SchemaMismatch     a value: what does not fit, and where
+    Exception
+    └── ValueError
+        ├── SchemaError               raised by those conveniences that hand out values: every mismatch of a document
+        └── UnsupportedSchemaError    raised for a schema that is none, or that no shape can be made of
+
+A mismatch is reported as soon as nothing that may follow can mend it, and stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from jsontide._path import Path, path_text
+
+
+class MismatchReason(Enum):
+    """Why a value does not fit its schema."""
+
+    WRONG_TYPE = "wrong type"
+    """Another kind of JSON value was expected."""
+    NOT_A_MEMBER = "not a member"
+    """None of the values of a `const` or `enum`, or the beginning of none."""
+    NO_BRANCH = "no branch"
+    """Every branch of a union is ruled out."""
+    MISSING_KEY = "missing key"
+    """An object closed without a member that is required."""
+    UNKNOWN_KEY = "unknown key"
+    """A member that the schema forbids."""
+    WRONG_LENGTH = "wrong length"
+    """An array has too many or too few items."""
+    INVALID = "invalid"
+    """The validator refuses the value: a constraint, or a rule of the program's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaMismatch:
+    """What does not fit the schema, and where in the text."""
+
+    path: Path
+    """The value, or the place of the value that is missing."""
+    reason: MismatchReason
+    """For programs."""
+    expected: str
+    """For people, in the words of JSON: "an integer", "one of 'low', 'high'"."""
+    found: str
+    """What was there, shortened."""
+    index: int
+    """Code points before the value; of what is missing, before the object around it."""
+    line: int
+    """Counted from 1; lines end at U+000A."""
+    column: int
+    """Counted from 1, in code points."""
+
+    @property
+    def message(self) -> str:
+        """One line for people; it may change."""
+        where = f"line {self.line}, column {self.column}"
+        return f"{path_text(self.path)}: expected {self.expected}, found {self.found} ({where})"
+
+
+class SchemaError(ValueError):
+    """A document does not fit its schema; `errors` lists every mismatch."""
+
+    def __init__(self, errors: tuple[SchemaMismatch, ...]) -> None:
+        super().__init__(errors)
+        self.errors = errors
+
+    def __str__(self) -> str:
+        count = len(self.errors)
+        head = "1 value does not fit" if count == 1 else f"{count} values do not fit"
+        return "\n".join([f"{head} the schema", *(f"  {error.message}" for error in self.errors)])
+
+
+class UnsupportedSchemaError(ValueError):
+    """A schema is wrong, or says something that cannot be followed; `where` points into it."""
+
+    def __init__(self, problem: str, where: str = "#") -> None:
+        super().__init__(problem, where)
+        self.problem = problem
+        self.where = where
+
+    def __str__(self) -> str:
+        return f"{self.problem} (at {self.where})"

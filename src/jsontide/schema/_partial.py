@@ -1,0 +1,190 @@
+"""A resolution in, what people write code against out: attributes, items, and whether each of them is complete.
+
+What a partial gives out is never an instance of the final type: nothing that was cut off can be taken for the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar, cast, overload
+
+from jsontide._pattern import Item, Key, parse_pattern
+from jsontide._values import MISSING
+from jsontide.schema._shapes import ArrayForm, Form, ObjectForm, Shape
+from jsontide.tree import node_at
+
+if TYPE_CHECKING:
+    from jsontide._path import Path, Segment
+    from jsontide._values import JsonValue, Missing
+    from jsontide.schema._mismatch import SchemaMismatch
+    from jsontide.schema._resolve import Resolution
+
+Model = TypeVar("Model")
+
+
+class Partial(Generic[Model]):
+    """How far a document has come, seen as what it will be.
+
+    Attributes and items are those of the type; what has not arrived is `MISSING`, which is falsy.
+    Type checkers follow `so_far`, which says that it is the type itself.
+    """
+
+    __slots__ = ("resolution",)
+
+    def __init__(self, resolution: Resolution[Model]) -> None:
+        self.resolution = resolution
+
+    @property
+    def so_far(self) -> Model:
+        """The same attributes, as type checkers know them; a scalar at the root is the value itself."""
+        return cast("Model", _seen(self.resolution.value, self._forms))
+
+    @property
+    def errors(self) -> tuple[SchemaMismatch, ...]:
+        """What does not fit the schema so far."""
+        return self.resolution.errors
+
+    def is_complete(self, path: str | Sequence[Segment]) -> bool:
+        """Tell whether a value is shown and will not change any more, by its path: `days[0].title`."""
+        found = self._path(path)
+        node = node_at(self.resolution._state, found)
+        return node is not None and node.closed and _at(self.resolution.value, found) is not MISSING
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.so_far, name)
+
+    def __getitem__(self, segment: Segment) -> object:
+        return cast("ObjectView", self.so_far)[cast("str", segment)]
+
+    def __repr__(self) -> str:
+        return f"<Partial {self.resolution.value!r}>"
+
+    @property
+    def _forms(self) -> tuple[Form, ...]:
+        return self.resolution._outcome.plan.shape.forms
+
+    def _path(self, path: str | Sequence[Segment]) -> Path:
+        """Return the keys and indices of a path whose keys may be names of attributes."""
+        forms = self._forms
+        segments: list[Segment] = []
+        for step in parse_pattern(path):
+            if not isinstance(step, Key | Item):
+                message = f"a path must lead to one value, and {path!r} may lead to many"
+                raise ValueError(message)  # noqa: TRY004
+            segment = _key_of(forms, step.name) if isinstance(step, Key) else step.index
+            segments.append(segment)
+            forms = _inner_forms(forms, segment)
+        return tuple(segments)
+
+
+class ObjectView:
+    """An object so far: members by attribute or by key."""
+
+    __slots__ = ("_forms", "_members")
+
+    def __init__(self, members: dict[str, JsonValue], forms: tuple[Form, ...]) -> None:
+        self._members = members
+        self._forms = forms
+
+    def __getattr__(self, name: str) -> object:
+        key = _key_of(self._forms, name)
+        if key not in self._members and not _is_known(self._forms, key):
+            message = f"the schema has no {name!r}"
+            raise AttributeError(message)
+        return self[key]
+
+    def __getitem__(self, key: str) -> object:
+        return _seen(self._members.get(key, MISSING), _inner_forms(self._forms, key))
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._members
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ObjectView) and self._members == other._members
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<so far: {self._members!r}>"
+
+
+class ArrayView(Sequence[object]):
+    """An array so far."""
+
+    __slots__ = ("_forms", "_items")
+
+    def __init__(self, items: list[JsonValue], forms: tuple[Form, ...]) -> None:
+        self._items = items
+        self._forms = forms
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, index: int) -> object: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[object]: ...
+    def __getitem__(self, index: int | slice) -> object:
+        places = range(len(self._items))[index]
+        if isinstance(places, int):
+            return _seen(self._items[places], _inner_forms(self._forms, places))
+        return [self[place] for place in places]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ArrayView) and self._items == other._items
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<so far: {self._items!r}>"
+
+
+def _seen(value: JsonValue | Missing, forms: tuple[Form, ...]) -> object:
+    if isinstance(value, dict):
+        return ObjectView(value, forms)
+    if isinstance(value, list):
+        return ArrayView(value, forms)
+    return value
+
+
+def _inner_forms(forms: tuple[Form, ...], segment: Segment) -> tuple[Form, ...]:
+    """Return the forms of a child, whichever of its container's forms is taken."""
+    shapes = [_inner_shape(form, segment) for form in forms]
+    return tuple(dict.fromkeys(form for shape in shapes if shape is not None for form in shape.forms))
+
+
+def _inner_shape(form: Form, segment: Segment) -> Shape | None:
+    if isinstance(form, ObjectForm) and isinstance(segment, str):
+        return form.shape_of(segment)
+    if isinstance(form, ArrayForm) and isinstance(segment, int):
+        return form.prefix[segment] if segment < len(form.prefix) else form.rest
+    return None
+
+
+def _key_of(forms: tuple[Form, ...], name: str) -> str:
+    """Return the key that an attribute has in the text."""
+    for form in forms:
+        if isinstance(form, ObjectForm) and name in form.attributes:
+            return form.attributes[name]
+    return name
+
+
+def _is_known(forms: tuple[Form, ...], key: str) -> bool:
+    return any(isinstance(form, ObjectForm) and key in form.properties for form in forms)
+
+
+def _at(value: JsonValue | Missing, path: Path) -> JsonValue | Missing:
+    for segment in path:
+        if isinstance(value, dict) and isinstance(segment, str):
+            value = value.get(segment, MISSING)
+        elif isinstance(value, list) and isinstance(segment, int) and segment < len(value):
+            value = value[segment]
+        else:
+            return MISSING
+    return value

@@ -1,0 +1,153 @@
+"""The open containers of a document, and how each of them may be read.
+
+A *level* is an open container.
+A *reading* is one form that it may have, with what was found in it so far: one most often, several while a union is
+not decided.
+A *group* is what a reading of the container around has to choose from; who fails leaves it, unless nobody else is left.
+
+Rule: a group only shrinks, and the values of a reading are only added to.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from jsontide.schema._shapes import ANY, ArrayForm, Form, ObjectForm
+
+if TYPE_CHECKING:
+    from jsontide._path import Segment
+    from jsontide._values import JsonValue
+    from jsontide.schema._shapes import Shape
+
+Values: TypeAlias = Any
+"""A `list` for an array, a `dict` for an object; which one, the level knows."""
+
+
+class Reading:
+    """A container read by one form."""
+
+    __slots__ = ("failed", "finals", "form", "has_hole", "repeats", "values", "waits")
+
+    def __init__(self, form: Form, values: Values) -> None:
+        self.form = form
+        self.values: Values = values  # what may be shown of its closed children
+        self.finals: dict[Segment, JsonValue] = {}  # children that look otherwise at the end, with their defaults
+        self.has_hole = False  # an item did not fit: those after it would be shown at a wrong index
+        self.repeats = False  # a key came twice
+        self.failed = False  # something in it does not fit
+        self.waits: frozenset[str] = form.gates if isinstance(form, ObjectForm) else frozenset()
+
+    def shape_at(self, segment: Segment) -> Shape | None:
+        """Return the shape of a child, `None` where there may be none."""
+        form = self.form
+        if isinstance(form, ObjectForm):
+            return form.shape_of(cast("str", segment))
+        if isinstance(form, ArrayForm):
+            at = cast("int", segment)
+            if form.most is not None and at >= form.most:
+                return None
+            return form.prefix[at] if at < len(form.prefix) else form.rest
+        return ANY
+
+    def store(self, segment: Segment, value: JsonValue, final: JsonValue) -> None:
+        """Take in a closed child that may be shown."""
+        values = self.values
+        if isinstance(values, dict):
+            if segment in values:
+                self.repeats = True
+                self.finals.pop(segment, None)
+            values[segment] = value
+            if self.waits:
+                self.waits -= {cast("str", segment)}
+        elif self.has_hole:
+            return
+        else:
+            values.append(value)
+        if final is not value:
+            self.finals[segment] = final
+
+    def skip(self, segment: Segment) -> None:
+        """Leave out a closed child that does not fit."""
+        if isinstance(self.values, dict):
+            if segment in self.values:
+                self.repeats = True
+                del self.values[segment]
+                self.finals.pop(segment, None)
+        else:
+            self.has_hole = True
+
+    def final(self) -> Values:
+        """Return the values as they are at the end: with defaults."""
+        values, form = self.values, self.form
+        if isinstance(values, list):
+            return [self.finals.get(at, value) for at, value in enumerate(values)] if self.finals else values
+        missing = [key for key in form.defaults if key not in values] if isinstance(form, ObjectForm) else []
+        if not missing and not self.finals:
+            return values
+        defaults = cast("ObjectForm", form).defaults if missing else {}
+        return {**values, **self.finals, **{key: deepcopy(defaults[key]) for key in missing}}
+
+
+class Group:
+    """The readings that one reading of the container around can still choose from."""
+
+    __slots__ = ("alive", "is_dead", "parent", "shape")
+
+    def __init__(self, parent: Reading | None, shape: Shape, alive: list[Reading]) -> None:
+        self.parent = parent  # none around the document
+        self.shape = shape
+        self.alive = alive
+        self.is_dead = False  # all of them failed at the same moment
+
+    @property
+    def is_decided(self) -> bool:
+        return len(self.alive) == 1 and not self.is_dead
+
+    @property
+    def around(self) -> Reading:
+        return cast("Reading", self.parent)
+
+    @property
+    def best(self) -> Reading:
+        """Of those that fit a closed value, the one that shows most of it."""
+        return max(self.alive, key=lambda reading: len(reading.values)) if len(self.alive) > 1 else self.alive[0]
+
+
+class Level:
+    """An open container."""
+
+    __slots__ = ("count", "groups", "node_id", "old", "readings", "seen", "segment", "start")
+
+    def __init__(self, node_id: int, segment: Segment, start: int, groups: list[Group]) -> None:
+        self.node_id = node_id
+        self.segment = segment  # in the container around
+        self.start = start  # where it begins in the text
+        self.groups = groups
+        self.readings = self.left()
+        self.count = 0  # children so far
+        self.seen: set[str] | None = None  # their keys, where only the first of equal ones counts
+        self.old: Values = None  # how an earlier resolution showed it, where that is followed again
+
+    def left(self) -> list[Reading]:
+        """Return the readings that some group has left."""
+        if len(self.groups) == 1:
+            return [] if self.groups[0].is_dead else self.groups[0].alive
+        return list(dict.fromkeys(each for group in self.groups if not group.is_dead for each in group.alive))
+
+    def group_of(self, reading: Reading) -> Group | None:
+        """Return the group that a reading of the container around chooses from."""
+        for group in self.groups:
+            if group.parent is reading:
+                return group
+        return None
+
+    def is_hidden(self, segment: Segment) -> bool:
+        """Tell whether an earlier member of the same key is the one that counts."""
+        seen = self.seen
+        if seen is None or not isinstance(segment, str):
+            return False
+        if segment in seen:
+            return True
+        seen.add(segment)
+        return False

@@ -1,0 +1,257 @@
+"""A schema and a parser state in, what may be shown of it out.
+
+A resolution is a value: it never changes, and the same state always gives the same one, with or without a cache.
+The cache of a resolution says where its trace stood; the next resolution goes on from there.
+Who goes on from an older one gets a trace of its own, which begins by following the text again.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+
+from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.schema._compile import Compiled, compiled
+from jsontide.schema._keywords import short
+from jsontide.schema._mismatch import SchemaMismatch
+from jsontide.schema._trace import Trace
+from jsontide.tree import ParserState, node_at
+from jsontide.tree._log import check_floats, goes_on_from, is_still_at, log_of, position_of
+from jsontide.tree._state import check_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from jsontide.schema._compile import Policies
+    from jsontide.schema._shapes import Problem
+
+Model = TypeVar("Model")
+
+
+class Status(Enum):
+    """How far a resolution has come."""
+
+    PENDING = "pending"
+    """Nothing may be shown yet."""
+    PARTIAL = "partial"
+    """Something is shown, and more will come."""
+    FINAL = "final"
+    """The document is complete, and the validator has accepted it."""
+    MISMATCH = "mismatch"
+    """Something does not fit the schema; what fits is still shown."""
+
+
+class ResolutionCache:
+    """Where a resolution stood, for the next call to go on from; it can be passed again at any time."""
+
+    __slots__ = ()
+
+
+class _Outcome(Generic[Model]):
+    """What a resolution says beside its value: the same object while nothing but a string grows."""
+
+    __slots__ = ("error_count", "model", "open_errors", "plan", "status", "trace")
+
+    def __init__(self, plan: Compiled[Model], trace: Trace, value: JsonValue | Missing) -> None:
+        ladder = trace.ladder
+        self.plan = plan
+        self.trace = trace
+        self.error_count = len(ladder.errors)
+        self.open_errors = ladder.open_errors
+        self.model: Model | Missing = MISSING
+        self.status = Status.PENDING if value is MISSING else Status.PARTIAL
+        if ladder.errors or ladder.open_errors:
+            self.status = Status.MISMATCH
+
+
+class Resolution(ResolutionCache, Generic[Model]):
+    """What a schema shows of a parser state; made by `from_json_ast`.
+
+    Values read from it are plain Python containers, shared with other resolutions of the stream: they are for reading
+    only.
+    """
+
+    __slots__ = ("_outcome", "_state", "_step", "value")
+
+    def __init__(self, outcome: _Outcome[Model], state: ParserState, step: int, value: JsonValue | Missing) -> None:
+        self._outcome = outcome
+        self._state = state
+        self._step = step
+        self.value = value
+        """What may be shown now, `MISSING` while nothing may."""
+
+    @property
+    def status(self) -> Status:
+        """How far it has come."""
+        return self._outcome.status
+
+    @property
+    def model(self) -> Model | Missing:
+        """What the validator made of the complete document: an instance of the type; of a JSON Schema the value itself.
+
+        `MISSING` unless the status is `FINAL`.
+        """
+        return self._outcome.model
+
+    @property
+    def errors(self) -> tuple[SchemaMismatch, ...]:
+        """What does not fit, in the order in which that showed."""
+        outcome = self._outcome
+        return (*outcome.trace.ladder.errors[: outcome.error_count], *outcome.open_errors)
+
+    @property
+    def cache(self) -> ResolutionCache:
+        """What to pass to the next call."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"<Resolution {self.status.name} of {self._state!r}>"
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        plan = self._outcome.plan
+        return _restore, (plan.source, plan.policies, self._state)
+
+
+@overload
+def from_json_ast(
+    schema: type[Model],
+    state: ParserState,
+    cache: ResolutionCache | None = None,
+    *,
+    policies: Policies | None = None,
+) -> Resolution[Model]: ...
+@overload
+def from_json_ast(
+    schema: Mapping[str, object],
+    state: ParserState,
+    cache: ResolutionCache | None = None,
+    *,
+    policies: Policies | None = None,
+) -> Resolution[JsonValue]: ...
+@overload
+def from_json_ast(
+    schema: object,
+    state: ParserState,
+    cache: ResolutionCache | None = None,
+    *,
+    policies: Policies | None = None,
+) -> Resolution[object]: ...
+def from_json_ast(
+    schema: object,
+    state: ParserState,
+    cache: ResolutionCache | None = None,
+    *,
+    policies: Policies | None = None,
+) -> Resolution[Any]:
+    """Return what may be shown of a parser state by a schema.
+
+    `schema` is a JSON Schema as a `dict`, or whatever pydantic's `TypeAdapter` takes: models, dataclasses, ...
+    `cache` is that of the resolution before; it saves work and keeps identities, and changes nothing else.
+    `policies` maps path patterns to `Stream()`, `Done()` or `Gate()`, for schemas that cannot be edited.
+
+    >>> from jsontide import create_parser_state, parse_chunk
+    >>> schema = {"properties": {"kind": {"enum": ["train", "tram"]}, "to": {"type": "string"}}}
+    >>> state = parse_chunk(create_parser_state(), '{"to": "Kyo')
+    >>> resolution = from_json_ast(schema, state)
+    >>> resolution.value
+    {'to': 'Kyo'}
+    >>> resolution = from_json_ast(schema, parse_chunk(state, 'to", "kind": "tra'), resolution.cache)
+    >>> resolution.value
+    {'to': 'Kyoto'}
+    """
+    if cache is not None:
+        if not isinstance(cache, Resolution):
+            message = f"a cache must be that of a resolution, not {type(cache).__name__}"
+            raise TypeError(message)
+        plan = cache._outcome.plan
+        if plan.source is schema and plan.policies is policies:
+            return cache if cache._state is state else _go_on(cache, state)
+    check_state(state)
+    return _begin(compiled(schema, policies), state)
+
+
+def _restore(source: object, policies: Policies | None, state: ParserState) -> Resolution[object]:
+    return from_json_ast(source, state, policies=policies)
+
+
+def _begin(plan: Compiled[Model], state: ParserState) -> Resolution[Model]:
+    """Resolve a state without knowing an earlier one."""
+    check_floats(state)
+    return _resolve(plan, state, Trace(plan.shape, state))
+
+
+def _go_on(before: Resolution[Model], state: ParserState) -> Resolution[Model]:
+    """Resolve a state, with the work that was done for an earlier one if there is any to use."""
+    if not isinstance(state, ParserState):
+        check_state(state)
+    outcome, earlier = before._outcome, before._state
+    trace = outcome.trace
+    is_newest = trace.step == before._step
+    if is_newest and trace.spot is not None and is_still_at(state, trace.spot, earlier):
+        # It says nothing new, or only more of a string: most states do.
+        trace.step = step = before._step + 1
+        value = before.value if trace.picture.text_id < 0 else trace.grow(state)
+        return Resolution(outcome, state, step, value)
+    if not goes_on_from(state, earlier):
+        return _begin(outcome.plan, state)
+    if not is_newest:
+        trace = Trace(outcome.plan.shape, earlier)
+        trace.follow_again(earlier, before.value)
+    return _resolve(outcome.plan, state, trace, before)
+
+
+def _resolve(
+    plan: Compiled[Model], state: ParserState, trace: Trace, before: Resolution[Model] | None = None
+) -> Resolution[Model]:
+    # Counted before anything is written: a resolution whose successor is broken off is no longer the newest.
+    trace.step += 1
+    trace.follow(state)
+    value = trace.show()
+    resolution = Resolution(_Outcome(plan, trace, value), state, trace.step, value)
+    if state.is_complete:
+        trace.spot = None  # what follows may be wrong, and then nothing is final
+        _finish(resolution, before)
+    return resolution
+
+
+def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> None:
+    """Let the validator have the last word."""
+    outcome, state = resolution._outcome, resolution._state
+    if before is not None and before.status is Status.FINAL and before._outcome.trace is outcome.trace:
+        resolution._outcome, resolution.value = before._outcome, before.value
+        return
+    validated = outcome.plan.validator.validated(cast("JsonValue", state.value))
+    is_agreed = outcome.status is not Status.MISMATCH
+    if validated.problems or not (is_agreed or validated.is_sure):
+        outcome.open_errors = _unreported(validated.problems, resolution)
+        outcome.status = Status.MISMATCH
+        return
+    resolution.value = outcome.trace.ladder.document.final()[0] if is_agreed else state.value
+    outcome.status = Status.FINAL
+    outcome.model = validated.model
+    outcome.error_count = 0
+    outcome.open_errors = []
+
+
+def _unreported(problems: tuple[Problem, ...], resolution: Resolution[Model]) -> list[SchemaMismatch]:
+    """Return what the validator says of places that nothing was said of before."""
+    told = {error.path for error in resolution.errors}
+    around = {path[:length] for path in told for length in range(len(path))}
+    found: list[SchemaMismatch] = []
+    for problem in problems:
+        path = problem.path
+        if told and problem.of_branch:
+            continue
+        if path not in around and not any(path[:length] in told for length in range(len(path) + 1)):
+            found.append(_placed(problem, resolution._state))
+    return found
+
+
+def _placed(problem: Problem, state: ParserState) -> SchemaMismatch:
+    """Find where in the text a problem is: at its value, or at the container around if there is none."""
+    node = node_at(state, problem.path)
+    found = "nothing" if node is None else short(node.resolved_value)
+    around = node or node_at(state, problem.path[:-1])
+    start = 0 if around is None else log_of(state).starts[around.id] - (around.type == "string")
+    line, column = position_of(state, start)
+    return SchemaMismatch(problem.path, problem.reason, problem.expected, found, start, line, column)

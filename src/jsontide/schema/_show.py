@@ -1,0 +1,251 @@
+"""The readings of the open path in, the value to hand out for them out.
+
+A showing is a chain of views, one for each reading that is shown, each holding the next one in its last place.
+As in `tree`, a view is brought up to date in place while nobody else can see it, because copying it would cost as much
+as it is wide; and two showings take turns, because most programs hold the last value while they ask for the next one.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from jsontide._values import MISSING
+from jsontide.tree._references import OUR_VIEW, are_referred_to, is_referred_to
+
+if TYPE_CHECKING:
+    from jsontide._path import Segment
+    from jsontide._values import JsonValue, Missing
+    from jsontide.schema._readings import Reading, Values
+    from jsontide.tree._log import OpenScalar
+
+_LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy
+
+
+class Picture:
+    """What there is to show: a chain of readings, where each stands, and the open string in the last one.
+
+    A picture stays the same while more of that string comes.
+    """
+
+    __slots__ = ("piece_count", "pieces", "readings", "segments", "text_id", "text_segment")
+
+    def __init__(self, readings: list[Reading], segments: list[Segment], text: OpenScalar | None) -> None:
+        self.readings = readings
+        self.segments = segments
+        self.text_id = -1  # the node of the open string, -1 if there is none to show
+        self.text_segment: Segment = 0
+        self.pieces: list[str] = []
+        self.piece_count = 0  # so many of the pieces are there
+        if text is not None:
+            self.text_id = text.node_id
+            self.text_segment = len(readings[-1].values) if text.key is None else text.key
+            self.pieces = text.pieces
+            self.piece_count = text.piece_count
+
+
+class Showing:
+    """A chain of views; the first shows the document, whose only value is the root, and is never handed out."""
+
+    __slots__ = ("picture", "piece_count", "readings", "text", "text_id", "text_segment", "views")
+
+    def __init__(self, readings: list[Reading], views: list[Values]) -> None:
+        self.readings = readings
+        self.views = views
+        self.picture: Picture | None = None  # the last one that was shown
+        self.text = ""
+        self.text_id = -1  # the open string that the last view ends in, -1 if it ends in none
+        self.text_segment: Segment = 0
+        self.piece_count = 0  # how many of its pieces are shown
+
+    @property
+    def value(self) -> JsonValue | Missing:
+        document: list[JsonValue] = self.views[0]
+        return document[0] if document else MISSING
+
+    def shows(self, picture: Picture) -> bool:
+        """Tell whether the views are right as they are; note then what is open in them.
+
+        Only the last reading can have changed: what is open in the others is the next one.
+        """
+        if picture is self.picture:
+            return self.piece_count == picture.piece_count
+        count = len(picture.readings)
+        if self.readings[:count] != picture.readings or not self._is_last_right(picture, count - 1):
+            return False
+        del self.readings[count:]
+        del self.views[count:]
+        self.picture = picture
+        self.text_id = picture.text_id
+        self.piece_count = picture.piece_count
+        return True
+
+    def _is_last_right(self, picture: Picture, last: int) -> bool:
+        reading = picture.readings[last]
+        if reading.repeats:
+            return False
+        if picture.text_id < 0:
+            return _is_all_shown(self.views[last], reading.values)
+        is_same_text = self.text_id == picture.text_id and self.piece_count == picture.piece_count
+        return is_same_text and last == len(self.readings) - 1
+
+    def update(self, picture: Picture) -> bool:
+        """Show what there is now, if nobody can see the views that would change."""
+        readings = picture.readings
+        if picture is self.picture or (
+            picture.text_id >= 0 and self.text_id == picture.text_id and self.readings == readings
+        ):
+            self.picture = picture
+            return self.grow(picture)
+        known = self._known(picture)
+        has_child = self.text_id >= 0 or known < len(self.readings)
+        if are_referred_to(self.views[:known], OUR_VIEW + 1):
+            return False
+        del self.readings[known:]
+        del self.views[known:]
+        _bring_up_to_date(self.views[-1], readings[known - 1], has_child=has_child)
+        for at in range(known, len(readings)):
+            view = readings[at].values.copy()
+            _show_child(self.views[-1], readings[at - 1], picture.segments[at], view)
+            self.readings.append(readings[at])
+            self.views.append(view)
+        self.picture = picture
+        self.text_id = picture.text_id
+        self.piece_count = picture.piece_count
+        if picture.text_id >= 0:
+            self._show_text(picture)
+        return True
+
+    def _known(self, picture: Picture) -> int:
+        """Return how many readings of a picture are shown already."""
+        if self.picture is not None and self.picture.readings is picture.readings:
+            return len(self.readings)
+        known = 0
+        for mine, wanted in zip(self.readings, picture.readings, strict=False):
+            if mine is not wanted:
+                break
+            known += 1
+        return known
+
+    def _show_text(self, picture: Picture) -> None:
+        self.text = "".join(picture.pieces[: picture.piece_count])
+        self.text_segment = picture.text_segment
+        _show_child(self.views[-1], self.readings[-1], picture.text_segment, self.text)
+
+    def grow(self, picture: Picture) -> bool:
+        """Show more of the same string: nothing else has changed."""
+        views = self.views
+        if are_referred_to(views, OUR_VIEW):
+            return False
+        text = self.text
+        if len(text) > _LONG:
+            if is_referred_to(text, _OUR_TEXT):
+                return False
+            # Now nobody else refers to the string, and Python extends it in place.
+            self.text = ""
+            views[-1][self.text_segment] = None
+        pieces, count = picture.pieces, self.piece_count
+        text += pieces[count] if picture.piece_count == count + 1 else "".join(pieces[count : picture.piece_count])
+        self.text = text
+        self.piece_count = picture.piece_count
+        views[-1][self.text_segment] = text
+        return True
+
+    def settle(self, reading: Reading) -> None:
+        """Let the view of a reading that closes be its values, if it shows all of them."""
+        for at, mine in enumerate(self.readings):
+            if mine is reading:
+                view = self.views[at]
+                if _is_all_shown(view, reading.values) and not reading.repeats:
+                    reading.values = view
+                return
+
+
+def restored_showing(picture: Picture, views: list[Values]) -> Showing | None:
+    """Return a showing of views that were made before, if they show just this."""
+    if None in views:
+        return None
+    showing = Showing(list(picture.readings), views)
+    if picture.text_id >= 0:
+        showing.text = "".join(picture.pieces[: picture.piece_count])
+        showing.text_id = picture.text_id
+        showing.text_segment = picture.text_segment
+        showing.piece_count = picture.piece_count
+    return showing if showing.shows(picture) else None
+
+
+def begin_showing(document: Reading) -> Showing:
+    """Return a showing of nothing."""
+    return Showing([document], [[]])
+
+
+def is_same_value(old: Values, values: Values) -> bool:
+    """Compare two containers whose containers are the same objects if they are equal."""
+    if type(old) is not type(values) or len(old) != len(values):
+        return False
+    if isinstance(old, dict):
+        return list(old) == list(values) and all(map(_is_same, old.values(), values.values()))
+    return all(map(_is_same, old, values))
+
+
+def _is_all_shown(view: Values, values: Values) -> bool:
+    """Compare what a container showed with what it holds at its end; all but the last were compared before."""
+    return len(view) == len(values) and (not view or _is_same(_last(view), _last(values)))
+
+
+def _last(values: Values) -> object:
+    if isinstance(values, list):
+        return values[-1]
+    key = next(reversed(values))
+    return values[key]
+
+
+def _is_same(old: object, new: object) -> bool:
+    """Compare what stands at one place at two moments: strings are made anew as they grow."""
+    return old is new or (isinstance(old, str) and isinstance(new, str) and old == new)
+
+
+def _bring_up_to_date(view: Values, reading: Reading, *, has_child: bool) -> None:
+    """Add the values that closed since; `has_child` tells that the last one in view was open."""
+    values: Any = reading.values
+    shown = len(view) - has_child
+    if isinstance(view, list):
+        view[shown:] = values[shown:]
+    elif reading.repeats or shown <= 0:
+        view.clear()
+        view.update(values)
+    else:
+        if has_child:
+            view.popitem()
+        newest = list(islice(reversed(values.items()), len(values) - shown))
+        view.update(reversed(newest))
+
+
+def _show_child(view: Values, reading: Reading, segment: Segment, child: object) -> None:
+    if isinstance(view, list):
+        view.append(child)
+        return
+    if segment in reading.values:
+        reading.repeats = True
+    view[segment] = child
+
+
+def _measure_text() -> int:
+    """Count as `grow` does how often a string is referred to that only its view and its showing hold.
+
+    Measured here, because calls of compiled code add other references than calls inside of it.
+    """
+    if OUR_VIEW < 0:
+        return OUR_VIEW
+    showing = Showing([], [[]])
+    showing.text = str(OUR_VIEW) * 2
+    view = [showing.text]
+    text = showing.text
+    limit = 0
+    while is_referred_to(text, limit):
+        limit += 1
+    view.append(text)  # a use: until here the view holds the string
+    return limit
+
+
+_OUR_TEXT: Final = _measure_text()

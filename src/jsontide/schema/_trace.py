@@ -1,0 +1,292 @@
+"""The log of a parser state in, what the schema makes of it out: a fold over nodes, each looked at once.
+
+A trace goes along one stream and is written only by the newest resolution; older ones start a trace of their own.
+Nodes come in the order in which they open; that a container closed is seen when the log goes on outside of it.
+An open scalar is not in the log: it is looked at last, and what follows from it is undone before the next fold.
+
+Rule: what happens at one character happens at once, and what happens at different characters in their order; so how
+the text was cut makes no difference.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from jsontide._values import MISSING
+from jsontide.schema._ladder import Failure, Ladder
+from jsontide.schema._mismatch import MismatchReason
+from jsontide.schema._readings import Group, Level, Reading
+from jsontide.schema._shapes import ArrayForm, EnumForm, Form, ObjectForm, is_same_json
+from jsontide.schema._show import Picture, begin_showing, is_same_value, restored_showing
+from jsontide.schema._verdict import (
+    Refusal,
+    beginning,
+    judge,
+    judge_open,
+    longest_member,
+    open_forms,
+    shows_growing,
+)
+from jsontide.tree._containers import Container, ObjectContainer
+from jsontide.tree._log import keeps_first, log_of, open_scalar, piece_count_of, spot_of
+
+if TYPE_CHECKING:
+    from jsontide._path import Path, Segment
+    from jsontide._values import JsonValue, Missing
+    from jsontide.schema._readings import Values
+    from jsontide.schema._shapes import Shape
+    from jsontide.schema._show import Showing
+    from jsontide.tree import ParserState
+    from jsontide.tree._log import Log, OpenScalar, Spot
+
+
+class Trace:
+    """Where the fold stands."""
+
+    def __init__(self, shape: Shape, state: ParserState) -> None:
+        self.ladder = Ladder(shape, state)
+        self.length = 0  # nodes of the log that are folded
+        self.step = 0  # resolutions made
+        self.newest = begin_showing(self.ladder.document)
+        self.spare: Showing | None = None
+        self.picture = Picture([self.ladder.document], [0], None)
+        self.spot: Spot | None = None  # where nothing new can be told, if the last state stood at such a spot
+
+    def follow(self, state: ParserState) -> None:
+        """Fold what came since."""
+        ladder = self.ladder
+        ladder.state = state
+        ladder.undo()
+        self._fold(log_of(state))
+        scalar = open_scalar(state)
+        is_settled = True
+        if scalar is not None:
+            ladder.is_journaling = True
+            is_settled = self._look_at(scalar)
+            ladder.is_journaling = False
+        self.spot = spot_of(state) if is_settled else None
+        before = self.picture
+        readings, segments = ladder.chain() if ladder.is_stale else (before.readings, before.segments)
+        ladder.is_stale = False
+        text = scalar if scalar is not None and self._is_shown(scalar, readings) else None
+        self.picture = Picture(readings, segments, text)
+
+    def grow(self, state: ParserState) -> JsonValue | Missing:
+        """Return the value with more of the open string, at a state that says nothing else."""
+        picture, other = self.picture, self.spare
+        picture.piece_count = piece_count_of(state)
+        if other is None or other.picture is not picture or self.newest.piece_count == picture.piece_count:
+            return self.show()
+        if not other.grow(picture):
+            return self.show()
+        self.newest, self.spare = other, self.newest
+        return other.value
+
+    def show(self) -> JsonValue | Missing:
+        """Return the value as it is now."""
+        newest, picture = self.newest, self.picture
+        if newest.shows(picture):
+            return newest.value
+        # The last resolution still holds what the newest showing shows.
+        other = self.spare
+        if other is None or not other.update(picture):
+            other = begin_showing(self.ladder.document)
+            other.update(picture)
+        self.spare = newest
+        self.newest = other
+        return other.value
+
+    def follow_again(self, state: ParserState, value: JsonValue | Missing) -> None:
+        """Fold from the start up to a state that was resolved before, with the objects that were shown then."""
+        self.ladder.levels[0].old = [] if value is MISSING else [value]
+        self.follow(state)
+        picture = self.picture
+        views = [level.old for level in self.ladder.levels[: len(picture.readings)]]
+        showing = restored_showing(picture, views)
+        if showing is not None:
+            self.newest = showing
+        for level in self.ladder.levels:
+            level.old = None
+
+    def _fold(self, log: Log) -> None:
+        levels = self.ladder.levels
+        for node_id in range(self.length, log.length):
+            owner_id = log.owners[node_id].node_id
+            while levels[-1].node_id != owner_id:
+                self._close(log)
+            level = levels[-1]
+            key = log.keys[node_id]
+            segment = level.count if key is None else key
+            level.count += 1
+            if level.is_hidden(segment):
+                self._pass_over(node_id, segment, log)
+                continue
+            entry = log.entries[node_id]
+            if isinstance(entry, Container):
+                self._open(level, node_id, segment, log)
+            else:
+                self._take(level, segment, entry, log.starts[node_id])
+        self.length = log.length
+        while levels[-1].node_id != log.top_id:
+            self._close(log)
+
+    def _pass_over(self, node_id: int, segment: Segment, log: Log) -> None:
+        """Read nothing in a member that an earlier one of the same key hides."""
+        if isinstance(log.entries[node_id], Container):
+            self.ladder.levels.append(Level(node_id, segment, log.starts[node_id], []))
+
+    def _open(self, level: Level, node_id: int, segment: Segment, log: Log) -> None:
+        is_object = isinstance(log.entries[node_id], ObjectContainer)
+        start = log.starts[node_id]
+        groups: list[Group] = []
+        failures: list[Failure] = []
+        made: dict[Form, Reading] = {}
+        for reading in level.readings:
+            shape = reading.shape_at(segment)
+            forms = () if shape is None else shape.by_kind["object" if is_object else "array"]
+            for form in forms:
+                if form not in made:
+                    made[form] = Reading(form, {} if is_object else [])
+            if shape is not None and forms:
+                groups.append(Group(reading, shape, [made[form] for form in forms]))
+                continue
+            refusal = _no_room(reading) if shape is None else _wrong_container(shape, is_object=is_object)
+            if refusal is not None:
+                reading.skip(segment)
+                failures.append(Failure(0, reading, self.ladder.mismatch((segment,), refusal, start)))
+        if failures:
+            self.ladder.fail(failures)
+            groups = [group for group in groups if group.parent in level.readings]
+        opened = Level(node_id, segment, start, groups)
+        if is_object and keeps_first(self.ladder.state):
+            opened.seen = set()
+        if level.old is not None:
+            opened.old = _at(level.old, segment)
+        self.ladder.levels.append(opened)
+        self.ladder.is_stale = True
+
+    def _take(self, level: Level, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
+        """Take in a closed scalar."""
+        failures: list[Failure] = []
+        for reading in level.readings:
+            shape = reading.shape_at(segment)
+            if shape is None:
+                refusal = _no_room(reading)
+            else:
+                shown, refusal = judge(shape, value)
+                if refusal is None:
+                    self.ladder.is_stale |= bool(reading.waits)
+                    reading.store(segment, shown, shown)
+            if refusal is None:
+                continue
+            if refusal.was_shown:
+                reading.store(segment, value, value)
+            else:
+                reading.skip(segment)
+            mismatch = self.ladder.mismatch((segment,), refusal, start - isinstance(value, str))
+            failures.append(Failure(refusal.offset, reading, mismatch))
+        if failures:
+            self.ladder.fail_in_turn(failures)
+
+    def _look_at(self, scalar: OpenScalar) -> bool:
+        """See what an open scalar shows already; tell whether more of it would show nothing new before it closes."""
+        level = self.ladder.levels[-1]
+        segment = level.count if scalar.key is None else scalar.key
+        is_text = scalar.kind == "string"
+        is_settled = True
+        failures: list[Failure] = []
+        for reading in level.readings:
+            shape = reading.shape_at(segment)
+            if shape is None:
+                refusal = _no_room(reading)
+            else:
+                longest = longest_member(shape)
+                text = beginning(scalar, longest) if is_text else ""
+                is_settled = is_settled and (not is_text or longest < 0 or len(text) > longest)
+                refusal = judge_open(shape, scalar.kind, text)
+            if refusal is not None:
+                mismatch = self.ladder.mismatch((segment,), refusal, scalar.start - is_text)
+                failures.append(Failure(refusal.offset, reading, mismatch))
+        if failures:
+            self.ladder.fail_in_turn(failures)
+        return is_settled
+
+    def _is_shown(self, scalar: OpenScalar, readings: list[Reading]) -> bool:
+        """Tell whether an open scalar is to be shown: its container is, and it can only be a string."""
+        reading = readings[-1]
+        if scalar.kind != "string" or len(readings) < len(self.ladder.levels) or reading.has_hole:
+            return False
+        shape = reading.shape_at(self.ladder.levels[-1].count if scalar.key is None else scalar.key)
+        return shape is not None and shows_growing(shape, open_forms(shape, beginning(scalar, longest_member(shape))))
+
+    def _close(self, log: Log) -> None:
+        """Finish the innermost container, and give it to those who wait for it."""
+        level = self.ladder.levels[-1]
+        value: Any = cast("Container", log.entries[level.node_id]).value()
+        failures = [failure for reading in level.readings for failure in self._finish(level, reading, value)]
+        if failures:
+            self.ladder.fail(failures)
+        self.ladder.levels.pop()
+        self.ladder.is_stale = True
+        for group in level.groups:
+            best = group.best
+            if group.is_dead or (best.waits and best.failed):
+                group.around.skip(level.segment)
+                continue
+            self.newest.settle(best)
+            if level.old is not None and is_same_value(level.old, best.values):
+                best.values = level.old
+            group.around.store(level.segment, best.values, best.final())
+
+    def _finish(self, level: Level, reading: Reading, value: Values) -> list[Failure]:
+        """Say what is wrong with a container that closes."""
+        form = reading.form
+        found: list[tuple[Path, Refusal]] = []
+        if isinstance(form, ObjectForm):
+            found += [
+                ((key,), Refusal(0, MismatchReason.MISSING_KEY, form.expected_at(key), "nothing"))
+                for key in form.required
+                if key not in value
+            ]
+        elif isinstance(form, ArrayForm) and len(value) < form.least:
+            least = f"at least {_items(form.least)}"
+            found.append(((), Refusal(0, MismatchReason.WRONG_LENGTH, least, _items(len(value)))))
+        elif isinstance(form, EnumForm) and not any(is_same_json(member, value) for member in form.members):
+            found.append(((), Refusal(0, MismatchReason.NOT_A_MEMBER, form.expected, _container_name(value))))
+        if form.check is not None:
+            found += [
+                (problem.path, Refusal(0, problem.reason, problem.expected, _container_name(value)))
+                for problem in form.check.problems(value)
+            ]
+        return [Failure(0, reading, self.ladder.mismatch(path, refusal, level.start)) for path, refusal in found]
+
+
+def _no_room(reading: Reading) -> Refusal | None:
+    """Say why a container has no place for another child, unless it is just ignored."""
+    form = reading.form
+    if isinstance(form, ArrayForm):
+        most = len(form.prefix) if form.rest is None else form.most or 0
+        return Refusal(0, MismatchReason.WRONG_LENGTH, f"at most {_items(most)}", "one more")
+    if isinstance(form, ObjectForm) and form.extra == "forbid":
+        return Refusal(0, MismatchReason.UNKNOWN_KEY, "no other keys", "one")
+    return None
+
+
+def _wrong_container(shape: Shape, *, is_object: bool) -> Refusal:
+    return Refusal(0, MismatchReason.WRONG_TYPE, shape.expected, "an object" if is_object else "an array")
+
+
+def _items(count: int) -> str:
+    return "1 item" if count == 1 else f"{count} items"
+
+
+def _container_name(value: Values) -> str:
+    return "an object" if isinstance(value, dict) else "an array"
+
+
+def _at(old: Values, segment: Segment) -> Values:
+    """Return what an earlier value showed at a place, if anything."""
+    if isinstance(old, dict):
+        return old.get(segment)
+    at = cast("int", segment)
+    return old[at] if at < len(old) else None

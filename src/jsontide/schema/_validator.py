@@ -1,0 +1,65 @@
+"""A whole JSON value in, what the program's own validator makes of it out.
+
+This is the one place that says what to install.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+
+from jsontide._values import MISSING, JsonValue, Missing
+
+if TYPE_CHECKING:
+    from jsontide._path import Path, Segment
+    from jsontide.schema._shapes import Problem
+
+Model = TypeVar("Model")
+
+
+class Validated(NamedTuple, Generic[Model]):
+    """The instance, or `MISSING` and what is wrong."""
+
+    model: Model | Missing
+    problems: tuple[Problem, ...] = ()
+    is_sure: bool = True
+    """Whether the validator could read the whole document."""
+
+
+class Validator(Protocol[Model]):
+    """Has the last word on a complete document."""
+
+    def validated(self, value: JsonValue) -> Validated[Model]:
+        """Return the instance that a value becomes."""
+
+
+def has_package(name: str) -> bool:
+    return find_spec(name) is not None
+
+
+def need_package(name: str, purpose: str) -> None:
+    """Refuse to go on without a package."""
+    if not has_package(name):
+        message = f"{purpose} needs the package {name}: pip install 'jsontide[{name}]'"
+        raise ImportError(message, name=name)
+
+
+def path_in(value: JsonValue, location: tuple[Segment, ...]) -> Path:
+    """Return the path of a validator's location: what is not in the document names a branch, or what is missing."""
+    path: list[Segment] = []
+    for number, segment in enumerate(location):
+        inner = _child(value, segment)
+        if inner is not MISSING:
+            path.append(segment)
+            value = inner
+        elif number == len(location) - 1 and isinstance(segment, str) and isinstance(value, dict):
+            path.append(segment)
+    return tuple(path)
+
+
+def _child(value: JsonValue, segment: Segment) -> JsonValue | Missing:
+    if isinstance(value, dict) and isinstance(segment, str):
+        return value.get(segment, MISSING)
+    if isinstance(value, list) and isinstance(segment, int) and 0 <= segment < len(value):
+        return value[segment]
+    return MISSING

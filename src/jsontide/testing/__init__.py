@@ -1,0 +1,8 @@
+"""For tests of programs that use messages: recordings of streams, cut at random and replayed.
+
+`jsontide.testing.pytest_plugin` has them as a fixture for pytest.
+"""
+
+from jsontide.testing._recording import Recording
+
+__all__ = ["Recording"]

@@ -1,0 +1,161 @@
+"""End to end: the real clients of openai and anthropic against a server on loopback that streams recordings."""
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from jsontide.adapters import astream_message, stream_message
+from jsontide.messages import ErrorKind, Message, Outcome
+from tests.recordings import Reading, events, needs_recordings, reading
+
+openai = pytest.importorskip("openai", reason="the openai client is not installed")
+anthropic = pytest.importorskip("anthropic", reason="the anthropic client is not installed")
+uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+applications = pytest.importorskip("starlette.applications", reason="starlette is not installed")
+responses = pytest.importorskip("starlette.responses")
+routing = pytest.importorskip("starlette.routing")
+
+pytestmark = needs_recordings
+
+CHAT = (
+    "groq/groq-tool-call.chunks.txt",
+    "deepseek/deepseek-tool-call.chunks.txt",
+    "openai/azure-model-router.1.chunks.txt",
+)
+RESPONSES = ("azure/azure-tool-call.1.chunks.txt", "open-responses/lmstudio-tool-call.2.chunks.txt")
+MESSAGES = (
+    "anthropic/anthropic-json-tool.2.chunks.txt",
+    "anthropic/anthropic-tool-no-args.chunks.txt",
+    "anthropic/anthropic-clear-thinking.1.chunks.txt",
+)
+DROP = "drop:"
+"""Before the name of a model, which is that of a recording: the connection is dropped before its last events."""
+
+OPTIONS = {"api_key": "none", "max_retries": 0}
+
+known = cache(reading)
+
+
+async def served(request: Any) -> Any:
+    """Stream the recording that the request names as its model, in small pieces."""
+    name = (await request.json())["model"]
+    told = events(name.removeprefix(DROP))
+    data = "".join(f"event: {event.get('type', 'message')}\ndata: {json.dumps(event)}\n\n" for event in told).encode()
+    if "choices" in told[0]:
+        data = data.replace(b"event: message\n", b"") + b"data: [DONE]\n\n"
+
+    async def body() -> AsyncIterator[bytes]:
+        left = data[: len(data) // 2] if name.startswith(DROP) else data
+        for start in range(0, len(left), 333):
+            yield left[start : start + 333]
+        if name.startswith(DROP):
+            raise ConnectionAbortedError
+
+    return responses.StreamingResponse(body(), media_type="text/event-stream")
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    paths = ("/chat/completions", "/responses", "/v1/messages")
+    application = applications.Starlette(routes=[routing.Route(path, served, methods=["POST"]) for path in paths])
+    config = uvicorn.Config(application, port=0, log_level="critical", ws="none", lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join(timeout=5)
+
+
+def ask(client: Any, name: str) -> Any:
+    """What opens a stream, for either kind of client."""
+    model = name.removeprefix(DROP)
+    if model in CHAT:
+        return client.chat.completions.create(model=name, messages=[], stream=True)
+    if model in RESPONSES:
+        return client.responses.create(model=name, input="", stream=True)
+    return client.messages.create(model=name, messages=[], max_tokens=1, stream=True)
+
+
+def synchronously(name: str, url: str) -> list[Message]:
+    kind = anthropic.Anthropic if "anthropic" in name else openai.OpenAI
+    with kind(base_url=url, **OPTIONS) as client:
+        return list(stream_message(ask(client, name)))
+
+
+def asynchronously(name: str, url: str) -> list[Message]:
+    async def run() -> list[Message]:
+        kind = anthropic.AsyncAnthropic if "anthropic" in name else openai.AsyncOpenAI
+        async with kind(base_url=url, **OPTIONS) as client:
+            return [message async for message in astream_message(await ask(client, name))]
+
+    return asyncio.run(run())
+
+
+Run = Callable[[str, str], list[Message]]
+both = pytest.mark.parametrize("run", [synchronously, asynchronously])
+
+
+def check(message: Message, expected: Reading) -> None:
+    assert (message.content, message.reasoning) == (expected.text, expected.reasoning)
+    assert (message.finish_reason, message.outcome) == (expected.reason, Outcome.COMPLETE)
+    assert [
+        (call.id, call.name, call.arguments_value) for call in message.tool_calls if call.status is Outcome.COMPLETE
+    ] == [(call.id, call.name, call.value) for call in expected.calls]
+
+
+@both
+@pytest.mark.parametrize("name", [*CHAT, *RESPONSES, *MESSAGES])
+def test_a_client_streams_what_was_recorded(run: Run, name: str, url: str) -> None:
+    messages = run(name, url)
+    check(messages[-1], known(name))
+    assert all(message.outcome is Outcome.STREAMING for message in messages[:-1])
+
+
+@both
+@pytest.mark.parametrize("name", [*CHAT, *RESPONSES, *MESSAGES])
+def test_a_connection_dropped_midway_keeps_the_partial_message(run: Run, name: str, url: str) -> None:
+    last = run(DROP + name, url)[-1]
+    assert last.outcome is Outcome.TRUNCATED
+    assert last.errors[0].kind is ErrorKind.TRANSPORT
+    assert isinstance(last.errors[0].cause, Exception)
+    assert known(name).text.startswith(last.content)
+    assert known(name).reasoning.startswith(last.reasoning)
+    assert all(call.status is Outcome.TRUNCATED for call in last.tool_calls)
+
+
+@pytest.mark.parametrize("name", [*CHAT, *RESPONSES, *MESSAGES])
+def test_stopping_closes_the_response(name: str, url: str) -> None:
+    kind = anthropic.Anthropic if "anthropic" in name else openai.OpenAI
+    with kind(base_url=url, **OPTIONS) as client:
+        response = ask(client, name)
+        with stream_message(response) as stream:
+            next(stream)
+        assert response.response.is_closed
+        assert stream.message.outcome is Outcome.CANCELLED
+
+
+def helped(client: Any, name: str) -> Any:
+    """The helpers of the SDKs, which put events of their own between those of the stream."""
+    if name in CHAT:
+        return client.chat.completions.stream(model=name, messages=[])
+    if name in RESPONSES:
+        return client.responses.stream(model=name, input="")
+    return client.messages.stream(model=name, messages=[], max_tokens=1)
+
+
+@pytest.mark.parametrize("name", [CHAT[0], CHAT[2], RESPONSES[0], *MESSAGES])
+def test_the_helpers_of_the_clients_stream_the_same(name: str, url: str) -> None:
+    kind = anthropic.Anthropic if "anthropic" in name else openai.OpenAI
+    with kind(base_url=url, **OPTIONS) as client, helped(client, name) as stream:
+        *_, last = stream_message(stream)
+    check(last, known(name))

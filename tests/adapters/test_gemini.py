@@ -1,0 +1,138 @@
+"""Arguments that come as values at JSON paths."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from jsontide.adapters import stream_message
+from jsontide.adapters._gemini_args import path_of
+from jsontide.messages import Message, Outcome
+from tests import strategies
+from tests.relations import grows
+
+
+def part(**call: Any) -> dict[str, Any]:
+    return {"candidates": [{"content": {"role": "model", "parts": [{"functionCall": call}]}}]}
+
+
+def partial(path: str, **value: Any) -> dict[str, Any]:
+    return {"jsonPath": path, **value}
+
+
+STOP = {"candidates": [{"finishReason": "STOP"}]}
+
+
+def messages(*events: Any) -> list[Message]:
+    return list(stream_message([*events, STOP]))
+
+
+def flattened(value: Any, path: str = "$") -> list[dict[str, Any]]:
+    """The partial arguments that write a value, in the order of its text; empty containers cannot be said."""
+    match value:
+        case dict():
+            return [one for key, child in value.items() for one in flattened(child, f"{path}[{json.dumps(key)}]")]
+        case list():
+            return [one for at, child in enumerate(value) for one in flattened(child, f"{path}[{at}]")]
+        case str():
+            half = len(value) // 2
+            return [
+                partial(path, stringValue=value[:half], willContinue=True),
+                partial(path, stringValue=value[half:], willContinue=True),
+                partial(path, stringValue=""),
+            ]
+        case bool():
+            return [partial(path, boolValue=value)]
+        case None:
+            return [partial(path, nullValue="NULL_VALUE")]
+        case _:
+            return [partial(path, numberValue=value)]
+
+
+@given(strategies.speakable)
+def test_partial_arguments_grow_to_the_value_that_they_write(value: dict[str, Any]) -> None:
+    steps = [part(partialArgs=[one], willContinue=True) for one in flattened(value)]
+    told = messages(part(name="cook", willContinue=True), *steps, part())
+    (call,) = told[-1].tool_calls
+    assert call.status is Outcome.COMPLETE
+    assert call.arguments_value == value  # numbers travel as doubles
+    shown = [message.tool_calls[0].arguments_resolved for message in told if message.tool_calls]
+    assert all(map(grows, shown, shown[1:]))
+
+
+def test_the_text_grows_with_every_part() -> None:
+    told = messages(
+        part(name="cook", willContinue=True),
+        part(partialArgs=[partial("$.name", stringValue="Las", willContinue=True)], willContinue=True),
+        part(partialArgs=[partial("$.name", stringValue="agne", willContinue=True)], willContinue=True),
+        part(partialArgs=[partial("$.name", stringValue="")], willContinue=True),
+        part(partialArgs=[partial("$.serves", numberValue=4.0)]),
+    )
+    texts = [message.tool_calls[0].arguments for message in told]
+    assert texts[1:3] == ['{"name":"Las', '{"name":"Lasagne']
+    assert json.loads(texts[-1]) == {"name": "Lasagne", "serves": 4}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    {
+        "through a string": [partial("$.a", stringValue="x"), partial("$.a.b", numberValue=1)],
+        "an element far behind": [partial("$.a[3]", numberValue=1)],
+        "a number twice": [partial("$.a", numberValue=1), partial("$.a", numberValue=2)],
+        "more of a closed string": [
+            partial("$.a", stringValue="x"),
+            partial("$.b", stringValue="y"),
+            partial("$.a", stringValue="z"),
+        ],
+        "no number of JSON": [partial("$.a", numberValue=float("inf"))],
+        "a number that is too long": [partial("$.a", numberValue=10**5000)],
+        "a path that is too deep": [partial("$" + ".a" * 10_000, numberValue=1)],
+        "no path": [partial("", numberValue=1)],
+        "the root": [partial("$", numberValue=1)],
+        "a pattern": [partial("$..a", numberValue=1)],
+    }.values(),
+)
+def test_parts_that_do_not_fit_together_cannot_be_run(parts: list[dict[str, Any]]) -> None:
+    steps = [part(partialArgs=[one], willContinue=True) for one in parts]
+    (call,) = messages(part(name="cook", willContinue=True), *steps, part())[-1].tool_calls
+    assert call.status in {Outcome.TRUNCATED, Outcome.INVALID}
+
+
+def test_a_call_that_does_not_end_before_the_next_one_cannot_be_run() -> None:
+    told = messages(
+        part(name="cook", willContinue=True),
+        part(name="cook", args={"a": 1}),
+    )
+    first, second = told[-1].tool_calls
+    assert (first.status, second.status) == (Outcome.TRUNCATED, Outcome.COMPLETE)
+
+
+def test_whole_calls_in_one_response_are_several() -> None:
+    parts = [{"functionCall": {"name": "cook", "args": {"a": at}}} for at in range(3)]
+    event = {"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]}
+    assert [json.loads(call.arguments) for call in messages(event)[-1].tool_calls] == [{"a": 0}, {"a": 1}, {"a": 2}]
+
+
+def test_a_blocked_prompt_is_filtered() -> None:
+    (*_, last) = stream_message([{"promptFeedback": {"blockReason": "SAFETY"}}])
+    assert last.outcome is Outcome.FILTERED
+
+
+@pytest.mark.parametrize(
+    ("written", "path"),
+    [
+        ("$.a.b[0].c", ("a", "b", 0, "c")),
+        ("$['a b'][\"c'd\"]", ("a b", "c'd")),
+        ("$['it\\'s']", ("it's",)),
+        ("$['\\u00e9\\n\"']", ('é\n"',)),
+        ("$['\\x']", None),
+        ("$", ()),
+        ("a.b", None),
+        ("$.", None),
+        ("$[x]", None),
+        ("$[-1]", None),
+    ],
+)
+def test_paths(written: str, path: tuple[str | int, ...] | None) -> None:
+    assert path_of(written) == path

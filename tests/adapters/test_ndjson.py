@@ -1,0 +1,32 @@
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsontide.adapters import NdjsonState, decode_ndjson, finish_ndjson
+from tests import strategies
+from tests.cuts import Chunks, every
+
+
+def decoded(chunks: Chunks) -> list[str]:
+    state, found = NdjsonState(), list[str]()
+    for chunk in chunks:
+        state, lines = decode_ndjson(state, chunk)
+        found += lines
+    return [*found, *finish_ndjson(state)]
+
+
+@given(st.lists(strategies.values, max_size=4), st.sampled_from(["\n", "\r\n", "\n\n", "\n \t\n"]), st.booleans())
+def test_any_cut_gives_the_lines_back(values: list[Any], end: str, has_last_end: bool) -> None:  # noqa: FBT001
+    text = end.join(json.dumps(value) for value in values) + end * has_last_end
+    for chunks, _ in zip(every(text), range(20), strict=False):
+        assert decoded(chunks) == [json.dumps(value) for value in values]
+
+
+def test_a_byte_order_mark_is_passed_over_and_bad_bytes_are_replaced() -> None:
+    assert decoded([b"\xef\xbb", b'\xbf{"a": "\xff"}\n', b"[1]\xe2"]) == ['{"a": "\ufffd"}', "[1]\ufffd"]
+
+
+def test_a_carriage_return_inside_a_line_ends_nothing() -> None:
+    assert decoded(["[1,\r2]\n", "3"]) == ["[1,\r2]", "3"]

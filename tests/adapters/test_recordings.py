@@ -1,0 +1,84 @@
+"""Every recording through its adapter and the reducer, against a reading of its own."""
+
+import json
+from functools import cache, reduce
+from random import Random
+
+import pytest
+
+from jsontide.adapters import SseState, decode_sse, detect
+from jsontide.messages import CompletionChunk, MessageState, Outcome, finish_message, reduce_chunk, start_message
+from tests.cuts import cut_randomly
+from tests.recordings import NAMES, Event, Reading, events, needs_recordings, reading
+from tests.relations import same
+
+pytestmark = needs_recordings
+
+OUTCOMES = {
+    "stop": Outcome.COMPLETE,
+    "tool_calls": Outcome.COMPLETE,
+    "length": Outcome.TRUNCATED,
+    "refusal": Outcome.REFUSED,
+}
+
+known = cache(reading)
+
+
+def chunks(told: list[Event]) -> list[CompletionChunk]:
+    adapter = next(found for found in map(detect, told) if found)
+    found = []
+    for event in told:
+        adapter, chunk = adapter.read(event)
+        found += [chunk] if chunk else []
+    return found
+
+
+def message_of(told: list[Event]) -> MessageState:
+    return finish_message(reduce(reduce_chunk, chunks(told), start_message()))
+
+
+def check(state: MessageState, expected: Reading) -> None:
+    message = state.message
+    assert message.content == expected.text
+    assert message.reasoning == expected.reasoning
+    assert message.finish_reason == expected.reason
+    assert [(call.id, call.name) for call in message.tool_calls] == [(call.id, call.name) for call in expected.calls]
+    for call, other in zip(message.tool_calls, expected.calls, strict=True):
+        assert call.status is Outcome.COMPLETE
+        assert same(call.arguments_value, other.value)
+        assert same(json.loads(call.arguments), other.value)
+    is_empty = not expected.text and not expected.calls and expected.reason == "stop"
+    assert message.outcome is (Outcome.EMPTY if is_empty else OUTCOMES[str(expected.reason)])
+    assert not message.errors
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestEveryRecording:
+    def test_says_what_a_person_reads_off_it(self, name: str) -> None:
+        check(message_of(events(name)), known(name))
+
+    def test_says_the_same_as_server_sent_events_cut_at_random(self, name: str) -> None:
+        data = "".join(f"data: {json.dumps(event)}\r\n\r\n" for event in events(name)).encode()
+        for seed in range(2):
+            state, told = SseState(), list[Event]()
+            for chunk in cut_randomly(data, Random(seed), 60):
+                state, found = decode_sse(state, chunk)
+                told += [json.loads(event.data) for event in found]
+            check(message_of(told), known(name))
+
+    def test_every_event_is_of_the_same_adapter_or_tells_nothing(self, name: str) -> None:
+        names = {adapter.name for adapter in map(detect, events(name)) if adapter}
+        assert len(names) == 1
+
+    def test_without_its_end_nothing_can_be_run(self, name: str) -> None:
+        told = events(name)
+        ends = [at for at, event in enumerate(told) if is_end(event)]
+        state = message_of(told[: ends[0]])
+        assert all(call.status is not Outcome.COMPLETE for call in state.message.tool_calls)
+        assert state.outcome is Outcome.TRUNCATED
+
+
+def is_end(event: Event) -> bool:
+    """By the words that providers have for it."""
+    words = ('_reason": "', "response.completed", "interaction.completed", "stopReason", "finishReason")
+    return any(word in json.dumps(event) for word in words)

@@ -1,0 +1,114 @@
+"""What recordings do not show: the same events as SDK objects, odd shapes, and rubbish."""
+
+import json
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsontide.adapters import ADAPTERS, stream_message
+from jsontide.messages import CompletionChunk, Message, Outcome
+from tests import strategies
+from tests.recordings import NAMES, events, needs_recordings
+
+SNAKE = {
+    "functionCall": "function_call",
+    "finishReason": "finish_reason",
+    "partialArgs": "partial_args",
+    "jsonPath": "json_path",
+    "stringValue": "string_value",
+    "numberValue": "number_value",
+    "boolValue": "bool_value",
+    "willContinue": "will_continue",
+    "promptFeedback": "prompt_feedback",
+    "blockReason": "block_reason",
+    "usageMetadata": "usage_metadata",
+}
+PLAIN = ("args", "arguments", "input")
+"""Fields that SDKs leave as plain JSON."""
+
+STRANGE: tuple[Any, ...] = (
+    *(None, "", "{", "{}", 0, -1, 1.5, True, [], {}, [[]], [None], {"type": "x"}, {"message": "x"}),
+    *("\ud800", float("nan"), float("inf"), object(), 10**30, {"text": {}}),
+)
+
+
+def as_object(value: Any, key: str = "") -> Any:
+    if isinstance(value, list):
+        return [as_object(item) for item in value]
+    if not isinstance(value, dict) or key in PLAIN:
+        return value
+    return SimpleNamespace(**{SNAKE.get(str(name), str(name)): as_object(item, name) for name, item in value.items()})
+
+
+def last(items: list[Any]) -> Message:
+    *_, message = stream_message(items)
+    return message
+
+
+@needs_recordings
+@pytest.mark.parametrize("name", NAMES)
+def test_objects_say_the_same_as_dicts(name: str) -> None:
+    told = events(name)
+    message = last([as_object(event) for event in told])
+    expected = last(told)
+    assert (message.content, message.reasoning, message.finish_reason) == (
+        expected.content,
+        expected.reasoning,
+        expected.finish_reason,
+    )
+    assert [call.arguments for call in message.tool_calls] == [call.arguments for call in expected.tool_calls]
+    assert message.outcome is expected.outcome
+
+
+def mutated(event: Any, random: Random) -> Any:
+    """The event with one of its parts left out, exchanged, doubled or nested."""
+    if isinstance(event, dict) and event and random.random() < 0.9:
+        key = random.choice(list(event))
+        return {**event, key: mutated(event[key], random)}
+    if isinstance(event, list) and event and random.random() < 0.9:
+        at = random.randrange(len(event))
+        return [*event[:at], mutated(event[at], random), *event[at + random.randint(0, 1) :]]
+    return random.choice((*STRANGE, [event], {"text": event}))
+
+
+@needs_recordings
+@given(strategies.randoms)
+def test_nothing_raises_on_mutated_recordings(random: Random) -> None:
+    told: list[Any] = events(random.choice(NAMES))[:200]
+    for _ in range(random.randint(1, 12)):
+        at = random.randrange(len(told))
+        told[at] = mutated(told[at], random)
+    random.shuffle(told) if random.random() < 0.2 else None
+    message = last(told)
+    check_law_nine(message)
+    for adapter in ADAPTERS.values():
+        reader = adapter
+        for event in random.sample(told, min(10, len(told))):
+            reader, chunk = reader.read(event)
+            assert chunk is None or isinstance(chunk, CompletionChunk)
+
+
+@given(st.lists(strategies.values, max_size=6))
+def test_nothing_raises_on_any_json(told: list[Any]) -> None:
+    for adapter in ADAPTERS.values():
+        reader = adapter
+        for event in told:
+            reader, _ = reader.read(event)
+    check_law_nine(last([event for event in told if not isinstance(event, str)]))
+
+
+@given(st.lists(st.binary(max_size=30), max_size=5))
+def test_nothing_raises_on_any_bytes(chunks: list[bytes]) -> None:
+    assert last(chunks).outcome is not Outcome.STREAMING
+
+
+def check_law_nine(message: Message) -> None:
+    for call in message.tool_calls:
+        if call.status is Outcome.COMPLETE:
+            assert json.loads(call.arguments) == call.arguments_value or "NaN" in call.arguments
+            assert message.finish_reason
+            assert call.name

@@ -1,0 +1,111 @@
+"""The decoder of server-sent events against a model that reads the whole stream at once."""
+
+import pickle
+from functools import reduce
+from random import Random
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+
+from jsontide.adapters import SseEvent, SseState, decode_sse
+from tests.cuts import Chunks, every, ways
+from tests.strategies import randoms, sse_streams
+
+
+class Decoded(NamedTuple):
+    state: SseState
+    events: tuple[SseEvent, ...]
+
+
+def step(so_far: Decoded, chunk: str | bytes) -> Decoded:
+    state, events = decode_sse(so_far.state, chunk)
+    return Decoded(state, so_far.events + events)
+
+
+def decoded(chunks: Chunks) -> tuple[SseEvent, ...]:
+    return reduce(step, chunks, Decoded(SseState(), ())).events
+
+
+def model(text: str) -> list[tuple[str, str, str]]:
+    """What the standard says, read line by line from the whole text: (data, event, id)."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    *lines, _ = text.split("\n")
+    told, data, kind, last_id = [], list[str](), "", ""
+    for line in lines:
+        if not line:
+            if data and (data != [""] or len(data) > 1):
+                told.append(("\n".join(data), kind or "message", last_id))
+            elif data:
+                told.append(("", kind or "message", last_id))
+            data, kind = [], ""
+            continue
+        if line.startswith(":"):
+            continue
+        field, value = line.split(":", 1) if ":" in line else (line, "")
+        value = value[1:] if value[:1] == " " else value
+        if field == "data":
+            data.append(value)
+        elif field == "event":
+            kind = value
+        elif field == "id" and "\x00" not in value:
+            last_id = value
+    return told
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    {
+        "one event": ("data: a\n\n", [("a", "message", "")]),
+        "cr": ("data: a\r\rdata: b\r\r", [("a", "message", ""), ("b", "message", "")]),
+        "crlf": ("data: a\r\n\r\ndata: b\r\n\r\n", [("a", "message", ""), ("b", "message", "")]),
+        "mixed line ends": ("data: a\r\ndata: b\n\r\n", [("a\nb", "message", "")]),
+        "several data lines": ("data: YHOO\ndata: +2\ndata: 10\n\n", [("YHOO\n+2\n10", "message", "")]),
+        "one space is dropped": ("data:  a\n\ndata:b\n\n", [(" a", "message", ""), ("b", "message", "")]),
+        "a field without a colon": ("data\ndata\n\n", [("\n", "message", "")]),
+        "comments": (": keep alive\n\n:\ndata: a\n\n", [("a", "message", "")]),
+        "unknown fields": ("x: y\ndata: a\n\n", [("a", "message", "")]),
+        "byte order mark": ("\ufeffdata: a\n\n", [("a", "message", "")]),
+        "a second mark is part of a name": ("\ufeff\ufeffdata: a\n\n", []),
+        "an id lasts": ("id: 7\ndata: a\n\ndata: b\n\n", [("a", "message", "7"), ("b", "message", "7")]),
+        "an id is unset": ("id: 7\ndata: a\n\nid\ndata: b\n\n", [("a", "message", "7"), ("b", "message", "")]),
+        "an id with a null": ("id: 7\nid: a\x00b\ndata: a\n\n", [("a", "message", "7")]),
+        "a type does not last": ("event: x\ndata: a\n\ndata: b\n\n", [("a", "x", ""), ("b", "message", "")]),
+        "a type without data": ("event: x\n\ndata: b\n\n", [("b", "message", "")]),
+        "cut off at the end": ("data: a\n\ndata: b\n", [("a", "message", "")]),
+        "done": ("data: {}\n\ndata: [DONE]\n\n", [("{}", "message", ""), ("[DONE]", "message", "")]),
+        "characters of several bytes": ("data: é𝄞日\n\n", [("é𝄞日", "message", "")]),
+    }.values(),
+)
+def test_examples_at_every_cut(text: str, expected: list[tuple[str, str, str]]) -> None:
+    for chunks in every(text):
+        assert [(event.data, event.event, event.id) for event in decoded(chunks)] == expected
+    assert model(text) == expected
+
+
+@pytest.mark.parametrize(("line", "retry"), [("retry: 250", 250), ("retry: x1", None), ("retry: -1", None), ("", None)])
+def test_retry_is_digits_only(line: str, retry: int | None) -> None:
+    (event,) = decoded([f"{line}\ndata: a\n\n" if line else "data: a\n\n"])
+    assert event.retry == retry
+
+
+def test_bytes_that_are_not_utf8_are_replaced_and_never_raise() -> None:
+    data = b"data: a\xff\xe2\x82\n\ndata: \xf0\x9f\x98\n\n"
+    expected = [event.data for event in decoded([data])]
+    assert expected == ["a\ufffd\ufffd", "\ufffd"]
+    for chunks in ways(data):
+        assert [event.data for event in decoded(chunks)] == expected
+
+
+@given(sse_streams, randoms)
+def test_any_cut_of_any_stream_tells_what_the_model_tells(text: str, random: Random) -> None:
+    for chunks in (
+        every(text) if len(text) < 40 else (chunks for chunks, _ in zip(every(text), range(30), strict=False))
+    ):
+        assert [(event.data, event.event, event.id) for event in decoded(chunks)] == model(text)
+    place = random.randint(0, len(text))
+    state, events = decode_sse(SseState(), text[:place])
+    first = decode_sse(state, text[place:])
+    assert decode_sse(pickle.loads(pickle.dumps(state)), text[place:])[1] == first[1]  # noqa: S301
+    assert decode_sse(state, text[place:]) == first  # an old state can be fed again
+    assert [(event.data, event.event, event.id) for event in events + first[1]] == model(text)

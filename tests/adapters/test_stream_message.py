@@ -1,0 +1,244 @@
+"""The loops around the reducer, sync and async, over any source."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from jsontide.adapters import MessageStream, astream_message, stream_message
+from jsontide.messages import ErrorKind, Message, Outcome
+from tests.cuts import every, singles
+from tests.messages.telling import call, end, text
+
+HI = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": None}]}
+CALL = {
+    "choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"name": "a", "arguments": '{"b":'}}]}}]
+}
+STOP = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+LINES = [{"message": {"content": "Zoë "}, "done": False}, {"message": {"content": "𝄞"}, "done": True}]
+
+
+async def asynchronous(items: Iterable[Any]) -> AsyncIterator[Any]:
+    for item in items:
+        yield item
+
+
+def both(items: Iterable[Any], **options: Any) -> list[Message]:
+    """What both loops yield, which must be the same."""
+
+    async def collected() -> list[Message]:
+        return [message async for message in astream_message(asynchronous(kept), **options)]
+
+    kept = list(items)
+    messages = list(stream_message(kept, **options))
+    assert asyncio.run(collected()) == messages
+    return messages
+
+
+def sse(*events: object) -> str:
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+
+
+def test_a_message_after_each_event_that_changed_it_and_the_finished_one() -> None:
+    messages = both([HI, {"choices": []}, HI, STOP])
+    assert [message.content for message in messages] == ["Hi", "HiHi", "HiHi", "HiHi"]
+    assert [message.outcome for message in messages[:-1]] == [Outcome.STREAMING] * 3
+    assert messages[-1].outcome is Outcome.COMPLETE
+
+
+def test_chunks_of_our_own_are_taken_as_they_are() -> None:
+    assert both([text("a"), call("{}", name="b"), end()])[-1].tool_calls[0].status is Outcome.COMPLETE
+
+
+def test_a_stream_of_nothing_has_a_finished_message_too() -> None:
+    assert [message.outcome for message in both([])] == [Outcome.TRUNCATED]
+
+
+def test_raw_server_sent_events_cut_anywhere() -> None:
+    data = ": hello\n\n" + sse(HI, CALL, STOP) + "data: [DONE]\n\n"
+    for chunks in every(data):
+        assert list(stream_message(chunks))[-1].content == "Hi"
+    assert both(singles(data))[-1].content == "Hi"
+
+
+def test_raw_lines_of_json_cut_anywhere() -> None:
+    data = "\n" + "\n".join(json.dumps(line, ensure_ascii=False) for line in LINES)
+    for chunks in every(data):
+        last = list(stream_message(chunks))[-1]
+        assert (last.content, last.outcome) == ("Zoë 𝄞", Outcome.COMPLETE)
+
+
+@pytest.mark.parametrize("before", ["", "\ufeff", "\n\n", " \r\n", "\ufeff\n", "\n" * 300])
+def test_white_space_and_a_mark_before_the_first_event(before: str) -> None:
+    lines = "\n".join(json.dumps(line, ensure_ascii=False) for line in LINES)
+    for data in (before + lines, before + sse(*LINES)):
+        for chunks in (singles(data.encode()), [data.encode()]):
+            assert list(stream_message(chunks))[-1].content == "Zoë 𝄞"
+
+
+def test_a_space_before_a_field_makes_it_another_field() -> None:
+    data = " data: {}\n\n" + sse(*LINES)
+    assert list(stream_message(singles(data)))[-1].content == list(stream_message([data]))[-1].content == "Zoë 𝄞"
+
+
+def test_what_follows_the_word_that_all_is_done_is_not_waited_for() -> None:
+    def source() -> Iterator[str]:
+        yield sse(HI, STOP) + "data: [DONE]\n\n"
+        raise AssertionError
+
+    assert list(stream_message(source()))[-1].outcome is Outcome.COMPLETE
+
+
+def test_an_event_that_should_be_json_and_is_not_is_an_error_of_transport() -> None:
+    (*_, last) = both([sse(HI), 'data: {"choices": [{"delta": \n\n', sse(STOP)])
+    assert last.outcome is Outcome.TRUNCATED
+    assert [error.kind for error in last.errors] == [ErrorKind.TRANSPORT]
+    assert last.content == "Hi"
+
+
+def test_data_that_is_no_event_is_passed_over() -> None:
+    assert both(["data: ping\n\n", sse(HI, STOP)])[-1].outcome is Outcome.COMPLETE
+
+
+def test_events_that_nobody_knows_are_passed_over() -> None:
+    strange = [None, 7, "", [], {}, {"type": "new"}, SimpleNamespace(type="new"), object()]
+    assert both([*strange, HI, *strange, STOP])[-1].outcome is Outcome.COMPLETE
+
+
+class TestTheSourceFails:
+    def test_and_the_partial_message_is_kept_with_the_error(self) -> None:
+        failure = ConnectionResetError("gone")
+
+        def source() -> Iterator[object]:
+            yield HI
+            yield CALL
+            raise failure
+
+        *_, last = stream_message(source())
+        assert last.content == "Hi"
+        assert last.outcome is Outcome.TRUNCATED
+        assert (last.errors[0].kind, last.errors[0].message, last.errors[0].cause) == (
+            ErrorKind.TRANSPORT,
+            "gone",
+            failure,
+        )
+        assert last.tool_calls[0].status is Outcome.TRUNCATED
+
+    def test_and_the_same_holds_for_an_asynchronous_one(self) -> None:
+        async def source() -> AsyncIterator[object]:
+            yield HI
+            raise ConnectionResetError
+
+        async def last() -> Message:
+            return [message async for message in astream_message(source())][-1]
+
+        message = asyncio.run(last())
+        assert (message.content, message.outcome) == ("Hi", Outcome.TRUNCATED)
+        assert isinstance(message.errors[0].cause, ConnectionResetError)
+
+    def test_in_the_words_of_the_provider(self) -> None:
+        overloaded = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+        started = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}}
+        messages = both([started, overloaded, started])
+        assert [message.content for message in messages] == ["Hi", "Hi"]
+        assert messages[-1].errors[0].message == "Overloaded"
+
+
+class Source:
+    """An iterator that tells whether it was closed."""
+
+    def __init__(self, *items: object) -> None:
+        self.items = list(items)
+        self.closed = False
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(self.items)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class TestCancelling:
+    def test_keeps_the_partial_message_and_closes_the_source(self) -> None:
+        source = Source(HI, CALL, STOP)
+        with stream_message(source) as messages:
+            for message in messages:
+                if message.tool_calls:
+                    break
+        assert message.outcome is Outcome.STREAMING
+        assert source.closed
+        assert messages.message.content == "Hi"
+        assert messages.message.outcome is Outcome.CANCELLED
+        assert messages.message.tool_calls[0].status is Outcome.CANCELLED
+        assert list(messages) == []
+
+    def test_after_the_end_changes_nothing(self) -> None:
+        messages = stream_message([HI, STOP])
+        *_, last = messages
+        assert messages.stop() is last
+
+    def test_a_task_keeps_the_partial_message(self) -> None:
+        async def source() -> AsyncIterator[object]:
+            yield HI
+            await asyncio.sleep(60)
+
+        async def run() -> None:
+            stream = astream_message(source())
+            arrived = asyncio.Event()
+
+            async def consume() -> None:
+                async for _ in stream:
+                    arrived.set()
+
+            task = asyncio.create_task(consume())
+            await arrived.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert (stream.message.content, stream.message.outcome) == ("Hi", Outcome.CANCELLED)
+
+        asyncio.run(run())
+
+    def test_an_asynchronous_stream_is_stopped_by_leaving_it(self) -> None:
+        closed = []
+
+        async def source() -> AsyncIterator[object]:
+            try:
+                yield HI
+                yield STOP
+            finally:
+                closed.append(True)
+
+        async def run() -> Message:
+            async with astream_message(source()) as stream:
+                async for _ in stream:
+                    break
+            return stream.message
+
+        assert asyncio.run(run()).outcome is Outcome.CANCELLED
+        assert closed == [True]
+
+    def test_an_interrupt_is_not_swallowed(self) -> None:
+        def source() -> Iterator[object]:
+            yield HI
+            raise KeyboardInterrupt
+
+        stream: MessageStream = stream_message(source())
+        next(stream)
+        with pytest.raises(KeyboardInterrupt):
+            next(stream)
+        assert stream.message.outcome is Outcome.CANCELLED
+
+
+@pytest.mark.parametrize("wrong", [None, 7, asynchronous([])])
+def test_what_is_no_stream_is_refused_where_it_is_passed(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="astream_message"):
+        stream_message(wrong)
+
+
+def test_what_is_no_asynchronous_stream_is_refused_where_it_is_passed() -> None:
+    with pytest.raises(TypeError, match="asynchronously iterable, not list"):
+        astream_message([])  # type: ignore[arg-type]

@@ -1,0 +1,57 @@
+"""Short ways to say what a provider streams."""
+
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from itertools import accumulate
+from typing import Any
+
+from jsontide.messages import (
+    Choice,
+    CompletionChunk,
+    Delta,
+    MessageConfig,
+    MessageState,
+    ToolCallDelta,
+    finish_message,
+    reduce_chunk,
+    start_message,
+)
+
+Arguments = str | Mapping[str, object] | None
+
+
+def delta(reason: str | None = None, **said: Any) -> CompletionChunk:
+    return CompletionChunk(choices=(Choice(delta=Delta(**said), finish_reason=reason),))
+
+
+def text(content: str) -> CompletionChunk:
+    return delta(content=content)
+
+
+def entry(arguments: Arguments = None, **said: Any) -> ToolCallDelta:
+    return ToolCallDelta(arguments=arguments, **said)
+
+
+def call(arguments: Arguments = None, **said: Any) -> CompletionChunk:
+    return delta(tool_calls=(entry(arguments, **said),))
+
+
+def end(reason: str = "tool_calls") -> CompletionChunk:
+    return delta(reason)
+
+
+def fed(chunks: Iterable[CompletionChunk], config: MessageConfig | None = None) -> MessageState:
+    return reduce(reduce_chunk, chunks, start_message(config))
+
+
+def trail(chunks: Iterable[CompletionChunk], config: MessageConfig | None = None) -> list[MessageState]:
+    return list(accumulate(chunks, reduce_chunk, initial=start_message(config)))
+
+
+def finished(chunks: Iterable[CompletionChunk], config: MessageConfig | None = None) -> MessageState:
+    return finish_message(fed(chunks, config))
+
+
+def values(state: MessageState) -> list[tuple[Any, ...]]:
+    """The id, name and arguments to run of every call; it raises where one cannot be run."""
+    return [(call.id, call.name, call.arguments_value) for call in state.message.tool_calls]  # type: ignore[union-attr]

@@ -1,0 +1,97 @@
+"""Law 8 for messages, by counting: what a delta costs does not depend on what came before it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from statistics import median
+
+import pytest
+
+from jsontide.messages import (
+    CompletionChunk,
+    MessageConfig,
+    MessageState,
+    Tool,
+    finish_message,
+    reduce_chunk,
+    start_message,
+)
+from tests.messages.telling import call, end, text
+from tests.meters import Meter, heap, opcodes, untraced
+from tests.test_cost import SAMPLE, SLACK, SMALL
+
+SIZE = 128 * 1024
+SIZES: dict[Meter, int] = {opcodes: SIZE, heap: SIZE // 4}
+"""The allocator is watched at the price of time."""
+
+
+def many(size: int) -> str:
+    return json.dumps({"notes": [{"id": 1_000_000 + number, "text": "as it was told"} for number in range(size // 44)]})
+
+
+def long(size: int) -> str:
+    return json.dumps({"text": "as it was told, " * (size // 16)})
+
+
+def deltas(document: str) -> list[CompletionChunk]:
+    return [call("", index=0, id="a", name="write"), *(call(char, index=0) for char in document)]
+
+
+@dataclass
+class Note:
+    id: int
+    text: str
+
+
+@dataclass
+class Notes:
+    notes: list[Note]
+
+
+def costs(meter: Meter, state: MessageState, chunks: list[CompletionChunk]) -> list[int]:
+    """What each chunk costs, with a look at the arguments after it."""
+    found = []
+    for chunk in chunks:
+        cost, state = meter(lambda before=state, chunk=chunk: reduce_chunk(before, chunk))  # type: ignore[misc]
+        found.append(cost + meter(lambda after=state: after.message.tool_calls[-1].arguments_resolved)[0])  # type: ignore[misc]
+    return found
+
+
+@pytest.mark.parametrize("written", [many, long])
+def test_a_character_of_arguments_costs_the_same_early_and_late(meter: Meter, written: Callable[[int], str]) -> None:
+    chunks = deltas(written(SIZES[meter]))
+    early = untraced(lambda: reduce(reduce_chunk, chunks[:200], start_message()))
+    late = untraced(lambda: reduce(reduce_chunk, chunks[200:-200], early))
+    first = costs(meter, early, chunks[200 : 200 + SAMPLE])
+    last = costs(meter, late, chunks[-200 : SAMPLE - 200])
+    assert median(last) <= SLACK[meter] * median(first) + SMALL[meter]
+
+
+def test_a_character_of_typed_arguments_costs_the_same_early_and_late(meter: Meter) -> None:
+    pytest.importorskip("pydantic", reason="pydantic is not installed")
+    chunks = deltas(many(SIZE // 8))
+    start = start_message(MessageConfig(tools=[Tool("write", Notes)]))
+    early = untraced(lambda: reduce(reduce_chunk, chunks[:200], start))
+    late = untraced(lambda: reduce(reduce_chunk, chunks[200:-200], early))
+    first = costs(meter, early, chunks[200 : 200 + SAMPLE])
+    last = costs(meter, late, chunks[-200 : SAMPLE - 200])
+    assert median(last) <= SLACK[meter] * median(first) + SMALL[meter]
+
+
+def test_a_character_of_text_costs_the_same_early_and_late(meter: Meter) -> None:
+    early = untraced(lambda: reduce(reduce_chunk, [text("a")] * 200, start_message()))
+    late = untraced(lambda: reduce(reduce_chunk, [text("a")] * 20_000, early))
+
+    def cost(state: MessageState) -> int:
+        return meter(lambda: reduce_chunk(state, text("b")))[0]
+
+    assert cost(late) <= SLACK[meter] * cost(early) + SMALL[meter]
+
+
+def test_all_of_it_ends_in_the_value() -> None:
+    document = many(SIZE)
+    state = reduce(reduce_chunk, [*deltas(document), end()], start_message(MessageConfig()))
+    (shown,) = finish_message(state).message.tool_calls
+    assert shown.arguments == document
+    assert shown.partial == json.loads(document)

@@ -1,0 +1,227 @@
+"""Law 9, and what the end of a message means."""
+
+import json
+
+import pytest
+
+from jsontide import MISSING, ParserError, Reason
+from jsontide.adapters import SseState, decode_sse, openai_chat_chunk
+from jsontide.messages import (
+    CompletionChunk,
+    ErrorKind,
+    IncompleteCallError,
+    MessageState,
+    Outcome,
+    PartialCall,
+    fail_message,
+    finish_message,
+    reduce_chunk,
+    start_message,
+    stop_message,
+)
+from tests.messages.telling import call, delta, end, fed, finished, text, values
+
+WEATHER = call('{"city": "Rome"}', index=0, id="a", name="weather")
+
+
+def only_call(state: MessageState) -> PartialCall:
+    (shown,) = state.message.tool_calls
+    assert isinstance(shown, PartialCall)
+    with pytest.raises(IncompleteCallError, match=f"is {shown.status.value}"):
+        shown.arguments_value  # type: ignore[attr-defined]  # noqa: B018
+    assert not hasattr(shown, "arguments_value")
+    assert not hasattr(shown, "arguments_model")
+    return shown
+
+
+def sse(*events: object) -> bytes:
+    return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+
+
+def chat(reason: str | None = None, **said: object) -> dict[str, object]:
+    return {"choices": [{"index": 0, "delta": said, "finish_reason": reason}]}
+
+
+class TestLawNine:
+    @pytest.mark.parametrize("reason", ["tool_calls", "stop", "length", "content_filter", None])
+    def test_a_stream_cut_at_any_byte_cannot_be_run(self, reason: str | None) -> None:
+        function = {"name": "pay", "arguments": ""}
+        pieces = ['{"amount": 1', '2, "to": "', "Zoë 𝄞", '"}']
+        data = sse(
+            chat(tool_calls=[{"index": 0, "id": "a", "function": function}]),
+            *(chat(tool_calls=[{"index": 0, "function": {"arguments": piece}}]) for piece in pieces),
+            chat(reason),
+        )
+        for place in range(len(data)):
+            _, found = decode_sse(SseState(), data[:place])
+            chunks = [openai_chat_chunk(json.loads(event.data)) for event in found]
+            state = finished([chunk for chunk in chunks if chunk])
+            assert all(shown.status is Outcome.TRUNCATED for shown in state.message.tool_calls)
+            assert state.outcome is Outcome.TRUNCATED
+
+    @pytest.mark.parametrize("reason", ["length", "stop", "tool_calls", "other"])
+    def test_arguments_cut_at_any_character_cannot_be_run_whatever_the_reason(self, reason: str) -> None:
+        whole = '{"amount": 12, "to": ["Zoë", true, null]}'
+        for place in range(1, len(whole)):
+            shown = only_call(finished([call(whole[:place], index=0, id="a", name="pay"), end(reason)]))
+            assert shown.status is Outcome.TRUNCATED
+            assert shown.error
+            assert shown.error.kind is ErrorKind.JSON
+
+    @pytest.mark.parametrize("looks_closable", ['{"amount": 1', '{"a": [1, 2', '{"a": {"b": "c"}', "12", '{"a": 1,'])
+    def test_a_limit_with_text_that_looks_closable(self, looks_closable: str) -> None:
+        shown = only_call(finished([call(looks_closable, index=0, id="a", name="pay"), end("length")]))
+        assert shown.status is Outcome.TRUNCATED
+
+    def test_a_stream_that_just_ends_cannot_be_run_even_if_its_document_is_closed(self) -> None:
+        shown = only_call(finished([WEATHER]))
+        assert shown.status is Outcome.TRUNCATED
+        assert shown.partial == {"city": "Rome"}
+        assert shown.error
+        assert shown.error.kind is ErrorKind.TRANSPORT
+
+    def test_a_call_that_is_still_streaming_cannot_be_run(self) -> None:
+        assert only_call(fed([WEATHER])).status is Outcome.STREAMING
+
+    def test_a_closed_call_before_a_limit_can_be_run_and_the_cut_one_cannot(self) -> None:
+        state = finished([WEATHER, call('{"city": "Pa', index=1, id="b", name="weather"), end("length")])
+        first, second = state.message.tool_calls
+        assert (first.status, second.status) == (Outcome.COMPLETE, Outcome.TRUNCATED)
+        assert second.partial == {"city": "Pa"}
+        assert state.outcome is Outcome.TRUNCATED
+
+    @pytest.mark.parametrize(
+        ("state", "outcome"),
+        {
+            "stopped": (stop_message(fed([WEATHER, end()])), Outcome.CANCELLED),
+            "failed": (fail_message(fed([WEATHER, end()]), "reset"), Outcome.TRUNCATED),
+            "error in the stream": (fed([WEATHER, CompletionChunk(error="overloaded")]), Outcome.TRUNCATED),
+            "filtered": (finished([WEATHER, end("content_filter")]), Outcome.FILTERED),
+            "refused": (finished([WEATHER, delta(refusal="No."), end("stop")]), Outcome.REFUSED),
+            "malformed": (finished([WEATHER, end("malformed")]), Outcome.INVALID),
+        }.values(),
+    )
+    def test_other_ends_cannot_be_run(self, state: MessageState, outcome: Outcome) -> None:
+        assert only_call(state).status is outcome
+        assert state.outcome is outcome
+        assert state.message.tool_calls[0].partial == {"city": "Rome"}
+
+    def test_a_call_without_a_name_cannot_be_run(self) -> None:
+        assert only_call(finished([call("{}", index=0, id="a"), end()])).status is Outcome.INVALID
+
+
+class TestOutcomes:
+    @pytest.mark.parametrize(
+        ("chunks", "outcome"),
+        {
+            "text": ([text("Hi"), end("stop")], Outcome.COMPLETE),
+            "call": ([WEATHER, end()], Outcome.COMPLETE),
+            "call with reason stop": ([WEATHER, end("stop")], Outcome.COMPLETE),
+            "an unknown reason": ([WEATHER, end("pause_turn")], Outcome.COMPLETE),
+            "text at a limit": ([text("Once"), end("length")], Outcome.TRUNCATED),
+            "calls at a limit": ([WEATHER, end("length")], Outcome.TRUNCATED),
+            "no reason": ([text("Hi")], Outcome.TRUNCATED),
+            "nothing at all": ([], Outcome.TRUNCATED),
+            "nothing said": ([end("stop")], Outcome.EMPTY),
+            "only reasoning": ([delta(reasoning="Hm."), end("stop")], Outcome.EMPTY),
+            "refusal": ([delta(refusal="No."), end("stop")], Outcome.REFUSED),
+            "refused by reason": ([end("refusal")], Outcome.REFUSED),
+            "filter": ([text("So"), end("content_filter")], Outcome.FILTERED),
+            "bad call": ([call("{]", index=0, name="weather"), end()], Outcome.INVALID),
+        }.values(),
+    )
+    def test_of_a_message(self, chunks: list[CompletionChunk], outcome: Outcome) -> None:
+        assert finished(chunks).outcome is outcome
+
+    def test_one_bad_call_does_not_spoil_the_others(self) -> None:
+        bad = call('{"city": oops}', index=1, id="b", name="weather")
+        last = call('{"city": "Oslo"}', index=2, id="c", name="weather")
+        state = finished([WEATHER, bad, last, end()])
+        first, second, third = state.message.tool_calls
+        assert (first.status, second.status, third.status) == (Outcome.COMPLETE, Outcome.INVALID, Outcome.COMPLETE)
+        assert state.outcome is Outcome.INVALID
+        assert [(error.kind, error.source) for error in state.errors] == [(ErrorKind.JSON, 1)]
+        assert second.error is state.errors[0]
+
+    def test_a_state_that_is_over_stays_as_it_is(self) -> None:
+        for state in (finished([WEATHER, end()]), stop_message(fed([WEATHER])), fail_message(fed([WEATHER]), "x")):
+            assert reduce_chunk(state, text("more")) is state
+            assert finish_message(state) is state
+            assert stop_message(state) is state
+            assert fail_message(state, "again") is state
+
+    def test_a_second_start_resets(self) -> None:
+        state = fed([WEATHER])
+        assert start_message(state.config).message == start_message().message
+
+    def test_a_chunk_that_is_none_is_refused_with_a_hint(self) -> None:
+        with pytest.raises(TypeError, match="must be a CompletionChunk, not dict; adapters"):
+            reduce_chunk(start_message(), {"choices": []})  # type: ignore[arg-type]
+
+
+class TestForPeople:
+    def test_calls_and_messages_show_what_they_are(self) -> None:
+        state = finished([text("Hi"), WEATHER, call('{"city": "' + "x" * 99, index=1, name="weather"), end()])
+        whole, cut = state.message.tool_calls
+        assert repr(whole) == '<CompleteCall weather({"city": "Rome"})>'
+        assert repr(cut).startswith('<PartialCall TRUNCATED weather({"city": "xxx')
+        assert len(repr(cut)) < 110
+        assert repr(state.message).startswith(f"<Message TRUNCATED 'Hi', {whole!r}, ")
+
+
+class TestErrors:
+    def test_of_json_are_known_to_the_state_but_told_at_the_end(self) -> None:
+        state = fed([call('{"city": oops}', index=0, id="a", name="weather")])
+        (known,) = state.errors
+        assert (known.kind, known.source) == (ErrorKind.JSON, 0)
+        assert isinstance(known.cause, ParserError)
+        assert (known.cause.reason, known.cause.index) == (Reason.UNEXPECTED_CHARACTER, 9)
+        assert known.path == ("city",)
+        assert state.message.errors == ()
+        assert state.message.tool_calls[0].error is None
+        ended = finish_message(state)
+        assert known in ended.errors
+        assert ended.message.tool_calls[0].status is Outcome.INVALID
+
+    def test_of_transport_are_told_at_once_and_the_partial_message_is_kept(self) -> None:
+        failure = ConnectionResetError("peer went away")
+        state = fail_message(fed([text("Once "), call('{"city": "Ro', index=0, name="weather")]), failure)
+        (error,) = state.message.errors[:1]
+        assert (error.kind, error.source, error.message) == (ErrorKind.TRANSPORT, "stream", "peer went away")
+        assert error.cause is failure
+        assert state.message.content == "Once "
+        assert state.message.tool_calls[0].partial == {"city": "Ro"}
+
+    def test_of_a_provider_in_its_stream_are_of_transport(self) -> None:
+        state = fed([text("Once"), CompletionChunk(error="Overloaded")])
+        assert state.outcome is Outcome.TRUNCATED
+        assert [(error.kind, error.message) for error in state.errors] == [(ErrorKind.TRANSPORT, "Overloaded")]
+
+    def test_that_say_nothing_are_called_by_their_type(self) -> None:
+        assert fail_message(fed([]), TimeoutError()).errors[0].message == "TimeoutError"
+
+    def test_cancelling_is_no_error(self) -> None:
+        state = stop_message(fed([text("Once")]))
+        assert state.errors == ()
+        assert state.message.content == "Once"
+
+
+class TestSeed:
+    def test_characters_split_across_chunks(self) -> None:
+        data = sse(chat(content="Zoë 𝄞"), chat("stop"))
+        state, decoder = start_message(), SseState()
+        for at in range(len(data)):
+            decoder, found = decode_sse(decoder, data[at : at + 1])
+            for event in found:
+                chunk = openai_chat_chunk(json.loads(event.data))
+                assert chunk
+                state = reduce_chunk(state, chunk)
+        assert finish_message(state).message.content == "Zoë 𝄞"
+
+    def test_escapes_split_across_chunks(self) -> None:
+        pieces = ['{"a": "x\\', "u00", "e9\\ud834", "\\udd", '1e\\n"', "}"]
+        state = finished([*(call(piece, index=0, name="t") for piece in pieces), end()])
+        assert values(state) == [(None, "t", {"a": "xé𝄞\n"})]
+
+    def test_nothing_is_shown_before_there_is_something(self) -> None:
+        assert fed([call("", index=0, name="t")]).message.tool_calls[0].arguments_resolved is MISSING
