@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from benchmarks import ours, picture
-from benchmarks.audit import Finding, Moment, all_moments, audited
+from benchmarks.audit import Finding, Moment, all_moments, audited, compared
 from benchmarks.builds import ROOT
 from benchmarks.checks import Run, checks
 from benchmarks.documents import CUTS, SHAPES, SIZES
@@ -20,6 +20,7 @@ from benchmarks.measure import Extent, measured
 from benchmarks.memory import Memory, memory_of
 from benchmarks.peers import PEERS
 from benchmarks.report import Circumstances, page, report
+from benchmarks.schemas import audited_feed
 from benchmarks.tables import for_terminal
 from benchmarks.works import WORKS, Side, Works
 
@@ -114,13 +115,14 @@ def run_all(sides: dict[str, Works], extent: Extent, console: Console, *, with_m
         streams = all_moments()
         findings = findings_of(sides, extent, streams, advance)
         hearings = hearings_of(sides, extent, streams)
+        typings = typings_of(sides, extent, streams[0])
         results = measured(sides, extent, advance)
         memory: dict[str, Memory] = {}
         for name, works in sides.items():
             if works.module is not None and with_memory:
                 memory[name] = memory_of(works.module)
     peers = tuple(name for name, works in sides.items() if works.module is None)
-    return Run(results, findings, memory, peers, hearings)
+    return Run(results, findings, memory, peers, hearings, typings)
 
 
 def findings_of(
@@ -142,6 +144,12 @@ def hearings_of(sides: dict[str, Works], extent: Extent, streams: Sequence[Seque
     return {name: hearing(events, streams) for name, events in telling.items()}
 
 
+def typings_of(sides: dict[str, Works], extent: Extent, records: Sequence[Moment]) -> dict[str, Finding]:
+    """What each side shows through a schema, where that is measured."""
+    feeds = {name: audited_feed(works) for name, works in sides.items() if "schema" in extent.works}
+    return {name: compared(feed, records) for name, feed in feeds.items() if feed is not None}
+
+
 def as_json(run: Run) -> str:
     return json.dumps(
         {
@@ -149,6 +157,7 @@ def as_json(run: Run) -> str:
             "failures": [{**asdict(case), "error": error} for case, error in run.results.failures.items()],
             "findings": {side: asdict(found) for side, found in run.findings.items()},
             "hearings": {side: asdict(found) for side, found in run.hearings.items()},
+            "typings": {side: asdict(found) for side, found in run.typings.items()},
             "memory": {side: asdict(found) for side, found in run.memory.items()},
             "checks": [{**asdict(check), "reached": check.reached} for check in checks(run)],
         },
@@ -168,7 +177,7 @@ def main(arguments: Sequence[str]) -> None:
     found = report(run, extent, list(sides))
     for line in circumstances.lines():
         console.print(line, highlight=False)
-    for table in (*found.values, *found.events, found.targets):
+    for table in (*found.values, *found.events, *found.typed, found.targets):
         console.print(for_terminal(table))
     if options.json:
         options.json.write_text(as_json(run), encoding="utf-8")

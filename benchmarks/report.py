@@ -7,7 +7,7 @@ Rule: no figure without version, machine and command.
 import os
 import platform
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -56,10 +56,11 @@ class Circumstances:
 
 @dataclass(frozen=True)
 class Report:
-    """All tables: those of values, those of events, and whether both reach their targets."""
+    """All tables: those of values, of events, and of values through a schema, and whether they reach their targets."""
 
     values: Sequence[Table]
     events: Sequence[Table]
+    typed: Sequence[Table]
     targets: Table
 
 
@@ -95,6 +96,17 @@ def audit_table(findings: dict[str, Finding]) -> Table:
             "The next four columns count what was shown and then taken back.",
         ],
     )
+
+
+def typing_table(typings: dict[str, Finding]) -> Table:
+    """The same audit of what is seen through a schema."""
+    table = audit_table(typings)
+    chunks = next(iter(typings.values())).chunks if typings else 0
+    notes = [
+        f"{chunks:,} token-sized chunks of records, compared after every chunk with a model of what the text shows.",
+        "Raised: the chunks after which a side showed nothing but an exception.",
+    ]
+    return replace(table, title="What each side shows through a schema", notes=notes)
 
 
 def hearing_table(hearings: dict[str, Hearing]) -> Table:
@@ -189,6 +201,19 @@ def event_table(run: Run, extent: Extent, sides: Sequence[str], shape: str, cut:
     )
 
 
+def typed_table(run: Run, extent: Extent, sides: Sequence[str], cut: str) -> Table:
+    rows = []
+    for side in sides:
+        costs = [cost_cell(run, Case("records", size, cut, "schema", side)) for size in extent.sizes]
+        if any(costs):
+            rows.append([side, *costs])
+    return Table(
+        f"Records through a schema, {CUT_NAMES[cut]}",
+        ["µs per chunk (times jsontide)", *(SIZE_NAMES[size] for size in extent.sizes)],
+        rows,
+    )
+
+
 def cost_cell(run: Run, case: Case) -> str:
     """A cost, and how many times that of jsontide telling the events, or reading the value and dropping it."""
     if case in run.results.failures:
@@ -196,7 +221,7 @@ def cost_cell(run: Run, case: Case) -> str:
     cost = run.results.costs.get(case)
     if cost is None:
         return ""
-    ours = baseline(run, case, "events" if case.work == "events" else "dropped")
+    ours = baseline(run, case, case.work if case.work in ("events", "schema") else "dropped")
     ratio = f" ({times(cost.seconds / ours)})" if ours else ""
     return f"{cost.mark}{figures(cost.seconds * 1e6)}{ratio}"
 
@@ -278,9 +303,11 @@ def report(run: Run, extent: Extent, sides: Sequence[str]) -> Report:
         memory_table(run),
     ]
     events = [hearing_table(dict(run.hearings)), *event_tables(run, extent, sides)]
+    typed = [typing_table(dict(run.typings)), *(typed_table(run, extent, sides, cut) for cut in extent.cuts)]
     return Report(
         [table for table in values if table.rows],
         [table for table in events if table.rows],
+        [table for table in typed if table.rows],
         check_table(checks(run)),
     )
 
@@ -300,5 +327,7 @@ def page(found: Report, circumstances: Circumstances, picture: str) -> str:
             *(markdown(table) for table in (found.targets, *found.values)),
             *(["## Events", ""] if found.events else []),
             *(markdown(table) for table in found.events),
+            *(["## Schemas", ""] if found.typed else []),
+            *(markdown(table) for table in found.typed),
         ]
     )

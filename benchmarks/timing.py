@@ -94,6 +94,8 @@ def course(work: Work, works: Works, document: Document) -> Course | None:
             return works.unread and stream_course(works.unread, document.chunks, work.loop)
         case "events":
             return event_course(work, works, document)
+        case "typed":
+            return typed_course(work, works, document)
         case _:
             return read_course(work, works, document)
 
@@ -105,6 +107,14 @@ def event_course(work: Work, works: Works, document: Document) -> Course | None:
     return stream_course(telling.start, telling.prepared(document.chunks), work.loop)
 
 
+def typed_course(work: Work, works: Works, document: Document) -> Course | None:
+    if works.typed is not None:
+        return stream_course(works.typed, document.chunks, work.loop)
+    if works.typed_again is not None:
+        return reparse_course(works.typed_again, document.chunks, work.loop)
+    return None
+
+
 def read_course(work: Work, works: Works, document: Document) -> Course | None:
     # Holding the last value makes no difference to who changes it in place, or makes each one anew.
     if work.name == "held" and not works.keeps_values:
@@ -112,7 +122,7 @@ def read_course(work: Work, works: Works, document: Document) -> Course | None:
     if works.read is not None:
         return stream_course(works.read, document.chunks, work.loop)
     if works.reparse is not None:
-        return reparse_course(works.reparse, document.chunks)
+        return reparse_course(works.reparse, document.chunks, dropped)
     return None
 
 
@@ -155,21 +165,21 @@ def stream_course(start: Callable[[], Feed], chunks: Sequence[str], loop: Loop) 
     return Course(len(chunks), weights, places, run, STREAM_PATIENCE)
 
 
-def reparse_course(start: Callable[[str], Feed], chunks: Sequence[str]) -> Course:
+def reparse_course(start: Callable[[str], Feed], chunks: Sequence[str], loop: Loop) -> Course:
     ends = [0, *accumulate(len(chunk) for chunk in chunks)]
     text = "".join(chunks)
 
     def once(place: int) -> float:
         feed = start(text[: ends[place]])
         began = process_time()
-        feed(chunks[place])
+        loop(feed, chunks[place : place + 1])
         return process_time() - began
 
     glance = once(len(chunks) // 2)
     if glance < SAMPLE_BUDGET:  # the first time pays for what is set up once
         glance = once(len(chunks) // 2)
     if glance * len(chunks) <= SAMPLE_BUDGET:
-        return stream_course(lambda: start(""), chunks, dropped)
+        return stream_course(lambda: start(""), chunks, loop)
     places = spread(len(chunks), int(SAMPLE_BUDGET / glance))
 
     def run(_: int | None) -> list[float]:

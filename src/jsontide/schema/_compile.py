@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias
 
 from jsontide.schema._from_json_schema import shape_of_json_schema
@@ -77,11 +78,16 @@ def _from_json_schema(text: str) -> tuple[Shape, Validator[Any]]:
 
 @lru_cache(_KEPT)
 def _from_type(source: Any) -> tuple[Shape, Validator[Any]]:  # noqa: ANN401
-    from jsontide.schema._from_type import TypeValidator, checks_of_type, schema_of_type  # noqa: PLC0415
+    types = _types()
+    root, found, adapter = types.schema_of_type(source)
+    shape = shape_of_json_schema(root, partial(types.checks_of_type, found), is_type=True)
+    return shape, types.TypeValidator(adapter)
 
-    root, found, adapter = schema_of_type(source)
-    shape = shape_of_json_schema(root, partial(checks_of_type, found), is_type=True)
-    return shape, TypeValidator(adapter)
+
+@cache
+def _types() -> Any:  # noqa: ANN401
+    """Return the part that needs pydantic, when the first type comes."""
+    return import_module("jsontide.schema._from_type")
 
 
 def with_null(root: AnySchema) -> AnySchema:
