@@ -5,7 +5,7 @@ Rule: each is used in the mode that shows most; a side may raise, which is count
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from types import GenericAlias, ModuleType
 from typing import Any
@@ -17,6 +17,7 @@ AGAIN = "pydantic, optional fields, validated again"
 INSTRUCTOR = "instructor Partial"
 
 
+@cache
 def trip(*, optional: bool) -> Any:  # noqa: ANN401
     """The type of the records document, as models; with all fields optional, as people write them to see them grow."""
     pydantic = import_module("pydantic")
