@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib import import_module
@@ -43,13 +42,20 @@ class Compiled(Generic[Model]):
 def compiled(source: Any, policies: Policies | None) -> Compiled[Any]:  # noqa: ANN401
     """Read a schema: a JSON Schema, or anything that pydantic's `TypeAdapter` takes."""
     if isinstance(source, dict | bool):
-        shape, validator = _from_json_schema(_as_text(source))
+        shape, validator = _read_json_schema(source)
     else:
         need_package("pydantic", "a schema that is a type")
         shape, validator = _read_type(source)
     if policies:
         shape = overridden(shape, policies)
     return Compiled(source, policies, shape, validator)
+
+
+def _read_json_schema(source: AnySchema) -> tuple[Shape, Validator[Any]]:
+    try:
+        return _from_json_schema(_as_text(source))
+    except RecursionError as error:
+        raise UnsupportedSchemaError("the schema is nested too deep") from error
 
 
 def _as_text(source: AnySchema) -> str:
@@ -91,8 +97,7 @@ def _types() -> Any:  # noqa: ANN401
 
 
 def with_null(root: AnySchema) -> AnySchema:
-    """Say `"nullable": true` of OpenAPI in the words of JSON Schema, which does not know it."""
-    root = deepcopy(root)
+    """Say `"nullable": true` of OpenAPI in the words of JSON Schema, which does not know it; in place."""
     todo: list[Any] = [root]
     while todo:
         part = todo.pop()
