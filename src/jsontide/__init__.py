@@ -131,14 +131,16 @@ _LATE = {
 }
 
 
-def __getattr__(name: str) -> object:
-    for module, names in _LATE.items():
-        if name in names:
-            found: object = getattr(import_module(module), name)
-            globals()[name] = found
-            return found
-    message = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(message)
+if not TYPE_CHECKING:  # type checkers know the names, and would take any other for one of them
+
+    def __getattr__(name: str) -> object:
+        for module, names in _LATE.items():
+            if name in names:
+                found: object = getattr(import_module(module), name)
+                globals()[name] = found
+                return found
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
 
 
 def __dir__() -> list[str]:
