@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from benchmarks import ours, picture
-from benchmarks.audit import Finding, Moment, all_moments, audited
+from benchmarks.audit import Finding, Moment, all_moments, audited, compared
 from benchmarks.builds import ROOT
 from benchmarks.checks import Run, checks
 from benchmarks.documents import CUTS, SHAPES, SIZES
@@ -21,6 +21,7 @@ from benchmarks.measure import Extent, measured
 from benchmarks.memory import memory_of
 from benchmarks.peers import PEERS
 from benchmarks.report import Circumstances, page, report
+from benchmarks.schemas import audited_feed
 from benchmarks.snapshot_audit import Sending, all_histories, sending
 from benchmarks.tables import for_terminal
 from benchmarks.works import WORKS, Side, Works
@@ -118,12 +119,13 @@ def run_all(sides: dict[str, Works], extent: Extent, console: Console, *, with_m
         findings = findings_of(sides, extent, streams, advance)
         hearings = hearings_of(sides, extent, streams)
         sendings = sendings_of(sides, extent)
+        typings = typings_of(sides, extent, streams[0])
         results = measured(sides, extent, advance)
         modules = {name: works.module for name, works in sides.items() if works.module is not None}
         increments = incremented(modules, extent.rounds, advance) if "snapshots" in extent.works else {}
         memory = {name: memory_of(module) for name, module in modules.items() if with_memory}
     peers = tuple(name for name, works in sides.items() if works.module is None)
-    return Run(results, findings, memory, peers, hearings, sendings, increments)
+    return Run(results, findings, memory, peers, hearings, sendings, increments, typings)
 
 
 def findings_of(
@@ -153,6 +155,12 @@ def sendings_of(sides: dict[str, Works], extent: Extent) -> dict[str, Sending]:
     return {name: sending(works.chunking, histories) for name, works in sides.items() if works.chunking}
 
 
+def typings_of(sides: dict[str, Works], extent: Extent, records: Sequence[Moment]) -> dict[str, Finding]:
+    """What each side shows through a schema, where that is measured."""
+    feeds = {name: audited_feed(works) for name, works in sides.items() if "schema" in extent.works}
+    return {name: compared(feed, records) for name, feed in feeds.items() if feed is not None}
+
+
 def as_json(run: Run) -> str:
     return json.dumps(
         {
@@ -162,6 +170,7 @@ def as_json(run: Run) -> str:
             "hearings": {side: asdict(found) for side, found in run.hearings.items()},
             "sendings": {side: asdict(found) for side, found in run.sendings.items()},
             "increments": [{**asdict(found), "seconds": seconds} for found, seconds in run.increments.items()],
+            "typings": {side: asdict(found) for side, found in run.typings.items()},
             "memory": {side: asdict(found) for side, found in run.memory.items()},
             "checks": [{**asdict(check), "reached": check.reached} for check in checks(run)],
         },
@@ -181,7 +190,7 @@ def main(arguments: Sequence[str]) -> None:
     found = report(run, extent, list(sides))
     for line in circumstances.lines():
         console.print(line, highlight=False)
-    for table in (*found.values, *found.events, *found.snapshots, found.targets):
+    for table in (*found.values, *found.events, *found.snapshots, *found.typed, found.targets):
         console.print(for_terminal(table))
     if options.json:
         options.json.write_text(as_json(run), encoding="utf-8")

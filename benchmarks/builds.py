@@ -7,6 +7,7 @@ A package finds its parts by name in `sys.modules`, so each copy is imported who
 
 import hashlib
 import importlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -40,9 +41,18 @@ def imported_from(directory: Path, package: str) -> ModuleType:
         sys.path.insert(0, str(directory))
         importlib.invalidate_caches()
         try:
-            return importlib.import_module(package)
+            module = importlib.import_module(package)
+            import_late_parts(module)
         finally:
             sys.path.remove(str(directory))
+    return module
+
+
+def import_late_parts(module: ModuleType) -> None:
+    """Import now what a package imports when it is asked for: later its name belongs to another copy."""
+    late = getattr(module, "from_json_ast", None)
+    if late is not None and importlib.util.find_spec("pydantic") is not None:
+        late(int, module.create_parser_state())
 
 
 def current_digest() -> str:

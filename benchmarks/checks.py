@@ -17,6 +17,7 @@ from benchmarks.measure import Case, Results
 from benchmarks.memory import Memory
 from benchmarks.ours import COMPILED, PURE
 from benchmarks.peers import IJSON_C, IJSON_PYTHON, JITER, STREAMING_NATIVE, STREAMING_PURE
+from benchmarks.schemas import AGAIN, INSTRUCTOR, PARTIAL_VALIDATION
 from benchmarks.snapshot_audit import Sending
 
 TOKENS = ("tokens",)
@@ -81,6 +82,7 @@ class Run:
     hearings: Mapping[str, Hearing] = field(default_factory=dict)
     sendings: Mapping[str, Sending] = field(default_factory=dict)
     increments: Mapping[Increment, float] = field(default_factory=dict)
+    typings: Mapping[str, Finding] = field(default_factory=dict)
 
     def cost(self, side: str, case: Case) -> float | None:
         """A side's cost in a case; who makes each value anew is measured once for both ways to read."""
@@ -140,6 +142,7 @@ def checks(run: Run) -> list[Check]:
         *flatness(run),
         *pure_build(run),
         *events(run),
+        *schemas(run),
         *memory_checks(run),
     ]
 
@@ -201,6 +204,18 @@ def events(run: Run) -> Iterator[Check]:
     for sizes in (SIZES, FLAT_SIZES):
         figure = run.spread(COMPILED, cases("records", sizes, TOKENS, "events"))
         yield Check(f"events, compiled, {SIZE_NAMES[sizes[0]]} to 1 MB, records", None, 1.5, figure, figure)
+
+
+def schemas(run: Run) -> Iterator[Check]:
+    for ours in (COMPILED, PURE):
+        build = ours.removeprefix("jsontide, ")
+        for peer in (PARTIAL_VALIDATION, AGAIN, INSTRUCTOR):
+            for size in SIZES:
+                figure = run.worst(ours, (peer,), cases("records", (size,), TOKENS, "schema"))
+                demand = f"through a schema, {build} against {peer}, records, {SIZE_NAMES[size]}"
+                yield Check(demand, 1.0, None, figure, figure)
+    figure = run.spread(COMPILED, cases("records", FLAT_SIZES, TOKENS, "schema"))
+    yield Check("through a schema, compiled, 10 KB to 1 MB, records", None, 1.5, figure, figure)
 
 
 def memory_checks(run: Run) -> Iterator[Check]:

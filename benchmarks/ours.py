@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 from benchmarks import builds
+from benchmarks.schemas import resolved
 from benchmarks.sinks import TextSink
 from benchmarks.works import Chunker, Chunking, Feed, Side, Sort, Telling, Told, Works
 from jsontide import JsonFragmentUpdate
@@ -36,6 +37,7 @@ def works(module: ModuleType) -> Works:
         keeps_values=True,
         unread=partial(unread, module),
         events=Telling(start=partial(updates, module), prepared=list, told=told),
+        typed=partial(resolved, module),
         whole=partial(whole, module),
         chunking=Chunking(start=partial(chunker, module), sink=TextSink, sees_sharing=True),
         module=module,

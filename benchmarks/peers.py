@@ -18,6 +18,7 @@ from benchmarks import rewriters
 from benchmarks.builds import without
 from benchmarks.coroutines import only_item, triples
 from benchmarks.river import river_feed
+from benchmarks.schemas import AGAIN, INSTRUCTOR, PARTIAL_VALIDATION, instructor_works, pydantic_works
 from benchmarks.sdks import anthropic_feed, openai_feed
 from benchmarks.works import Feed, Side, Works
 
@@ -181,6 +182,9 @@ PEERS = (
     Side("anthropic accumulator", ("anthropic", "jiter"), anthropic),
     Side(IJSON_C, ("ijson",), ijson_c),
     Side(IJSON_PYTHON, ("ijson",), ijson_python),
+    Side(PARTIAL_VALIDATION, ("pydantic",), partial(pydantic_works, optional=False)),
+    Side(AGAIN, ("pydantic",), partial(pydantic_works, optional=True)),
+    Side(INSTRUCTOR, ("instructor",), instructor_works),
     Side(LOADS, (), loads),
     Side("orjson", ("orjson",), orjson),
     Side("msgspec", ("msgspec",), msgspec),

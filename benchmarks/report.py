@@ -7,7 +7,7 @@ Rule: no figure without version, machine and command.
 import os
 import platform
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -57,11 +57,12 @@ class Circumstances:
 
 @dataclass(frozen=True)
 class Report:
-    """All tables: those of values, of events and of snapshots, and whether they reach their targets."""
+    """All tables: of values, events, snapshots and values through a schema, and whether they reach their targets."""
 
     values: Sequence[Table]
     events: Sequence[Table]
     snapshots: Sequence[Table]
+    typed: Sequence[Table]
     targets: Table
 
 
@@ -89,6 +90,17 @@ def audit_table(findings: dict[str, Finding]) -> Table:
             "The next four columns count what was shown and then taken back.",
         ],
     )
+
+
+def typing_table(typings: dict[str, Finding]) -> Table:
+    """The same audit of what is seen through a schema."""
+    table = audit_table(typings)
+    chunks = next(iter(typings.values())).chunks if typings else 0
+    notes = [
+        f"{chunks:,} token-sized chunks of records, compared after every chunk with a model of what the text shows.",
+        "Raised: the chunks after which a side showed nothing but an exception.",
+    ]
+    return replace(table, title="What each side shows through a schema", notes=notes)
 
 
 def hearing_table(hearings: dict[str, Hearing]) -> Table:
@@ -183,6 +195,19 @@ def event_table(run: Run, extent: Extent, sides: Sequence[str], shape: str, cut:
     )
 
 
+def typed_table(run: Run, extent: Extent, sides: Sequence[str], cut: str) -> Table:
+    rows = []
+    for side in sides:
+        costs = [cost_cell(run, Case("records", size, cut, "schema", side)) for size in extent.sizes]
+        if any(costs):
+            rows.append([side, *costs])
+    return Table(
+        f"Records through a schema, {CUT_NAMES[cut]}",
+        ["µs per chunk (times jsontide)", *(SIZE_NAMES[size] for size in extent.sizes)],
+        rows,
+    )
+
+
 def final_table(run: Run, extent: Extent, sides: Sequence[str]) -> Table:
     rows = []
     for side in sides:
@@ -241,10 +266,12 @@ def report(run: Run, extent: Extent, sides: Sequence[str]) -> Report:
         memory_table(run),
     ]
     events = [hearing_table(dict(run.hearings)), *event_tables(run, extent, sides)]
+    typed = [typing_table(dict(run.typings)), *(typed_table(run, extent, sides, cut) for cut in extent.cuts)]
     return Report(
         [table for table in values if table.rows],
         [table for table in events if table.rows],
         [table for table in snapshot_tables(run, extent, sides) if table.rows],
+        [table for table in typed if table.rows],
         check_table(checks(run)),
     )
 
@@ -264,6 +291,7 @@ def page(found: Report, circumstances: Circumstances, picture: str) -> str:
             *(markdown(table) for table in (found.targets, *found.values)),
             *section("Events", found.events),
             *section("Snapshots", found.snapshots),
+            *section("Schemas", found.typed),
         ]
     )
 

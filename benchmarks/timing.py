@@ -98,6 +98,8 @@ def course(work: Work, works: Works, document: Document) -> Course | None:
             return event_course(work, works, document)
         case "chunking":
             return chunking_course(work, works, document)
+        case "typed":
+            return typed_course(work, works, document)
         case _:
             return read_course(work, works, document)
 
@@ -118,6 +120,14 @@ def chunking_course(work: Work, works: Works, document: Document) -> Course | No
     return window_course(lambda: chunking.start("kept").take, found.windows, found.snapshots)
 
 
+def typed_course(work: Work, works: Works, document: Document) -> Course | None:
+    if works.typed is not None:
+        return stream_course(works.typed, document.chunks, work.loop)
+    if works.typed_again is not None:
+        return reparse_course(works.typed_again, document.chunks, work.loop)
+    return None
+
+
 def read_course(work: Work, works: Works, document: Document) -> Course | None:
     # Holding the last value makes no difference to who changes it in place, or makes each one anew.
     if work.name == "held" and not works.keeps_values:
@@ -125,7 +135,7 @@ def read_course(work: Work, works: Works, document: Document) -> Course | None:
     if works.read is not None:
         return stream_course(works.read, document.chunks, work.loop)
     if works.reparse is not None:
-        return reparse_course(works.reparse, document.chunks)
+        return reparse_course(works.reparse, document.chunks, dropped)
     return None
 
 
@@ -196,21 +206,21 @@ def window_course(start: Callable[[], Callable[[Any], object]], windows: Sequenc
     return Course(snapshots, weights, [window.place for window in windows], run, STREAM_PATIENCE)
 
 
-def reparse_course(start: Callable[[str], Feed], chunks: Sequence[str]) -> Course:
+def reparse_course(start: Callable[[str], Feed], chunks: Sequence[str], loop: Loop) -> Course:
     ends = [0, *accumulate(len(chunk) for chunk in chunks)]
     text = "".join(chunks)
 
     def once(place: int) -> float:
         feed = start(text[: ends[place]])
         began = process_time()
-        feed(chunks[place])
+        loop(feed, chunks[place : place + 1])
         return process_time() - began
 
     glance = once(len(chunks) // 2)
     if glance < SAMPLE_BUDGET:  # the first time pays for what is set up once
         glance = once(len(chunks) // 2)
     if glance * len(chunks) <= SAMPLE_BUDGET:
-        return stream_course(lambda: start(""), chunks, dropped)
+        return stream_course(lambda: start(""), chunks, loop)
     places = spread(len(chunks), int(SAMPLE_BUDGET / glance))
 
     def run(_: int | None) -> list[float]:

@@ -2,11 +2,12 @@
 
 A side is one library in one build.
 Each offers what it can: a feed (one chunk in, the value so far out), a feed whose value nobody reads, a feed of events,
-a whole document, a way back from snapshots to chunks.
+a value seen through a schema, a whole document, a way back from snapshots to chunks.
 A new kind of work is a new attribute of `Works`, a loop over it and an entry in `WORKS`.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from types import ModuleType
@@ -99,6 +100,10 @@ class Works:
     """Start a stream whose feed takes a chunk and builds no value."""
     events: Telling[Any, Any] | None = None
     """Streams that tell what happens in a chunk, and where."""
+    typed: Callable[[], Feed] | None = None
+    """Start a stream that goes on from chunk to chunk; its feed returns the value so far as a schema shows it."""
+    typed_again: Callable[[str], Feed] | None = None
+    """Start a stream that validates all its text again at every chunk, with a text that has come before."""
     whole: Callable[[Sequence[str]], object] | None = None
     """The final value of all chunks."""
     chunking: Chunking | None = None
@@ -134,6 +139,13 @@ def held(feed: Feed, chunks: Sequence[str]) -> None:
     del value
 
 
+def tolerant(feed: Feed, chunks: Sequence[str]) -> None:
+    """What raises has shown nothing, and the next chunk comes all the same."""
+    for chunk in chunks:
+        with suppress(ValueError):
+            feed(chunk)
+
+
 @dataclass(frozen=True)
 class Work:
     """`offer` is the attribute of `Works` that does it; `loop` how its feed is called."""
@@ -161,6 +173,7 @@ WORKS = {
         Work("held", "value read after every chunk, the last one still held", "read", held),
         Work("unread", "state only, value unread", "unread"),
         Work("events", "events with paths after every chunk", "events"),
+        Work("schema", "value through a schema after every chunk", "typed", tolerant, shapes=("records",)),
         Work("final", "final value of all chunks", "whole", shapes=("records",)),
         of_snapshots("snapshots", "snapshots to chunks, values that share what did not change"),
         of_snapshots("anew", "snapshots to chunks, values built anew"),

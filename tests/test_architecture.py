@@ -122,6 +122,26 @@ def test_a_name_that_is_not_there_is_an_error_that_names_it() -> None:
         jsontide.nothing  # type: ignore[attr-defined]  # noqa: B018
 
 
+LATE = """
+import sys
+import jsontide
+print("schema" in vars(jsontide), any(name.startswith("jsontide.schema") for name in sys.modules))
+jsontide.from_json_ast({}, jsontide.create_parser_state())
+print(any(name.startswith(("pydantic", "jsonschema")) for name in sys.modules))
+"""
+
+
+def test_schemas_are_imported_when_they_are_asked_for_and_their_packages_when_they_are_needed() -> None:
+    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, check=True, text=True)
+    assert done.stdout.split() == ["False", "False", "False"]
+
+
+def test_late_names_are_listed_and_others_are_not_there() -> None:
+    assert set(jsontide.__all__) <= set(dir(jsontide))
+    with pytest.raises(AttributeError, match="no attribute 'from_json_asd'"):
+        _ = jsontide.from_json_asd  # type: ignore[attr-defined]
+
+
 def test_public_names_exist() -> None:
     assert all(hasattr(jsontide, name) for name in jsontide.__all__)
 
@@ -131,6 +151,7 @@ def test_everything_public_is_at_the_top() -> None:
         *("COMPILED", "MISSING", "ArrayNode", "BooleanNode", "JsonStreamError", "JsonValue", "Limits", "Missing"),
         *("Mode", "Node", "NullNode", "NumberNode", "ObjectNode", "ParserError", "ParserState", "Path", "Reason"),
         *("StringNode", "__version__", "avalues", "create_parser_state", "finalize", "get_resolved_value"),
-        *("is_open", "loads", "node_at", "parse_chunk", "values"),
+        *("is_open", "loads", "node_at", "parse_chunk", "values", "from_json_ast", "Resolution", "Status", "Stream"),
+        *("SchemaMismatch", "SchemaError", "Done", "Gate", "Partial", "stream_model", "astream_model"),
     )
     assert set(names) <= set(jsontide.__all__)

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 import jsontide
-from benchmarks import audit, builds, coroutines, event_audit, increments, ours, rewriters, snapshot_audit
+from benchmarks import audit, builds, coroutines, event_audit, increments, ours, rewriters, schemas, snapshot_audit
 from benchmarks.__main__ import chosen, peers_of
 from benchmarks.cells import cost_cell
 from benchmarks.checks import Check, Figure, Run, checks
@@ -23,6 +23,7 @@ from benchmarks.increments import BEYOND, COUNTS, PARSING, TEXT, WHOLE, Incremen
 from benchmarks.measure import Case, Extent, Results, foreseen, measured
 from benchmarks.peers import IJSON_C, IJSON_PYTHON, JITER, LOADS, PEERS, bytes_again, text_again
 from benchmarks.report import Circumstances, page, report
+from benchmarks.schemas import AGAIN, INSTRUCTOR, PARTIAL_VALIDATION
 from benchmarks.sinks import PatchSink, TextSink
 from benchmarks.snapshot_tables import increment_rows
 from benchmarks.tables import Table, for_terminal, markdown
@@ -581,3 +582,74 @@ def test_the_page_has_a_section_of_snapshots_where_some_were_measured() -> None:
     assert f"| {ours.COMPILED}, values built anew | 4.00 (x2.00) |  |  |" in section
     assert "| peer | 3.00 (x1.50) |  |  |" in section
     assert "One character more" not in section
+
+
+SCHEMA_PEERS = (PARTIAL_VALIDATION, AGAIN, INSTRUCTOR)
+
+
+def seen_through_schema(works: Works, size: int = 1_000) -> audit.Finding:
+    feed = schemas.audited_feed(works)
+    assert feed is not None
+    return audit.compared(feed, audit.moments(document("records", size, "tokens").chunks))
+
+
+def test_the_audit_finds_nothing_wrong_with_what_jsontide_shows_through_a_schema() -> None:
+    found = seen_through_schema(own_works())
+    assert (found.right, found.strings, found.raised, found.is_final_right) == (found.chunks, 1, 0, True)
+    assert not any(found.flicker.values())
+
+
+@pytest.mark.parametrize("name", SCHEMA_PEERS)
+def test_peers_that_see_through_schemas_end_right_and_are_audited_on_the_way(name: str) -> None:
+    (side,) = [side for side in PEERS if side.name == name]
+    try:
+        works = side.load()
+    except ImportError:
+        pytest.skip(f"{name} is not installed")
+    found = seen_through_schema(works)
+    assert found.is_final_right
+    assert found.right < found.chunks
+    assert (found.raised > found.chunks / 2) is (name == PARTIAL_VALIDATION)
+
+
+def test_a_side_that_raises_is_measured_all_the_same() -> None:
+    def start(_: str) -> Feed:
+        def feed(_: str) -> object:
+            raise ValueError
+
+        return feed
+
+    one = course(WORKS["schema"], Works(typed_again=start), document("records", 1_000, "lines"))
+    assert one is not None
+    one.round()
+    assert one.cost().seconds >= 0
+    assert course(WORKS["schema"], Works(whole=len), document("records", 1_000, "lines")) is None
+
+
+def test_schemas_are_checked_against_each_peer_at_every_size() -> None:
+    def costs(side: str, cost: float) -> dict[Case, Cost]:
+        return {Case("records", size, "tokens", "schema", side): Cost(cost, 1, 1) for size in SIZES}
+
+    figures = costs(ours.COMPILED, 1) | costs(ours.PURE, 3)
+    for number, peer in enumerate(SCHEMA_PEERS):
+        figures |= costs(peer, 2 + number)
+    found = [
+        check for check in checks(Run(Results(figures), {}, {}, ())) if check.demand.startswith("through a schema")
+    ]
+    assert len(found) == 2 * len(SCHEMA_PEERS) * len(SIZES) + 1
+    missed = {check.demand for check in found if check.reached == "no"}
+    assert all("pure Python" in demand and PARTIAL_VALIDATION in demand for demand in missed)
+    assert len(missed) == len(SIZES)
+
+
+def test_the_page_has_a_section_of_schemas_where_some_were_measured() -> None:
+    extent = Extent(("records",), (1_000,), ("tokens",), 1)
+    case = Case("records", 1_000, "tokens", "schema", ours.COMPILED)
+    typings = {ours.COMPILED: seen_through_schema(own_works())}
+    run = Run(Results({case: Cost(2e-6, 1, 1)}), {}, {}, (), typings=typings)
+    found = report(run, extent, [ours.COMPILED])
+    assert [table.title for table in found.typed] == [
+        "What each side shows through a schema",
+        "Records through a schema, chunks of 1 to 8 characters",
+    ]
+    assert "## Schemas" in page(found, Circumstances([], {}, "0", "command", extent), "picture.svg")

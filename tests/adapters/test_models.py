@@ -1,6 +1,8 @@
 """`stream_model` and `astream_model`: partials while a stream goes on, the instance or every mismatch at its end."""
 
 import asyncio
+import copy
+import pickle
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -228,6 +230,14 @@ def test_every_kind_of_schema_has_partials(schema: Any, text: str, look: Any, se
     assert look(partial) == seen
     if isinstance(schema, type) and not is_typeddict(schema):
         assert not isinstance(partial, schema)
+
+
+def test_partials_can_be_copied_and_pickled() -> None:
+    trip = partial_of('{"days": [{"title": "a')
+    for other in (copy.copy(trip), copy.deepcopy(trip), pickle.loads(pickle.dumps(trip))):  # noqa: S301
+        assert other.days == trip.days
+        assert other.so_far == trip.so_far
+    assert copy.deepcopy(trip.days[0]) == trip.days[0]
 
 
 def test_views_compare_by_what_they_show() -> None:

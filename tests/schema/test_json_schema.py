@@ -222,6 +222,18 @@ def test_a_constraint_that_is_none_is_refused_when_it_is_needed() -> None:
     assert caught.value.where == "#/properties/a/minLength"
 
 
+def test_a_schema_may_be_deep_but_not_without_end() -> None:
+    schema: Any = {"type": "string"}
+    for _ in range(300):
+        schema = {"items": schema}
+    assert from_json_ast(schema, fed(whole("[" * 300 + '"x'))).status is Status.PARTIAL
+    assert from_json_ast(schema, fed(whole("[" * 300 + "1 "))).status is Status.MISMATCH
+    for _ in range(3_000):
+        schema = {"anyOf": [schema, {"type": "null"}]}
+    with pytest.raises(UnsupportedSchemaError, match="too deep"):
+        from_json_ast(schema, create_parser_state())
+
+
 def test_unknown_keywords_are_annotations() -> None:
     schema = {"type": "string", "x-widget": "area", "examples": [1], "markdownDescription": 3}
     assert from_json_ast(schema, fed(whole('"a"'))).status is Status.FINAL

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias
 
 from jsontide.schema._from_json_schema import shape_of_json_schema
@@ -42,13 +42,20 @@ class Compiled(Generic[Model]):
 def compiled(source: Any, policies: Policies | None) -> Compiled[Any]:  # noqa: ANN401
     """Read a schema: a JSON Schema, or anything that pydantic's `TypeAdapter` takes."""
     if isinstance(source, dict | bool):
-        shape, validator = _from_json_schema(_as_text(source))
+        shape, validator = _read_json_schema(source)
     else:
         need_package("pydantic", "a schema that is a type")
         shape, validator = _read_type(source)
     if policies:
         shape = overridden(shape, policies)
     return Compiled(source, policies, shape, validator)
+
+
+def _read_json_schema(source: AnySchema) -> tuple[Shape, Validator[Any]]:
+    try:
+        return _from_json_schema(_as_text(source))
+    except RecursionError as error:
+        raise UnsupportedSchemaError("the schema is nested too deep") from error
 
 
 def _as_text(source: AnySchema) -> str:
@@ -77,16 +84,20 @@ def _from_json_schema(text: str) -> tuple[Shape, Validator[Any]]:
 
 @lru_cache(_KEPT)
 def _from_type(source: Any) -> tuple[Shape, Validator[Any]]:  # noqa: ANN401
-    from jsontide.schema._from_type import TypeValidator, checks_of_type, schema_of_type  # noqa: PLC0415
+    types = _types()
+    root, found, adapter = types.schema_of_type(source)
+    shape = shape_of_json_schema(root, partial(types.checks_of_type, found), is_type=True)
+    return shape, types.TypeValidator(adapter)
 
-    root, found, adapter = schema_of_type(source)
-    shape = shape_of_json_schema(root, partial(checks_of_type, found), is_type=True)
-    return shape, TypeValidator(adapter)
+
+@cache
+def _types() -> Any:  # noqa: ANN401
+    """Return the part that needs pydantic, when the first type comes."""
+    return import_module("jsontide.schema._from_type")
 
 
 def with_null(root: AnySchema) -> AnySchema:
-    """Say `"nullable": true` of OpenAPI in the words of JSON Schema, which does not know it."""
-    root = deepcopy(root)
+    """Say `"nullable": true` of OpenAPI in the words of JSON Schema, which does not know it; in place."""
     todo: list[Any] = [root]
     while todo:
         part = todo.pop()

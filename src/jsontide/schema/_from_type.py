@@ -79,8 +79,7 @@ class TypeValidator(Generic[Model]):
         try:
             return Validated(self._adapter.validate_json(text))
         except ValidationError as error:
-            details = error.errors(include_url=False, include_context=False, include_input=False)
-            return Validated(MISSING, tuple(_problem(each, value) for each in details))
+            return Validated(MISSING, _problems(error, value))
 
 
 @dataclass
@@ -102,8 +101,9 @@ class FieldCheck:
         try:
             self.validator.validate_json(_as_text(value))
         except ValidationError as error:
-            details = error.errors(include_url=False, include_context=False, include_input=False)
-            return tuple(_problem(each, value) for each in details)
+            return _problems(error, value)
+        except RecursionError:  # the end will tell
+            return ()
         return ()
 
     def converted(self, value: JsonValue) -> JsonValue | Missing:
@@ -213,6 +213,11 @@ def _key_of(name: str, field: CoreSchema) -> str:
 def _as_text(value: JsonValue) -> str:
     # pydantic reads a number as a float, whatever the field is.
     return json.dumps(value, default=float)
+
+
+def _problems(error: ValidationError, value: JsonValue) -> tuple[Problem, ...]:
+    details = error.errors(include_url=False, include_context=False, include_input=False)
+    return tuple(_problem(each, value) for each in details)
 
 
 def _problem(error: ErrorDetails, value: JsonValue) -> Problem:

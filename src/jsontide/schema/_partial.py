@@ -6,7 +6,7 @@ What a partial gives out is never an instance of the final type: nothing that wa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast, overload
 
 from jsontide._pattern import Item, Key, parse_pattern
 from jsontide._values import MISSING
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from jsontide.schema._resolve import Resolution
 
 Model = TypeVar("Model")
+
+_OWN: Final = frozenset({"resolution", "_forms", "_members", "__setstate__", "__deepcopy__", "__copy__"})
+"""What `copy` and `pickle` ask for before an object has its attributes."""
 
 
 class Partial(Generic[Model]):
@@ -51,6 +54,8 @@ class Partial(Generic[Model]):
         return node is not None and node.closed and _at(self.resolution.value, found) is not MISSING
 
     def __getattr__(self, name: str) -> object:
+        if name in _OWN:
+            raise AttributeError(name)
         return getattr(self.so_far, name)
 
     def __getitem__(self, segment: Segment) -> object:
@@ -87,6 +92,8 @@ class ObjectView:
         self._forms = forms
 
     def __getattr__(self, name: str) -> object:
+        if name in _OWN:
+            raise AttributeError(name)
         key = _key_of(self._forms, name)
         if key not in self._members and not _is_known(self._forms, key):
             message = f"the schema has no {name!r}"

@@ -137,7 +137,10 @@ class Level:
 
     def group_of(self, reading: Reading) -> Group | None:
         """Return the group that a reading of the container around chooses from."""
-        for group in self.groups:
+        groups = self.groups
+        if len(groups) == 1 and groups[0].parent is reading:
+            return groups[0]
+        for group in groups:
             if group.parent is reading:
                 return group
         return None

@@ -15,7 +15,7 @@ from jsontide.schema._compile import Compiled, compiled
 from jsontide.schema._keywords import short
 from jsontide.schema._mismatch import SchemaMismatch
 from jsontide.schema._trace import Trace
-from jsontide.tree import ParserState, node_at
+from jsontide.tree import Node, ParserState, node_at
 from jsontide.tree._log import check_floats, goes_on_from, is_still_at, log_of, position_of
 from jsontide.tree._state import check_state
 
@@ -247,10 +247,17 @@ def _unreported(problems: tuple[Problem, ...], resolution: Resolution[Model]) ->
     return found
 
 
+def _brief(node: Node) -> str:
+    """Say what is there; of a container, which may be deep, only its kind."""
+    if node.type in ("array", "object"):
+        return f"an {node.type}"
+    return short(node.resolved_value)
+
+
 def _placed(problem: Problem, state: ParserState) -> SchemaMismatch:
     """Find where in the text a problem is: at its value, or at the container around if there is none."""
     node = node_at(state, problem.path)
-    found = "nothing" if node is None else short(node.resolved_value)
+    found = "nothing" if node is None else _brief(node)
     around = node or node_at(state, problem.path[:-1])
     start = 0 if around is None else log_of(state).starts[around.id] - (around.type == "string")
     line, column = position_of(state, start)

@@ -151,14 +151,12 @@ class Showing:
         views[-1][self.text_segment] = text
         return True
 
-    def settle(self, reading: Reading) -> None:
-        """Let the view of a reading that closes be its values, if it shows all of them."""
-        for at, mine in enumerate(self.readings):
-            if mine is reading:
-                view = self.views[at]
-                if _is_all_shown(view, reading.values) and not reading.repeats:
-                    reading.values = view
-                return
+    def settle(self, reading: Reading, depth: int) -> None:
+        """Let the view of a reading that closes at a depth be its values, if it shows all of them."""
+        if depth >= len(self.readings) or self.readings[depth] is not reading or reading.repeats:
+            return
+        if _is_all_shown(self.views[depth], reading.values):
+            reading.values = self.views[depth]
 
 
 def restored_showing(picture: Picture, views: list[Values]) -> Showing | None:

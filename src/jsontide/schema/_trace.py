@@ -233,7 +233,7 @@ class Trace:
             if group.is_dead or (best.waits and best.failed):
                 group.around.skip(level.segment)
                 continue
-            self.newest.settle(best)
+            self.newest.settle(best, len(self.ladder.levels))
             if level.old is not None and is_same_value(level.old, best.values):
                 best.values = level.old
             group.around.store(level.segment, best.values, best.final())

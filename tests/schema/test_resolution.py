@@ -1,0 +1,231 @@
+"""Resolutions as values: old ones used again, repeated keys, long strings, and corners of schemas, by example."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel, Field, WithJsonSchema
+
+from jsontide import (
+    MISSING,
+    Done,
+    JsonStreamError,
+    Limits,
+    Partial,
+    Status,
+    UnsupportedSchemaError,
+    astream_model,
+    create_parser_state,
+    from_json_ast,
+    parse_chunk,
+    stream_model,
+)
+from tests.cuts import every, fed, singles, whole
+from tests.schema.kinds import Tree
+from tests.schema.resolving import resolutions, said
+
+
+class Shop(BaseModel):
+    name: str
+    goods: list[dict[str, int]] = []
+
+
+def test_an_old_cache_goes_on_from_where_it_stood_with_the_same_objects() -> None:
+    state = parse_chunk(create_parser_state(), '{"goods": [{"a": 1, "b": 2}, {"c": 3')
+    before = from_json_ast(Shop, state)
+    one = from_json_ast(Shop, parse_chunk(state, '}], "name": "A'), before.cache)
+    other = from_json_ast(Shop, parse_chunk(state, '5, "d": 4}], "name": "B'), before.cache)
+    first: Any = before.value
+    assert one.value == {"goods": [{"a": 1, "b": 2}, {"c": 3}], "name": "A"}
+    assert other.value == {"goods": [{"a": 1, "b": 2}, {"c": 35, "d": 4}], "name": "B"}
+    for later in (one, other):
+        value: Any = later.value
+        assert value["goods"][0] is first["goods"][0]
+    assert before.value == {"goods": [{"a": 1, "b": 2}, {}]}
+
+
+def test_a_branch_that_shows_nothing_new_shows_the_same_objects() -> None:
+    for text in ('{"name": "Kyo', '{"goods": [{"a": 1 ', '{"name": "Kyoto", "goods": ['):
+        state = fed(whole(text))
+        before = from_json_ast(Shop, state)
+        from_json_ast(Shop, parse_chunk(state, "x"), before.cache)
+        again = from_json_ast(Shop, parse_chunk(state, "\\" if "Kyo" in text[-4:] else " "), before.cache)
+        assert again.value is before.value
+
+
+def test_an_earlier_state_with_a_later_cache_is_resolved_anew() -> None:
+    states = [fed(singles('{"name": "Kyoto"}')[:length]) for length in (12, 17)]
+    early = parse_chunk(create_parser_state(), '{"name": "Ky')
+    late = parse_chunk(early, 'oto"}')
+    cache = from_json_ast(Shop, late).cache
+    assert from_json_ast(Shop, early, cache).value == {"name": "Ky"}
+    assert said(from_json_ast(Shop, states[0], cache)) == said(from_json_ast(Shop, early))
+
+
+@pytest.mark.parametrize(
+    "other", ['{"nome": "x', '[{"name', '{"name":  "x', '{"name": {"x": [', '{\n"name": "x', "12 "]
+)
+def test_the_cache_of_another_document_is_no_help_and_no_harm(other: str) -> None:
+    cache = from_json_ast({}, fed(whole('{"name": "x", "goods": [{"a": 1}, ')))
+    schema = cache._outcome.plan.source
+    assert said(from_json_ast(schema, fed(whole(other)), cache)) == said(from_json_ast(schema, fed(whole(other))))
+
+
+def test_of_repeated_keys_the_last_replaces_what_was_shown() -> None:
+    text = '{"name": "a", "goods": [{"x": 1}], "name": "bc", "goods": [{"y": 2, "y": 3}]}'
+    for chunks in every(text):
+        assert resolutions(Shop, chunks)[-1].model == Shop.model_validate_json(text)
+    shown = [resolution.value for resolution in resolutions({}, ['{"a": [1], "b": 2, "a": [', "3", '], "a": "x', "y"])]
+    assert shown[1:] == [{"a": [], "b": 2}, {"a": [], "b": 2}, {"a": "x", "b": 2}, {"a": "xy", "b": 2}]
+
+
+def test_of_repeated_keys_the_first_stays_where_that_was_asked_for() -> None:
+    text = '{"name": "a", "name": 1, "goods": [{"x": 1}], "goods": {"x": [1, {"y": "z"}]}, "name": "b'
+    for chunks in every(text):
+        state = fed(chunks, create_parser_state(duplicate_keys="first"))
+        resolution = from_json_ast(Shop, state)
+        assert (resolution.value, resolution.errors) == ({"name": "a", "goods": [{"x": 1}]}, ())
+
+
+@pytest.mark.parametrize("hold", [True, False], ids=["held", "dropped"])
+def test_long_strings_grow_whether_or_not_somebody_holds_them(hold: bool) -> None:  # noqa: FBT001
+    state = parse_chunk(create_parser_state(), '{"name": "')
+    resolution = from_json_ast(Shop, state)
+    held = []
+    for number in range(300):
+        state = parse_chunk(state, "lorem ipsum ")
+        resolution = from_json_ast(Shop, state, resolution.cache)
+        value: Any = resolution.value
+        assert len(value["name"]) == 12 * (number + 1)
+        if hold:
+            held.append(value)
+        del value
+    assert [len(value["name"]) for value in held] == [12 * (number + 1) for number in range(len(held))]
+
+
+def test_asynchronous_streams_are_driven_too() -> None:
+    async def chunks(text: str) -> AsyncIterator[str]:
+        for chunk in singles(text):
+            yield chunk
+
+    async def collect(text: str) -> list[Any]:
+        return [each async for each in astream_model(chunks(text), Shop)]
+
+    *partials, last = asyncio.run(collect('{"name": "Kyoto"}'))
+    assert last == Shop(name="Kyoto")
+    assert [partial.name for partial in partials][-2:] == ["Kyoto", "Kyoto"]
+    with pytest.raises(JsonStreamError):
+        asyncio.run(collect('{"name": "Kyoto"'))
+
+
+def test_text_that_breaks_off_raises_after_what_was_shown() -> None:
+    stream = stream_model(['{"name": "Kyo', "\x00"], Shop)
+    assert isinstance(next(stream), Partial)
+    with pytest.raises(JsonStreamError):
+        next(stream)
+
+
+@pytest.mark.parametrize(
+    ("schema", "fitting", "wrong"),
+    [
+        ({"allOf": [True, {"type": "string"}]}, '"a"', "1 "),
+        ({"allOf": [False, {"type": "string"}]}, None, '"a"'),
+        ({"allOf": [{"allOf": [False]}]}, None, '"a"'),
+        ({"anyOf": [True, {"type": "string"}]}, "1 ", None),
+        ({"anyOf": [False, {"type": "string"}]}, '"a"', "1 "),
+        ({"type": "string", "anyOf": [True, {"minLength": 3}]}, '"a"', "1 "),
+        ({"type": "string", "anyOf": [{"allOf": [False]}, {"enum": ["a"]}]}, '"a"', '"b"'),
+        ({"anyOf": [{"type": "string"}, {"type": "string"}]}, '"a"', "1 "),
+        ({"const": 1, "enum": [1.0, 2]}, "1 ", "2 "),
+        ({"enum": [1, "a"], "type": "string"}, '"a"', "1 "),
+        ({"enum": [1, 2.5], "type": "integer"}, "1 ", "2.5 "),
+        ({"enum": [1], "type": "string"}, None, "1 "),
+        ({"$ref": "#/prefixItems/0", "prefixItems": [{"type": ["string", "array"]}]}, '"a"', "1 "),
+        ({"allOf": [{"items": {"type": "number"}}, {"items": {"type": "integer"}}]}, "[1]", "[1.5]"),
+        ({"allOf": [{"properties": {"a": True}}, {"properties": {"a": {"type": "null"}}}]}, '{"a": null}', '{"a": 1}'),
+        ({"allOf": [{"type": "number"}, {"type": ["integer", "null"]}]}, "1 ", "null"),
+        ({"allOf": [{"maxItems": 3}, {"maxItems": 1}, {"minItems": 1}, {"minItems": 0}]}, "[1]", "[1, 2]"),
+        ({"allOf": [{"required": ["a"]}, {"required": ["b", "a"]}]}, '{"a": 1, "b": 1}', '{"a": 1}'),
+        ({"properties": {"a": False}}, '{"b": 1}', '{"a": 1}'),
+        ({"type": "integer"}, "3.0 ", "3.5 "),
+    ],
+)
+def test_corners_of_json_schemas(schema: Any, fitting: str | None, wrong: str | None) -> None:
+    if fitting is not None:
+        assert from_json_ast(schema, fed(whole(fitting))).status is Status.FINAL
+    if wrong is not None:
+        assert from_json_ast(schema, fed(whole(wrong))).status is Status.MISMATCH
+
+
+def test_a_schema_with_too_many_places_is_refused() -> None:
+    schema = {"properties": {str(number): {"const": number} for number in range(20_000)}}
+    with pytest.raises(UnsupportedSchemaError, match="more than 10000 places"):
+        from_json_ast(schema, create_parser_state())
+
+
+def test_a_policy_of_one_branch_of_references_is_found() -> None:
+    schema = {"properties": {"a": {"allOf": [{"$ref": "#/$defs/late"}]}}, "$defs": {"late": {"x-stream": "done"}}}
+    assert from_json_ast(schema, fed(whole('{"a": "x'))).value == {}
+
+
+def test_overrides_reach_tuples_and_stop_where_nothing_is() -> None:
+    schema = {"type": "array", "prefixItems": [{"type": "string"}], "items": False}
+    assert from_json_ast(schema, fed(whole('["a')), policies={"[0]": Done()}).value == []
+    assert from_json_ast(schema, fed(whole('["a')), policies={"[*]": Done()}).value == []
+    for pattern in ("[1]", "a", "[0].a", "[*].a", "*"):
+        with pytest.raises(ValueError, match="no such place"):
+            from_json_ast(schema, fed(whole("[")), policies={pattern: Done()})
+
+
+def test_a_type_that_cannot_be_hashed_is_a_schema_too() -> None:
+    kind = Annotated[int, WithJsonSchema({"type": "integer", "examples": [1]})]
+    assert from_json_ast(kind, fed(whole("1 "))).model == 1
+
+
+class Aliased(BaseModel):
+    name: str = Field(validation_alias="Name")
+
+
+def test_attributes_are_found_under_their_aliases() -> None:
+    partial: Any = Partial(from_json_ast(Aliased, fed(whole('{"Name": "x'))))
+    assert (partial.name, partial["Name"], partial.errors) == ("x", "x", ())
+    assert len(partial.so_far) == 1
+    assert not partial.is_complete("name")
+    assert not partial.is_complete("name.first")
+
+
+def test_a_document_deeper_than_python_goes_is_a_mismatch_of_a_type() -> None:
+    depth = 5_000
+    text = '{"name": "a", "children": [' * depth + "]}" * depth
+    state = create_parser_state(limits=Limits(max_depth=2 * depth))
+    resolution = from_json_ast(Tree, fed(whole(text), state))
+    assert resolution.status is Status.MISMATCH
+    assert "less deep" in resolution.errors[0].expected
+
+
+def test_an_interrupted_resolution_leaves_the_cache_as_it_was() -> None:
+    class Breaking(BaseModel):
+        name: str
+        size: Annotated[int, Field(gt=0)]
+
+    state = fed(whole('{"name": "x'))
+    before = from_json_ast(Breaking, state)
+    after = parse_chunk(state, 'y", "size": 3, ')
+    trace = before._outcome.trace
+    original = trace.follow
+
+    def broken(_: Any) -> None:
+        original(after)
+        raise KeyboardInterrupt
+
+    trace.follow = broken  # type: ignore[method-assign, assignment]
+    with pytest.raises(KeyboardInterrupt):
+        from_json_ast(Breaking, after, before.cache)
+    assert from_json_ast(Breaking, after, before.cache).value == {"name": "xy", "size": 3}
+    assert before.value == {"name": "x"}
+
+
+def test_pending_values_are_missing() -> None:
+    assert from_json_ast(Shop, create_parser_state()).value is MISSING
+    assert repr(from_json_ast(Shop, create_parser_state())).startswith("<Resolution PENDING")
