@@ -7,6 +7,7 @@ holds any of them are compared too.
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from jsontide._values import MISSING
@@ -75,6 +76,8 @@ def _clash_of_closed(frames: list[Frame], level: i64, current: Any, is_exact: bo
     members = frame.members
     if kind_of(current) != (ARRAY if members is None else OBJECT):
         return _changed_type(frames, level, current)
+    if members is None and len(current) >= frame.count and all(map(is_, frame.items, current)):
+        return None  # as where values share what did not change
     if _is_beginning(frame, current) and (is_exact or not frame.is_loose or types_agree(_closed(frame), current)):
         return None
     pairs: Iterable[tuple[Segment, Any]] = enumerate(frame.items) if members is None else members.items()

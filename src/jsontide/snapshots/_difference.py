@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
-from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from jsontide._values import MISSING
@@ -83,10 +82,8 @@ def types_agree(before: Any, now: Any) -> bool:
         now = containers.pop()
         before = containers.pop()
         if isinstance(before, dict):
-            now = list(map(now.__getitem__, before))
+            now = [now[key] for key in before]
             before = before.values()
-        if all(map(is_, before, now)):  # as where values share what did not change
-            continue
         for one, other in zip(before, now, strict=False):
             if one is other:
                 continue
