@@ -208,6 +208,30 @@ def test_lone_halves_are_escaped() -> None:
     assert "".join(chunks({"\udc00": "a\ud800b"})) == r'{"\udc00":"a\ud800b"}'
 
 
+DEEP = 3_000  # deeper than Python's own reader and `==` go
+
+
+def deep(text: str) -> str:
+    return '[{"a":' * DEEP + text + ',"b":[1,true]}]' * DEEP
+
+
+def test_snapshots_deeper_than_python_reads() -> None:
+    chunker = JsonStreamChunker(key_order="kept")
+    assert chunker.process(deep('"x"')) == '[{"a":' * DEEP + '"x"' + ',"b":[1,true]}]' * (DEEP - 1) + ',"b":[1,true'
+    assert chunker.flush() == "]}]"
+    assert chunker.text == deep('"x"')
+
+
+def test_what_is_closed_deeper_than_python_compares() -> None:
+    first, second, other = (f'[{deep(text)},"{end}"]' for text, end in (('"x"', "a"), ('"x"', "ab"), ('"y"', "ab")))
+    chunker = JsonStreamChunker()
+    chunker.process(first)
+    assert chunker.process(second) == "b"
+    with pytest.raises(SnapshotConflict) as caught:
+        chunker.process(other)
+    assert (caught.value.path, caught.value.written) == ((0, *(0, "a") * DEEP), '"x"')
+
+
 class TestConflicts:
     """Where, what was written, what was wanted; nothing is harmed."""
 
@@ -368,6 +392,10 @@ class TestOwners:
         assert chunks(("a",), ["ab"], ("ab", 1), ["ab", 1, ()]) == ['["a', "b", '",1', ",[", "]]"]
 
 
+def _fed(state: SnapshotState, text: str, *, as_text: bool) -> tuple[SnapshotState, str]:
+    return add_snapshot(state, text) if as_text else add_value(state, json.loads(text))
+
+
 class TestStates:
     """States are values."""
 
@@ -385,6 +413,17 @@ class TestStates:
         done, _ = finish(state)
         assert (done.is_complete, done.text) == (True, '["a"]')
         assert finish(done) == (done, "")
+
+    @pytest.mark.parametrize("as_text", [True, False], ids=["text", "values"])
+    def test_a_pickled_state_goes_on_the_same(self, *, as_text: bool) -> None:
+        history = ['{"a": [1, {"b": "x"}]}', '{"a": [1, {"b": "xy", "c": "", "d": [2.5]}]}', '{"a": [1], "e": true}']
+        state = create_snapshot_state(numbers="grow", on_conflict="repair")
+        for text in history:
+            again = pickle.loads(pickle.dumps(state))  # noqa: S301
+            state, chunk = _fed(state, text, as_text=as_text)
+            again, same = _fed(again, text, as_text=as_text)
+            assert (chunk, state.text) == (same, again.text)
+        assert finish(state)[1] == finish(pickle.loads(pickle.dumps(state)))[1]  # noqa: S301
 
     def test_copies_are_the_same(self) -> None:
         state, _ = add_value(create_snapshot_state(), ["a"])
