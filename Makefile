@@ -17,6 +17,8 @@ MUST_COMPILE ?=
 # These tests count work: they cannot share a process with coverage, which would be counted too.
 # Property tests run without it for their speed; the examples alone must reach the bound.
 COST := tests/test_cost.py tests/events/test_event_cost.py tests/snapshots/test_snapshot_cost.py tests/schema/test_schema_cost.py tests/messages/test_message_cost.py
+# As many processes as processors; coverage is measured in one.
+PARALLEL := --numprocesses=auto --dist=worksteal
 METADATA := pyproject.toml src/jsontide/_version.py
 SOURCES := hatch_build.py $(shell find src -name '*.py')
 
@@ -39,8 +41,8 @@ test-pure: $(VENV)/.test ## Run all tests in pure Python, branch coverage of at 
 	$(PY) -m coverage run -m pytest -m 'not hypothesis' $(addprefix --ignore=,$(COST))
 	$(PY) -m coverage combine --quiet
 	$(PY) -m coverage report
-	$(PY) -m pytest $(COST)
-	$(PY) -m pytest tests -m hypothesis $(addprefix --ignore=,$(COST))
+	$(PY) -m pytest $(PARALLEL) $(COST)
+	$(PY) -m pytest $(PARALLEL) tests -m hypothesis $(addprefix --ignore=,$(COST))
 
 test-compiled: $(VENV)/.test ## Run all tests against the compiled build, as it is installed
 	@reason=$$($(PY) -c 'import hatch_build; print(hatch_build.obstacle() or "")'); \
@@ -54,7 +56,7 @@ test-compiled: $(VENV)/.test ## Run all tests against the compiled build, as it 
 run-compiled-tests: export JSONTIDE_EXPECT := compiled
 run-compiled-tests: export JSONTIDE_OTHER_PYTHON := $(abspath $(PY))
 run-compiled-tests: $(COMPILED_VENV)/.test
-	$(COMPILED_PY) -m pytest
+	$(COMPILED_PY) -m pytest $(PARALLEL)
 
 test-dist: build ## Install each distribution into an empty environment and try it
 	JSONTIDE_DIST=dist $(PY) -m pytest tests/test_distributions.py
