@@ -189,6 +189,16 @@ class TestNamedCases:
         )
         assert values(state) == TWO[:1]
 
+    @pytest.mark.parametrize("nothing", [None, "", " ", "\n"])
+    def test_an_entry_that_says_nothing_begins_no_call(self, nothing: str | None) -> None:
+        whole = call('{"city": "Rome"}', id="a", name="weather")
+        assert values(finished([whole, call(nothing), end()])) == TWO[:1]
+        assert fed([call(None), call("", index=3), call("", id="", name="")]).message.tool_calls == ()
+
+    def test_an_object_after_a_call_that_is_no_json_is_a_call_of_its_own(self) -> None:
+        state = finished([call({"city": float("nan")}, name="weather"), call(ROME, name="weather"), end()])
+        assert [shown.status for shown in state.message.tool_calls] == [Outcome.INVALID, Outcome.COMPLETE]
+
     def test_another_name_on_a_used_index_without_ids_is_another_call(self) -> None:
         state = finished([call("{}", index=0, name="now"), call("{}", index=0, name="here"), end()])
         assert values(state) == [(None, "now", {}), (None, "here", {})]
