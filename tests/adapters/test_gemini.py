@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from jsontide.adapters import stream_message
+from jsontide.adapters import gemini_chunk, stream_message
 from jsontide.adapters._gemini_args import path_of
 from jsontide.messages import Message, Outcome
 from tests import strategies
@@ -88,6 +88,12 @@ def test_the_text_grows_with_every_part() -> None:
         "no number of JSON": [partial("$.a", numberValue=float("inf"))],
         "a number that is too long": [partial("$.a", numberValue=10**5000)],
         "a path that is too deep": [partial("$" + ".a" * 10_000, numberValue=1)],
+        "no value": [partial("$.a")],
+        "a string that goes on": [partial("$.a", stringValue="x", willContinue=True)],
+        "a string that goes on before another": [
+            partial("$.a", stringValue="x", willContinue=True),
+            partial("$.b", stringValue="y"),
+        ],
         "no path": [partial("", numberValue=1)],
         "the root": [partial("$", numberValue=1)],
         "a pattern": [partial("$..a", numberValue=1)],
@@ -108,10 +114,37 @@ def test_a_call_that_does_not_end_before_the_next_one_cannot_be_run() -> None:
     assert (first.status, second.status) == (Outcome.TRUNCATED, Outcome.COMPLETE)
 
 
+def test_a_string_that_a_limit_cut_off_is_not_closed() -> None:
+    piece = partial("$.to", stringValue="Zo", willContinue=True)
+    limit = {"candidates": [{"finishReason": "MAX_TOKENS"}]}
+    *_, last = stream_message([part(name="pay", willContinue=True), part(partialArgs=[piece]), limit])
+    assert [call.status for call in last.tool_calls] == [Outcome.TRUNCATED]
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome"),
+    [
+        ("UNEXPECTED_TOOL_CALL", Outcome.INVALID),
+        ("MALFORMED_FUNCTION_CALL", Outcome.INVALID),
+        ("SAFETY", Outcome.FILTERED),
+        ("LANGUAGE", Outcome.FILTERED),
+    ],
+)
+def test_ends_after_which_nothing_can_be_run(reason: str, outcome: Outcome) -> None:
+    end = {"candidates": [{"finishReason": reason}]}
+    *_, last = stream_message([part(name="pay", args={"amount": 1}), end])
+    assert (last.outcome, [call.status for call in last.tool_calls]) == (outcome, [outcome])
+
+
 def test_whole_calls_in_one_response_are_several() -> None:
     parts = [{"functionCall": {"name": "cook", "args": {"a": at}}} for at in range(3)]
     event = {"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]}
     assert [json.loads(call.arguments) for call in messages(event)[-1].tool_calls] == [{"a": 0}, {"a": 1}, {"a": 2}]
+
+
+def test_a_memory_that_is_none_is_refused() -> None:
+    with pytest.raises(TypeError, match="must be a GeminiMemory, not NoneType"):
+        gemini_chunk(None, {})  # type: ignore[arg-type]
 
 
 def test_a_blocked_prompt_is_filtered() -> None:
