@@ -85,6 +85,17 @@ class TestIrregularShapes:
         assert values(state) == TWO
         assert [shown.index for shown in state.message.tool_calls] == [3, 1]
 
+    def test_the_index_is_shifted_and_the_call_goes_on_by_its_id(self) -> None:
+        state = finished(
+            [
+                call('{"city": ', index=0, id="a", name="weather"),
+                call('{"city": "Paris"}', index=1, id="b", name="weather"),
+                call('"Rome"}', index=2, id="a"),
+                end(),
+            ]
+        )
+        assert values(state) == TWO
+
     def test_two_entries_of_one_index_in_a_chunk_go_on_with_each_other(self) -> None:
         entries = (entry('{"city": ', index=0, id="a", name="weather"), entry('"Rome"}', index=0))
         assert values(finished([delta(tool_calls=entries), end()])) == TWO[:1]
