@@ -1,11 +1,13 @@
 """Shapes that the recordings do not have, from the documentation of each provider."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import pytest
 
 from jsontide.adapters import detect, ollama_chunk, stream_message
 from jsontide.messages import ErrorKind, Message, Outcome
+from jsontide.testing import Recording
 
 Event = dict[str, Any]
 
@@ -529,3 +531,33 @@ def test_a_piece_of_arguments_of_another_type_does_not_go_missing_unnoticed() ->
         {"type": "response.completed", "response": {}},
     )
     assert [call.status for call in message.tool_calls] == [Outcome.INVALID]
+
+
+@pytest.mark.parametrize("provider", told_with(""))
+class TestLawNineOfEveryProvider:
+    @pytest.mark.parametrize("form", ["sse", "ndjson"])
+    def test_a_stream_cut_at_any_byte_cannot_be_run(self, provider: str, form: Literal["sse", "ndjson"]) -> None:
+        recording = Recording(told_with('{"to": "Zoë", "amount": 5}')[provider])
+        data = recording.encode(form).removesuffix(b"\n")
+        for place in range(len(data) - 1):
+            *_, message = stream_message([data[:place]])
+            assert (runnable(message), message.outcome) == ([], Outcome.TRUNCATED)
+        assert len(runnable(list(stream_message([data + b"\n"]))[-1])) == 1
+
+    def test_a_connection_that_breaks_cannot_be_run_even_after_the_end_was_told(self, provider: str) -> None:
+        def broken(events: list[Event]) -> Iterator[Event]:
+            yield from events
+            raise ConnectionResetError
+
+        events = told_with('{"to": "Zoë", "amount": 5}')[provider]
+        for count in range(len(events) + 1):
+            *_, message = stream_message(broken(events[:count]))
+            assert (runnable(message), message.outcome) == ([], Outcome.TRUNCATED)
+
+    def test_a_stream_that_is_stopped_cannot_be_run(self, provider: str) -> None:
+        events = told_with('{"to": "Zoë", "amount": 5}')[provider]
+        for count in range(len(events) + 1):
+            stream = stream_message(events)
+            for _ in range(count):
+                next(stream)
+            assert (runnable(stream.stop()), stream.message.outcome) == ([], Outcome.CANCELLED)

@@ -81,8 +81,9 @@ def test_white_space_and_a_mark_before_the_first_event(before: str) -> None:
 
 
 def test_a_space_before_a_field_makes_it_another_field() -> None:
-    data = " data: {}\n\n" + sse(*LINES)
-    assert list(stream_message(singles(data)))[-1].content == list(stream_message([data]))[-1].content == "Zoë 𝄞"
+    for space in (" ", "\t", "\n ", "\ufeff "):
+        data = space + sse(HI) + sse(*LINES)
+        assert [list(stream_message(chunks))[-1].content for chunks in (singles(data), [data])] == ["Zoë 𝄞"] * 2
 
 
 def test_what_follows_the_word_that_all_is_done_is_not_waited_for() -> None:

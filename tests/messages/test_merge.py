@@ -233,7 +233,7 @@ class TestNamedCases:
         assert finished(chunks).message.tool_calls[0].status is Outcome.INVALID
 
     def test_cumulative_arguments_are_recognised_when_asked_for(self) -> None:
-        pieces = ["", '{"ci', '{"city": "Ro', '{"city": "Ro', '{"city": "Rome"}']
+        pieces = ["", '{"ci', '{"city": "Ro', '{"city": "Ro', '{"ci', '{"city": "Rome"}', ""]
         chunks = [*(call(piece, index=0, id="a", name="weather") for piece in pieces), end()]
         assert values(finished(chunks, MessageConfig(cumulative_arguments=True))) == TWO[:1]
         assert finished(chunks).message.tool_calls[0].status is Outcome.INVALID

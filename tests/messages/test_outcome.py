@@ -241,6 +241,7 @@ class TestForPeople:
         assert repr(whole) == '<CompleteCall weather({"city": "Rome"})>'
         assert repr(cut).startswith('<PartialCall TRUNCATED weather({"city": "xxx')
         assert len(repr(cut)) < 110
+        assert len(repr(finished([call("{}", index=0, name="x" * 999), end()]).message.tool_calls)) < 110
         assert repr(state.message).startswith(f"<Message TRUNCATED 'Hi', {whole!r}, ")
 
 
