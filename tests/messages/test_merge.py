@@ -37,6 +37,18 @@ class TestIrregularShapes:
         )
         assert values(state) == TWO
 
+    def test_index_and_id_are_missing_and_two_calls_are_open(self) -> None:
+        state = finished(
+            [
+                call('{"city": ', id="a", name="weather"),
+                call('{"city": ', id="b", name="weather"),
+                call('"Paris"}'),
+                call('"Rome"}'),
+                end(),
+            ]
+        )
+        assert values(state) == TWO
+
     def test_index_and_id_are_missing_and_every_call_comes_whole(self) -> None:
         state = finished([call('{"city": "Rome"}', name="weather"), call('{"city": "Paris"}', name="weather"), end()])
         assert values(state) == [(None, "weather", ROME), (None, "weather", PARIS)]
