@@ -86,11 +86,6 @@ def test_parts_of_several_keys_in_one_response_do_not_wait_for_each_other() -> N
         "through a string": [partial("$.a", stringValue="x"), partial("$.a.b", numberValue=1)],
         "an element far behind": [partial("$.a[3]", numberValue=1)],
         "a number twice": [partial("$.a", numberValue=1), partial("$.a", numberValue=2)],
-        "more of a closed string": [
-            partial("$.a", stringValue="x"),
-            partial("$.b", stringValue="y"),
-            partial("$.a", stringValue="z"),
-        ],
         "no number of JSON": [partial("$.a", numberValue=float("inf"))],
         "a number that is too long": [partial("$.a", numberValue=10**5000)],
         "a path that is too deep": [partial("$" + ".a" * 10_000, numberValue=1)],
@@ -107,8 +102,11 @@ def test_parts_of_several_keys_in_one_response_do_not_wait_for_each_other() -> N
 )
 def test_parts_that_do_not_fit_together_cannot_be_run(parts: list[dict[str, Any]]) -> None:
     steps = [part(partialArgs=[one], willContinue=True) for one in parts]
-    (call,) = messages(part(name="cook", willContinue=True), *steps, part())[-1].tool_calls
-    assert call.status in {Outcome.TRUNCATED, Outcome.INVALID}
+    begun = part(name="cook", willContinue=True)
+    at_once = part(name="cook", partialArgs=parts)
+    for events in ([begun, *steps, part()], [begun, part(partialArgs=parts)], [at_once]):
+        (call,) = messages(*events)[-1].tool_calls
+        assert call.status in {Outcome.TRUNCATED, Outcome.INVALID}
 
 
 def test_a_call_that_does_not_end_before_the_next_one_cannot_be_run() -> None:
@@ -118,6 +116,34 @@ def test_a_call_that_does_not_end_before_the_next_one_cannot_be_run() -> None:
     )
     first, second = told[-1].tool_calls
     assert (first.status, second.status) == (Outcome.TRUNCATED, Outcome.COMPLETE)
+
+
+def test_more_of_a_string_after_another_was_written_cannot_be_run() -> None:
+    pieces = [partial("$.a", stringValue="x"), partial("$.b", stringValue="y"), partial("$.a", stringValue="z")]
+    steps = [part(partialArgs=[piece], willContinue=True) for piece in pieces]
+    (call,) = messages(part(name="cook", willContinue=True), *steps, part())[-1].tool_calls
+    assert call.status is Outcome.TRUNCATED
+
+
+def test_arguments_that_come_whole_though_the_call_goes_on_are_not_lost() -> None:
+    rest = part(partialArgs=[partial("$.to", stringValue="Zoe")], willContinue=True)
+    for events, wanted in (
+        ([part(name="pay", args={"amount": 1}, willContinue=True), part()], {"amount": 1}),
+        ([part(name="pay", args={"amount": 1}, willContinue=True), rest, part()], {"amount": 1, "to": "Zoe"}),
+        (
+            [part(name="pay", willContinue=True), rest, part(args={"to": "Zoe", "amount": 1})],
+            {"amount": 1, "to": "Zoe"},
+        ),
+    ):
+        (call,) = messages(*events)[-1].tool_calls
+        assert call.status is Outcome.COMPLETE
+        assert call.arguments_value == wanted
+
+
+@pytest.mark.parametrize("strange", ["{}", [1], 5, {"amount": {1}}, {"amount": float("nan")}])
+def test_arguments_that_are_no_object_of_json_cannot_be_run_though_the_call_goes_on(strange: object) -> None:
+    (call,) = messages(part(name="pay", args=strange, willContinue=True), part())[-1].tool_calls
+    assert call.status is Outcome.TRUNCATED
 
 
 def test_a_string_that_a_limit_cut_off_is_not_closed() -> None:

@@ -106,7 +106,7 @@ def _call(memory: GeminiMemory, call: object) -> tuple[GeminiMemory, list[ToolCa
         whole = ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=arguments(call, "args") or {})
         return GeminiMemory(calls), [whole]
     begun = no_arguments() if name is not None or memory.arguments is None else memory.arguments
-    grown, more = with_partials(begun, partials)
+    grown, more = with_partials(begun, partials, arguments(call, "args"))
     if not goes_on:
         more += closing(grown)
     told = ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=more)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, cast
 
@@ -47,11 +47,13 @@ def no_arguments() -> Arguments:
     return Arguments({}, create_snapshot_state(key_order="kept"))
 
 
-def with_partials(arguments: Arguments, partials: Iterable[object]) -> tuple[Arguments, str]:
-    """Return the arguments after some more of them, and the text that this adds."""
+def with_partials(
+    arguments: Arguments, partials: Iterable[object], whole: str | Mapping[str, object] | None = None
+) -> tuple[Arguments, str]:
+    """Return the arguments after some more of them, or after all of them so far, and the text that this adds."""
     if arguments.is_broken:
         return arguments, ""
-    value: _Slot = arguments.value
+    value: _Slot = _so_far(arguments, whole)
     unfinished = arguments.unfinished
     for partial in partials:
         path = path_of(text(partial, "jsonPath", "json_path") or "")
@@ -59,12 +61,23 @@ def with_partials(arguments: Arguments, partials: Iterable[object]) -> tuple[Arg
         place = frozenset([path or ()])
         unfinished = unfinished | place if flag(partial, "willContinue", "will_continue") else unfinished - place
     if not isinstance(value, dict):
-        return replace(arguments, is_broken=True), ""
+        return _broken(arguments)
     try:
         written, added = add_value(arguments.written, value)
-    except ValueError:  # a conflict with what is written, or a number that JSON does not have
-        return replace(arguments, is_broken=True), ""
+    except (TypeError, ValueError):  # a conflict with what is written, or something that JSON does not have
+        return _broken(arguments)
     return Arguments(value, written, unfinished=unfinished), added
+
+
+def _broken(arguments: Arguments) -> tuple[Arguments, str]:
+    """A call without any text would be one without arguments, which can be run."""
+    return replace(arguments, is_broken=True), "" if arguments.written.text else "{"
+
+
+def _so_far(arguments: Arguments, whole: str | Mapping[str, object] | None) -> _Slot:
+    if not whole:
+        return arguments.value
+    return cast("dict[str, JsonValue]", dict(whole)) if isinstance(whole, Mapping) else MISSING
 
 
 def closing(arguments: Arguments) -> str:
