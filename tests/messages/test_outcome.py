@@ -1,6 +1,7 @@
 """Law 9, and what the end of a message means."""
 
 import json
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -267,6 +268,19 @@ class TestErrors:
         assert error.cause is failure
         assert state.message.content == "Once "
         assert state.message.tool_calls[0].partial == {"city": "Ro"}
+
+    def test_can_be_pickled_whatever_a_client_raised(self) -> None:
+        class ClientError(Exception):
+            def __init__(self, *, request: object) -> None:
+                super().__init__("gone")
+                self.request = request
+
+        state = fail_message(fed([call('{"a": ]', index=0, name="t")]), ClientError(request=lambda: None))
+        restored: MessageState = pickle.loads(pickle.dumps(state))  # noqa: S301
+        stream, broken = restored.errors
+        assert (stream.kind, stream.message, stream.cause) == (ErrorKind.TRANSPORT, "gone", None)
+        assert broken == state.errors[1]
+        assert isinstance(broken.cause, ParserError)
 
     def test_of_a_provider_in_its_stream_are_of_transport(self) -> None:
         state = fed([text("Once"), CompletionChunk(error="Overloaded")])

@@ -202,6 +202,12 @@ class TestStructuredContent:
     def test_a_limit_after_the_last_brace_is_no_loss(self) -> None:
         assert answered(text(TEXT), end("length")).outcome is Outcome.COMPLETE
 
+    def test_a_limit_after_an_answer_and_a_call_may_have_cut_off_another_call(self) -> None:
+        weather = call('{"city": "Rome"}', index=0, name="weather")
+        state = answered(text(TEXT), weather, end("length"), tools=[WEATHER])
+        assert state.outcome is Outcome.TRUNCATED
+        assert state.message.tool_calls[0].status is Outcome.COMPLETE
+
     def test_a_limit_before_it_is(self) -> None:
         state = answered(text(TEXT[:-1]), end("length"))
         assert state.outcome is Outcome.TRUNCATED
