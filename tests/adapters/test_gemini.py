@@ -1,6 +1,8 @@
 """Arguments that come as values at JSON paths."""
 
 import json
+from enum import Enum
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -177,6 +179,19 @@ def test_whole_calls_in_one_response_are_several() -> None:
 def test_a_memory_that_is_none_is_refused() -> None:
     with pytest.raises(TypeError, match="must be a GeminiMemory, not NoneType"):
         gemini_chunk(None, {})  # type: ignore[arg-type]
+
+
+def test_an_error_in_the_stream() -> None:
+    told = [{"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]}, {"error": {"code": 503, "message": "Busy"}}]
+    *_, last = stream_message(told)
+    assert (last.content, last.outcome, last.errors[0].message) == ("Hi", Outcome.TRUNCATED, "Busy")
+
+
+def test_the_enums_of_an_sdk_are_texts() -> None:
+    reason = Enum("FinishReason", {"SAFETY": "SAFETY"}).SAFETY  # type: ignore[attr-defined]
+    candidate = SimpleNamespace(index=None, content=None, finish_reason=reason)
+    *_, last = stream_message([SimpleNamespace(candidates=[candidate])])
+    assert (last.finish_reason, last.outcome) == ("content_filter", Outcome.FILTERED)
 
 
 def test_a_blocked_prompt_is_filtered() -> None:

@@ -211,6 +211,36 @@ class TestCancelling:
 
         asyncio.run(run())
 
+    def test_a_source_that_fails_because_it_was_closed_meanwhile_changes_nothing(self) -> None:
+        class Response:
+            """As those of clients are: closing it breaks the read that somebody waits for."""
+
+            def __init__(self) -> None:
+                self.closed = asyncio.Event()
+
+            async def __aiter__(self) -> AsyncIterator[object]:
+                yield HI
+                await self.closed.wait()
+                raise ConnectionResetError
+
+            async def close(self) -> None:
+                self.closed.set()
+
+        async def run() -> None:
+            stream = astream_message(Response())
+
+            async def consume() -> list[Message]:
+                return [message async for message in stream]
+
+            task = asyncio.create_task(consume())
+            await asyncio.sleep(0.01)
+            stopped = await stream.stop()
+            assert [message.content for message in await task] == ["Hi"]
+            assert stream.message is stopped
+            assert (stopped.outcome, stopped.errors) == (Outcome.CANCELLED, ())
+
+        asyncio.run(run())
+
     def test_from_another_thread_while_one_waits_closes_the_source_when_it_can(self) -> None:
         closed, waits, go_on = [], threading.Event(), threading.Event()
 
