@@ -77,9 +77,9 @@ def test_the_text_grows_with_every_part() -> None:
 
 
 def test_parts_of_several_keys_in_one_response_do_not_wait_for_each_other() -> None:
-    keys = [partial("$.serves", numberValue=4), partial("$.name", stringValue="Las", willContinue=True)]
+    keys = [partial("$.kind", stringValue="pasta"), partial("$.name", stringValue="Las", willContinue=True)]
     told = messages(part(name="cook", willContinue=True), part(partialArgs=keys, willContinue=True))
-    assert told[1].tool_calls[0].arguments == '{"serves":4,"name":"Las'
+    assert told[1].tool_calls[0].arguments == '{"kind":"pasta","name":"Las'
 
 
 @pytest.mark.parametrize(

@@ -225,6 +225,8 @@ class TestNamedCases:
     def test_another_name_on_a_used_index_without_ids_is_another_call(self) -> None:
         state = finished([call("{}", index=0, name="now"), call("{}", index=0, name="here"), end()])
         assert values(state) == [(None, "now", {}), (None, "here", {})]
+        silent = finished([call("", index=0, name="now"), call("", index=0, name="here"), end()])
+        assert values(silent) == [(None, "now", {}), (None, "here", {})]
 
     def test_whole_arguments_that_repeat_the_deltas_add_nothing(self) -> None:
         chunks = [
