@@ -133,6 +133,11 @@ class TestOpenAIResponses:
         end = {"type": "response.incomplete", "response": {"incomplete_details": {"reason": reason}}}
         assert last(text, end).outcome is outcome
 
+    @pytest.mark.parametrize("status", ["incomplete", "failed", "cancelled"])
+    def test_a_response_that_is_completed_by_name_only_is_judged_by_its_status(self, status: str) -> None:
+        message = last(ADDED, {"type": "response.completed", "response": {"status": status}})
+        assert (message.outcome, runnable(message)) == (Outcome.TRUNCATED, [])
+
     def test_a_failed_response(self) -> None:
         begun = {"type": "response.created", "response": {}}
         failed = {"type": "response.failed", "response": {"error": {"code": "server_error", "message": "Sorry"}}}
@@ -434,6 +439,12 @@ class TestCohere:
         assert last(begun, self.end("ERROR_LIMIT")).outcome is Outcome.TRUNCATED
         for reason in ("ERROR", "TIMEOUT", "USER_CANCEL"):
             assert failure(last(begun, self.end(reason))) == reason
+
+    @pytest.mark.parametrize("end", [{}, {"finish_reason": None}, {"finish_reason": 7}])
+    def test_an_end_that_does_not_say_why_leaves_nothing_to_run(self, end: Event) -> None:
+        call = self.call("tool-call-start", 0, id="c", function={"name": "now", "arguments": ""})
+        message = last(call, {"type": "message-end", "delta": end})
+        assert (message.outcome, runnable(message)) == (Outcome.TRUNCATED, [])
 
     def test_thinking(self) -> None:
         content = {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"thinking": "Hm."}}}}

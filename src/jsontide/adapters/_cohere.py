@@ -58,8 +58,10 @@ def _call(event: object, call: object) -> ToolCallDelta:
     )
 
 
-def _end(delta: object) -> CompletionChunk:
-    reason = text(delta, "finish_reason") or "COMPLETE"
+def _end(delta: object) -> CompletionChunk | None:
+    reason = text(delta, "finish_reason")
+    if reason is None:
+        return None
     if reason in _FAILURES:
         return CompletionChunk(error=text(delta, "error") or reason)
     return end_chunk(_REASONS.get(reason, reason))

@@ -100,7 +100,13 @@ def _item(event: object, close: str, spelling: Spelling) -> CompletionChunk | No
 
 
 def _completed(event: object) -> CompletionChunk:
-    outputs = items(field(event, "response"), "output")
+    response = field(event, "response")
+    status = text(response, "status")
+    if status in {"failed", "cancelled"}:
+        return _failed(event)
+    if status == "incomplete":
+        return _incomplete(event)
+    outputs = items(response, "output")
     has_calls = any(text(item, "type") in _CALLS for item in outputs)
     return end_chunk("tool_calls" if has_calls else "stop")
 
