@@ -7,13 +7,17 @@ load FILE  reads them, goes on from each state, and prints one line for each tha
 import pickle
 import sys
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsontide import COMPILED, Limits, ParserState, create_parser_state, finalize, parse_chunk
 from jsontide.events import EventState, add_fragment, create_event_state, finish
+from jsontide.messages import MessageState, finish_message, reduce_chunk, start_message
 from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
 from jsontide.snapshots import finish as finish_snapshots
+from tests.cuts import singles
+from tests.messages.telling import call, end, text
 from tests.relations import portrait
 
 PLAIN = (
@@ -58,6 +62,16 @@ SNAPSHOT_OPTIONS: tuple[dict[str, Any], ...] = (
 )
 
 
+ARGUMENTS = '{"text": "caf\u00e9 \\ud83d\\ude00", "list": [1, {"a": null}], "n": -1.50}'
+CHUNKS = (
+    text("By train"),
+    *(call(piece, index=0, id="a", name="plan") for piece in singles(ARGUMENTS)),
+    call('{"bad": ]', index=1, name="plan"),
+    call('{"cut": "of', index=2, name="plan"),
+    end(),
+)
+
+
 class Record(NamedTuple):
     dumped: bytes
     rest: Any
@@ -65,9 +79,9 @@ class Record(NamedTuple):
 
 
 def documents() -> Iterator[str | bytes]:
-    for text in PLAIN:
-        yield text
-        yield text.encode()
+    for plain in PLAIN:
+        yield plain
+        yield plain.encode()
     yield b'["\xf0\x9f\x98\x80", "\xc3("]'
 
 
@@ -75,7 +89,7 @@ def chunked(state: SnapshotState, snapshot: Any) -> tuple[SnapshotState, str]:
     return add_snapshot(state, snapshot) if isinstance(snapshot, str) else add_value(state, snapshot)
 
 
-def seen(state: ParserState | EventState | SnapshotState, rest: Any) -> tuple[str, str, str]:
+def seen(state: ParserState | EventState | SnapshotState | MessageState, rest: Any) -> tuple[str, str, str]:
     """What a state says, then after the rest of the text, then at its end; as text, so that types count."""
     if isinstance(state, SnapshotState):
         chunking, chunks = state, []
@@ -86,6 +100,9 @@ def seen(state: ParserState | EventState | SnapshotState, rest: Any) -> tuple[st
     if isinstance(state, EventState):
         told, updates = add_fragment(state, rest)
         return repr(state), repr(updates), repr(finish(told)[1])
+    if isinstance(state, MessageState):
+        after = reduce(reduce_chunk, rest, state)
+        return shown(state), shown(after), shown(finish_message(after))
     fed = parse_chunk(state, rest)
     return repr(portrait(state)), repr(portrait(fed)), repr(portrait(finalize(fed)))
 
@@ -112,6 +129,25 @@ def records() -> Iterator[Record]:
             yield Record(pickle.dumps(chunking), later, seen(chunking, later))
             for snapshot in later[:1]:
                 chunking, _ = chunked(chunking, snapshot)
+    yield from messages()
+
+
+def messages() -> Iterator[Record]:
+    message = start_message()
+    for place in range(len(CHUNKS) + 1):
+        coming = CHUNKS[place:]
+        yield Record(pickle.dumps(message), coming, seen(message, coming))
+        for chunk in coming[:1]:
+            message = reduce_chunk(message, chunk)
+
+
+def shown(state: MessageState) -> str:
+    """All that a message tells, arguments to run included where there are any."""
+    calls = [
+        (call, call.arguments, call.arguments_resolved, getattr(call, "arguments_value", None))
+        for call in state.message.tool_calls
+    ]
+    return repr((state.message, calls, [(error.kind, error.message) for error in state.errors]))
 
 
 def dump(file: Path) -> None:

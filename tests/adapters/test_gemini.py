@@ -1,12 +1,14 @@
 """Arguments that come as values at JSON paths."""
 
 import json
+from enum import Enum
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 
-from jsontide.adapters import stream_message
+from jsontide.adapters import gemini_chunk, stream_message
 from jsontide.adapters._gemini_args import path_of
 from jsontide.messages import Message, Outcome
 from tests import strategies
@@ -74,20 +76,27 @@ def test_the_text_grows_with_every_part() -> None:
     assert json.loads(texts[-1]) == {"name": "Lasagne", "serves": 4}
 
 
+def test_parts_of_several_keys_in_one_response_do_not_wait_for_each_other() -> None:
+    keys = [partial("$.kind", stringValue="pasta"), partial("$.name", stringValue="Las", willContinue=True)]
+    told = messages(part(name="cook", willContinue=True), part(partialArgs=keys, willContinue=True))
+    assert told[1].tool_calls[0].arguments == '{"kind":"pasta","name":"Las'
+
+
 @pytest.mark.parametrize(
     "parts",
     {
         "through a string": [partial("$.a", stringValue="x"), partial("$.a.b", numberValue=1)],
         "an element far behind": [partial("$.a[3]", numberValue=1)],
         "a number twice": [partial("$.a", numberValue=1), partial("$.a", numberValue=2)],
-        "more of a closed string": [
-            partial("$.a", stringValue="x"),
-            partial("$.b", stringValue="y"),
-            partial("$.a", stringValue="z"),
-        ],
         "no number of JSON": [partial("$.a", numberValue=float("inf"))],
         "a number that is too long": [partial("$.a", numberValue=10**5000)],
         "a path that is too deep": [partial("$" + ".a" * 10_000, numberValue=1)],
+        "no value": [partial("$.a")],
+        "a string that goes on": [partial("$.a", stringValue="x", willContinue=True)],
+        "a string that goes on before another": [
+            partial("$.a", stringValue="x", willContinue=True),
+            partial("$.b", stringValue="y"),
+        ],
         "no path": [partial("", numberValue=1)],
         "the root": [partial("$", numberValue=1)],
         "a pattern": [partial("$..a", numberValue=1)],
@@ -95,8 +104,11 @@ def test_the_text_grows_with_every_part() -> None:
 )
 def test_parts_that_do_not_fit_together_cannot_be_run(parts: list[dict[str, Any]]) -> None:
     steps = [part(partialArgs=[one], willContinue=True) for one in parts]
-    (call,) = messages(part(name="cook", willContinue=True), *steps, part())[-1].tool_calls
-    assert call.status in {Outcome.TRUNCATED, Outcome.INVALID}
+    begun = part(name="cook", willContinue=True)
+    at_once = part(name="cook", partialArgs=parts)
+    for events in ([begun, *steps, part()], [begun, part(partialArgs=parts)], [at_once]):
+        (call,) = messages(*events)[-1].tool_calls
+        assert call.status in {Outcome.TRUNCATED, Outcome.INVALID}
 
 
 def test_a_call_that_does_not_end_before_the_next_one_cannot_be_run() -> None:
@@ -108,10 +120,78 @@ def test_a_call_that_does_not_end_before_the_next_one_cannot_be_run() -> None:
     assert (first.status, second.status) == (Outcome.TRUNCATED, Outcome.COMPLETE)
 
 
+def test_more_of_a_string_after_another_was_written_cannot_be_run() -> None:
+    pieces = [partial("$.a", stringValue="x"), partial("$.b", stringValue="y"), partial("$.a", stringValue="z")]
+    steps = [part(partialArgs=[piece], willContinue=True) for piece in pieces]
+    (call,) = messages(part(name="cook", willContinue=True), *steps, part())[-1].tool_calls
+    assert call.status is Outcome.TRUNCATED
+
+
+def test_arguments_that_come_whole_though_the_call_goes_on_are_not_lost() -> None:
+    rest = part(partialArgs=[partial("$.to", stringValue="Zoe")], willContinue=True)
+    for events, wanted in (
+        ([part(name="pay", args={"amount": 1}, willContinue=True), part()], {"amount": 1}),
+        ([part(name="pay", args={"amount": 1}, willContinue=True), rest, part()], {"amount": 1, "to": "Zoe"}),
+        (
+            [part(name="pay", willContinue=True), rest, part(args={"to": "Zoe", "amount": 1})],
+            {"amount": 1, "to": "Zoe"},
+        ),
+    ):
+        (call,) = messages(*events)[-1].tool_calls
+        assert call.status is Outcome.COMPLETE
+        assert call.arguments_value == wanted
+
+
+@pytest.mark.parametrize("strange", ["{}", [1], 5, {"amount": {1}}, {"amount": float("nan")}])
+def test_arguments_that_are_no_object_of_json_cannot_be_run_though_the_call_goes_on(strange: object) -> None:
+    (call,) = messages(part(name="pay", args=strange, willContinue=True), part())[-1].tool_calls
+    assert call.status is Outcome.TRUNCATED
+
+
+def test_a_string_that_a_limit_cut_off_is_not_closed() -> None:
+    piece = partial("$.to", stringValue="Zo", willContinue=True)
+    limit = {"candidates": [{"finishReason": "MAX_TOKENS"}]}
+    *_, last = stream_message([part(name="pay", willContinue=True), part(partialArgs=[piece]), limit])
+    assert [call.status for call in last.tool_calls] == [Outcome.TRUNCATED]
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome"),
+    [
+        ("UNEXPECTED_TOOL_CALL", Outcome.INVALID),
+        ("MALFORMED_FUNCTION_CALL", Outcome.INVALID),
+        ("SAFETY", Outcome.FILTERED),
+        ("LANGUAGE", Outcome.FILTERED),
+    ],
+)
+def test_ends_after_which_nothing_can_be_run(reason: str, outcome: Outcome) -> None:
+    end = {"candidates": [{"finishReason": reason}]}
+    *_, last = stream_message([part(name="pay", args={"amount": 1}), end])
+    assert (last.outcome, [call.status for call in last.tool_calls]) == (outcome, [outcome])
+
+
 def test_whole_calls_in_one_response_are_several() -> None:
     parts = [{"functionCall": {"name": "cook", "args": {"a": at}}} for at in range(3)]
     event = {"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]}
     assert [json.loads(call.arguments) for call in messages(event)[-1].tool_calls] == [{"a": 0}, {"a": 1}, {"a": 2}]
+
+
+def test_a_memory_that_is_none_is_refused() -> None:
+    with pytest.raises(TypeError, match="must be a GeminiMemory, not NoneType"):
+        gemini_chunk(None, {})  # type: ignore[arg-type]
+
+
+def test_an_error_in_the_stream() -> None:
+    told = [{"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]}, {"error": {"code": 503, "message": "Busy"}}]
+    *_, last = stream_message(told)
+    assert (last.content, last.outcome, last.errors[0].message) == ("Hi", Outcome.TRUNCATED, "Busy")
+
+
+def test_the_enums_of_an_sdk_are_texts() -> None:
+    reason = Enum("FinishReason", {"SAFETY": "SAFETY"}).SAFETY  # type: ignore[attr-defined]
+    candidate = SimpleNamespace(index=None, content=None, finish_reason=reason)
+    *_, last = stream_message([SimpleNamespace(candidates=[candidate])])
+    assert (last.finish_reason, last.outcome) == ("content_filter", Outcome.FILTERED)
 
 
 def test_a_blocked_prompt_is_filtered() -> None:

@@ -1,10 +1,11 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide.adapters import NdjsonState, decode_ndjson, finish_ndjson
+from jsontide.adapters import NdjsonState, SseState, decode_ndjson, finish_ndjson
 from tests import strategies
 from tests.cuts import Chunks, every
 
@@ -26,6 +27,16 @@ def test_any_cut_gives_the_lines_back(values: list[Any], end: str, has_last_end:
 
 def test_a_byte_order_mark_is_passed_over_and_bad_bytes_are_replaced() -> None:
     assert decoded([b"\xef\xbb", b'\xbf{"a": "\xff"}\n', b"[1]\xe2"]) == ['{"a": "\ufffd"}', "[1]\ufffd"]
+
+
+@pytest.mark.parametrize("wrong", [None, 5, [1, 2], SseState()])
+def test_what_is_no_chunk_or_no_state_is_refused(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="a chunk must be"):
+        decode_ndjson(NdjsonState(), wrong)
+    with pytest.raises(TypeError, match="a state must be an NdjsonState"):
+        decode_ndjson(wrong, b"")
+    with pytest.raises(TypeError, match="a state must be an NdjsonState"):
+        finish_ndjson(wrong)
 
 
 def test_a_carriage_return_inside_a_line_ends_nothing() -> None:

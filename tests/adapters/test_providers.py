@@ -1,11 +1,13 @@
 """Shapes that the recordings do not have, from the documentation of each provider."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import pytest
 
-from jsontide.adapters import detect, stream_message
+from jsontide.adapters import detect, ollama_chunk, stream_message
 from jsontide.messages import ErrorKind, Message, Outcome
+from jsontide.testing import Recording
 
 Event = dict[str, Any]
 
@@ -71,6 +73,18 @@ class TestOpenAIChat:
             ("a", "weather", {"city": "Rome"})
         ]
 
+    @pytest.mark.parametrize("reason", ["error", "abort"])
+    def test_an_end_that_is_a_failure_leaves_nothing_to_run(self, reason: str) -> None:
+        call = {"index": 0, "id": "a", "function": {"name": "weather", "arguments": "{}"}}
+        message = last(self.chunk(content="Hi", tool_calls=[call]), self.chunk(reason))
+        assert failure(message) == "the provider says that it failed"
+        assert (message.content, runnable(message)) == ("Hi", [])
+
+    @pytest.mark.parametrize("nothing", ["", None, {}])
+    def test_an_empty_error_is_none(self, nothing: object) -> None:
+        message = last({**self.chunk(content="Hi"), "error": nothing}, self.chunk("stop"))
+        assert (message.content, message.outcome) == ("Hi", Outcome.COMPLETE)
+
     def test_the_events_that_the_helper_of_the_sdk_makes_of_chunks(self) -> None:
         events: list[Event] = [
             {"type": "chunk", "chunk": self.chunk(content="Hi"), "snapshot": {}},
@@ -107,12 +121,22 @@ class TestOpenAIResponses:
 
     @pytest.mark.parametrize(
         ("reason", "outcome"),
-        [("max_output_tokens", Outcome.TRUNCATED), ("content_filter", Outcome.FILTERED)],
+        [
+            ("max_output_tokens", Outcome.TRUNCATED),
+            ("content_filter", Outcome.FILTERED),
+            ("steered", Outcome.TRUNCATED),
+            (None, Outcome.TRUNCATED),
+        ],
     )
-    def test_an_incomplete_response(self, reason: str, outcome: Outcome) -> None:
+    def test_an_incomplete_response(self, reason: str | None, outcome: Outcome) -> None:
         text = {"type": "response.output_text.delta", "delta": "Once"}
         end = {"type": "response.incomplete", "response": {"incomplete_details": {"reason": reason}}}
         assert last(text, end).outcome is outcome
+
+    @pytest.mark.parametrize("status", ["incomplete", "failed", "cancelled"])
+    def test_a_response_that_is_completed_by_name_only_is_judged_by_its_status(self, status: str) -> None:
+        message = last(ADDED, {"type": "response.completed", "response": {"status": status}})
+        assert (message.outcome, runnable(message)) == (Outcome.TRUNCATED, [])
 
     def test_a_failed_response(self) -> None:
         begun = {"type": "response.created", "response": {}}
@@ -133,10 +157,82 @@ class TestOpenAIResponses:
         deltas = [
             {"type": "response.custom_tool_call_input.delta", "output_index": 0, "delta": piece} for piece in pieces
         ]
-        done = {"type": "response.custom_tool_call_input.done", "output_index": 0, "input": "".join(pieces)}
+        told = {"type": "response.custom_tool_call_input.done", "output_index": 0, "input": "".join(pieces)}
+        whole = {**item, "status": "completed", "input": "".join(pieces)}
+        done = {"type": "response.output_item.done", "output_index": 0, "item": whole}
         end = {"type": "response.completed", "response": {"output": [item]}}
-        assert runnable(last(added, *deltas, done, end)) == [("call_1", "sql", 'say "hi"\n\\ 𝄞')]
+        for events in ([added, *deltas, told, done], [added, *deltas, done], [added, done], [done]):
+            assert runnable(last(*events, end)) == [("call_1", "sql", 'say "hi"\n\\ 𝄞')]
         assert last(added, *deltas, end).tool_calls[0].status is Outcome.TRUNCATED
+
+    def test_text_for_a_custom_tool_that_a_limit_cut_off_cannot_be_run(self) -> None:
+        item = {"type": "custom_tool_call", "id": "ct", "call_id": "call_1", "name": "sql", "input": ""}
+        cut = {**item, "status": "incomplete", "input": "DELETE FROM users"}
+        message = last(
+            {"type": "response.output_item.added", "output_index": 0, "item": item},
+            {"type": "response.custom_tool_call_input.delta", "output_index": 0, "delta": "DELETE FROM users"},
+            {"type": "response.custom_tool_call_input.done", "output_index": 0, "input": "DELETE FROM users"},
+            {"type": "response.output_item.done", "output_index": 0, "item": cut},
+            {"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}},
+        )
+        assert message.tool_calls[0].status is Outcome.TRUNCATED
+        assert message.tool_calls[0].partial == "DELETE FROM users"
+
+    @staticmethod
+    def text(kind: str, output: int = 0, at: int = 0, **said: Any) -> Event:
+        return {"type": f"response.{kind}", "output_index": output, "content_index": at, **said}
+
+    @pytest.mark.parametrize("streamed", ["", "Once", "Once upon a time"])
+    def test_text_that_was_not_streamed_is_taken_when_it_is_done_and_never_twice(self, streamed: str) -> None:
+        whole = "Once upon a time"
+        part = {"type": "output_text", "text": whole}
+        deltas = [self.text("output_text.delta", 1, delta=streamed)] if streamed else []
+        endings = [
+            self.text("output_text.done", 1, text=whole),
+            self.text("content_part.done", 1, part=part),
+            {
+                "type": "response.output_item.done",
+                "output_index": 1,
+                "item": {"type": "message", "content": [part]},
+            },
+        ]
+        end = {"type": "response.completed", "response": {"output": []}}
+        for at in range(3):
+            assert last(*deltas, *endings[at:], end).content == whole
+        assert last(*deltas, *endings, *endings, end).content == whole
+
+    def test_text_of_several_parts_is_told_apart(self) -> None:
+        message = last(
+            self.text("output_text.delta", 0, 0, delta="a"),
+            self.text("output_text.done", 0, 0, text="a"),
+            self.text("output_text.done", 0, 1, text="a"),
+            self.text("output_text.done", 2, 0, text="ab"),
+            self.text("output_text.delta", 3, 0, delta="x"),
+            self.text("output_text.done", 3, 0, text="another"),  # what contradicts the deltas adds nothing
+            {"type": "response.completed", "response": {}},
+        )
+        assert message.content == "aaabx"
+
+    def test_text_of_a_second_response_is_not_taken_for_the_first(self) -> None:
+        turn = [{"type": "response.created", "response": {}}, self.text("output_text.done", text="Hi. ")]
+        end = {"type": "response.completed", "response": {}}
+        assert last(*turn, end, *turn, end).content == "Hi. Hi. "
+
+    def test_refusals_and_reasoning_that_were_not_streamed(self) -> None:
+        end = {"type": "response.completed", "response": {}}
+        refused = last(self.text("refusal.delta", delta="I "), self.text("refusal.done", refusal="I cannot."), end)
+        assert (refused.refusal, refused.outcome) == ("I cannot.", Outcome.REFUSED)
+        assert last(self.text("content_part.done", part={"type": "refusal", "refusal": "No."}), end).refusal == "No."
+        summary, thought = {"type": "summary_text", "text": "In short."}, {"type": "reasoning_text", "text": "Hm."}
+        item = {"type": "reasoning", "summary": [summary], "content": [thought]}
+        done = {"type": "response.output_item.done", "output_index": 0, "item": item}
+        events = [
+            self.text("reasoning_summary_text.done", summary_index=0, text="In short."),
+            {"type": "response.reasoning_summary_part.done", "output_index": 0, "summary_index": 0, "part": summary},
+            self.text("reasoning_text.done", text="Hm."),
+        ]
+        assert last(*events, done, end).reasoning == "In short.Hm."
+        assert last(done, end).reasoning == "In short.Hm."
 
 
 class TestAnthropic:
@@ -183,6 +279,12 @@ class TestAnthropic:
         error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
         assert failure(last(error)) == "Overloaded"
 
+    def test_blocks_of_a_kind_that_nobody_knows_are_nobody_elses_to_run(self) -> None:
+        block = self.block(0, type="advisor_call", id="x", name="ask", input={})
+        text = {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "Hi"}}
+        message = last(block, self.json(0, '{"a": '), self.json(0, "1}"), text, self.end("end_turn"))
+        assert (message.content, message.tool_calls, message.outcome) == ("Hi", (), Outcome.COMPLETE)
+
     def test_events_of_a_beta_or_of_the_helper_are_passed_over(self) -> None:
         odd = [{"type": "compaction_delta"}, {"type": "text", "text": "Hi", "snapshot": "Hi"}, {"type": "ping"}]
         compaction = {"type": "content_block_delta", "index": 0, "delta": {"type": "compaction_delta", "content": "x"}}
@@ -224,6 +326,8 @@ class TestGeminiInteractions:
         assert failure(last(begun, {"event_type": "error", "error": {"message": "Quota"}})) == "Quota"
         failed = {"event_type": "interaction.completed", "interaction": {"status": "failed"}}
         assert failure(last(begun, failed)) == "the interaction failed"
+        cancelled = {"event_type": "interaction.completed", "interaction": {"status": "cancelled"}}
+        assert failure(last(begun, cancelled)) == "the interaction was cancelled"
 
     def test_a_summary_of_thoughts(self) -> None:
         summary = {"type": "thought_summary", "content": {"type": "text", "text": "Hm."}}
@@ -298,6 +402,16 @@ class TestOllama:
     def test_an_error_in_the_stream(self) -> None:
         assert failure(last(self.line(content="Hi"), {"error": "model runner crashed"})) == "model runner crashed"
 
+    def test_one_call_that_is_no_json_does_not_take_the_next_one_with_it(self) -> None:
+        calls = [{"function": {"name": "weather", "arguments": {"at": value}}} for value in (float("nan"), 1)]
+        message = last(self.line(tool_calls=calls), self.line(done=True))
+        assert [call.status for call in message.tool_calls] == [Outcome.INVALID, Outcome.COMPLETE]
+
+    def test_a_line_without_a_message_says_nothing_unless_it_is_the_last(self) -> None:
+        assert ollama_chunk({"model": "m", "done": False}) is None
+        assert ollama_chunk({}) is None
+        assert last(self.line(content="Hi"), {"done": True}).outcome is Outcome.COMPLETE
+
 
 class TestCohere:
     @staticmethod
@@ -322,7 +436,15 @@ class TestCohere:
         begun = {"type": "message-start", "delta": {"message": {"role": "assistant"}}}
         assert last(begun, self.end("MAX_TOKENS")).outcome is Outcome.TRUNCATED
         assert last(begun, self.end("ERROR_TOXIC")).outcome is Outcome.FILTERED
-        assert failure(last(begun, self.end("ERROR"))) == "ERROR"
+        assert last(begun, self.end("ERROR_LIMIT")).outcome is Outcome.TRUNCATED
+        for reason in ("ERROR", "TIMEOUT", "USER_CANCEL"):
+            assert failure(last(begun, self.end(reason))) == reason
+
+    @pytest.mark.parametrize("end", [{}, {"finish_reason": None}, {"finish_reason": 7}])
+    def test_an_end_that_does_not_say_why_leaves_nothing_to_run(self, end: Event) -> None:
+        call = self.call("tool-call-start", 0, id="c", function={"name": "now", "arguments": ""})
+        message = last(call, {"type": "message-end", "delta": end})
+        assert (message.outcome, runnable(message)) == (Outcome.TRUNCATED, [])
 
     def test_thinking(self) -> None:
         content = {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"thinking": "Hm."}}}}
@@ -343,6 +465,7 @@ class TestCohere:
         ({"message": {}, "done": False}, "ollama"),
         ({"error": "x"}, "ollama"),
         ({"type": "content-start"}, "cohere"),
+        ({"type": "ping"}, None),
         ({"type": "unheard-of"}, None),
         ({}, None),
         (None, None),
@@ -352,3 +475,100 @@ class TestCohere:
 def test_an_event_tells_whose_it_is(event: object, name: str | None) -> None:
     found = detect(event)
     assert (found and found.name) == name
+
+
+def told_with(arguments: object) -> dict[str, list[Event]]:
+    """A call of each provider, with these arguments where they are told, and a normal end."""
+    function = {"name": "pay", "arguments": arguments}
+    chat, anthropic, bedrock, cohere = TestOpenAIChat, TestAnthropic, TestBedrock, TestCohere
+    item = {**ADDED["item"], "arguments": arguments}
+    completed = {"type": "response.completed", "response": {}}
+    begun = anthropic.block(0, type="tool_use", id="t", name="pay", input={})
+    step = {"type": "function_call", "id": "f", "name": "pay", "arguments": arguments}
+    part = {"functionCall": {"name": "pay", "args": arguments}}
+    return {
+        "chat": [chat.chunk(tool_calls=[{"index": 0, "id": "a", "function": function}]), chat.chunk("tool_calls")],
+        "chat, the old form": [chat.chunk(function_call=function), chat.chunk("function_call")],
+        "responses, item": [{"type": "response.output_item.done", "output_index": 0, "item": item}, completed],
+        "responses, delta": [
+            ADDED,
+            {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": arguments},
+            completed,
+        ],
+        "anthropic, block": [
+            anthropic.block(0, type="tool_use", id="t", name="pay", input=arguments),
+            anthropic.end("tool_use"),
+        ],
+        "anthropic, delta": [begun, anthropic.json(0, arguments), anthropic.end("tool_use")],  # type: ignore[arg-type]
+        "bedrock": [
+            bedrock.call(0, toolUseId="t", name="pay"),
+            bedrock.more(0, arguments),  # type: ignore[arg-type]
+            bedrock.end("tool_use"),
+        ],
+        "cohere": [cohere.call("tool-call-start", 0, id="c", function=function), cohere.end("TOOL_CALL")],
+        "interactions": [
+            {"event_type": "step.start", "index": 0, "step": step},
+            {"event_type": "interaction.completed", "interaction": {"status": "completed"}},
+        ],
+        "gemini": [{"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}],
+        "ollama": [TestOllama.line(tool_calls=[{"function": function}]), TestOllama.line(done=True)],
+    }
+
+
+@pytest.mark.parametrize("provider", told_with(""))
+class TestArgumentsOfAnyType:
+    @pytest.mark.parametrize("written", ['{"amount": 5}', {"amount": 5}])
+    def test_are_taken_as_text_and_as_an_object(self, provider: str, written: object) -> None:
+        (call,) = last(*told_with(written)[provider]).tool_calls
+        assert call.status is Outcome.COMPLETE
+        assert call.arguments_value == {"amount": 5}
+
+    @pytest.mark.parametrize("strange", [[{"amount": 5}], 5, True, 0.5])
+    def test_cannot_be_run_if_they_are_neither(self, provider: str, strange: object) -> None:
+        message = last(*told_with(strange)[provider])
+        assert [call.status for call in message.tool_calls] == [Outcome.INVALID]
+
+
+def test_a_piece_of_arguments_of_another_type_does_not_go_missing_unnoticed() -> None:
+    for pieces in (['{"to": "Z', 5, 'oe"}'], ['{"to": "Z', ["o"], 'e"}']):
+        calls = [{"index": 0, "id": "a", "function": {"name": "pay", "arguments": piece}} for piece in pieces]
+        chunks = [TestOpenAIChat.chunk(tool_calls=[call]) for call in calls]
+        assert runnable(last(*chunks, TestOpenAIChat.chunk("tool_calls"))) == []
+    item = {"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": ""}
+    message = last(
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        {"type": "response.custom_tool_call_input.delta", "output_index": 0, "delta": ["DROP"]},
+        {"type": "response.output_item.done", "output_index": 0, "item": {**item, "input": 7}},
+        {"type": "response.completed", "response": {}},
+    )
+    assert [call.status for call in message.tool_calls] == [Outcome.INVALID]
+
+
+@pytest.mark.parametrize("provider", told_with(""))
+class TestLawNineOfEveryProvider:
+    @pytest.mark.parametrize("form", ["sse", "ndjson"])
+    def test_a_stream_cut_at_any_byte_cannot_be_run(self, provider: str, form: Literal["sse", "ndjson"]) -> None:
+        recording = Recording(told_with('{"to": "Zoë", "amount": 5}')[provider])
+        data = recording.encode(form).removesuffix(b"\n")
+        for place in range(len(data) - 1):
+            *_, message = stream_message([data[:place]])
+            assert (runnable(message), message.outcome) == ([], Outcome.TRUNCATED)
+        assert len(runnable(list(stream_message([data + b"\n"]))[-1])) == 1
+
+    def test_a_connection_that_breaks_cannot_be_run_even_after_the_end_was_told(self, provider: str) -> None:
+        def broken(events: list[Event]) -> Iterator[Event]:
+            yield from events
+            raise ConnectionResetError
+
+        events = told_with('{"to": "Zoë", "amount": 5}')[provider]
+        for count in range(len(events) + 1):
+            *_, message = stream_message(broken(events[:count]))
+            assert (runnable(message), message.outcome) == ([], Outcome.TRUNCATED)
+
+    def test_a_stream_that_is_stopped_cannot_be_run(self, provider: str) -> None:
+        events = told_with('{"to": "Zoë", "amount": 5}')[provider]
+        for count in range(len(events) + 1):
+            stream = stream_message(events)
+            for _ in range(count):
+                next(stream)
+            assert (runnable(stream.stop()), stream.message.outcome) == ([], Outcome.CANCELLED)

@@ -58,7 +58,7 @@ class TestEveryRecording:
         check(message_of(events(name)), known(name))
 
     def test_says_the_same_as_server_sent_events_cut_at_random(self, name: str) -> None:
-        data = "".join(f"data: {json.dumps(event)}\r\n\r\n" for event in events(name)).encode()
+        data = "".join(f"data: {json.dumps(event, ensure_ascii=False)}\r\n\r\n" for event in events(name)).encode()
         for seed in range(2):
             state, told = SseState(), list[Event]()
             for chunk in cut_randomly(data, Random(seed), 60):

@@ -3,7 +3,7 @@
 import pickle
 from functools import reduce
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -87,6 +87,19 @@ def test_examples_at_every_cut(text: str, expected: list[tuple[str, str, str]]) 
 def test_retry_is_digits_only(line: str, retry: int | None) -> None:
     (event,) = decoded([f"{line}\ndata: a\n\n" if line else "data: a\n\n"])
     assert event.retry == retry
+
+
+@pytest.mark.parametrize("wrong", [None, 5, [1, 2], {"data": 1}])
+def test_what_is_no_chunk_or_no_state_is_refused(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="a chunk must be str, bytes, bytearray or memoryview"):
+        decode_sse(SseState(), wrong)
+    with pytest.raises(TypeError, match="a state must be an SseState"):
+        decode_sse(wrong, b"")
+
+
+def test_a_long_line_in_small_pieces_costs_as_much_as_it_is_long() -> None:
+    state = reduce(step, [b"x"] * 100_000, Decoded(SseState(), ())).state
+    assert len(state.lines.line) == 100_000
 
 
 def test_bytes_that_are_not_utf8_are_replaced_and_never_raise() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Iterable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -80,8 +81,9 @@ def test_white_space_and_a_mark_before_the_first_event(before: str) -> None:
 
 
 def test_a_space_before_a_field_makes_it_another_field() -> None:
-    data = " data: {}\n\n" + sse(*LINES)
-    assert list(stream_message(singles(data)))[-1].content == list(stream_message([data]))[-1].content == "Zoë 𝄞"
+    for space in (" ", "\t", "\n ", "\ufeff "):
+        data = space + sse(HI) + sse(*LINES)
+        assert [list(stream_message(chunks))[-1].content for chunks in (singles(data), [data])] == ["Zoë 𝄞"] * 2
 
 
 def test_what_follows_the_word_that_all_is_done_is_not_waited_for() -> None:
@@ -162,6 +164,136 @@ class Source:
 
 
 class TestCancelling:
+    def test_closes_the_iterator_of_a_source_too(self) -> None:
+        closed = []
+
+        class Opens:
+            def __iter__(self) -> Iterator[object]:
+                try:
+                    yield HI
+                    yield STOP
+                finally:
+                    closed.append("iterator")
+
+            def close(self) -> None:
+                closed.append("source")
+
+        stream = stream_message(Opens())
+        next(stream)
+        assert stream.stop().outcome is Outcome.CANCELLED
+        assert closed == ["iterator", "source"]
+
+    def test_from_outside_while_a_task_waits_closes_the_source_when_it_can(self) -> None:
+        closed, go_on = [], asyncio.Event()
+
+        async def source() -> AsyncIterator[object]:
+            try:
+                yield HI
+                await go_on.wait()
+                yield CALL
+                yield STOP
+            finally:
+                closed.append(True)
+
+        async def run() -> None:
+            stream = astream_message(source())
+
+            async def consume() -> list[Message]:
+                return [message async for message in stream]
+
+            task = asyncio.create_task(consume())
+            await asyncio.sleep(0.01)
+            assert (await stream.stop()).outcome is Outcome.CANCELLED
+            go_on.set()
+            assert [message.content for message in await task] == ["Hi"]
+            assert closed == [True]
+            assert stream.message.tool_calls == ()
+
+        asyncio.run(run())
+
+    def test_a_source_that_fails_because_it_was_closed_meanwhile_changes_nothing(self) -> None:
+        class Response:
+            """As those of clients are: closing it breaks the read that somebody waits for."""
+
+            def __init__(self) -> None:
+                self.closed = asyncio.Event()
+
+            async def __aiter__(self) -> AsyncIterator[object]:
+                yield HI
+                await self.closed.wait()
+                raise ConnectionResetError
+
+            async def close(self) -> None:
+                self.closed.set()
+
+        async def run() -> None:
+            stream = astream_message(Response())
+
+            async def consume() -> list[Message]:
+                return [message async for message in stream]
+
+            task = asyncio.create_task(consume())
+            await asyncio.sleep(0.01)
+            stopped = await stream.stop()
+            assert [message.content for message in await task] == ["Hi"]
+            assert stream.message is stopped
+            assert (stopped.outcome, stopped.errors) == (Outcome.CANCELLED, ())
+
+        asyncio.run(run())
+
+    def test_from_another_thread_while_one_waits_closes_the_source_when_it_can(self) -> None:
+        closed, waits, go_on = [], threading.Event(), threading.Event()
+
+        def source() -> Iterator[object]:
+            try:
+                yield HI
+                waits.set()
+                go_on.wait(10)
+                yield CALL
+                yield STOP
+            finally:
+                closed.append(True)
+
+        stream, found = stream_message(source()), list[Message]()
+        thread = threading.Thread(target=lambda: found.extend(stream))
+        thread.start()
+        assert waits.wait(10)
+        assert stream.stop().outcome is Outcome.CANCELLED
+        go_on.set()
+        thread.join(10)
+        assert [message.content for message in found] == ["Hi"]
+        assert closed == [True]
+
+    def test_a_task_inside_the_stream_closes_its_source(self) -> None:
+        class Waits:
+            closed = False
+
+            def __aiter__(self) -> "Waits":
+                return self
+
+            async def __anext__(self) -> object:
+                return await asyncio.sleep(60, HI)
+
+            async def aclose(self) -> None:
+                self.closed = True
+
+        async def run() -> None:
+            source = Waits()
+
+            async def consume() -> None:
+                async with astream_message(source) as stream:
+                    async for _ in stream:
+                        pass
+
+            task = asyncio.create_task(consume())
+            await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert source.closed
+
+        asyncio.run(run())
+
     def test_keeps_the_partial_message_and_closes_the_source(self) -> None:
         source = Source(HI, CALL, STOP)
         with stream_message(source) as messages:
@@ -237,6 +369,27 @@ class TestCancelling:
 def test_what_is_no_stream_is_refused_where_it_is_passed(wrong: Any) -> None:
     with pytest.raises(TypeError, match="astream_message"):
         stream_message(wrong)
+
+
+def test_a_single_event_is_refused_where_it_is_passed() -> None:
+    with pytest.raises(TypeError, match="a single one"):
+        stream_message(HI)
+
+
+def test_all_of_a_response_at_once() -> None:
+    data = sse(HI, STOP)
+    for whole in (data, data.encode(), bytearray(data.encode()), memoryview(data.encode())):
+        assert [message.content for message in stream_message(whole)] == ["Hi", "Hi", "Hi"]
+
+
+def test_an_event_that_compares_in_its_own_way_is_passed_over() -> None:
+    class Odd:
+        __hash__ = None  # type: ignore[assignment]
+
+        def __eq__(self, other: object) -> bool:
+            raise ValueError
+
+    assert both([Odd(), HI, STOP])[-1].outcome is Outcome.COMPLETE
 
 
 def test_what_is_no_asynchronous_stream_is_refused_where_it_is_passed() -> None:

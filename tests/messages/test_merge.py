@@ -37,6 +37,18 @@ class TestIrregularShapes:
         )
         assert values(state) == TWO
 
+    def test_index_and_id_are_missing_and_two_calls_are_open(self) -> None:
+        state = finished(
+            [
+                call('{"city": ', id="a", name="weather"),
+                call('{"city": ', id="b", name="weather"),
+                call('"Paris"}'),
+                call('"Rome"}'),
+                end(),
+            ]
+        )
+        assert values(state) == TWO
+
     def test_index_and_id_are_missing_and_every_call_comes_whole(self) -> None:
         state = finished([call('{"city": "Rome"}', name="weather"), call('{"city": "Paris"}', name="weather"), end()])
         assert values(state) == [(None, "weather", ROME), (None, "weather", PARIS)]
@@ -84,6 +96,17 @@ class TestIrregularShapes:
         )
         assert values(state) == TWO
         assert [shown.index for shown in state.message.tool_calls] == [3, 1]
+
+    def test_the_index_is_shifted_and_the_call_goes_on_by_its_id(self) -> None:
+        state = finished(
+            [
+                call('{"city": ', index=0, id="a", name="weather"),
+                call('{"city": "Paris"}', index=1, id="b", name="weather"),
+                call('"Rome"}', index=2, id="a"),
+                end(),
+            ]
+        )
+        assert values(state) == TWO
 
     def test_two_entries_of_one_index_in_a_chunk_go_on_with_each_other(self) -> None:
         entries = (entry('{"city": ', index=0, id="a", name="weather"), entry('"Rome"}', index=0))
@@ -189,9 +212,21 @@ class TestNamedCases:
         )
         assert values(state) == TWO[:1]
 
+    @pytest.mark.parametrize("nothing", [None, "", " ", "\n"])
+    def test_an_entry_that_says_nothing_begins_no_call(self, nothing: str | None) -> None:
+        whole = call('{"city": "Rome"}', id="a", name="weather")
+        assert values(finished([whole, call(nothing), end()])) == TWO[:1]
+        assert fed([call(None), call("", index=3), call("", id="", name="")]).message.tool_calls == ()
+
+    def test_an_object_after_a_call_that_is_no_json_is_a_call_of_its_own(self) -> None:
+        state = finished([call({"city": float("nan")}, name="weather"), call(ROME, name="weather"), end()])
+        assert [shown.status for shown in state.message.tool_calls] == [Outcome.INVALID, Outcome.COMPLETE]
+
     def test_another_name_on_a_used_index_without_ids_is_another_call(self) -> None:
         state = finished([call("{}", index=0, name="now"), call("{}", index=0, name="here"), end()])
         assert values(state) == [(None, "now", {}), (None, "here", {})]
+        silent = finished([call("", index=0, name="now"), call("", index=0, name="here"), end()])
+        assert values(silent) == [(None, "now", {}), (None, "here", {})]
 
     def test_whole_arguments_that_repeat_the_deltas_add_nothing(self) -> None:
         chunks = [
@@ -212,7 +247,7 @@ class TestNamedCases:
         assert finished(chunks).message.tool_calls[0].status is Outcome.INVALID
 
     def test_cumulative_arguments_are_recognised_when_asked_for(self) -> None:
-        pieces = ["", '{"ci', '{"city": "Ro', '{"city": "Ro', '{"city": "Rome"}']
+        pieces = ["", '{"ci', '{"city": "Ro', '{"city": "Ro', '{"ci', '{"city": "Rome"}', ""]
         chunks = [*(call(piece, index=0, id="a", name="weather") for piece in pieces), end()]
         assert values(finished(chunks, MessageConfig(cumulative_arguments=True))) == TWO[:1]
         assert finished(chunks).message.tool_calls[0].status is Outcome.INVALID

@@ -1,6 +1,9 @@
 """Law 9, and what the end of a message means."""
 
 import json
+import pickle
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -10,9 +13,11 @@ from jsontide.messages import (
     CompletionChunk,
     ErrorKind,
     IncompleteCallError,
+    MessageConfig,
     MessageState,
     Outcome,
     PartialCall,
+    Tool,
     fail_message,
     finish_message,
     reduce_chunk,
@@ -159,6 +164,77 @@ class TestOutcomes:
             reduce_chunk(start_message(), {"choices": []})  # type: ignore[arg-type]
 
 
+class TestFinishReasons:
+    """A finish reason speaks for what came before it, and the worst one counts."""
+
+    @pytest.mark.parametrize("first", ["length", "stop", "tool_calls", "content_filter"])
+    def test_a_filter_counts_before_and_after_any_other(self, first: str) -> None:
+        for reasons in ((first, "content_filter"), ("content_filter", first)):
+            shown = only_call(finished([WEATHER, *map(end, reasons)]))
+            assert shown.status is Outcome.FILTERED
+
+    @pytest.mark.parametrize("worst", ["refusal", "malformed", "error"])
+    def test_nor_can_anything_be_run_after_other_bad_ends(self, worst: str) -> None:
+        for reasons in ((worst, "tool_calls"), ("length", worst), ("tool_calls", worst)):
+            only_call(finished([WEATHER, *map(end, reasons)]))
+
+    @pytest.mark.parametrize("reason", ["stop", "tool_calls"])
+    @pytest.mark.parametrize("late", ["", '{"city"', '{"city": "Rome"}', "1"])
+    def test_a_call_that_begins_after_the_end_was_told_may_be_cut_off(self, reason: str, late: str) -> None:
+        begun = call(late, index=1, id="b", name="delete")
+        state = finished([WEATHER, end(reason), begun])
+        assert not any(hasattr(shown, "arguments_value") for shown in state.message.tool_calls)
+        assert state.outcome is Outcome.TRUNCATED
+        again = finished([WEATHER, end(reason), begun, end(reason)])
+        assert again.message.tool_calls[0].status is Outcome.COMPLETE
+
+    def test_a_call_that_goes_on_after_the_end_was_told_may_be_cut_off(self) -> None:
+        pieces = [call("1", index=0, id="a", name="pay"), end(), call("2", index=0)]
+        assert only_call(finished(pieces)).status is Outcome.TRUNCATED
+        assert values(finished([*pieces, end()])) == [("a", "pay", 12)]
+
+    def test_what_says_nothing_new_after_the_end_takes_nothing_back(self) -> None:
+        again = call("", index=0, id="a", name="weather")
+        state = finished([WEATHER, end(), again, text(""), CompletionChunk(), delta(role="assistant")])
+        assert values(state) == [("a", "weather", {"city": "Rome"})]
+
+    def test_plain_text_after_the_end_takes_nothing_back(self) -> None:
+        assert finished([text("a"), end("stop"), text("b")]).outcome is Outcome.COMPLETE
+
+    def test_a_transport_error_after_the_end_was_told_leaves_nothing_to_run(self) -> None:
+        assert only_call(fail_message(fed([WEATHER, end()]), "reset")).status is Outcome.TRUNCATED
+        assert only_call(fed([WEATHER, end(), CompletionChunk(error="overloaded")])).status is Outcome.TRUNCATED
+
+    def test_stopping_after_the_end_was_told_leaves_nothing_to_run(self) -> None:
+        assert only_call(stop_message(fed([WEATHER, end()]))).status is Outcome.CANCELLED
+
+
+class TestWrongTypes:
+    @pytest.mark.parametrize(
+        ("wrong", "said"),
+        [
+            (lambda: reduce_chunk(None, CompletionChunk()), "a state must be a MessageState, not NoneType"),  # type: ignore[arg-type]
+            (lambda: finish_message({}), "a state must be a MessageState, not dict"),  # type: ignore[arg-type]
+            (lambda: stop_message("x"), "a state must be a MessageState, not str"),  # type: ignore[arg-type]
+            (lambda: fail_message(None, "x"), "a state must be a MessageState, not NoneType"),  # type: ignore[arg-type]
+            (lambda: fail_message(start_message(), None), "an error must be an exception or a text, not NoneType"),  # type: ignore[arg-type]
+            (lambda: start_message({}), "a config must be a MessageConfig, not dict"),  # type: ignore[arg-type]
+            (lambda: MessageConfig(tools=None), "tools must be an iterable of Tool, not NoneType"),  # type: ignore[arg-type]
+            (lambda: MessageConfig(tools=[{"name": "a"}]), "every tool must be a Tool, not dict"),  # type: ignore[list-item]
+        ],
+    )
+    def test_are_named(self, wrong: Callable[[], object], said: str) -> None:
+        with pytest.raises(TypeError, match=said):
+            wrong()
+
+    @pytest.mark.parametrize("name", ["", None, 7])
+    def test_names_must_be_names(self, name: Any) -> None:
+        with pytest.raises(ValueError, match="must have a name"):
+            MessageConfig(output_name=name)
+        with pytest.raises(ValueError, match="must have a name"):
+            Tool(name)
+
+
 class TestForPeople:
     def test_calls_and_messages_show_what_they_are(self) -> None:
         state = finished([text("Hi"), WEATHER, call('{"city": "' + "x" * 99, index=1, name="weather"), end()])
@@ -166,6 +242,7 @@ class TestForPeople:
         assert repr(whole) == '<CompleteCall weather({"city": "Rome"})>'
         assert repr(cut).startswith('<PartialCall TRUNCATED weather({"city": "xxx')
         assert len(repr(cut)) < 110
+        assert len(repr(finished([call("{}", index=0, name="x" * 999), end()]).message.tool_calls)) < 110
         assert repr(state.message).startswith(f"<Message TRUNCATED 'Hi', {whole!r}, ")
 
 
@@ -191,6 +268,19 @@ class TestErrors:
         assert error.cause is failure
         assert state.message.content == "Once "
         assert state.message.tool_calls[0].partial == {"city": "Ro"}
+
+    def test_can_be_pickled_whatever_a_client_raised(self) -> None:
+        class ClientError(Exception):
+            def __init__(self, *, request: object) -> None:
+                super().__init__("gone")
+                self.request = request
+
+        state = fail_message(fed([call('{"a": ]', index=0, name="t")]), ClientError(request=lambda: None))
+        restored: MessageState = pickle.loads(pickle.dumps(state))  # noqa: S301
+        stream, broken = restored.errors
+        assert (stream.kind, stream.message, stream.cause) == (ErrorKind.TRANSPORT, "gone", None)
+        assert broken == state.errors[1]
+        assert isinstance(broken.cause, ParserError)
 
     def test_of_a_provider_in_its_stream_are_of_transport(self) -> None:
         state = fed([text("Once"), CompletionChunk(error="Overloaded")])

@@ -202,6 +202,12 @@ class TestStructuredContent:
     def test_a_limit_after_the_last_brace_is_no_loss(self) -> None:
         assert answered(text(TEXT), end("length")).outcome is Outcome.COMPLETE
 
+    def test_a_limit_after_an_answer_and_a_call_may_have_cut_off_another_call(self) -> None:
+        weather = call('{"city": "Rome"}', index=0, name="weather")
+        state = answered(text(TEXT), weather, end("length"), tools=[WEATHER])
+        assert state.outcome is Outcome.TRUNCATED
+        assert state.message.tool_calls[0].status is Outcome.COMPLETE
+
     def test_a_limit_before_it_is(self) -> None:
         state = answered(text(TEXT[:-1]), end("length"))
         assert state.outcome is Outcome.TRUNCATED
@@ -327,6 +333,24 @@ class TestEmulatedOutput:
         assert state.outcome is Outcome.INVALID
         assert "'output'" in state.errors[0].message
 
+    def test_prose_that_a_limit_cut_off_before_it_is_truncated(self) -> None:
+        state = self.emulated(text("I would go by"), end("length"))
+        assert state.outcome is Outcome.TRUNCATED
+        assert state.errors == ()
+
+    @pytest.mark.parametrize("nothing", [None, "", " "])
+    def test_without_arguments_is_an_empty_object_if_the_end_is_normal(self, nothing: str | None) -> None:
+        chunks = [call(nothing, index=0, id="o", name="output")]
+        options: dict[str, Any] = {"response_schema": {"type": "object"}, "emulate_structured_output": True}
+        state = finished([*chunks, end()], MessageConfig(**options))
+        assert (state.outcome, state.message.content_resolved, state.message.content_model) == (
+            Outcome.COMPLETE,
+            {},
+            {},
+        )
+        for cut in ([*chunks, end("length")], chunks):
+            assert finished(cut, MessageConfig(**options)).message.content_model is MISSING
+
     def test_ordinary_calls_instead_of_it_are_fine(self) -> None:
         weather = call('{"city": "Rome"}', index=0, id="w", name="weather")
         assert self.emulated(weather, end(), tools=[WEATHER]).outcome is Outcome.COMPLETE
@@ -350,6 +374,23 @@ class TestConfig:
     def test_refuses_a_schema_that_is_none_before_the_stream(self) -> None:
         with pytest.raises(UnsupportedSchemaError):
             MessageConfig(tools=[Tool("weather", {"type": "sometimes"})])
+
+    def test_refuses_a_schema_that_is_too_deep(self) -> None:
+        schema = reduce(lambda inner, _: {"type": "array", "items": inner}, range(100_000), dict[str, Any]())
+        with pytest.raises(UnsupportedSchemaError, match="too deep"):
+            MessageConfig(response_schema=schema)
+
+
+def test_an_answer_and_arguments_stay_the_same_objects_to_the_end() -> None:
+    chunks = [text(TEXT), call('{"city": "Rome", "unit": "F"}', index=0, name="weather"), text(" "), end()]
+    config = MessageConfig(response_schema=Itinerary, tools=[WEATHER])
+    *_, grown, spaced, told = trail(chunks, config)
+    ended = finish_message(told)
+    for state in (spaced, told, ended):
+        assert state.message.content_resolved["stops"] is grown.message.content_resolved["stops"]  # type: ignore[index,call-overload]
+        assert state.message.tool_calls[0].arguments_resolved is grown.message.tool_calls[0].arguments_resolved
+    assert told.message.content_resolved is spaced.message.content_resolved
+    assert told.message.tool_calls[0] is grown.message.tool_calls[0]
 
 
 @given(randoms)

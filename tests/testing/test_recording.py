@@ -47,6 +47,27 @@ def test_recordings_are_read_from_files(tmp_path: Path, text: str) -> None:
     assert Recording.load(path).events == tuple(EVENTS)
 
 
+def test_recordings_are_read_with_whatever_is_in_their_strings(tmp_path: Path) -> None:
+    odd = [{"choices": [{"delta": {"content": "a\u2028b\x85c\r\n\ufeff"}}]}, {"message": {"content": "[DONE]"}}]
+    for data in (Recording(odd).encode(), Recording(odd).encode("ndjson"), b"\xef\xbb\xbf" + Recording(odd).encode()):
+        path = tmp_path / "recording.txt"
+        path.write_bytes(data)
+        assert Recording.load(path).events == tuple(odd)
+
+
+def test_recordings_of_several_data_lines_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "recording.txt"
+    path.write_bytes(b': hello\nevent: x\ndata: {"a":\ndata: 1}\n\ndata: [DONE]\n\n')
+    assert Recording.load(path).events == ({"a": 1},)
+
+
+def test_half_a_surrogate_pair_can_be_replayed() -> None:
+    halves = [{"message": {"content": half}, "done": half == "\udd1e"} for half in ("\ud834", "\udd1e")]
+    assert {message.content for message in (Recording(halves).replay(seed)[-1] for seed in range(5))} == {
+        "\ud834" + "\udd1e"
+    }
+
+
 def test_the_fixture_runs_a_test_with_every_seed(pytester: pytest.Pytester) -> None:
     pytester.makeconftest('pytest_plugins = ["jsontide.testing.pytest_plugin"]')
     pytester.makepyfile(
@@ -58,6 +79,9 @@ def test_the_fixture_runs_a_test_with_every_seed(pytester: pytest.Pytester) -> N
         def test_the_answer(recut):
             assert recut.messages(EVENTS)[-1].content == "Zoë 𝄞 says hi"
 
+        def test_an_answer_by_a_schema(recut):
+            assert recut.messages(EVENTS, response_schema={{}})[-1].errors
+
         def test_the_bytes(recut):
             assert b"".join(recut.chunks(EVENTS)).startswith(b"data: ")
 
@@ -65,5 +89,5 @@ def test_the_fixture_runs_a_test_with_every_seed(pytester: pytest.Pytester) -> N
             assert list(stream_message(recut.dropped(EVENTS)))[-1].errors
         """
     )
-    pytester.runpytest("-p", "no:cacheprovider").assert_outcomes(passed=15)
-    pytester.runpytest("-p", "no:cacheprovider", "--recut-seeds", "2").assert_outcomes(passed=6)
+    pytester.runpytest("-p", "no:cacheprovider").assert_outcomes(passed=20)
+    pytester.runpytest("-p", "no:cacheprovider", "--recut-seeds", "2").assert_outcomes(passed=8)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from jsontide.adapters._fields import field, integer, mapping, text
+from jsontide.adapters._fields import arguments, field, has, integer, text
 from jsontide.adapters._telling import call_chunk, delta_chunk
 from jsontide.messages import CompletionChunk, Delta, ToolCallDelta
 
@@ -44,7 +44,8 @@ def _block_start(event: object) -> CompletionChunk | None:
         return delta_chunk(Delta(content=text(block, "text")))
     if kind == "thinking":
         return delta_chunk(Delta(reasoning=text(block, "thinking")))
-    if not kind.endswith("tool_use"):
+    # What is not known but has an input, which comes in deltas too, is nothing for the caller to run.
+    if not kind.endswith("tool_use") and not has(block, "input"):
         return None
     return call_chunk(
         ToolCallDelta(
@@ -52,7 +53,7 @@ def _block_start(event: object) -> CompletionChunk | None:
             id=text(block, "id"),
             name=text(block, "name"),
             # The input is empty here, and comes in deltas; some servers send it whole.
-            arguments=mapping(block, "input") or None,
+            arguments=arguments(block, "input") or None,
             on_server=kind != "tool_use",
         )
     )
@@ -66,7 +67,7 @@ def _block_delta(event: object) -> CompletionChunk | None:
         case "thinking_delta":
             return delta_chunk(Delta(reasoning=text(delta, "thinking")))
         case "input_json_delta":
-            return call_chunk(ToolCallDelta(index=integer(event, "index"), arguments=text(delta, "partial_json")))
+            return call_chunk(ToolCallDelta(index=integer(event, "index"), arguments=arguments(delta, "partial_json")))
         case _:
             return None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from jsontide.adapters._fields import field, integer, text
+from jsontide.adapters._fields import arguments, field, integer, text
 from jsontide.adapters._telling import call_chunk, delta_chunk, end_chunk
 from jsontide.messages import CompletionChunk, Delta, ToolCallDelta
 
@@ -70,7 +70,7 @@ def _block_delta(block: object) -> CompletionChunk:
     tool = field(delta, "toolUse")
     calls: tuple[ToolCallDelta, ...] = ()
     if tool is not None:
-        calls = (ToolCallDelta(index=integer(block, "contentBlockIndex"), arguments=text(tool, "input")),)
+        calls = (ToolCallDelta(index=integer(block, "contentBlockIndex"), arguments=arguments(tool, "input")),)
     return delta_chunk(
         Delta(content=text(delta, "text"), reasoning=text(field(delta, "reasoningContent"), "text"), tool_calls=calls)
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from jsontide.adapters._fields import field, integer, text
+from jsontide.adapters._fields import arguments, field, integer, text
 from jsontide.adapters._telling import call_chunk, delta_chunk, end_chunk
 from jsontide.messages import CompletionChunk, Delta, ToolCallDelta
 
@@ -17,9 +17,10 @@ _REASONS: Final = {
     "STOP_SEQUENCE": "stop",
     "TOOL_CALL": "tool_calls",
     "MAX_TOKENS": "length",
+    "ERROR_LIMIT": "length",
     "ERROR_TOXIC": "content_filter",
 }
-_FAILURES: Final = ("ERROR", "TIMEOUT")
+_FAILURES: Final = ("ERROR", "TIMEOUT", "USER_CANCEL")
 
 
 def cohere_chunk(event: object) -> CompletionChunk | None:
@@ -53,12 +54,14 @@ def _call(event: object, call: object) -> ToolCallDelta:
         index=integer(event, "index"),
         id=text(call, "id"),
         name=text(function, "name"),
-        arguments=text(function, "arguments"),
+        arguments=arguments(function, "arguments"),
     )
 
 
-def _end(delta: object) -> CompletionChunk:
-    reason = text(delta, "finish_reason") or "COMPLETE"
+def _end(delta: object) -> CompletionChunk | None:
+    reason = text(delta, "finish_reason")
+    if reason is None:
+        return None
     if reason in _FAILURES:
         return CompletionChunk(error=text(delta, "error") or reason)
     return end_chunk(_REASONS.get(reason, reason))

@@ -15,6 +15,8 @@ from jsontide.adapters._gemini_interactions import gemini_interactions_chunk
 from jsontide.adapters._ollama import ollama_chunk
 from jsontide.adapters._openai_chat import openai_chat_chunk
 from jsontide.adapters._openai_responses import openai_responses_chunk
+from jsontide.adapters._openai_responses_text import Streamed, with_event
+from jsontide.adapters._telling import delta_chunk
 from jsontide.messages import CompletionChunk
 
 
@@ -52,9 +54,22 @@ class Gemini:
         return (self if memory is self.memory else replace(self, memory=memory)), chunk
 
 
+@dataclass(frozen=True, slots=True)
+class Responses:
+    """The adapter of OpenAI Responses; it remembers what was streamed, to take what was not from what is repeated."""
+
+    name: str = "openai-responses"
+    streamed: Streamed = Streamed()  # noqa: RUF009 - it never changes either
+
+    def read(self, event: object) -> tuple[Responses, CompletionChunk | None]:
+        streamed, more = with_event(self.streamed, event)
+        chunk = openai_responses_chunk(event) if more is None else delta_chunk(more)
+        return (self if streamed is self.streamed else replace(self, streamed=streamed)), chunk
+
+
 _Rule: TypeAlias = tuple[Callable[[object], bool], Adapter]
 
-_ANTHROPIC_TYPES: Final = ("message_start", "message_delta", "message_stop", "ping")
+_ANTHROPIC_TYPES: Final = ("message_start", "message_delta", "message_stop")
 _COHERE_PARTS: Final = ("message-", "content-", "tool-plan-", "tool-call-", "citation-")
 _BEDROCK_KEYS: Final = ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop")
 
@@ -93,7 +108,7 @@ def _is_ollama(event: object) -> bool:
 
 _RULES: Final[tuple[_Rule, ...]] = (
     (_is_chat, Plain("openai-chat", openai_chat_chunk)),
-    (_is_responses, Plain("openai-responses", openai_responses_chunk)),
+    (_is_responses, Responses()),
     (_is_interactions, Plain("gemini-interactions", gemini_interactions_chunk)),
     (_is_anthropic, Plain("anthropic", anthropic_chunk)),
     (lambda event: _type(event).startswith(_COHERE_PARTS), Plain("cohere", cohere_chunk)),

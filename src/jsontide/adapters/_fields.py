@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import partial
-from typing import cast
+from typing import Final, cast
+
+NO_TEXT: Final = "\0not a text\0"
+"""Stands for a piece of arguments that is of another type: it is no JSON anywhere, so nothing is run without it."""
 
 
 def field(event: object, *names: str) -> object:
@@ -52,6 +55,17 @@ def mapping(event: object, *names: str) -> Mapping[str, object] | None:
     """Return a field that is an object of plain JSON."""
     value = field(event, *names)
     return value if isinstance(value, Mapping) else None
+
+
+def arguments(event: object, *names: str) -> str | Mapping[str, object] | None:
+    """Return a field that holds arguments, as text or as an object; what is neither must not go missing unnoticed."""
+    if field(event, *names) is None:
+        return None
+    written = text(event, *names)
+    if written is not None:
+        return written
+    whole = mapping(event, *names)
+    return NO_TEXT if whole is None else whole
 
 
 def has(event: object, *names: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from jsontide.adapters._fields import field, flag, integer, items, mapping, text
+from jsontide.adapters._fields import arguments, field, flag, integer, items, text
 from jsontide.adapters._gemini_args import Arguments, closing, no_arguments, with_partials
 from jsontide.adapters._telling import end_chunk
 from jsontide.messages import Choice, CompletionChunk, Delta, ToolCallDelta
@@ -23,11 +23,14 @@ _REASONS: Final = {
     "BLOCKLIST": "content_filter",
     "PROHIBITED_CONTENT": "content_filter",
     "SPII": "content_filter",
+    "LANGUAGE": "content_filter",
     "IMAGE_SAFETY": "content_filter",
     "IMAGE_PROHIBITED_CONTENT": "content_filter",
     "IMAGE_RECITATION": "content_filter",
     "MALFORMED_FUNCTION_CALL": "malformed",
     "MALFORMED_RESPONSE": "malformed",
+    "UNEXPECTED_TOOL_CALL": "malformed",
+    "TOO_MANY_TOOL_CALLS": "length",
 }
 
 
@@ -52,6 +55,9 @@ def gemini_chunk(memory: GeminiMemory, event: object) -> tuple[GeminiMemory, Com
     >>> chunk.choices[0].delta.tool_calls[0].arguments
     {'city': 'Kyoto'}
     """
+    if not isinstance(memory, GeminiMemory):
+        message = f"a memory must be a GeminiMemory, not {type(memory).__name__}"
+        raise TypeError(message)
     candidate = next((one for one in items(event, "candidates") if not integer(one, "index")), None)
     if candidate is None:
         return memory, _blocked(event)
@@ -97,11 +103,11 @@ def _call(memory: GeminiMemory, call: object) -> tuple[GeminiMemory, list[ToolCa
         return memory, []
     calls = memory.calls + (name is not None)
     if name is not None and not goes_on and not partials:
-        whole = ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=mapping(call, "args") or {})
+        whole = ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=arguments(call, "args") or {})
         return GeminiMemory(calls), [whole]
     begun = no_arguments() if name is not None or memory.arguments is None else memory.arguments
-    arguments, more = with_partials(begun, partials)
+    grown, more = with_partials(begun, partials, arguments(call, "args"))
     if not goes_on:
-        more += closing(arguments)
+        more += closing(grown)
     told = ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=more)
-    return GeminiMemory(calls, arguments if goes_on else None), [told]
+    return GeminiMemory(calls, grown if goes_on else None), [told]

@@ -3,19 +3,20 @@
 The values are put together, and `snapshots` turns what they grow to into text.
 Rule: what was written is never taken back. Parts that do not fit together, such as a path through a number, an element
 far behind the last one or more of a string that was closed, end the writing: the text stays open, and cannot be run.
+So does the text of a call that ends while one of its strings was said to go on.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, cast
 
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.adapters._fields import field, text
+from jsontide.adapters._fields import field, flag, has, text
 from jsontide.snapshots import SnapshotState, add_value, create_snapshot_state, finish
 
 _MOST_EXACT: Final = 2**53
@@ -37,6 +38,8 @@ class Arguments:
     value: dict[str, JsonValue]
     written: SnapshotState
     is_broken: bool = False
+    unfinished: frozenset[Path] = frozenset()
+    """Where there are strings that were said to go on."""
 
 
 def no_arguments() -> Arguments:
@@ -44,26 +47,42 @@ def no_arguments() -> Arguments:
     return Arguments({}, create_snapshot_state(key_order="kept"))
 
 
-def with_partials(arguments: Arguments, partials: Iterable[object]) -> tuple[Arguments, str]:
-    """Return the arguments after some more of them, and the text that this adds."""
+def with_partials(
+    arguments: Arguments, partials: Iterable[object], whole: str | Mapping[str, object] | None = None
+) -> tuple[Arguments, str]:
+    """Return the arguments after some more of them, or after all of them so far, and the text that this adds."""
     if arguments.is_broken:
         return arguments, ""
-    value: _Slot = arguments.value
+    value: _Slot = _so_far(arguments, whole)
+    unfinished = arguments.unfinished
     for partial in partials:
         path = path_of(text(partial, "jsonPath", "json_path") or "")
         value = _put(value, path, partial) if path and value is not MISSING else MISSING
+        place = frozenset([path or ()])
+        unfinished = unfinished | place if flag(partial, "willContinue", "will_continue") else unfinished - place
     if not isinstance(value, dict):
-        return replace(arguments, is_broken=True), ""
+        return _broken(arguments)
     try:
         written, added = add_value(arguments.written, value)
-    except ValueError:  # a conflict with what is written, or a number that JSON does not have
-        return replace(arguments, is_broken=True), ""
-    return Arguments(value, written), added
+    except (TypeError, ValueError):  # a conflict with what is written, or something that JSON does not have
+        return _broken(arguments)
+    return Arguments(value, written, unfinished=unfinished), added
+
+
+def _broken(arguments: Arguments) -> tuple[Arguments, str]:
+    """A call without any text would be one without arguments, which can be run."""
+    return replace(arguments, is_broken=True), "" if arguments.written.text else "{"
+
+
+def _so_far(arguments: Arguments, whole: str | Mapping[str, object] | None) -> _Slot:
+    if not whole:
+        return arguments.value
+    return cast("dict[str, JsonValue]", dict(whole)) if isinstance(whole, Mapping) else MISSING
 
 
 def closing(arguments: Arguments) -> str:
     """Return the text that closes the arguments, nothing if they are not whole."""
-    return "" if arguments.is_broken else finish(arguments.written)[1]
+    return "" if arguments.is_broken or arguments.unfinished else finish(arguments.written)[1]
 
 
 def path_of(written: str) -> Path | None:
@@ -132,7 +151,9 @@ def _leaf(before: _Slot, partial: object) -> _Slot:
     if isinstance(number, int | float) and not isinstance(number, bool):
         return _number(number)
     truth = field(partial, "boolValue", "bool_value")
-    return truth if isinstance(truth, bool) else None
+    if isinstance(truth, bool):
+        return truth
+    return None if has(partial, "nullValue", "null_value") else MISSING
 
 
 def _number(number: float) -> int | float:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from jsontide.adapters._fields import field, integer, mapping, text
+from jsontide.adapters._fields import arguments, field, integer, text
 from jsontide.adapters._telling import call_chunk, delta_chunk, end_chunk
 from jsontide.messages import CompletionChunk, Delta, ToolCallDelta
 
+_SAID: Final = {"failed": "failed", "cancelled": "was cancelled"}
 _STATUS: Final = {"completed": "stop", "requires_action": "tool_calls", "incomplete": "length"}
 
 
@@ -43,7 +44,7 @@ def _start(index: int | None, step: object) -> CompletionChunk | None:
         index=index,
         id=text(step, "id"),
         name=text(step, "name"),
-        arguments=text(step, "arguments") or mapping(step, "arguments") or None,
+        arguments=arguments(step, "arguments") or None,
         on_server=kind != "function_call",
     )
     return call_chunk(call)
@@ -56,14 +57,13 @@ def _delta(index: int | None, delta: object) -> CompletionChunk | None:
         case "thought_summary":
             return delta_chunk(Delta(reasoning=text(field(delta, "content"), "text")))
         case "arguments_delta":
-            arguments = text(delta, "arguments") or mapping(delta, "arguments")
-            return call_chunk(ToolCallDelta(index=index, arguments=arguments))
+            return call_chunk(ToolCallDelta(index=index, arguments=arguments(delta, "arguments")))
         case _:
             return None
 
 
 def _end(interaction: object) -> CompletionChunk:
     status = text(interaction, "status") or "completed"
-    if status == "failed":
-        return CompletionChunk(error=text(field(interaction, "error"), "message") or "the interaction failed")
+    if status in {"failed", "cancelled"}:
+        return CompletionChunk(error=text(field(interaction, "error"), "message") or f"the interaction {_SAID[status]}")
     return end_chunk(_STATUS.get(status, status))

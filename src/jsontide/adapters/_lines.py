@@ -56,6 +56,9 @@ def last_line(state: LineState) -> str:
 def _decoded(state: LineState, chunk: str | bytes) -> tuple[LineState, str]:
     text, pending = chunk, b""
     if not isinstance(text, str):
+        if not isinstance(text, bytes | bytearray | memoryview):
+            message = f"a chunk must be str, bytes, bytearray or memoryview, not {type(text).__name__}"
+            raise TypeError(message)
         data = state.pending + bytes(text)
         text, used = utf_8_decode(data, "replace", False)  # noqa: FBT003 - it takes no keywords
         pending = data[used:]

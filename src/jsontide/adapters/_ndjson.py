@@ -27,13 +27,21 @@ def decode_ndjson(state: NdjsonState, chunk: str | bytes) -> tuple[NdjsonState, 
     >>> lines, finish_ndjson(state)
     ((), ('{"b": 2}',))
     """
+    _check(state)
     lines, ended = split_lines(state.lines, chunk)
     return NdjsonState(lines), _not_blank(ended)
 
 
 def finish_ndjson(state: NdjsonState) -> tuple[str, ...]:
     """Return the last line, if the stream ended without a line end."""
+    _check(state)
     return _not_blank([last_line(state.lines)])
+
+
+def _check(state: NdjsonState) -> None:
+    if not isinstance(state, NdjsonState):
+        message = f"a state must be an NdjsonState, not {type(state).__name__}"
+        raise TypeError(message)
 
 
 def _not_blank(lines: list[str]) -> tuple[str, ...]:

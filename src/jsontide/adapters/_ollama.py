@@ -6,7 +6,7 @@ Arguments come whole, as an object, without id or index: each entry is a call.
 
 from __future__ import annotations
 
-from jsontide.adapters._fields import field, flag, items, mapping, text
+from jsontide.adapters._fields import arguments, field, flag, items, text
 from jsontide.adapters._telling import delta_chunk
 from jsontide.messages import CompletionChunk, Delta, ToolCallDelta
 
@@ -19,7 +19,7 @@ def ollama_chunk(event: object) -> CompletionChunk | None:
     'Hi'
     """
     error = text(event, "error")
-    if error is not None:
+    if error:
         return CompletionChunk(error=error)
     message, is_done = field(event, "message"), flag(event, "done")
     if message is None and not is_done:
@@ -36,5 +36,5 @@ def ollama_chunk(event: object) -> CompletionChunk | None:
 def _call(call: object) -> ToolCallDelta:
     function = field(call, "function")
     return ToolCallDelta(
-        id=text(call, "id"), name=text(function, "name"), arguments=mapping(function, "arguments") or {}
+        id=text(call, "id"), name=text(function, "name"), arguments=arguments(function, "arguments") or {}
     )

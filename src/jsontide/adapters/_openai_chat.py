@@ -8,10 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from jsontide.adapters._fields import field, integer, items, mapping, text
+from jsontide.adapters._fields import arguments, field, integer, items, text
 from jsontide.messages import Choice, CompletionChunk, Delta, ToolCallDelta
 
-_REASONS: Final = {"function_call": "tool_calls", "model_length": "length", "max_tokens": "length"}
+_REASONS: Final = {
+    "function_call": "tool_calls",
+    "model_length": "length",
+    "max_tokens": "length",
+    "insufficient_system_resource": "length",
+    "abort": "error",
+}
 
 
 def openai_chat_chunk(event: object) -> CompletionChunk | None:
@@ -24,7 +30,7 @@ def openai_chat_chunk(event: object) -> CompletionChunk | None:
     # The helper of the SDK wraps chunks in events of its own.
     event = field(event, "chunk") if text(event, "type") == "chunk" else event
     error = field(event, "error")
-    if error is not None:
+    if error:
         return CompletionChunk(error=error if isinstance(error, str) else text(error, "message") or "error")
     choices = items(event, "choices")
     return CompletionChunk(choices=tuple(map(_choice, choices))) if choices else None
@@ -65,7 +71,7 @@ def _call(call: object) -> ToolCallDelta:
         index=integer(call, "index"),
         id=text(call, "id"),
         name=text(function, "name"),
-        arguments=text(function, "arguments") or mapping(function, "arguments"),
+        arguments=arguments(function, "arguments"),
     )
 
 
@@ -74,4 +80,4 @@ def _function_call(delta: object) -> tuple[ToolCallDelta, ...]:
     function = field(delta, "function_call")
     if function is None:
         return ()
-    return (ToolCallDelta(name=text(function, "name"), arguments=text(function, "arguments")),)
+    return (ToolCallDelta(name=text(function, "name"), arguments=arguments(function, "arguments")),)

@@ -1,6 +1,7 @@
 """OpenAI Responses, and the servers that speak it.
 
 In: an event as dict or SDK object. Out: a chunk, or `None` for the many events that say nothing new.
+Text comes in deltas; what comes only when it is done, the adapter that `detect` returns adds from what it remembers.
 Only functions and custom tools are calls to be run by the caller; what the server runs itself is not told.
 The input of a custom tool is text and not JSON: it is told as a JSON string.
 """
@@ -11,11 +12,10 @@ import json
 from collections.abc import Callable
 from typing import Final
 
-from jsontide.adapters._fields import field, integer, items, text
+from jsontide.adapters._fields import NO_TEXT, arguments, field, integer, items, text
 from jsontide.adapters._telling import call_chunk, delta_chunk, end_chunk
 from jsontide.messages import CompletionChunk, Delta, Spelling, ToolCallDelta
 
-_INCOMPLETE: Final = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _CALLS: Final = ("function_call", "custom_tool_call")
 
 
@@ -43,21 +43,22 @@ def _refusal(event: object) -> CompletionChunk:
 
 
 def _arguments(event: object) -> CompletionChunk:
-    return call_chunk(ToolCallDelta(index=_index(event), arguments=text(event, "delta")))
+    return call_chunk(ToolCallDelta(index=_index(event), arguments=arguments(event, "delta")))
 
 
 def _arguments_done(event: object) -> CompletionChunk:
-    arguments, name = text(event, "arguments"), text(event, "name")
-    return call_chunk(ToolCallDelta(index=_index(event), name=name, arguments=arguments, spelling="whole"))
+    whole, name = arguments(event, "arguments"), text(event, "name")
+    return call_chunk(ToolCallDelta(index=_index(event), name=name, arguments=whole, spelling="whole"))
 
 
 def _input(event: object) -> CompletionChunk:
-    return call_chunk(ToolCallDelta(index=_index(event), arguments=_escaped(text(event, "delta"))))
+    return call_chunk(ToolCallDelta(index=_index(event), arguments=_escaped(event, "delta")))
 
 
 def _input_done(event: object) -> CompletionChunk:
-    arguments = f'"{_escaped(text(event, "input"))}"'
-    return call_chunk(ToolCallDelta(index=_index(event), arguments=arguments, spelling="whole"))
+    # It stays open: at a limit this may be the beginning only, and the item tells whether it is.
+    whole = f'"{_escaped(event, "input")}'
+    return call_chunk(ToolCallDelta(index=_index(event), arguments=whole, spelling="whole"))
 
 
 def _index(event: object) -> int | None:
@@ -65,8 +66,11 @@ def _index(event: object) -> int | None:
     return integer(event, "output_index")
 
 
-def _escaped(piece: str | None) -> str:
-    return json.dumps(piece or "", ensure_ascii=False)[1:-1]
+def _escaped(event: object, name: str) -> str:
+    piece = text(event, name)
+    if piece is None:
+        return "" if field(event, name) is None else NO_TEXT
+    return json.dumps(piece, ensure_ascii=False)[1:-1]
 
 
 def _item_added(event: object) -> CompletionChunk | None:
@@ -74,7 +78,8 @@ def _item_added(event: object) -> CompletionChunk | None:
 
 
 def _item_done(event: object) -> CompletionChunk | None:
-    return _item(event, close='"', spelling="whole")
+    is_whole = text(field(event, "item"), "status") in {None, "completed"}
+    return _item(event, close='"' if is_whole else "", spelling="whole")
 
 
 def _item(event: object, close: str, spelling: Spelling) -> CompletionChunk | None:
@@ -88,21 +93,28 @@ def _item(event: object, close: str, spelling: Spelling) -> CompletionChunk | No
             index=_index(event),
             id=text(item, "call_id"),
             name=text(item, "name"),
-            arguments=f'"{_escaped(text(item, "input"))}{close}' if is_text else text(item, "arguments"),
+            arguments=f'"{_escaped(item, "input")}{close}' if is_text else arguments(item, "arguments"),
             spelling=spelling,
         )
     )
 
 
 def _completed(event: object) -> CompletionChunk:
-    outputs = items(field(event, "response"), "output")
+    response = field(event, "response")
+    status = text(response, "status")
+    if status in {"failed", "cancelled"}:
+        return _failed(event)
+    if status == "incomplete":
+        return _incomplete(event)
+    outputs = items(response, "output")
     has_calls = any(text(item, "type") in _CALLS for item in outputs)
     return end_chunk("tool_calls" if has_calls else "stop")
 
 
 def _incomplete(event: object) -> CompletionChunk:
-    reason = text(field(field(event, "response"), "incomplete_details"), "reason") or "incomplete"
-    return end_chunk(_INCOMPLETE.get(reason, reason))
+    reason = text(field(field(event, "response"), "incomplete_details"), "reason")
+    # Whatever else ended it early, of what was to come some is missing.
+    return end_chunk("content_filter" if reason == "content_filter" else "length")
 
 
 def _failed(event: object) -> CompletionChunk:

@@ -51,6 +51,9 @@ def decode_sse(state: SseState, chunk: str | bytes) -> tuple[SseState, tuple[Sse
     >>> events
     (SseEvent(data='{}', event='delta', id='', retry=None),)
     """
+    if not isinstance(state, SseState):
+        message = f"a state must be an SseState, not {type(state).__name__}"
+        raise TypeError(message)
     lines, ended = split_lines(state.lines, chunk)
     state = replace(state, lines=lines)
     events = []

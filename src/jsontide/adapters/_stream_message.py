@@ -6,7 +6,7 @@ Rule: whatever the source raises becomes a transport error, and what came before
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -38,6 +38,11 @@ def stream_message(events: Iterable[object], **options: Unpack[MessageChoices]) 
     >>> [(message.content, message.outcome.name) for message in stream_message(events)]
     [('Hi', 'STREAMING'), ('Hi', 'STREAMING'), ('Hi', 'COMPLETE')]
     """
+    if isinstance(events, str | bytes | bytearray | memoryview):
+        events = (events,)  # all of a response, and not its characters
+    if isinstance(events, Mapping):
+        message = "events must be an iterable of events; this is a single one"
+        raise TypeError(message)
     if not isinstance(events, Iterable):
         message = f"events must be iterable, not {type(events).__name__}; asynchronous ones are for astream_message"
         raise TypeError(message)
@@ -62,6 +67,7 @@ class _Holder:
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._ready: deque[Message] = deque()
+        self._is_stopped = False
 
     @property
     def state(self) -> MessageState:
@@ -82,6 +88,20 @@ class _Holder:
         self._ready.clear()
 
 
+def _closers(source: object, events: object) -> list[Callable[[], object]]:
+    """Return what closes an iterator, and what it came from.
+
+    A generator that somebody waits for cannot be closed meanwhile; who waits closes it then.
+    """
+    found = []
+    for one in (source,) if source is events else (source, events):
+        close = getattr(one, "aclose", None) or getattr(one, "close", None)
+        is_running = getattr(one, "ag_running", False) or getattr(one, "gi_running", False)
+        if callable(close) and not is_running:
+            found.append(close)
+    return found
+
+
 class MessageStream(_Holder, Iterator["Message"]):
     """An iterator of messages; leaving it as a context manager stops it, and the partial message stays."""
 
@@ -100,9 +120,8 @@ class MessageStream(_Holder, Iterator["Message"]):
     def stop(self) -> Message:
         """Stop pulling, close the source, and return the message, which is cancelled unless it was over."""
         self._cancel()
-        close = getattr(self._events, "close", None)
-        if callable(close):
-            close()
+        self._is_stopped = True
+        self._close()
         return self.message
 
     def __enter__(self) -> Self:
@@ -110,6 +129,10 @@ class MessageStream(_Holder, Iterator["Message"]):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
+
+    def _close(self) -> None:
+        for close in _closers(self._source, self._events):
+            close()
 
     def _pull(self) -> None:
         try:
@@ -123,6 +146,8 @@ class MessageStream(_Holder, Iterator["Message"]):
             raise
         else:
             self._keep(take(self._turn, item))
+            if self._is_stopped:
+                self._close()
 
 
 class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
@@ -143,10 +168,8 @@ class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
     async def stop(self) -> Message:
         """Stop pulling, close the source, and return the message, which is cancelled unless it was over."""
         self._cancel()
-        close = getattr(self._events, "aclose", None) or getattr(self._events, "close", None)
-        closing = close() if callable(close) else None
-        if isinstance(closing, Awaitable):
-            await cast("Awaitable[object]", closing)
+        self._is_stopped = True
+        await self._close()
         return self.message
 
     async def __aenter__(self) -> Self:
@@ -156,6 +179,12 @@ class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         await self.stop()
+
+    async def _close(self) -> None:
+        for close in _closers(self._source, self._events):
+            closing = close()
+            if isinstance(closing, Awaitable):
+                await cast("Awaitable[object]", closing)
 
     async def _pull(self) -> None:
         try:
@@ -169,3 +198,5 @@ class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
             raise
         else:
             self._keep(take(self._turn, item))
+            if self._is_stopped:
+                await self._close()

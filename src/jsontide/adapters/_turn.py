@@ -67,7 +67,7 @@ def _take_events(turn: Turn, events: list[object]) -> tuple[Turn, list[Message]]
 
 
 def _take_event(turn: Turn, event: object) -> Turn:
-    if event == DONE:
+    if event is DONE:
         return replace(turn, state=finish_message(turn.state))
     if isinstance(event, CompletionChunk):
         return replace(turn, state=reduce_chunk(turn.state, event))

@@ -17,7 +17,7 @@ from jsontide.messages import CompletionChunk
 
 DONE: Final = "[DONE]"
 """What many servers send after the last event."""
-_BLANK: Final = b" \t\r\n\xef\xbb\xbf"
+BLANK: Final = b" \t\r\n\xef\xbb\xbf"
 _CORRUPT: Final = CompletionChunk(error="an event of the stream is not JSON")
 
 
@@ -54,7 +54,7 @@ def finish_wire(state: WireState) -> list[object]:
 
 
 def _decided(data: bytes) -> WireState:
-    begun = data.lstrip(_BLANK)[:1]
+    begun = data.lstrip(BLANK)[:1]
     if not begun:
         return Undecided(b" " if data.endswith((b" ", b"\t")) else b"")
     return NdjsonState() if begun == b"{" else SseState()

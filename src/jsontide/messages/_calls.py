@@ -49,7 +49,7 @@ class _Call:
 
     @property
     def _signature(self) -> str:
-        return f"{self.name}({shortened(self.arguments)})"
+        return f"{self.name and shortened(self.name)}({shortened(self.arguments)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

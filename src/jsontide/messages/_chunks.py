@@ -15,7 +15,10 @@ LENGTH: Final = "length"
 CONTENT_FILTER: Final = "content_filter"
 REFUSAL: Final = "refusal"
 MALFORMED: Final = "malformed"
+ERROR: Final = "error"
 """The finish reasons that mean something to the reducer; a provider's other reasons pass as they are."""
+NORMAL: Final = (STOP, TOOL_CALLS)
+"""Those by which a provider says that it has said all."""
 
 Spelling: TypeAlias = Literal["delta", "whole"]
 

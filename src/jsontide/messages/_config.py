@@ -57,9 +57,12 @@ class MessageConfig:
     """How the arguments of each tool are looked at."""
 
     def __post_init__(self) -> None:
-        tools = tuple(self.tools)
+        tools = _checked(self.tools)
         object.__setattr__(self, "tools", tools)
         object.__setattr__(self, "response_schema", _kept(self.response_schema))
+        if not isinstance(self.output_name, str) or not self.output_name:
+            message = f"the emulated output must have a name, not {self.output_name!r}"
+            raise ValueError(message)
         names = [tool.name for tool in tools]
         for name in names:
             if names.count(name) > 1:
@@ -94,6 +97,23 @@ class MessageConfig:
         return not self._lenses or name in self._lenses
 
 
+def _checked(tools: object) -> tuple[Tool, ...]:
+    if not isinstance(tools, Iterable):
+        message = f"tools must be an iterable of Tool, not {type(tools).__name__}"
+        raise TypeError(message)
+    given = tuple(tools)
+    for one in given:
+        if not isinstance(one, Tool):
+            message = f"every tool must be a Tool, not {type(one).__name__}"
+            raise TypeError(message)
+    return given
+
+
 def _kept(schema: object) -> object:
     """A JSON Schema may be changed by its owner later on."""
-    return deepcopy(schema) if isinstance(schema, dict) else schema
+    if not isinstance(schema, dict):
+        return schema
+    try:
+        return deepcopy(schema)
+    except RecursionError:  # it is refused as too deep when it is looked at
+        return schema

@@ -14,14 +14,14 @@ from jsontide._errors import Reason
 from jsontide._growing import GrowingText
 from jsontide._values import JsonValue
 from jsontide.messages._calls import CompleteCall, PartialCall, ToolCall
-from jsontide.messages._chunks import CONTENT_FILTER, LENGTH, MALFORMED, REFUSAL, STOP, TOOL_CALLS
+from jsontide.messages._chunks import CONTENT_FILTER, ERROR, LENGTH, MALFORMED, NORMAL, REFUSAL
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import Document, closed, grown
 from jsontide.messages._outcome import ErrorKind, MessageError, Outcome, Source
 
-_NORMAL: Final = (STOP, TOOL_CALLS)
 _WITHHELD: Final = (Outcome.CANCELLED, Outcome.REFUSED, Outcome.FILTERED)
 _UNTOLD: Final = "the stream ended before the provider told how the message ends"
+_FAILED: Final = "the provider says that it failed"
 _NO_ARGUMENTS: Final = "{}"
 
 
@@ -49,14 +49,14 @@ class End:
             return Outcome.REFUSED
         if self.reason == CONTENT_FILTER:
             return Outcome.FILTERED
-        return Outcome.TRUNCATED if self.reason is None else Outcome.COMPLETE
+        return Outcome.TRUNCATED if self.reason in {None, ERROR} else Outcome.COMPLETE
 
     @property
     def error(self) -> MessageError | None:
         """What was wrong with the stream itself."""
         if self.failure is not None or self.outcome is not Outcome.TRUNCATED:
             return self.failure
-        return MessageError(ErrorKind.TRANSPORT, "stream", _UNTOLD)
+        return MessageError(ErrorKind.TRANSPORT, "stream", _UNTOLD if self.reason is None else _FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def judged(document: Document, end: End, source: Source) -> Judged:
     """Tell whether a document is complete and valid, given how its message ended."""
     if end.outcome in _WITHHELD:
         return Judged(end.outcome, document)
-    if end.reason in _NORMAL and end.failure is None:
+    if end.reason in NORMAL and end.failure is None:
         document = closed(document)
     errors = errors_in(document, source)
     if errors:
@@ -102,7 +102,7 @@ def _break_off(document: Document, source: Source) -> MessageError:
 
 def concluded(call: PartialCall, end: End, source: Source, config: MessageConfig) -> tuple[ToolCall, Errors]:
     """Return a call as it is when its message has ended, and what was wrong with it."""
-    call = _without_arguments(call) if end.reason in _NORMAL and end.outcome is Outcome.COMPLETE else call
+    call = with_arguments(call, end)
     found = judged(call._document, end, source)
     fault = _fault(call, end, source, config)
     if found.outcome is Outcome.COMPLETE and fault is None:
@@ -125,9 +125,10 @@ def _complete(call: PartialCall, document: Document) -> CompleteCall:
     )
 
 
-def _without_arguments(call: PartialCall) -> PartialCall:
+def with_arguments(call: PartialCall, end: End) -> PartialCall:
     """A provider that told a normal end, but no arguments, means that there are none."""
-    if call.arguments.strip():
+    is_normal = end.reason in NORMAL and end.outcome is Outcome.COMPLETE
+    if not is_normal or call.arguments.strip():
         return call
     return replace(call, _text=GrowingText(_NO_ARGUMENTS), _document=grown(call._document, _NO_ARGUMENTS))
 

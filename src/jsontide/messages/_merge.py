@@ -26,6 +26,8 @@ def merged(calls: Calls, entries: Iterable[ToolCallDelta], config: MessageConfig
     """Return the calls after the entries of one chunk."""
     for entry in _cumulative(entries) if config.cumulative_arguments else entries:
         position = _place(calls, entry)
+        if position is None and _is_empty(entry):
+            continue
         if position is None:
             calls = (*calls, _with(_new_call(len(calls), entry), entry, config))
             continue
@@ -61,7 +63,8 @@ def _of_none(calls: Calls, entry: ToolCallDelta) -> int | None:
     if found is not None:
         return found
     still_open = (position for position in reversed(range(len(calls))) if not calls[position]._document.is_complete)
-    return next(still_open, None)
+    last = len(calls) - 1 if calls and not entry.name and _is_blank(entry.arguments) else None
+    return next(still_open, last)
 
 
 def _of_id(calls: Calls, entry: ToolCallDelta) -> int | None:
@@ -70,14 +73,22 @@ def _of_id(calls: Calls, entry: ToolCallDelta) -> int | None:
     return next((position for position in reversed(range(len(calls))) if calls[position].id == entry.id), None)
 
 
+def _is_empty(entry: ToolCallDelta) -> bool:
+    return not (entry.id or entry.name or entry.arguments or entry.on_server)
+
+
 def _begins_another(call: PartialCall, entry: ToolCallDelta) -> bool:
     if entry.id and call.id and entry.id != call.id:
         return True
     if not entry.name or not call.name:
         return False
-    return entry.name != call.name or (
-        call._document.is_complete and entry.spelling == "delta" and not entry.id and not _is_blank(entry.arguments)
-    )
+    if entry.name != call.name:
+        return True
+    if entry.id or entry.spelling != "delta" or _is_blank(entry.arguments):
+        return False
+    # An object is a whole call: what came before it, if it is no JSON, was another.
+    is_whole = isinstance(entry.arguments, Mapping) and call._document.error is not None
+    return call._document.is_complete or is_whole
 
 
 def _is_blank(arguments: str | Mapping[str, object] | None) -> bool:

@@ -64,6 +64,11 @@ class MessageError:
     cause: object = None
     """What it was made from: a `ParserError`, a `SchemaMismatch`, an exception, or nothing."""
 
+    def __reduce__(self) -> tuple[type[MessageError], tuple[object, ...]]:
+        # Exceptions of clients hold connections, and many of them cannot be unpickled.
+        cause = None if isinstance(self.cause, BaseException) else self.cause
+        return MessageError, (self.kind, self.source, self.message, self.path, cause)
+
 
 class IncompleteCallError(AttributeError):
     """Arguments to run were asked of a call that is not complete and valid; `partial` is all it has."""

@@ -10,16 +10,16 @@ from typing import Final
 
 from jsontide._values import MISSING
 from jsontide.messages._calls import PartialCall, ToolCall
-from jsontide.messages._chunks import CONTENT_FILTER, LENGTH, MALFORMED, REFUSAL, Choice, CompletionChunk
+from jsontide.messages._chunks import CONTENT_FILTER, ERROR, LENGTH, MALFORMED, NORMAL, REFUSAL, Choice, CompletionChunk
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import Document, grown, new_document
-from jsontide.messages._end import End, Errors, concluded, errors_in, judged, overall
+from jsontide.messages._end import End, Errors, concluded, errors_in, judged, overall, with_arguments
 from jsontide.messages._merge import merged
 from jsontide.messages._message import Message
 from jsontide.messages._outcome import ErrorKind, MessageError, Outcome
 
-_LASTING: Final = (LENGTH, CONTENT_FILTER, REFUSAL, MALFORMED)
-"""Finish reasons that a later, milder one does not replace."""
+_FINAL: Final = (CONTENT_FILTER, ERROR, MALFORMED, REFUSAL)
+"""Finish reasons after which nothing can be run; no later one replaces them, and a limit gives way to these only."""
 _NO_ANSWER: Final = "the answer was expected as a call of {!r}, and there is none"
 
 
@@ -49,7 +49,11 @@ class MessageState:
 
 def start_message(config: MessageConfig | None = None) -> MessageState:
     """Return the state before any chunk."""
-    config = config or MessageConfig()
+    if config is None:
+        config = MessageConfig()
+    if not isinstance(config, MessageConfig):
+        message = f"a config must be a MessageConfig, not {type(config).__name__}"
+        raise TypeError(message)
     parses = config._answer is not None and not config._emulates
     return MessageState(config, Message(_document=new_document(config._answer) if parses else None))
 
@@ -62,6 +66,7 @@ def reduce_chunk(state: MessageState, chunk: CompletionChunk) -> MessageState:
     >>> reduce_chunk(start_message(), chunk).message.content
     'Hi'
     """
+    _check(state)
     if not isinstance(chunk, CompletionChunk):
         message = f"a chunk must be a CompletionChunk, not {type(chunk).__name__}; adapters make them of events"
         raise TypeError(message)
@@ -75,6 +80,7 @@ def reduce_chunk(state: MessageState, chunk: CompletionChunk) -> MessageState:
 
 def finish_message(state: MessageState) -> MessageState:
     """Return the state after the end of the stream: the message has its outcome, and so has each call."""
+    _check(state)
     if state.is_over:
         return state
     message = state.message
@@ -83,11 +89,16 @@ def finish_message(state: MessageState) -> MessageState:
 
 def stop_message(state: MessageState) -> MessageState:
     """Return the state after the caller stopped the stream; what came before is kept."""
+    _check(state)
     return state if state.is_over else _ended(state, End(state.message.finish_reason, is_cancelled=True))
 
 
 def fail_message(state: MessageState, error: BaseException | str) -> MessageState:
     """Return the state after the stream failed; what came before is kept."""
+    _check(state)
+    if not isinstance(error, BaseException | str):
+        message = f"an error must be an exception or a text, not {type(error).__name__}"
+        raise TypeError(message)
     if state.is_over:
         return state
     said = str(error) or type(error).__name__
@@ -95,24 +106,37 @@ def fail_message(state: MessageState, error: BaseException | str) -> MessageStat
     return _ended(state, End(state.message.finish_reason, failure=failure))
 
 
+def _check(state: MessageState) -> None:
+    if not isinstance(state, MessageState):
+        message = f"a state must be a MessageState, not {type(state).__name__}"
+        raise TypeError(message)
+
+
 def _with_choice(state: MessageState, choice: Choice) -> MessageState:
     before, delta = state.message, choice.delta
     calls = merged(state._calls, delta.tool_calls, state.config) if delta.tool_calls else state._calls
     has_calls = calls is not state._calls
+    document = _answer(state, delta.content, calls)
+    is_open = document is not None and document is not before._document and not document.is_complete
     message = Message(
         role=delta.role or before.role,
         tool_calls=_shown(calls, state.config) if has_calls else before.tool_calls,
-        finish_reason=_reason(before.finish_reason, choice.finish_reason),
+        finish_reason=_reason(before.finish_reason, choice.finish_reason, goes_on=has_calls or is_open),
         _content=before._content.append(delta.content or ""),
         _reasoning=before._reasoning.append(delta.reasoning or ""),
         _refusal=before._refusal.append(delta.refusal or ""),
-        _document=_answer(state, delta.content, calls),
+        _document=document,
     )
     return state if not has_calls and message == before else MessageState(state.config, message, calls)
 
 
-def _reason(before: str | None, now: str | None) -> str | None:
-    return before if not now or before in _LASTING else now
+def _reason(before: str | None, now: str | None, *, goes_on: bool) -> str | None:
+    if not now:
+        # That all was said, was said of what came before: a call that comes or grows after it may be cut off like any.
+        return None if goes_on and before in NORMAL else before
+    if before in _FINAL or (before == LENGTH and now not in _FINAL):
+        return before
+    return now
 
 
 def _answer(state: MessageState, content: str | None, calls: tuple[PartialCall, ...]) -> Document | None:
@@ -169,9 +193,12 @@ class _Answer:
 
 def _judged_answer(state: MessageState, end: End, calls: tuple[ToolCall, ...]) -> _Answer:
     """Judge the structured output."""
-    document, config, content = state.message._document, state.config, state.message._content
+    config, content = state.config, state.message._content
+    given = next((call for call in state._calls if config._is_output(call.name)), None)
+    document = state.message._document if given is None else with_arguments(given, end)._document
     if document is None:
-        is_missing = config._emulates and end.outcome is Outcome.COMPLETE and content and not calls
+        is_told = end.outcome is Outcome.COMPLETE and end.reason != LENGTH
+        is_missing = config._emulates and is_told and content and not calls
         return _no_answer(config) if is_missing else _Answer(None)
     if not config._emulates and not content:
         return _Answer(document)

@@ -6,13 +6,15 @@ How a network cuts a response is chance: a program that works for one cut should
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from jsontide.adapters import stream_message
+from jsontide.adapters import NdjsonState, SseState, decode_ndjson, decode_sse, finish_ndjson, stream_message
+from jsontide.adapters._wire import BLANK
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from jsontide.messages import Message
 
 Form: TypeAlias = Literal["sse", "ndjson"]
+_HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 class Recording:
@@ -32,13 +35,16 @@ class Recording:
     @classmethod
     def load(cls, path: str | Path) -> Recording:
         """Read a file of one JSON document per line, or of server-sent events as they were received."""
-        lines = Path(path).read_text("utf-8").splitlines()
-        texts = [line.removeprefix("data:").strip() for line in lines]
-        return cls(json.loads(text) for text in texts if text.startswith("{"))
+        data = Path(path).read_bytes()
+        if data.lstrip(BLANK).startswith(b"{"):
+            state, lines = decode_ndjson(NdjsonState(), data)
+            return cls(map(json.loads, lines + finish_ndjson(state)))
+        events = decode_sse(SseState(), data + b"\n\n")[1]
+        return cls(json.loads(event.data) for event in events if event.data.strip().startswith("{"))
 
     def encode(self, form: Form = "sse") -> bytes:
         """Return the bytes of the response."""
-        lines = [json.dumps(event, ensure_ascii=False) for event in self.events]
+        lines = [_line(event) for event in self.events]
         if form == "ndjson":
             return "".join(f"{line}\n" for line in lines).encode()
         return "".join(f"data: {line}\n\n" for line in lines).encode()
@@ -70,3 +76,8 @@ class Recording:
         'Hi'
         """
         return list(stream_message(self.cut(seed), **options))
+
+
+def _line(event: object) -> str:
+    """Half a surrogate pair, which some providers send, has no bytes of its own and stays an escape."""
+    return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", json.dumps(event, ensure_ascii=False))

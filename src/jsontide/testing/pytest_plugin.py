@@ -14,6 +14,9 @@ import pytest
 from jsontide.testing._recording import Form, Recording
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from jsontide.adapters._stream_message import MessageChoices
     from jsontide.messages import Message
 
 _SEEDS = 5
@@ -42,9 +45,11 @@ class Recut:
         """Return the same up to a random byte, where the connection fails."""
         return _recording(recording).dropped(self.seed, form)
 
-    def messages(self, recording: Recording | str | Path | Iterable[object]) -> list[Message]:
-        """Return the messages of the cut, the finished one last."""
-        return _recording(recording).replay(self.seed)
+    def messages(
+        self, recording: Recording | str | Path | Iterable[object], **options: Unpack[MessageChoices]
+    ) -> list[Message]:
+        """Return the messages of the cut, the finished one last; the options are those of `stream_message`."""
+        return _recording(recording).replay(self.seed, **options)
 
 
 def _recording(recording: Recording | str | Path | Iterable[object]) -> Recording:
