@@ -20,8 +20,7 @@ from pydantic_core import SchemaValidator
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._from_json_schema import ATTRIBUTES, CHECK, EXTRA
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
-from jsontide.schema._shapes import Problem
-from jsontide.schema._validator import Model, Validated, path_in
+from jsontide.schema._validator import Model, Problem, Validated, path_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,8 +14,7 @@ from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._keywords import short
 from jsontide.schema._merge import ALSO
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
-from jsontide.schema._shapes import Problem
-from jsontide.schema._validator import Validated, has_package, need_package, path_in
+from jsontide.schema._validator import Problem, Validated, has_package, need_package, path_in
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError

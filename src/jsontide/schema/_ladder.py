@@ -8,7 +8,7 @@ While an open scalar is looked at, all changes are written into a journal, and t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from jsontide.schema._mismatch import MismatchReason, SchemaMismatch
 from jsontide.schema._readings import Group, Level, Reading
@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from jsontide.tree import ParserState
 
 
-class Failure(NamedTuple):
+class Failure:
     """Something that a reading does not allow, and after how many characters that was certain."""
 
-    offset: int
-    reading: Reading
-    mismatch: SchemaMismatch
+    __slots__ = ("mismatch", "offset", "reading")
+
+    def __init__(self, offset: int, reading: Reading, mismatch: SchemaMismatch) -> None:
+        self.offset = offset
+        self.reading = reading
+        self.mismatch = mismatch
 
 
 class Ladder:
@@ -46,11 +49,13 @@ class Ladder:
 
     def undo(self) -> None:
         """Take back what only the open scalar of the last state showed."""
-        if self._journal:
-            self.is_stale = True
-            self.open_errors = []
-        while self._journal:
-            thing, name, value = self._journal.pop()
+        journal = self._journal
+        if not journal:
+            return
+        self.is_stale = True
+        self.open_errors = []
+        while journal:
+            thing, name, value = journal.pop()
             setattr(thing, name, value)
 
     def chain(self) -> tuple[list[Reading], list[Segment]]:
@@ -59,8 +64,11 @@ class Ladder:
         readings: list[Reading] = [reading]
         segments: list[Segment] = [0]
         for level in self.levels[1:]:
-            group = level.group_of(reading)
-            if group is None or not group.is_decided or group.shape.policy != "grow" or reading.has_hole:
+            groups = level.groups
+            group = groups[0] if len(groups) == 1 else level.group_of(reading)
+            if group is None or group.parent is not reading or reading.has_hole:
+                break
+            if len(group.alive) != 1 or group.is_dead or group.shape.policy != "grow":
                 break
             reading = group.alive[0]
             if reading.waits or isinstance(reading.form, EnumForm):
