@@ -59,7 +59,7 @@ class JsonSchemaValidator:
             self._tool = _tool_for(self._root)
         return self._tool if schema is None else self._tool.evolve(schema=schema)
 
-    def validated(self, value: JsonValue) -> Validated[JsonValue]:
+    def validated(self, value: JsonValue, *, has_decimals: bool) -> Validated[JsonValue]:  # noqa: ARG002
         need_package("jsonschema", "the end of a document with a JSON Schema")
         try:
             problems = _problems(self.tool(), value)

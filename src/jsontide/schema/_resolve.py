@@ -17,7 +17,7 @@ from jsontide.schema._status import Status
 from jsontide.schema._trace import Trace
 from jsontide.text._hints import mypyc_attr
 from jsontide.tree import Node, ParserState, node_at
-from jsontide.tree._log import check_floats, goes_on_from, is_still_at, log_of, position_of
+from jsontide.tree._log import check_floats, goes_on_from, has_decimals, is_still_at, log_of, position_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -230,7 +230,7 @@ def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> 
     if before is not None and before.status is Status.FINAL and before._outcome.trace is outcome.trace:
         resolution._outcome, resolution.value = before._outcome, before.value
         return
-    validated = outcome.plan.validator.validated(cast("JsonValue", state.value))
+    validated = outcome.plan.validator.validated(cast("JsonValue", state.value), has_decimals=has_decimals(state))
     is_agreed = outcome.status is not Status.MISMATCH
     if validated.problems or not (is_agreed or validated.is_sure):
         outcome.open_errors = _unreported(validated.problems, resolution)

@@ -51,8 +51,8 @@ class Validated(NamedTuple, Generic[Model]):
 class Validator(Protocol[Model]):
     """Has the last word on a complete document."""
 
-    def validated(self, value: JsonValue) -> Validated[Model]:
-        """Return the instance that a value becomes."""
+    def validated(self, value: JsonValue, *, has_decimals: bool) -> Validated[Model]:
+        """Return the instance that a value becomes; `has_decimals` tells that numbers in it may be decimals."""
 
 
 def has_package(name: str) -> bool:

@@ -83,6 +83,11 @@ def keeps_first(state: ParserState) -> bool:
     return state._tape.keep_first
 
 
+def has_decimals(state: ParserState) -> bool:
+    """Tell whether numbers may be decimals."""
+    return state._tape.floats == "decimal"
+
+
 def check_floats(state: ParserState) -> None:
     """Refuse states whose numbers cannot be told from strings."""
     if state._tape.floats == "lexeme":
