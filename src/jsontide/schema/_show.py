@@ -69,9 +69,12 @@ class Showing:
 
         Only the last reading can have changed: what is open in the others is the next one.
         """
-        before, readings = self.picture, picture.readings
+        before = self.picture
         if picture is before:
             return self.piece_count == picture.piece_count
+        if picture.text_id >= 0 and (self.text_id != picture.text_id or self.piece_count != picture.piece_count):
+            return False
+        readings = picture.readings
         count = len(readings)
         is_other = before is None or before.readings is not readings
         if is_other and self.readings[:count] != readings:
@@ -92,8 +95,7 @@ class Showing:
             return False
         if picture.text_id < 0:
             return _is_all_shown(self.views[last], reading.values)
-        is_same_text = self.text_id == picture.text_id and self.piece_count == picture.piece_count
-        return is_same_text and last == len(self.readings) - 1
+        return last == len(self.readings) - 1
 
     def update(self, picture: Picture) -> bool:
         """Show what there is now, if nobody can see the views that would change."""
@@ -124,14 +126,14 @@ class Showing:
         return True
 
     def _known(self, picture: Picture) -> int:
-        """Return how many readings of a picture are shown already."""
-        if self.picture is not None and self.picture.readings is picture.readings:
-            return len(self.readings)
+        """Return how many readings of a picture are shown already.
+
+        Who is shown around a reading never changes: the last one that both have tells.
+        """
         mine, wanted = self.readings, picture.readings
-        most = min(len(mine), len(wanted))
-        known = 0
-        while known < most and mine[known] is wanted[known]:
-            known += 1
+        known = min(len(mine), len(wanted))
+        while mine[known - 1] is not wanted[known - 1]:
+            known -= 1
         return known
 
     def _show_text(self, picture: Picture) -> None:

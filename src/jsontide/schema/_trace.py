@@ -58,13 +58,15 @@ class Trace:
         """Fold what came since."""
         ladder = self.ladder
         ladder.state = state
-        ladder.undo()
-        self._fold(log_of(state))
+        if ladder.journal:
+            ladder.undo()
+        log = log_of(state)
+        if log.length > self.length or log.top_id != ladder.levels[-1].node_id:
+            self._fold(log)
         scalar = open_scalar(state)
         self.is_settled = scalar is None or self._look_at(scalar)
         before = self.picture
         readings, segments = ladder.chain() if ladder.is_stale else (before.readings, before.segments)
-        ladder.is_stale = False
         text = scalar if scalar is not None and self._is_shown(scalar, readings) else None
         self.picture = Picture(readings, segments, text)
 
@@ -107,18 +109,20 @@ class Trace:
 
     def _fold(self, log: Log) -> None:
         levels = self.ladder.levels
+        owners, keys, entries = log.owners, log.keys, log.entries
         for node_id in range(self.length, log.length):
-            owner_id = log.owners[node_id].node_id
-            while levels[-1].node_id != owner_id:
-                self._close(log)
+            owner_id = owners[node_id].node_id
             level = levels[-1]
-            key = log.keys[node_id]
-            segment = level.count if key is None else key
+            while level.node_id != owner_id:
+                self._close(log)
+                level = levels[-1]
+            key = keys[node_id]
+            segment: Segment = level.count if key is None else key
             level.count += 1
             if level.seen is not None and level.is_hidden(segment):
                 self._pass_over(node_id, segment, log)
                 continue
-            entry = log.entries[node_id]
+            entry = entries[node_id]
             if isinstance(entry, Container):
                 self._open(level, node_id, segment, log)
             else:
@@ -130,7 +134,7 @@ class Trace:
     def _pass_over(self, node_id: int, segment: Segment, log: Log) -> None:
         """Read nothing in a member that an earlier one of the same key hides."""
         if isinstance(log.entries[node_id], Container):
-            self.ladder.levels.append(Level(node_id, segment, log.starts[node_id], []))
+            self.ladder.push(Level(node_id, segment, log.starts[node_id], []))
 
     def _open(self, level: Level, node_id: int, segment: Segment, log: Log) -> None:
         is_object = isinstance(log.entries[node_id], ObjectContainer)
@@ -141,8 +145,7 @@ class Trace:
             opened.seen = set()
         if level.old is not None:
             opened.old = _at(level.old, segment)
-        self.ladder.levels.append(opened)
-        self.ladder.is_stale = True
+        self.ladder.push(opened)
 
     def _groups(self, level: Level, segment: Segment, start: int, is_object: bool) -> list[Group]:  # noqa: FBT001
         """Begin all readings of a container that opens."""
@@ -176,18 +179,24 @@ class Trace:
             sole = readings[0]
             known = sole.form.shape_at(segment)
             if known is not None and type(value) in known.free:
-                self.ladder.is_stale |= bool(sole.waits)
+                if sole.waits:
+                    self.ladder.upset()
                 sole.store(segment, value, value)
                 return
+        self._judge(level, segment, value, start)
+
+    def _judge(self, level: Level, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
+        """Take in a closed scalar that may not fit."""
         failures: list[Failure] = []
-        for reading in readings:
+        for reading in level.readings:
             shape = reading.form.shape_at(segment)
             if shape is None:
                 refusal = _no_room(reading)
             else:
                 shown, refusal = judge(shape, value)
                 if refusal is None:
-                    self.ladder.is_stale |= bool(reading.waits)
+                    if reading.waits:
+                        self.ladder.upset()
                     reading.store(segment, shown, shown)
             if refusal is None:
                 continue
@@ -251,8 +260,7 @@ class Trace:
                 failures += self._finish(level, reading, value)
         if failures:
             ladder.fail(failures)
-        ladder.levels.pop()
-        ladder.is_stale = True
+        ladder.pop()
         for group in level.groups:
             best = group.best
             if group.is_dead or (best.waits and best.failed):
@@ -261,7 +269,10 @@ class Trace:
             self.newest.settle(best, len(ladder.levels))
             if level.old is not None and is_same_value(level.old, best.values):
                 best.values = level.old
-            group.around.store(level.segment, best.values, best.final())
+            around = group.around
+            if around.waits:
+                ladder.upset()
+            around.store(level.segment, best.values, best.final())
 
     def _finish(self, level: Level, reading: Reading, value: Values) -> list[Failure]:
         """Say what is wrong with a container that closes."""

@@ -63,8 +63,8 @@ def piece_count_of(state: ParserState) -> int:
 
 
 def log_of(state: ParserState) -> Log:
-    length = state._node_count - 1 if has_open_scalar(state) else state._node_count
-    return Log(state._tape, length, state._top.node_id)
+    length: int = state._node_count
+    return Log(state._tape, length - 1 if has_open_scalar(state) else length, state._top.node_id)
 
 
 def open_scalar(state: ParserState) -> OpenScalar | None:
