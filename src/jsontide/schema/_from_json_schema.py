@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from jsontide._values import JsonValue, Missing
     from jsontide.schema._keywords import AnySchema, Schema
     from jsontide.schema._policy import Policy
-    from jsontide.schema._shapes import Check, Extra, Kind
+    from jsontide.schema._shapes import Extra, Kind
+    from jsontide.schema._validator import Check
 
 Checks: TypeAlias = "Callable[[Schema], tuple[Check | None, Check | None]]"
 """What to ask about closed values of a schema: those of its own kind, and scalars of others."""

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, Generic
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import SchemaValidator
+from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
 
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._from_json_schema import ATTRIBUTES, CHECK, EXTRA
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
-from jsontide.schema._shapes import Problem
-from jsontide.schema._validator import Model, Validated, path_in
+from jsontide.schema._validator import Model, Problem, Validated, path_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,9 +70,9 @@ class TypeValidator(Generic[Model]):
     def __init__(self, adapter: TypeAdapter[Model]) -> None:
         self._adapter = adapter
 
-    def validated(self, value: JsonValue) -> Validated[Model]:
+    def validated(self, value: JsonValue, *, has_decimals: bool) -> Validated[Model]:
         try:
-            text = _as_text(value)
+            text = _written(value) if has_decimals else _as_text(value)
         except RecursionError:
             return Validated(MISSING, (Problem((), MismatchReason.INVALID, "a document that is less deep"),))
         try:
@@ -99,7 +98,7 @@ class FieldCheck:
 
     def problems(self, value: JsonValue) -> tuple[Problem, ...]:
         try:
-            self.validator.validate_json(_as_text(value))
+            self.validator.validate_json(_part_as_text(value))
         except ValidationError as error:
             return _problems(error, value)
         except RecursionError:  # the end will tell
@@ -108,13 +107,14 @@ class FieldCheck:
 
     def converted(self, value: JsonValue) -> JsonValue | Missing:
         try:
-            made: object = self.validator.validate_json(_as_text(value))
+            made: object = self.validator.validate_json(_part_as_text(value))
         except ValidationError:
             return MISSING
         return made if isinstance(made, bool | int | float | str) and type(made) in _JSON_TYPES else value
 
 
 _JSON_TYPES: Final = (bool, int, float, str)
+_QUICK: Final = frozenset({*_JSON_TYPES, type(None)})
 
 
 class Generator(GenerateJsonSchema):
@@ -210,7 +210,19 @@ def _key_of(name: str, field: CoreSchema) -> str:
     return str(alias)
 
 
-def _as_text(value: JsonValue) -> str:
+def _part_as_text(value: JsonValue) -> str | bytes:
+    return _as_text(value) if type(value) in _QUICK else _written(value)
+
+
+def _as_text(value: JsonValue) -> str | bytes:
+    """Write a value without decimals: pydantic does it fastest, but not what is deep, and not half a surrogate pair."""
+    try:
+        return to_json(value, inf_nan_mode="constants")
+    except PydanticSerializationError:
+        return _written(value)
+
+
+def _written(value: JsonValue) -> str:
     # pydantic reads a number as a float, whatever the field is.
     return json.dumps(value, default=float)
 

@@ -14,8 +14,7 @@ from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._keywords import short
 from jsontide.schema._merge import ALSO
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
-from jsontide.schema._shapes import Problem
-from jsontide.schema._validator import Validated, has_package, need_package, path_in
+from jsontide.schema._validator import Problem, Validated, has_package, need_package, path_in
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -60,7 +59,7 @@ class JsonSchemaValidator:
             self._tool = _tool_for(self._root)
         return self._tool if schema is None else self._tool.evolve(schema=schema)
 
-    def validated(self, value: JsonValue) -> Validated[JsonValue]:
+    def validated(self, value: JsonValue, *, has_decimals: bool) -> Validated[JsonValue]:  # noqa: ARG002
         need_package("jsonschema", "the end of a document with a JSON Schema")
         try:
             problems = _problems(self.tool(), value)

@@ -8,7 +8,7 @@ While an open scalar is looked at, all changes are written into a journal, and t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from jsontide.schema._mismatch import MismatchReason, SchemaMismatch
 from jsontide.schema._readings import Group, Level, Reading
@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from jsontide.tree import ParserState
 
 
-class Failure(NamedTuple):
+class Failure:
     """Something that a reading does not allow, and after how many characters that was certain."""
 
-    offset: int
-    reading: Reading
-    mismatch: SchemaMismatch
+    __slots__ = ("mismatch", "offset", "reading")
+
+    def __init__(self, offset: int, reading: Reading, mismatch: SchemaMismatch) -> None:
+        self.offset = offset
+        self.reading = reading
+        self.mismatch = mismatch
 
 
 class Ladder:
@@ -41,33 +44,58 @@ class Ladder:
         self.errors: list[SchemaMismatch] = []
         self.open_errors: list[SchemaMismatch] = []  # those that only the open scalar shows
         self.is_journaling = False
-        self._journal: list[tuple[Any, str, Any]] = []
+        self.journal: list[tuple[Any, str, Any]] = []
         self.is_stale = False  # what is shown may be another chain than before
+        self.steady = 1  # so many levels are as they were when that chain was made
+        self._readings: list[Reading] = [self.document]
+        self._segments: list[Segment] = [0]
 
     def undo(self) -> None:
         """Take back what only the open scalar of the last state showed."""
-        if self._journal:
-            self.is_stale = True
-            self.open_errors = []
-        while self._journal:
-            thing, name, value = self._journal.pop()
+        journal = self.journal
+        self.upset()
+        self.open_errors = []
+        while journal:
+            thing, name, value = journal.pop()
             setattr(thing, name, value)
 
     def chain(self) -> tuple[list[Reading], list[Segment]]:
         """Return the readings that are shown, outermost first, and where each stands in the one around it."""
-        reading = self.document
-        readings: list[Reading] = [reading]
-        segments: list[Segment] = [0]
-        for level in self.levels[1:]:
-            group = level.group_of(reading)
-            if group is None or not group.is_decided or group.shape.policy != "grow" or reading.has_hole:
+        steady = self.steady
+        readings, segments = self._readings[:steady], self._segments[:steady]
+        reading = readings[-1]
+        # A chain that ended before it came to what is new ends there still.
+        for level in self.levels[steady:] if len(readings) == steady else ():
+            groups = level.groups
+            group = groups[0] if len(groups) == 1 else level.group_of(reading)
+            if group is None or group.parent is not reading or reading.has_hole:
                 break
-            reading = group.alive[0]
+            alive = group.alive
+            if len(alive) != 1 or group.is_dead or group.shape.policy != "grow":
+                break
+            reading = alive[0]
             if reading.waits or isinstance(reading.form, EnumForm):
                 break
             readings.append(reading)
             segments.append(level.segment)
+        self.is_stale = False
+        self.steady = len(self.levels)
+        self._readings, self._segments = readings, segments
         return readings, segments
+
+    def upset(self) -> None:
+        """Note that the chain may have changed anywhere."""
+        self.is_stale = True
+        self.steady = 1
+
+    def push(self, level: Level) -> None:
+        self.levels.append(level)
+        self.is_stale = True
+
+    def pop(self) -> None:
+        self.levels.pop()
+        self.is_stale = True
+        self.steady = min(self.steady, len(self.levels))
 
     def fail_in_turn(self, failures: list[Failure]) -> None:
         """Let readings of the innermost container fail in the order in which that showed."""
@@ -77,7 +105,7 @@ class Ladder:
 
     def fail(self, failures: list[Failure]) -> None:
         """Let readings of the innermost container fail, all at one moment, and all that hangs on them."""
-        self.is_stale = True
+        self.upset()
         for failure in failures:
             self._set(failure.reading, "failed", value=True)
         depth = len(self.levels) - 1
@@ -98,7 +126,7 @@ class Ladder:
 
     def _set(self, thing: Group | Level | Reading, name: str, *, value: object) -> None:
         if self.is_journaling:
-            self._journal.append((thing, name, getattr(thing, name)))
+            self.journal.append((thing, name, getattr(thing, name)))
         setattr(thing, name, value)
 
     def _shrink(self, depth: int, failures: list[Failure]) -> bool:

@@ -5,7 +5,6 @@ The way to each place is made anew, so that a policy for `next.title` of a recur
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from jsontide._pattern import AnyItem, AnyKey, Item, Key, Pattern, parse_pattern
@@ -37,19 +36,17 @@ def _with_policy(shape: Shape | None, steps: Pattern, policy: Policy) -> Shape |
     if shape is None:
         return None
     if not steps:
-        return replace(shape, policy=policy)
+        return shape.with_policy(policy)
     forms = [_with_inner(form, steps, policy) for form in shape.forms]
     if not any(forms):
         return None
-    made = replace(shape)
-    made.fill(tuple(form or old for form, old in zip(forms, shape.forms, strict=True)))
-    return made
+    return shape.with_forms(tuple(form or old for form, old in zip(forms, shape.forms, strict=True)), shape.policy)
 
 
 def _with_inner(form: Form, steps: Pattern, policy: Policy) -> Form | None:
     match form, steps[0]:
         case ObjectForm(), Key(name=name):
-            made = _with_policy(form.shape_of(name), steps[1:], policy)
+            made = _with_policy(form.shape_at(name), steps[1:], policy)
             return None if made is None else _with_members(form, {name: made}, form.extra_shape)
         case ObjectForm(), AnyKey():
             inner = {key: _with_policy(shape, steps[1:], policy) for key, shape in form.properties.items()}
@@ -62,13 +59,13 @@ def _with_inner(form: Form, steps: Pattern, policy: Policy) -> Form | None:
             items = [_with_policy(shape, steps[1:], policy) for shape in form.prefix]
             rest = _with_policy(form.rest, steps[1:], policy)
             prefix = tuple(made or shape for made, shape in zip(items, form.prefix, strict=True))
-            return replace(form, prefix=prefix, rest=rest or form.rest) if rest or any(items) else None
+            return form.with_items(prefix, rest or form.rest) if rest or any(items) else None
         case _:
             return None
 
 
 def _with_members(form: ObjectForm, members: dict[str, Shape], others: Shape | None) -> ObjectForm:
-    made = replace(form, properties={**form.properties, **members}, extra_shape=others)
+    made = form.with_members({**form.properties, **members}, others)
     finish_form(made)
     return made
 
@@ -81,4 +78,4 @@ def _with_item(form: ArrayForm, index: int, steps: Pattern, policy: Policy) -> A
     if made is None:
         return None
     prefix[index] = made
-    return replace(form, prefix=tuple(prefix))
+    return form.with_items(tuple(prefix), form.rest)

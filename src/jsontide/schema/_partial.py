@@ -168,7 +168,7 @@ def _inner_forms(forms: tuple[Form, ...], segment: Segment) -> tuple[Form, ...]:
 
 def _inner_shape(form: Form, segment: Segment) -> Shape | None:
     if isinstance(form, ObjectForm) and isinstance(segment, str):
-        return form.shape_of(segment)
+        return form.shape_at(segment)
     if isinstance(form, ArrayForm) and isinstance(segment, int):
         return form.prefix[segment] if segment < len(form.prefix) else form.rest
     return None

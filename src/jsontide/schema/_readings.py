@@ -13,7 +13,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from jsontide.schema._shapes import ANY, ArrayForm, Form, ObjectForm
+from jsontide.schema._shapes import Form, ObjectForm
 
 if TYPE_CHECKING:
     from jsontide._path import Segment
@@ -32,61 +32,58 @@ class Reading:
     def __init__(self, form: Form, values: Values) -> None:
         self.form = form
         self.values: Values = values  # what may be shown of its closed children
-        self.finals: dict[Segment, JsonValue] = {}  # children that look otherwise at the end, with their defaults
+        self.finals: dict[Segment, JsonValue] | None = None  # children that look otherwise at the end, with defaults
         self.has_hole = False  # an item did not fit: those after it would be shown at a wrong index
         self.repeats = False  # a key came twice
         self.failed = False  # something in it does not fit
-        self.waits: frozenset[str] = form.gates if isinstance(form, ObjectForm) else frozenset()
-
-    def shape_at(self, segment: Segment) -> Shape | None:
-        """Return the shape of a child, `None` where there may be none."""
-        form = self.form
-        if isinstance(form, ObjectForm):
-            return form.shape_of(cast("str", segment))
-        if isinstance(form, ArrayForm):
-            at = cast("int", segment)
-            if form.most is not None and at >= form.most:
-                return None
-            return form.prefix[at] if at < len(form.prefix) else form.rest
-        return ANY
+        self.waits = form.gates  # members that are to come before anything is shown
 
     def store(self, segment: Segment, value: JsonValue, final: JsonValue) -> None:
         """Take in a closed child that may be shown."""
-        values = self.values
+        values: Any = self.values
         if isinstance(values, dict):
             if segment in values:
-                self.repeats = True
-                self.finals.pop(segment, None)
+                self._replace(segment)
             values[segment] = value
             if self.waits:
                 self.waits -= {cast("str", segment)}
         elif self.has_hole:
             return
         else:
-            values.append(value)
+            items: list[object] = values
+            items.append(value)
         if final is not value:
+            if self.finals is None:
+                self.finals = {}
             self.finals[segment] = final
 
     def skip(self, segment: Segment) -> None:
         """Leave out a closed child that does not fit."""
-        if isinstance(self.values, dict):
-            if segment in self.values:
-                self.repeats = True
-                del self.values[segment]
-                self.finals.pop(segment, None)
-        else:
+        values: Any = self.values
+        if not isinstance(values, dict):
             self.has_hole = True
+        elif segment in values:
+            self._replace(segment)
+            del values[segment]
+
+    def _replace(self, segment: Segment) -> None:
+        """Forget a member whose key comes again."""
+        self.repeats = True
+        if self.finals is not None:
+            self.finals.pop(segment, None)
 
     def final(self) -> Values:
         """Return the values as they are at the end: with defaults."""
-        values, form = self.values, self.form
-        if isinstance(values, list):
-            return [self.finals.get(at, value) for at, value in enumerate(values)] if self.finals else values
-        missing = [key for key in form.defaults if key not in values] if isinstance(form, ObjectForm) else []
-        if not missing and not self.finals:
+        values: Any = self.values
+        form, finals = self.form, self.finals
+        if finals is None and (not isinstance(form, ObjectForm) or not form.defaults):
             return values
-        defaults = cast("ObjectForm", form).defaults if missing else {}
-        return {**values, **self.finals, **{key: deepcopy(defaults[key]) for key in missing}}
+        found = finals or {}
+        if isinstance(values, list):
+            return [found.get(at, value) for at, value in enumerate(values)] if found else values
+        defaults = form.defaults if isinstance(form, ObjectForm) else {}
+        missing = {key: deepcopy(default) for key, default in defaults.items() if key not in values}
+        return {**values, **found, **missing} if missing or found else values
 
 
 class Group:
@@ -111,7 +108,8 @@ class Group:
     @property
     def best(self) -> Reading:
         """Of those that fit a closed value, the one that shows most of it."""
-        return max(self.alive, key=lambda reading: len(reading.values)) if len(self.alive) > 1 else self.alive[0]
+        alive = self.alive
+        return alive[0] if len(alive) == 1 else max(alive, key=lambda reading: len(reading.values))
 
 
 class Level:
@@ -124,7 +122,7 @@ class Level:
         self.segment = segment  # in the container around
         self.start = start  # where it begins in the text
         self.groups = groups
-        self.readings = self.left()
+        self.readings = groups[0].alive if len(groups) == 1 else self.left()
         self.count = 0  # children so far
         self.seen: set[str] | None = None  # their keys, where only the first of equal ones counts
         self.old: Values = None  # how an earlier resolution showed it, where that is followed again
@@ -137,10 +135,7 @@ class Level:
 
     def group_of(self, reading: Reading) -> Group | None:
         """Return the group that a reading of the container around chooses from."""
-        groups = self.groups
-        if len(groups) == 1 and groups[0].parent is reading:
-            return groups[0]
-        for group in groups:
+        for group in self.groups:
             if group.parent is reading:
                 return group
         return None

@@ -7,38 +7,30 @@ Who goes on from an older one gets a trace of its own, which begins by following
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, overload
 
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._compile import Compiled, compiled
 from jsontide.schema._keywords import short
 from jsontide.schema._mismatch import SchemaMismatch
+from jsontide.schema._status import Status
 from jsontide.schema._trace import Trace
+from jsontide.text._hints import mypyc_attr
 from jsontide.tree import Node, ParserState, node_at
-from jsontide.tree._log import check_floats, goes_on_from, is_still_at, log_of, position_of
-from jsontide.tree._state import check_state
+from jsontide.tree._log import check_floats, goes_on_from, has_decimals, is_still_at, log_of, position_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from jsontide.schema._compile import Policies
-    from jsontide.schema._shapes import Problem
+    from jsontide.schema._validator import Problem
 
 Model = TypeVar("Model")
 
-
-class Status(Enum):
-    """How far a resolution has come."""
-
-    PENDING = "pending"
-    """Nothing may be shown yet."""
-    PARTIAL = "partial"
-    """Something is shown, and more will come."""
-    FINAL = "final"
-    """The document is complete, and the validator has accepted it."""
-    MISMATCH = "mismatch"
-    """Something does not fit the schema; what fits is still shown."""
+# Asking an enum for its members costs more than all that is asked of most states.
+_PENDING: Final = Status.PENDING
+_PARTIAL: Final = Status.PARTIAL
+_MISMATCH: Final = Status.MISMATCH
 
 
 class ResolutionCache:
@@ -50,20 +42,31 @@ class ResolutionCache:
 class _Outcome(Generic[Model]):
     """What a resolution says beside its value: the same object while nothing but a string grows."""
 
-    __slots__ = ("error_count", "model", "open_errors", "plan", "status", "trace")
+    __slots__ = ("error_count", "model", "open_errors", "plan", "policies", "source", "status", "trace")
 
-    def __init__(self, plan: Compiled[Model], trace: Trace, value: JsonValue | Missing) -> None:
+    def __init__(self, plan: Compiled[Model], trace: Trace, status: Status) -> None:
         ladder = trace.ladder
         self.plan = plan
+        self.source = plan.source
+        self.policies = plan.policies
         self.trace = trace
+        self.status = status
         self.error_count = len(ladder.errors)
         self.open_errors = ladder.open_errors
         self.model: Model | Missing = MISSING
-        self.status = Status.PENDING if value is MISSING else Status.PARTIAL
-        if ladder.errors or ladder.open_errors:
-            self.status = Status.MISMATCH
+
+    def still_holds(self, trace: Trace, status: Status) -> bool:
+        """Tell whether the same is to be said of a later state."""
+        ladder = trace.ladder
+        return (
+            self.status is status
+            and self.trace is trace
+            and self.error_count == len(ladder.errors)
+            and self.open_errors is ladder.open_errors
+        )
 
 
+@mypyc_attr(free_list_len=1)  # as for states
 class Resolution(ResolutionCache, Generic[Model]):
     """What a schema shows of a parser state; made by `from_json_ast`.
 
@@ -138,8 +141,8 @@ def from_json_ast(
 ) -> Resolution[object]: ...
 def from_json_ast(
     schema: object,
-    state: ParserState,
-    cache: ResolutionCache | None = None,
+    state: object,
+    cache: object = None,
     *,
     policies: Policies | None = None,
 ) -> Resolution[Any]:
@@ -159,14 +162,16 @@ def from_json_ast(
     >>> resolution.value
     {'to': 'Kyoto'}
     """
+    if not isinstance(state, ParserState):
+        message = f"a state must be a ParserState, not {type(state).__name__}"
+        raise TypeError(message)
     if cache is not None:
         if not isinstance(cache, Resolution):
             message = f"a cache must be that of a resolution, not {type(cache).__name__}"
             raise TypeError(message)
-        plan = cache._outcome.plan
-        if plan.source is schema and plan.policies is policies:
+        outcome = cache._outcome
+        if outcome.source is schema and outcome.policies is policies:
             return cache if cache._state is state else _go_on(cache, state)
-    check_state(state)
     return _begin(compiled(schema, policies), state)
 
 
@@ -182,12 +187,10 @@ def _begin(plan: Compiled[Model], state: ParserState) -> Resolution[Model]:
 
 def _go_on(before: Resolution[Model], state: ParserState) -> Resolution[Model]:
     """Resolve a state, with the work that was done for an earlier one if there is any to use."""
-    if not isinstance(state, ParserState):
-        check_state(state)
     outcome, earlier = before._outcome, before._state
     trace = outcome.trace
     is_newest = trace.step == before._step
-    if is_newest and trace.spot is not None and is_still_at(state, trace.spot, earlier):
+    if is_newest and trace.is_settled and is_still_at(state, earlier):
         # It says nothing new, or only more of a string: most states do.
         trace.step = step = before._step + 1
         value = before.value if trace.picture.text_id < 0 else trace.grow(state)
@@ -207,11 +210,18 @@ def _resolve(
     trace.step += 1
     trace.follow(state)
     value = trace.show()
-    resolution = Resolution(_Outcome(plan, trace, value), state, trace.step, value)
+    ladder = trace.ladder
+    status = _PENDING if value is MISSING else _PARTIAL
+    if ladder.errors or ladder.open_errors:
+        status = _MISMATCH
     if state.is_complete:
-        trace.spot = None  # what follows may be wrong, and then nothing is final
+        trace.is_settled = False  # what follows may be wrong, and then nothing is final
+        resolution = Resolution(_Outcome(plan, trace, status), state, trace.step, value)
         _finish(resolution, before)
-    return resolution
+        return resolution
+    if before is not None and before._outcome.still_holds(trace, status):
+        return Resolution(before._outcome, state, trace.step, value)
+    return Resolution(_Outcome(plan, trace, status), state, trace.step, value)
 
 
 def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> None:
@@ -220,7 +230,7 @@ def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> 
     if before is not None and before.status is Status.FINAL and before._outcome.trace is outcome.trace:
         resolution._outcome, resolution.value = before._outcome, before.value
         return
-    validated = outcome.plan.validator.validated(cast("JsonValue", state.value))
+    validated = outcome.plan.validator.validated(cast("JsonValue", state.value), has_decimals=has_decimals(state))
     is_agreed = outcome.status is not Status.MISMATCH
     if validated.problems or not (is_agreed or validated.is_sure):
         outcome.open_errors = _unreported(validated.problems, resolution)

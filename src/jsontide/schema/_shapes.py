@@ -7,155 +7,21 @@ Recursive schemas make shapes that lead back to themselves: nothing here may wal
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from jsontide._values import MISSING, JsonValue, Missing
 
 if TYPE_CHECKING:
-    from jsontide._path import Path
-    from jsontide.schema._mismatch import MismatchReason
+    import re
+
+    from jsontide._path import Segment
     from jsontide.schema._policy import Policy
+    from jsontide.schema._validator import Check
 
 Kind: TypeAlias = Literal["string", "number", "boolean", "null", "array", "object"]
 KINDS: Final[tuple[Kind, ...]] = ("string", "number", "boolean", "null", "array", "object")
 SCALARS: Final[frozenset[Kind]] = frozenset({"string", "number", "boolean", "null"})
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What a check refuses, below the value that was checked."""
-
-    path: Path
-    reason: MismatchReason
-    expected: str
-    of_branch: bool = False
-    """It is what one branch of a union says, and others may say otherwise."""
-
-
-class Check(Protocol):
-    """What a validator says about one closed value."""
-
-    def problems(self, value: JsonValue) -> tuple[Problem, ...]:
-        """Return what is wrong, nothing if the value is fine."""
-
-    def converted(self, value: JsonValue) -> JsonValue | Missing:
-        """Return what the validator makes of a scalar of another kind, `MISSING` if it refuses it."""
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class Form:
-    """One form that a value may take; of strings, numbers, booleans and nulls the kind says it all."""
-
-    kinds: frozenset[Kind]
-    expected: str
-    check: Check | None = None
-    """What is asked about closed values of this kind, if anything can be wrong with them."""
-    converter: Check | None = None
-    """What is asked about closed scalars of other kinds: pydantic takes `"12"` for 12."""
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class ScalarForm(Form):
-    """A string, number, boolean or null."""
-
-    is_integer: bool = False
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class EnumForm(Form):
-    """One of a few values, never shown before it is closed."""
-
-    members: tuple[JsonValue, ...]
-    texts: tuple[str, ...]
-    """Those of the members that are strings."""
-    longest: int
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class ArrayForm(Form):
-    """Items by their place, then all others."""
-
-    prefix: tuple[Shape, ...] = ()
-    rest: Shape | None = None
-    """`None` where no more items are allowed."""
-    least: int = 0
-    most: int | None = None
-
-
-Extra: TypeAlias = Literal["keep", "ignore", "forbid"]
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class ObjectForm(Form):
-    """Members by their keys, then by patterns, then all others."""
-
-    properties: dict[str, Shape] = field(default_factory=dict)
-    patterns: tuple[tuple[re.Pattern[str], Shape], ...] = ()
-    extra: Extra = "keep"
-    extra_shape: Shape | None = None
-    required: tuple[str, ...] = ()
-    gates: frozenset[str] = frozenset()
-    defaults: dict[str, JsonValue] = field(default_factory=dict)
-    attributes: dict[str, str] = field(default_factory=dict)
-    """The names that a type has for keys, where there is a type."""
-
-    def shape_of(self, key: str) -> Shape | None:
-        """Return the shape of a member, `None` where it is ignored or forbidden."""
-        shape = self.properties.get(key)
-        if shape is not None:
-            return shape
-        for pattern, matched in self.patterns:
-            if pattern.search(key):
-                return matched
-        return self.extra_shape
-
-    def expected_at(self, key: str) -> str:
-        """Say what a member should be."""
-        shape = self.shape_of(key)
-        return "a value" if shape is None else shape.expected
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class AnyForm(Form):
-    """Anything at all."""
-
-
-@dataclass(eq=False, slots=True)
-class Shape:
-    """What may stand at one place, and when it is shown."""
-
-    policy: Policy = "grow"
-    forms: tuple[Form, ...] = ()
-    by_kind: dict[Kind, tuple[Form, ...]] = field(default_factory=lambda: dict.fromkeys(KINDS, ()))
-    free: frozenset[Kind] = frozenset()
-    """The kinds of which every value fits."""
-    plain: frozenset[Kind] = frozenset()
-    """The kinds that some form takes that is no enum."""
-    expected: str = "nothing"
-    default: JsonValue | Missing = MISSING
-
-    def fill(self, forms: tuple[Form, ...]) -> None:
-        """Say which forms there are; later than making it, because shapes may lead back to themselves."""
-        self.forms = forms
-        self.by_kind = {kind: tuple(form for form in forms if kind in form.kinds) for kind in KINDS}
-        self.plain = frozenset(kind for form in forms if not isinstance(form, EnumForm) for kind in form.kinds)
-        self.free = frozenset(kind for form in forms if _is_free(form) for kind in form.kinds)
-        self.expected = " or ".join(dict.fromkeys(form.expected for form in forms)) or "nothing"
-
-
-def _is_free(form: Form) -> bool:
-    if form.check is not None:
-        return False
-    return isinstance(form, AnyForm) or (isinstance(form, ScalarForm) and not form.is_integer)
-
-
-ANY_FORM: Final = AnyForm(kinds=frozenset(KINDS), expected="anything")
-ANY: Final = Shape()
-ANY.fill((ANY_FORM,))
-
 
 _KIND_OF: Final[dict[type, Kind]] = {
     str: "string",
@@ -167,6 +33,287 @@ _KIND_OF: Final[dict[type, Kind]] = {
     list: "array",
     dict: "object",
 }
+
+Length: TypeAlias = Any
+"""An `int`, or 2.0, which JSON Schema takes for one."""
+
+
+class Form:
+    """One form that a value may take; of strings, numbers, booleans and nulls the kind says it all."""
+
+    __slots__ = ("check", "converter", "expected", "gates", "kinds")
+
+    def __init__(
+        self,
+        *,
+        kinds: frozenset[Kind],
+        expected: str,
+        check: Check | None = None,
+        converter: Check | None = None,
+    ) -> None:
+        self.kinds = kinds
+        self.expected = expected
+        self.check = check
+        """What is asked about closed values of this kind, if anything can be wrong with them."""
+        self.converter = converter
+        """What is asked about closed scalars of other kinds: pydantic takes `"12"` for 12."""
+        self.gates: frozenset[str] = frozenset()
+        """The members that an object waits for before it shows anything."""
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Form:
+        return self
+
+    def shape_at(self, segment: Segment) -> Shape | None:  # noqa: ARG002
+        """Return the shape of a child, `None` where there may be none."""
+        return ANY
+
+    def is_met_by(self, value: Any) -> bool:  # noqa: ANN401, ARG002
+        """Tell whether a closed container needs no further look."""
+        return self.check is None
+
+
+class ScalarForm(Form):
+    """A string, number, boolean or null."""
+
+    __slots__ = ("is_integer",)
+
+    def __init__(
+        self,
+        *,
+        kinds: frozenset[Kind],
+        expected: str,
+        is_integer: bool = False,
+        check: Check | None = None,
+        converter: Check | None = None,
+    ) -> None:
+        super().__init__(kinds=kinds, expected=expected, check=check, converter=converter)
+        self.is_integer = is_integer
+
+
+class EnumForm(Form):
+    """One of a few values, never shown before it is closed."""
+
+    __slots__ = ("longest", "members", "texts")
+
+    def __init__(  # noqa: PLR0913
+        self,
+        *,
+        kinds: frozenset[Kind],
+        expected: str,
+        members: tuple[JsonValue, ...],
+        texts: tuple[str, ...],
+        longest: int,
+        check: Check | None = None,
+        converter: Check | None = None,
+    ) -> None:
+        super().__init__(kinds=kinds, expected=expected, check=check, converter=converter)
+        self.members = members
+        self.texts = texts
+        """Those of the members that are strings."""
+        self.longest = longest
+
+    def is_met_by(self, value: Any) -> bool:  # noqa: ANN401
+        return self.check is None and any(is_same_json(member, value) for member in self.members)
+
+
+class ArrayForm(Form):
+    """Items by their place, then all others."""
+
+    __slots__ = ("least", "most", "prefix", "rest")
+
+    def __init__(  # noqa: PLR0913
+        self,
+        *,
+        kinds: frozenset[Kind],
+        expected: str,
+        prefix: tuple[Shape, ...] = (),
+        rest: Shape | None = None,
+        least: Length = 0,
+        most: Length = None,
+        check: Check | None = None,
+        converter: Check | None = None,
+    ) -> None:
+        super().__init__(kinds=kinds, expected=expected, check=check, converter=converter)
+        self.prefix = prefix
+        self.rest = rest
+        """`None` where no more items are allowed."""
+        self.least = least
+        self.most = most
+        """`None` where there may be any number."""
+
+    def shape_at(self, segment: Segment) -> Shape | None:
+        at = cast("int", segment)
+        if self.most is not None and at >= self.most:
+            return None
+        return self.prefix[at] if at < len(self.prefix) else self.rest
+
+    def is_met_by(self, value: Any) -> bool:  # noqa: ANN401
+        return self.check is None and len(value) >= self.least
+
+    def with_items(self, prefix: tuple[Shape, ...], rest: Shape | None) -> ArrayForm:
+        """Return the same form of other items."""
+        return ArrayForm(
+            kinds=self.kinds,
+            expected=self.expected,
+            prefix=prefix,
+            rest=rest,
+            least=self.least,
+            most=self.most,
+            check=self.check,
+            converter=self.converter,
+        )
+
+
+Extra: TypeAlias = Literal["keep", "ignore", "forbid"]
+
+
+class ObjectForm(Form):
+    """Members by their keys, then by patterns, then all others."""
+
+    __slots__ = ("attributes", "defaults", "extra", "extra_shape", "patterns", "properties", "required")
+
+    def __init__(  # noqa: PLR0913
+        self,
+        *,
+        kinds: frozenset[Kind],
+        expected: str,
+        properties: dict[str, Shape],
+        patterns: tuple[tuple[re.Pattern[str], Shape], ...],
+        extra: Extra,
+        extra_shape: Shape | None,
+        required: tuple[str, ...],
+        attributes: dict[str, str],
+        check: Check | None = None,
+        converter: Check | None = None,
+    ) -> None:
+        super().__init__(kinds=kinds, expected=expected, check=check, converter=converter)
+        self.properties = properties
+        self.patterns = patterns
+        self.extra: Extra = extra
+        self.extra_shape = extra_shape
+        self.required = required
+        self.defaults: dict[str, JsonValue] = {}
+        self.attributes = attributes
+        """The names that a type has for keys, where there is a type."""
+
+    def shape_at(self, segment: Segment) -> Shape | None:
+        key = cast("str", segment)
+        shape = self.properties.get(key)
+        if shape is not None:
+            return shape
+        for pattern, matched in self.patterns:
+            if pattern.search(key):
+                return matched
+        return self.extra_shape
+
+    def is_met_by(self, value: Any) -> bool:  # noqa: ANN401
+        if self.check is not None:
+            return False
+        members: dict[str, object] = value
+        for key in self.required:  # noqa: SIM110 - a loop is faster here
+            if key not in members:
+                return False
+        return True
+
+    def expected_at(self, key: str) -> str:
+        """Say what a member should be."""
+        shape = self.shape_at(key)
+        return "a value" if shape is None else shape.expected
+
+    def with_members(self, properties: dict[str, Shape], extra_shape: Shape | None) -> ObjectForm:
+        """Return the same form of other members."""
+        return ObjectForm(
+            kinds=self.kinds,
+            expected=self.expected,
+            properties=properties,
+            patterns=self.patterns,
+            extra=self.extra,
+            extra_shape=extra_shape,
+            required=self.required,
+            attributes=self.attributes,
+            check=self.check,
+            converter=self.converter,
+        )
+
+
+class AnyForm(Form):
+    """Anything at all."""
+
+    __slots__ = ()
+
+
+class Shape:
+    """What may stand at one place, and when it is shown."""
+
+    __slots__ = (
+        "arrays",
+        "by_kind",
+        "default",
+        "expected",
+        "forms",
+        "free",
+        "grows",
+        "longest",
+        "objects",
+        "plain",
+        "policy",
+        "takes",
+    )
+
+    def __init__(self) -> None:
+        self.policy: Policy = "grow"
+        self.default: JsonValue | Missing = MISSING
+        self.fill(())
+
+    def fill(self, forms: tuple[Form, ...]) -> None:
+        """Say which forms there are; later than making it, because shapes may lead back to themselves."""
+        self.forms = forms
+        self.by_kind: dict[Kind, tuple[Form, ...]] = {
+            kind: tuple(form for form in forms if kind in form.kinds) for kind in KINDS
+        }
+        self.arrays = self.by_kind["array"]
+        self.objects = self.by_kind["object"]
+        self.plain: frozenset[Kind] = frozenset(
+            kind for form in forms if not isinstance(form, EnumForm) for kind in form.kinds
+        )
+        """The kinds that some form takes that is no enum."""
+        self.free: frozenset[type] = frozenset(each for form in forms for each in _free_types(form))
+        """The types of scalars that fit, whatever they are."""
+        self.expected = " or ".join(dict.fromkeys(form.expected for form in forms)) or "nothing"
+        self.longest = max((form.longest for form in forms if isinstance(form, EnumForm)), default=-1)
+        """How long a string can be that is still a member of some enum, -1 if there is none."""
+        has_converter = any(form.converter is not None for form in forms)
+        self.takes: frozenset[Kind] = self.plain | SCALARS if has_converter else self.plain
+        """The kinds of scalars that may fit, if there is no enum."""
+        self.grows = len(self.by_kind["string"]) == 1 and self.longest < 0
+        """Whether a string can only be one thing from its beginning."""
+
+    def with_policy(self, policy: Policy) -> Shape:
+        """Return the same shape with another policy."""
+        return self.with_forms(self.forms, policy)
+
+    def with_forms(self, forms: tuple[Form, ...], policy: Policy) -> Shape:
+        """Return a shape with the same default."""
+        shape = Shape()
+        shape.policy = policy
+        shape.default = self.default
+        shape.fill(forms)
+        return shape
+
+
+def _free_types(form: Form) -> list[type]:
+    """Return the types of those scalars that a form takes without looking at them."""
+    if form.check is not None or isinstance(form, EnumForm):
+        return []
+    kinds = form.kinds
+    if isinstance(form, ScalarForm) and form.is_integer:
+        return [int]
+    return [each for each, kind in _KIND_OF.items() if kind in kinds and kind in SCALARS]
+
+
+ANY_FORM: Final = AnyForm(kinds=frozenset(KINDS), expected="anything")
+ANY: Final = Shape()
+ANY.fill((ANY_FORM,))
 
 
 def kind_of(value: object) -> Kind:

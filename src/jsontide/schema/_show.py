@@ -8,10 +8,10 @@ as it is wide; and two showings take turns, because most programs hold the last 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from jsontide._values import MISSING
-from jsontide.tree._references import OUR_VIEW, are_referred_to, is_referred_to
+from jsontide.tree._references import OUR_TEXT, OUR_VIEW, are_referred_to, is_referred_to
 
 if TYPE_CHECKING:
     from jsontide._path import Segment
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from jsontide.tree._log import OpenScalar
 
 _LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy
+_FEW_TIMES: Final = 4  # members for each new one that are cheaper to copy than to leave as they are
 
 
 class Picture:
@@ -68,13 +69,21 @@ class Showing:
 
         Only the last reading can have changed: what is open in the others is the next one.
         """
-        if picture is self.picture:
+        before = self.picture
+        if picture is before:
             return self.piece_count == picture.piece_count
-        count = len(picture.readings)
-        if self.readings[:count] != picture.readings or not self._is_last_right(picture, count - 1):
+        if picture.text_id >= 0 and (self.text_id != picture.text_id or self.piece_count != picture.piece_count):
             return False
-        del self.readings[count:]
-        del self.views[count:]
+        readings = picture.readings
+        count = len(readings)
+        is_other = before is None or before.readings is not readings
+        if is_other and self.readings[:count] != readings:
+            return False
+        if not self._is_last_right(picture, count - 1):
+            return False
+        if is_other:
+            del self.readings[count:]
+            del self.views[count:]
         self.picture = picture
         self.text_id = picture.text_id
         self.piece_count = picture.piece_count
@@ -86,8 +95,7 @@ class Showing:
             return False
         if picture.text_id < 0:
             return _is_all_shown(self.views[last], reading.values)
-        is_same_text = self.text_id == picture.text_id and self.piece_count == picture.piece_count
-        return is_same_text and last == len(self.readings) - 1
+        return last == len(self.readings) - 1
 
     def update(self, picture: Picture) -> bool:
         """Show what there is now, if nobody can see the views that would change."""
@@ -99,13 +107,14 @@ class Showing:
             return self.grow(picture)
         known = self._known(picture)
         has_child = self.text_id >= 0 or known < len(self.readings)
-        if are_referred_to(self.views[:known], OUR_VIEW + 1):
+        if known < len(self.readings):
+            del self.readings[known:]
+            del self.views[known:]
+        if are_referred_to(self.views, OUR_VIEW):
             return False
-        del self.readings[known:]
-        del self.views[known:]
         _bring_up_to_date(self.views[-1], readings[known - 1], has_child=has_child)
         for at in range(known, len(readings)):
-            view = readings[at].values.copy()
+            view = _copy(readings[at].values)
             _show_child(self.views[-1], readings[at - 1], picture.segments[at], view)
             self.readings.append(readings[at])
             self.views.append(view)
@@ -117,14 +126,14 @@ class Showing:
         return True
 
     def _known(self, picture: Picture) -> int:
-        """Return how many readings of a picture are shown already."""
-        if self.picture is not None and self.picture.readings is picture.readings:
-            return len(self.readings)
-        known = 0
-        for mine, wanted in zip(self.readings, picture.readings, strict=False):
-            if mine is not wanted:
-                break
-            known += 1
+        """Return how many readings of a picture are shown already.
+
+        Who is shown around a reading never changes: the last one that both have tells.
+        """
+        mine, wanted = self.readings, picture.readings
+        known = min(len(mine), len(wanted))
+        while mine[known - 1] is not wanted[known - 1]:
+            known -= 1
         return known
 
     def _show_text(self, picture: Picture) -> None:
@@ -139,7 +148,7 @@ class Showing:
             return False
         text = self.text
         if len(text) > _LONG:
-            if is_referred_to(text, _OUR_TEXT):
+            if is_referred_to(text, OUR_TEXT):
                 return False
             # Now nobody else refers to the string, and Python extends it in place.
             self.text = ""
@@ -194,8 +203,8 @@ def _is_all_shown(view: Values, values: Values) -> bool:
 def _last(values: Values) -> object:
     if isinstance(values, list):
         return values[-1]
-    key = next(reversed(values))
-    return values[key]
+    members: dict[str, object] = values
+    return members[next(reversed(members))]
 
 
 def _is_same(old: object, new: object) -> bool:
@@ -205,45 +214,42 @@ def _is_same(old: object, new: object) -> bool:
 
 def _bring_up_to_date(view: Values, reading: Reading, *, has_child: bool) -> None:
     """Add the values that closed since; `has_child` tells that the last one in view was open."""
-    values: Any = reading.values
-    shown = len(view) - has_child
     if isinstance(view, list):
-        view[shown:] = values[shown:]
-    elif reading.repeats or shown <= 0:
-        view.clear()
-        view.update(values)
-    else:
-        if has_child:
-            view.popitem()
-        newest = list(islice(reversed(values.items()), len(values) - shown))
-        view.update(reversed(newest))
+        items: list[object] = reading.values
+        shown = len(view) - 1 if has_child else len(view)
+        view[shown:] = items[shown:]
+        return
+    seen: dict[str, object] = view
+    members: dict[str, object] = reading.values
+    shown = len(seen) - 1 if has_child else len(seen)
+    count = len(members) - shown
+    if reading.repeats or shown <= 0 or shown < _FEW_TIMES * count:
+        seen.clear()
+        seen.update(members)
+        return
+    if has_child:
+        seen.popitem()
+    if count == 1:
+        key = next(reversed(members))
+        seen[key] = members[key]
+    elif count > 1:
+        newest = list(islice(reversed(members.items()), count))
+        seen.update(reversed(newest))
+
+
+def _copy(values: Values) -> Values:
+    if isinstance(values, list):
+        return values.copy()
+    members: dict[str, object] = values
+    return members.copy()
 
 
 def _show_child(view: Values, reading: Reading, segment: Segment, child: object) -> None:
     if isinstance(view, list):
         view.append(child)
         return
-    if segment in reading.values:
+    seen: dict[Segment, object] = view
+    members: dict[Segment, object] = reading.values
+    if segment in members:
         reading.repeats = True
-    view[segment] = child
-
-
-def _measure_text() -> int:
-    """Count as `grow` does how often a string is referred to that only its view and its showing hold.
-
-    Measured here, because calls of compiled code add other references than calls inside of it.
-    """
-    if OUR_VIEW < 0:
-        return OUR_VIEW
-    showing = Showing([], [[]])
-    showing.text = str(OUR_VIEW) * 2
-    view = [showing.text]
-    text = showing.text
-    limit = 0
-    while is_referred_to(text, limit):
-        limit += 1
-    view.append(text)  # a use: until here the view holds the string
-    return limit
-
-
-_OUR_TEXT: Final = _measure_text()
+    seen[segment] = child

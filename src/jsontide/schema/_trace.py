@@ -23,12 +23,11 @@ from jsontide.schema._verdict import (
     beginning,
     judge,
     judge_open,
-    longest_member,
     open_forms,
     shows_growing,
 )
 from jsontide.tree._containers import Container, ObjectContainer
-from jsontide.tree._log import keeps_first, log_of, open_scalar, piece_count_of, spot_of
+from jsontide.tree._log import keeps_first, log_of, open_scalar, piece_count_of
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
@@ -37,11 +36,13 @@ if TYPE_CHECKING:
     from jsontide.schema._shapes import Shape
     from jsontide.schema._show import Showing
     from jsontide.tree import ParserState
-    from jsontide.tree._log import Log, OpenScalar, Spot
+    from jsontide.tree._log import Log, OpenScalar
 
 
 class Trace:
     """Where the fold stands."""
+
+    __slots__ = ("is_settled", "keeps_first", "ladder", "length", "newest", "picture", "spare", "step")
 
     def __init__(self, shape: Shape, state: ParserState) -> None:
         self.ladder = Ladder(shape, state)
@@ -50,24 +51,22 @@ class Trace:
         self.newest = begin_showing(self.ladder.document)
         self.spare: Showing | None = None
         self.picture = Picture([self.ladder.document], [0], None)
-        self.spot: Spot | None = None  # where nothing new can be told, if the last state stood at such a spot
+        self.is_settled = False  # nothing new can be told before something opens or closes
+        self.keeps_first = keeps_first(state)
 
     def follow(self, state: ParserState) -> None:
         """Fold what came since."""
         ladder = self.ladder
         ladder.state = state
-        ladder.undo()
-        self._fold(log_of(state))
+        if ladder.journal:
+            ladder.undo()
+        log = log_of(state)
+        if log.length > self.length or log.top_id != ladder.levels[-1].node_id:
+            self._fold(log)
         scalar = open_scalar(state)
-        is_settled = True
-        if scalar is not None:
-            ladder.is_journaling = True
-            is_settled = self._look_at(scalar)
-            ladder.is_journaling = False
-        self.spot = spot_of(state) if is_settled else None
+        self.is_settled = scalar is None or self._look_at(scalar)
         before = self.picture
         readings, segments = ladder.chain() if ladder.is_stale else (before.readings, before.segments)
-        ladder.is_stale = False
         text = scalar if scalar is not None and self._is_shown(scalar, readings) else None
         self.picture = Picture(readings, segments, text)
 
@@ -110,18 +109,20 @@ class Trace:
 
     def _fold(self, log: Log) -> None:
         levels = self.ladder.levels
+        owners, keys, entries = log.owners, log.keys, log.entries
         for node_id in range(self.length, log.length):
-            owner_id = log.owners[node_id].node_id
-            while levels[-1].node_id != owner_id:
-                self._close(log)
+            owner_id = owners[node_id].node_id
             level = levels[-1]
-            key = log.keys[node_id]
-            segment = level.count if key is None else key
+            while level.node_id != owner_id:
+                self._close(log)
+                level = levels[-1]
+            key = keys[node_id]
+            segment: Segment = level.count if key is None else key
             level.count += 1
-            if level.is_hidden(segment):
+            if level.seen is not None and level.is_hidden(segment):
                 self._pass_over(node_id, segment, log)
                 continue
-            entry = log.entries[node_id]
+            entry = entries[node_id]
             if isinstance(entry, Container):
                 self._open(level, node_id, segment, log)
             else:
@@ -133,17 +134,29 @@ class Trace:
     def _pass_over(self, node_id: int, segment: Segment, log: Log) -> None:
         """Read nothing in a member that an earlier one of the same key hides."""
         if isinstance(log.entries[node_id], Container):
-            self.ladder.levels.append(Level(node_id, segment, log.starts[node_id], []))
+            self.ladder.push(Level(node_id, segment, log.starts[node_id], []))
 
     def _open(self, level: Level, node_id: int, segment: Segment, log: Log) -> None:
         is_object = isinstance(log.entries[node_id], ObjectContainer)
         start = log.starts[node_id]
+        groups = _sole_group(level, segment, is_object=is_object) or self._groups(level, segment, start, is_object)
+        opened = Level(node_id, segment, start, groups)
+        if is_object and self.keeps_first:
+            opened.seen = set()
+        if level.old is not None:
+            opened.old = _at(level.old, segment)
+        self.ladder.push(opened)
+
+    def _groups(self, level: Level, segment: Segment, start: int, is_object: bool) -> list[Group]:  # noqa: FBT001
+        """Begin all readings of a container that opens."""
         groups: list[Group] = []
         failures: list[Failure] = []
         made: dict[Form, Reading] = {}
         for reading in level.readings:
-            shape = reading.shape_at(segment)
-            forms = () if shape is None else shape.by_kind["object" if is_object else "array"]
+            shape = reading.form.shape_at(segment)
+            forms: tuple[Form, ...] = ()
+            if shape is not None:
+                forms = shape.objects if is_object else shape.arrays
             for form in forms:
                 if form not in made:
                     made[form] = Reading(form, {} if is_object else [])
@@ -157,25 +170,33 @@ class Trace:
         if failures:
             self.ladder.fail(failures)
             groups = [group for group in groups if group.parent in level.readings]
-        opened = Level(node_id, segment, start, groups)
-        if is_object and keeps_first(self.ladder.state):
-            opened.seen = set()
-        if level.old is not None:
-            opened.old = _at(level.old, segment)
-        self.ladder.levels.append(opened)
-        self.ladder.is_stale = True
+        return groups
 
     def _take(self, level: Level, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
         """Take in a closed scalar."""
+        readings = level.readings
+        if len(readings) == 1:
+            sole = readings[0]
+            known = sole.form.shape_at(segment)
+            if known is not None and type(value) in known.free:
+                if sole.waits:
+                    self.ladder.upset()
+                sole.store(segment, value, value)
+                return
+        self._judge(level, segment, value, start)
+
+    def _judge(self, level: Level, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
+        """Take in a closed scalar that may not fit."""
         failures: list[Failure] = []
         for reading in level.readings:
-            shape = reading.shape_at(segment)
+            shape = reading.form.shape_at(segment)
             if shape is None:
                 refusal = _no_room(reading)
             else:
                 shown, refusal = judge(shape, value)
                 if refusal is None:
-                    self.ladder.is_stale |= bool(reading.waits)
+                    if reading.waits:
+                        self.ladder.upset()
                     reading.store(segment, shown, shown)
             if refusal is None:
                 continue
@@ -191,16 +212,22 @@ class Trace:
     def _look_at(self, scalar: OpenScalar) -> bool:
         """See what an open scalar shows already; tell whether more of it would show nothing new before it closes."""
         level = self.ladder.levels[-1]
-        segment = level.count if scalar.key is None else scalar.key
+        segment: Segment = level.count if scalar.key is None else scalar.key
+        readings = level.readings
+        if len(readings) == 1:
+            known = readings[0].form.shape_at(segment)
+            if known is not None and known.longest < 0 and scalar.kind in known.takes:
+                return True
         is_text = scalar.kind == "string"
         is_settled = True
         failures: list[Failure] = []
-        for reading in level.readings:
-            shape = reading.shape_at(segment)
+        self.ladder.is_journaling = True
+        for reading in readings:
+            shape = reading.form.shape_at(segment)
             if shape is None:
                 refusal = _no_room(reading)
             else:
-                longest = longest_member(shape)
+                longest = shape.longest
                 text = beginning(scalar, longest) if is_text else ""
                 is_settled = is_settled and (not is_text or longest < 0 or len(text) > longest)
                 refusal = judge_open(shape, scalar.kind, text)
@@ -209,6 +236,7 @@ class Trace:
                 failures.append(Failure(refusal.offset, reading, mismatch))
         if failures:
             self.ladder.fail_in_turn(failures)
+        self.ladder.is_journaling = False
         return is_settled
 
     def _is_shown(self, scalar: OpenScalar, readings: list[Reading]) -> bool:
@@ -216,27 +244,35 @@ class Trace:
         reading = readings[-1]
         if scalar.kind != "string" or len(readings) < len(self.ladder.levels) or reading.has_hole:
             return False
-        shape = reading.shape_at(self.ladder.levels[-1].count if scalar.key is None else scalar.key)
-        return shape is not None and shows_growing(shape, open_forms(shape, beginning(scalar, longest_member(shape))))
+        shape = reading.form.shape_at(self.ladder.levels[-1].count if scalar.key is None else scalar.key)
+        if shape is None or shape.longest < 0:
+            return shape is not None and shape.grows and shape.policy == "grow"
+        return shows_growing(shape, open_forms(shape, beginning(scalar, shape.longest)))
 
     def _close(self, log: Log) -> None:
         """Finish the innermost container, and give it to those who wait for it."""
-        level = self.ladder.levels[-1]
+        ladder = self.ladder
+        level = ladder.levels[-1]
         value: Any = cast("Container", log.entries[level.node_id]).value()
-        failures = [failure for reading in level.readings for failure in self._finish(level, reading, value)]
+        failures: list[Failure] = []
+        for reading in level.readings:
+            if not reading.form.is_met_by(value):
+                failures += self._finish(level, reading, value)
         if failures:
-            self.ladder.fail(failures)
-        self.ladder.levels.pop()
-        self.ladder.is_stale = True
+            ladder.fail(failures)
+        ladder.pop()
         for group in level.groups:
             best = group.best
             if group.is_dead or (best.waits and best.failed):
                 group.around.skip(level.segment)
                 continue
-            self.newest.settle(best, len(self.ladder.levels))
+            self.newest.settle(best, len(ladder.levels))
             if level.old is not None and is_same_value(level.old, best.values):
                 best.values = level.old
-            group.around.store(level.segment, best.values, best.final())
+            around = group.around
+            if around.waits:
+                ladder.upset()
+            around.store(level.segment, best.values, best.final())
 
     def _finish(self, level: Level, reading: Reading, value: Values) -> list[Failure]:
         """Say what is wrong with a container that closes."""
@@ -259,6 +295,19 @@ class Trace:
                 for problem in form.check.problems(value)
             ]
         return [Failure(0, reading, self.ladder.mismatch(path, refusal, level.start)) for path, refusal in found]
+
+
+def _sole_group(level: Level, segment: Segment, *, is_object: bool) -> list[Group]:
+    """Begin the one reading of a container that opens, if there is just one; most often there is."""
+    readings = level.readings
+    if len(readings) != 1:
+        return []
+    around = readings[0]
+    shape = around.form.shape_at(segment)
+    if shape is None:
+        return []
+    forms = shape.objects if is_object else shape.arrays
+    return [Group(around, shape, [Reading(forms[0], {} if is_object else [])])] if len(forms) == 1 else []
 
 
 def _no_room(reading: Reading) -> Refusal | None:

@@ -1,10 +1,11 @@
-"""A whole JSON value in, what the program's own validator makes of it out.
+"""A JSON value in, what the program's own validator makes of it out: of a part that is closed, and of the whole.
 
 This is the one place that says what to install.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
@@ -12,9 +13,30 @@ from jsontide._values import MISSING, JsonValue, Missing
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
-    from jsontide.schema._shapes import Problem
+    from jsontide.schema._mismatch import MismatchReason
 
 Model = TypeVar("Model")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a check refuses, below the value that was checked."""
+
+    path: Path
+    reason: MismatchReason
+    expected: str
+    of_branch: bool = False
+    """It is what one branch of a union says, and others may say otherwise."""
+
+
+class Check(Protocol):
+    """What a validator says about one closed value."""
+
+    def problems(self, value: JsonValue) -> tuple[Problem, ...]:
+        """Return what is wrong, nothing if the value is fine."""
+
+    def converted(self, value: JsonValue) -> JsonValue | Missing:
+        """Return what the validator makes of a scalar of another kind, `MISSING` if it refuses it."""
 
 
 class Validated(NamedTuple, Generic[Model]):
@@ -29,8 +51,8 @@ class Validated(NamedTuple, Generic[Model]):
 class Validator(Protocol[Model]):
     """Has the last word on a complete document."""
 
-    def validated(self, value: JsonValue) -> Validated[Model]:
-        """Return the instance that a value becomes."""
+    def validated(self, value: JsonValue, *, has_decimals: bool) -> Validated[Model]:
+        """Return the instance that a value becomes; `has_decimals` tells that numbers in it may be decimals."""
 
 
 def has_package(name: str) -> bool:

@@ -9,7 +9,7 @@ So the verdict on a whole string is the one that its pieces lead to, however the
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from jsontide._values import MISSING
 from jsontide.schema._keywords import short
@@ -24,22 +24,26 @@ _AT_THE_END: Final = 1 << 62
 """The offset of what shows when a value closes."""
 
 
-class Refusal(NamedTuple):
+class Refusal:
     """Why a scalar fits no form of a shape, and after how many characters that was certain."""
 
-    offset: int
-    reason: MismatchReason
-    expected: str
-    found: str
-    was_shown: bool = False
-    """It was a growing string, and what was shown stays."""
+    __slots__ = ("expected", "found", "offset", "reason", "was_shown")
+
+    def __init__(
+        self, offset: int, reason: MismatchReason, expected: str, found: str, *, was_shown: bool = False
+    ) -> None:
+        self.offset = offset
+        self.reason = reason
+        self.expected = expected
+        self.found = found
+        self.was_shown = was_shown  # it was a growing string, and what was shown stays
 
 
 def judge(shape: Shape, value: JsonValue) -> tuple[JsonValue, Refusal | None]:
     """Return what to show of a closed scalar, and why it is not to be shown."""
-    kind = kind_of(value)
-    if kind in shape.free:
+    if type(value) in shape.free:
         return value, None
+    kind = kind_of(value)
     problem = ""
     for form in shape.by_kind[kind]:
         if _is_member(form, value):
@@ -87,11 +91,6 @@ def beginning(scalar: OpenScalar, length: int) -> str:
     return text
 
 
-def longest_member(shape: Shape) -> int:
-    """Return how long a string can be that is still a member of some enum, -1 if there is none."""
-    return max((form.longest for form in shape.forms if isinstance(form, EnumForm)), default=-1)
-
-
 def _is_member(form: Form, value: JsonValue) -> bool:
     if isinstance(form, EnumForm):
         return value in form.texts or any(is_same_json(member, value) for member in form.members)
@@ -124,7 +123,7 @@ def _refusal(shape: Shape, kind: Kind, value: JsonValue, problem: str) -> Refusa
         return Refusal(latest, MismatchReason.WRONG_TYPE, form.expected, short(value))
     if isinstance(form, EnumForm) and not problem:
         return Refusal(latest, MismatchReason.NOT_A_MEMBER, form.expected, short(value))
-    return Refusal(latest, MismatchReason.INVALID, problem, short(value), shows_growing(shape, last))
+    return Refusal(latest, MismatchReason.INVALID, problem, short(value), was_shown=shows_growing(shape, last))
 
 
 def _by_prefix(shape: Shape, offsets: list[int], text: str) -> Refusal:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from jsontide._values import MISSING
 from jsontide.text import _modes as modes
-from jsontide.tree._nodes import has_open_scalar
-from jsontide.tree._resolve import open_containers, open_values
+from jsontide.tree._resolve import has_open_scalar, open_containers, open_values
 from jsontide.tree._show import Showing
 from jsontide.tree._tape import Tape
 

@@ -7,65 +7,54 @@ written.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from jsontide.text import _modes as modes
 from jsontide.tree._containers import Container
-from jsontide.tree._nodes import has_open_scalar
+from jsontide.tree._resolve import has_open_scalar
 
 if TYPE_CHECKING:
-    from array import array
-
     from jsontide.tree._state import ParserState
+    from jsontide.tree._tape import Tape
 
 ScalarKind: TypeAlias = Literal["string", "number", "boolean", "null"]
 
 
-class Log(NamedTuple):
+class Log:
     """What was opened so far, by id: where it stands, its key, where it begins, and the scalar or container itself."""
 
-    owners: list[Container]
-    keys: list[str | None]
-    starts: array[int]
-    entries: list[object]
-    length: int
-    top_id: int
-    """The innermost open container, -1 for the document."""
+    __slots__ = ("entries", "keys", "length", "owners", "starts", "top_id")
+
+    def __init__(self, tape: Tape, length: int, top_id: int) -> None:
+        self.owners = tape.owners
+        self.keys = tape.keys
+        self.starts = tape.starts
+        self.entries = tape.entries
+        self.length = length
+        self.top_id = top_id  # the innermost open container, -1 for the document
 
 
-class OpenScalar(NamedTuple):
+class OpenScalar:
     """The newest node, if it is a scalar that is not complete: it is not in the log yet."""
 
-    node_id: int
-    kind: ScalarKind
-    key: str | None
-    start: int
-    pieces: list[str]
-    piece_count: int
-    """Only so many of the pieces are this state's."""
+    __slots__ = ("key", "kind", "node_id", "piece_count", "pieces", "start")
+
+    def __init__(self, state: ParserState) -> None:
+        self.node_id: int = state._node_count - 1
+        self.kind: ScalarKind = "string" if state._mode == modes.STRING else _other_kind(state)
+        self.key = state._member_key
+        self.start: int = state._token_start
+        self.pieces = state._pieces
+        self.piece_count: int = state._piece_count  # only so many of the pieces are this state's
 
 
-class Spot(NamedTuple):
-    """Where a state stands: the same spot as long as nothing opens or closes."""
-
-    node_count: int
-    has_open_scalar: bool
-    top: Container
-    pieces: list[str]
-
-
-def spot_of(state: ParserState) -> Spot:
-    return Spot(state._node_count, has_open_scalar(state), state._top, state._pieces)
-
-
-def is_still_at(state: ParserState, spot: Spot, before: ParserState) -> bool:
-    """Tell whether a state, made from one that stood at a spot, stands there too."""
-    if state._node_count != spot.node_count or state._top is not spot.top or state._step < before._step:
+def is_still_at(state: ParserState, before: ParserState) -> bool:
+    """Tell whether nothing has opened or closed since an earlier state of the stream."""
+    if state._node_count != before._node_count or state._top is not before._top or state._step < before._step:
         return False
-    mode = state._mode
-    if mode < modes.VALUE and mode != modes.KEY_TEXT:
-        return spot.has_open_scalar and state._pieces is spot.pieces
-    return not spot.has_open_scalar
+    if state._pieces is before._pieces:
+        return state._mode == before._mode or has_open_scalar(state) == has_open_scalar(before)
+    return not has_open_scalar(state) and not has_open_scalar(before)
 
 
 def piece_count_of(state: ParserState) -> int:
@@ -74,22 +63,16 @@ def piece_count_of(state: ParserState) -> int:
 
 
 def log_of(state: ParserState) -> Log:
-    tape = state._tape
-    length = state._node_count - has_open_scalar(state)
-    return Log(tape.owners, tape.keys, tape.starts, tape.entries, length, state._top.node_id)
+    length: int = state._node_count
+    return Log(state._tape, length - 1 if has_open_scalar(state) else length, state._top.node_id)
 
 
 def open_scalar(state: ParserState) -> OpenScalar | None:
     """Return the open scalar; one that an earlier member of its key hides does not count."""
-    if state._is_duplicate or not has_open_scalar(state):
-        return None
-    node_id = state._node_count - 1
-    return OpenScalar(node_id, _kind(state), state._member_key, state._token_start, state._pieces, state._piece_count)
+    return None if state._is_duplicate or not has_open_scalar(state) else OpenScalar(state)
 
 
-def _kind(state: ParserState) -> ScalarKind:
-    if state._mode == modes.STRING:
-        return "string"
+def _other_kind(state: ParserState) -> ScalarKind:
     if state._mode == modes.LITERAL:
         return "null" if state._held.startswith("n") else "boolean"
     return "number"
@@ -98,6 +81,11 @@ def _kind(state: ParserState) -> ScalarKind:
 def keeps_first(state: ParserState) -> bool:
     """Tell whether a repeated key is not to be shown."""
     return state._tape.keep_first
+
+
+def has_decimals(state: ParserState) -> bool:
+    """Tell whether numbers may be decimals."""
+    return state._tape.floats == "decimal"
 
 
 def check_floats(state: ParserState) -> None:

@@ -21,7 +21,7 @@ from jsontide.tree._node_kinds import (
     ObjectNode,
     StringNode,
 )
-from jsontide.tree._resolve import open_text, open_values, value_at
+from jsontide.tree._resolve import has_open_scalar, open_text, open_values, value_at
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -53,11 +53,6 @@ class Nodes(Sequence[Node]):
 
     def __repr__(self) -> str:
         return f"<Nodes of {self._state!r}>"
-
-
-def has_open_scalar(state: ParserState) -> bool:
-    """Tell whether the newest node is a scalar that is not complete."""
-    return state._mode < modes.VALUE and state._mode != modes.KEY_TEXT
 
 
 def id_of(container: Container) -> int | None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
-from jsontide.tree._nodes import has_open_scalar
-from jsontide.tree._resolve import open_text
+from jsontide.tree._resolve import has_open_scalar, open_text
 from jsontide.tree._tape import Tape
 
 if TYPE_CHECKING:

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from jsontide.tree._state import ParserState
 
 
+def has_open_scalar(state: ParserState) -> bool:
+    """Tell whether the newest node is a scalar that is not complete."""
+    return state._mode < modes.VALUE and state._mode != modes.KEY_TEXT
+
+
 def open_text(state: ParserState) -> str:
     """Return what is certain of the open string or number."""
     return "".join(state._pieces[: state._piece_count])
