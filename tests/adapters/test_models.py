@@ -237,7 +237,10 @@ def test_partials_can_be_copied_and_pickled() -> None:
     for other in (copy.copy(trip), copy.deepcopy(trip), pickle.loads(pickle.dumps(trip))):  # noqa: S301
         assert other.days == trip.days
         assert other.so_far == trip.so_far
-    assert copy.deepcopy(trip.days[0]) == trip.days[0]
+    for view in (trip.days, trip.days[0], trip.so_far):
+        assert copy.copy(view) == copy.deepcopy(view) == view
+        with pytest.raises(TypeError, match="pickle the partial"):
+            pickle.dumps(view)
 
 
 def test_views_compare_by_what_they_show() -> None:

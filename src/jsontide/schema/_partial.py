@@ -6,7 +6,8 @@ What a partial gives out is never an instance of the final type: nothing that wa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast, overload
+from copy import deepcopy
+from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeVar, cast, overload
 
 from jsontide._pattern import Item, Key, parse_pattern
 from jsontide._values import MISSING
@@ -23,6 +24,7 @@ Model = TypeVar("Model")
 
 _OWN: Final = frozenset({"resolution", "_forms", "_members", "__setstate__", "__deepcopy__", "__copy__"})
 """What `copy` and `pickle` ask for before an object has its attributes."""
+_NOT_PICKLED: Final = "a part of a partial cannot be pickled, because its schema is elsewhere; pickle the partial"
 
 
 class Partial(Generic[Model]):
@@ -117,6 +119,15 @@ class ObjectView:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(_NOT_PICKLED)
+
+    def __copy__(self) -> ObjectView:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> ObjectView:
+        return ObjectView(deepcopy(self._members, memo), self._forms)
+
     def __repr__(self) -> str:
         return f"<so far: {self._members!r}>"
 
@@ -147,6 +158,15 @@ class ArrayView(Sequence[object]):
         return isinstance(other, ArrayView) and self._items == other._items
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(_NOT_PICKLED)
+
+    def __copy__(self) -> ArrayView:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> ArrayView:
+        return ArrayView(deepcopy(self._items, memo), self._forms)
 
     def __repr__(self) -> str:
         return f"<so far: {self._items!r}>"
