@@ -73,7 +73,7 @@ docs: $(VENV)/.docs ## Regenerate the command line reference and build the docum
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 	@echo "built: site/index.html"
 
-bench: $(VENV)/.bench ## Measure the cost of a chunk beside other libraries, and write docs/benchmarks.md (eight minutes)
+bench: $(VENV)/.bench ## Measure the cost of a chunk beside other libraries, and write docs/benchmarks.md (fifteen minutes)
 	$(PY) -m benchmarks
 
 peers: $(PEERS_VENV)/.peers ## Feed tool calls of all shapes to other libraries, and write docs/tool-calls.md
@@ -112,6 +112,7 @@ $(VENV)/.docs: $(METADATA) | $(PY)
 
 $(VENV)/.bench: $(METADATA) | $(PY)
 	$(PIP) --editable . --group bench
+	$(PIP) --no-deps --group bench-alone
 	@touch $@
 
 $(VENV)/.build: $(METADATA) | $(PY)
