@@ -196,6 +196,8 @@ def main(arguments: Sequence[str]) -> None:
         options.json.write_text(as_json(run), encoding="utf-8")
     directory: Path | None = options.docs or (ROOT / "docs" if is_full else None)
     if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)  # before anything is measured, so that no run is lost
+    if directory is not None:
         (directory / PAGE).write_text(page(found, circumstances, PICTURE), encoding="utf-8")
         picture.draw(run, extent, list(sides), directory / PICTURE)
         console.print(f"written: {directory / PAGE}, {directory / PICTURE}", highlight=False)
