@@ -180,6 +180,8 @@ def as_json(run: Run) -> str:
 
 def main(arguments: Sequence[str]) -> None:
     options = parsed(arguments)
+    if options.docs:
+        options.docs.mkdir(parents=True, exist_ok=True)  # before anything is measured, so that no run is lost
     extent = extent_of(options)
     candidates = [*ours.sides(options.compiled), *peers_of(options.only)]
     is_full = not options.quick and not options.only
@@ -195,8 +197,6 @@ def main(arguments: Sequence[str]) -> None:
     if options.json:
         options.json.write_text(as_json(run), encoding="utf-8")
     directory: Path | None = options.docs or (ROOT / "docs" if is_full else None)
-    if directory is not None:
-        directory.mkdir(parents=True, exist_ok=True)  # before anything is measured, so that no run is lost
     if directory is not None:
         (directory / PAGE).write_text(page(found, circumstances, PICTURE), encoding="utf-8")
         picture.draw(run, extent, list(sides), directory / PICTURE)
