@@ -3,7 +3,7 @@
 import json
 from enum import Enum
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -11,6 +11,7 @@ from hypothesis import given
 from jsontide.adapters import gemini_chunk, stream_message
 from jsontide.adapters._gemini_args import path_of
 from jsontide.messages import Message, Outcome
+from jsontide.testing import Recording
 from tests import strategies
 from tests.relations import grows
 
@@ -61,6 +62,18 @@ def test_partial_arguments_grow_to_the_value_that_they_write(value: dict[str, An
     assert call.arguments_value == value  # numbers travel as doubles
     shown = [message.tool_calls[0].arguments_resolved for message in told if message.tool_calls]
     assert all(map(grows, shown, shown[1:]))
+
+
+@pytest.mark.parametrize("form", ["sse", "ndjson"])
+def test_law_9_partial_arguments_cut_at_any_byte_cannot_be_run(form: Literal["sse", "ndjson"]) -> None:
+    steps = [part(partialArgs=[one], willContinue=True) for one in flattened({"to": "Zoë", "amount": 5})]
+    data = Recording([part(name="pay", willContinue=True), *steps, part(), STOP]).encode(form).removesuffix(b"\n")
+    for place in range(len(data) - 1):
+        *_, message = stream_message([data[:place]])
+        assert message.outcome is Outcome.TRUNCATED
+        assert all(call.status is not Outcome.COMPLETE for call in message.tool_calls)
+    *_, message = stream_message([data + b"\n"])
+    assert [call.status for call in message.tool_calls] == [Outcome.COMPLETE]
 
 
 def test_the_text_grows_with_every_part() -> None:
