@@ -17,7 +17,7 @@ MUST_COMPILE ?=
 # These tests count work: they cannot share a process with coverage, which would be counted too.
 # Property tests run without it for their speed; the examples alone must reach the bound.
 COST := tests/test_cost.py tests/events/test_event_cost.py tests/snapshots/test_snapshot_cost.py tests/schema/test_schema_cost.py tests/messages/test_message_cost.py
-# As many processes as processors; coverage is measured in one.
+# As many processes as processors; coverage is measured in all of them.
 PARALLEL := --numprocesses=auto --dist=worksteal
 METADATA := pyproject.toml src/jsontide/_version.py
 SOURCES := hatch_build.py $(shell find src -name '*.py')
@@ -38,7 +38,7 @@ test: lint types test-pure test-compiled ## Check everything: lint, types, all t
 test-pure: export JSONTIDE_EXPECT := pure
 test-pure: $(VENV)/.test ## Run all tests in pure Python, branch coverage of at least 98 %
 	$(PY) -m coverage erase
-	$(PY) -m coverage run -m pytest -m 'not hypothesis' $(addprefix --ignore=,$(COST))
+	$(PY) -m coverage run -m pytest $(PARALLEL) -m 'not hypothesis' $(addprefix --ignore=,$(COST))
 	$(PY) -m coverage combine --quiet
 	$(PY) -m coverage report
 	$(PY) -m pytest $(PARALLEL) $(COST)

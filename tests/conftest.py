@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from tests.meters import Meter, heap, interpreted, opcodes
 
 settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True, max_examples=200)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile(
     "fuzz",
     deadline=None,
