@@ -11,7 +11,7 @@ What is handed out of an open one is a *view*: a plain `list` or `dict` of the s
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from jsontide._values import MISSING
 from jsontide.text import _modes as modes
@@ -143,18 +143,21 @@ class Replaced:
         self.value: object = value
 
 
+_NO_KEYS: Final[list[str]] = []  # what all objects have that are closed; nothing is ever added to it
+
+
 class ObjectContainer(Container):
     """An object: its storage is the dict of its complete members.
 
     A repeated key overwrites what the dict held, so that the values replaced are kept for those who saw them.
     """
 
-    __slots__ = ("last_key", "members", "replaced")
+    __slots__ = ("keys", "members", "replaced")
 
     def __init__(self, node_id: i64, parent: Container | None, key: str | None) -> None:
         super().__init__(node_id, parent, key, modes.AFTER_MEMBER)
         self.members: dict[str, object] = {}
-        self.last_key: str = ""  # of the last complete member
+        self.keys: list[str] = []  # of its complete members, while it is open and none is repeated
         self.replaced: list[Replaced] | None = None
 
     def add(self, key: str | None, value: object) -> None:
@@ -167,7 +170,7 @@ class ObjectContainer(Container):
                 self.replaced = []
             self.replaced.append(Replaced(self.count, key, members[key]))
             members[key] = value
-        self.last_key = key
+        self.keys.append(key)
         self.count += 1
 
     def value(self) -> object:
@@ -175,6 +178,7 @@ class ObjectContainer(Container):
 
     def close(self, step: i64, view: View) -> object:
         self.closed_at = step
+        self.keys = _NO_KEYS
         if isinstance(view, dict):
             self.members = view
         return self.members
@@ -195,7 +199,7 @@ class ObjectContainer(Container):
     def fork(self, count: i64, parent: Container | None) -> Container:
         fork = ObjectContainer(self.node_id, parent, self.key)
         fork.members = self._first(count)
-        fork.last_key = next(reversed(fork.members), "")
+        fork.keys = list(fork.members)
         fork.count = count
         if self.replaced is not None:
             fork.replaced = [old for old in self.replaced if old.place < count]
@@ -223,12 +227,13 @@ class ObjectContainer(Container):
         if shown <= 0 or self.replaced is not None:
             members.clear()
             members.update(self.members)
-        elif self.count == shown + 1:
-            members[self.last_key] = self.members[self.last_key]
-        elif self.count > shown:
-            newest = list(islice(reversed(self.members.items()), self.count - shown))
-            newest.reverse()
-            members.update(newest)
+        else:
+            stored = self.members
+            keys = self.keys
+            while shown < self.count:
+                key = keys[shown]
+                members[key] = stored[key]
+                shown += 1
 
     def show_child(self, view: View, key: str | None, child: object) -> None:
         assert key is not None
