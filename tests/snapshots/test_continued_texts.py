@@ -276,6 +276,18 @@ def test_a_source_that_always_goes_on_has_every_character_read_once() -> None:
     assert total == last.length
 
 
+def test_a_state_that_is_fed_again_is_not_read_again() -> None:
+    text = json.dumps([*map(record, range(100)), "a"])
+    _, last = NOTHING_READ.read(text)
+    one, _ = last.read(text[:-2] + 'b"]')
+    reader = last.reader
+    assert reader is not None
+    assert reader.index == last.length
+    other, _ = last.read(text[:-2] + 'c"]')
+    assert last.reader is reader
+    assert all(map(is_, one[:-1], other[:-1]))
+
+
 def test_a_source_that_never_goes_on_is_not_read_twice() -> None:
     last = NOTHING_READ
     for at in range(40):

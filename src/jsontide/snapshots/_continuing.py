@@ -31,7 +31,7 @@ _SHORT: Final = 250 if COMPILED else 1_000
 
 
 class LastText:
-    """The text that was read last, and where a reader stands in it; it never changes."""
+    """The text that was read last, and where a reader stands in it; all else never changes."""
 
     __slots__ = ("is_continued", "is_steady", "is_taken_over", "length", "pieces", "reader")
 
@@ -51,15 +51,17 @@ class LastText:
         new = text[self.length :].rstrip(_CLOSING)
         end: i64 = self.length + len(new)
         most: i64 = len(text) if self.is_steady else len(text) // _SLOWER
-        reader = Reader() if self.reader is None else self.reader.fork()
-        is_near = len(text) - reader.index <= most
-        if reader.index < end:
-            reader.scan(text[reader.index : min(end, reader.index + most)])
+        first = Reader() if self.reader is None else self.reader
+        start: i64 = first.index
+        stop: i64 = min(end, start + most)
+        # Kept: what is read of this text is not read again if another one goes on from it.
+        self.reader = first = first.read_on(text, min(stop, self.length))
+        reader = first.read_on(text, stop)
         if reader.error is not None:
             return _read_anew(text, False)
         after = LastText(_appended(self.pieces, new), end, self.is_steady)
         after.reader = reader
-        if not is_near:
+        if len(text) - start > most:
             return read_whole(text), after
         last = reader.fork()
         last.end(text[end:])

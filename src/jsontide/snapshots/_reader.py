@@ -1,6 +1,6 @@
 """Text in, in one piece or in several, the value that it is out: our own grammar, without a limit of Python's stack.
 
-Rule: a reader that was forked is not fed again, and no container that it has in common with its forks is ever changed.
+Rule: a reader that was forked reads no more, and no container that it has in common with its forks is ever changed.
 A fork copies an open container when it first adds to it; what is closed is shared for ever.
 """
 
@@ -56,6 +56,14 @@ class Reader(Scanner):
         fork.keys = self.keys.copy()
         fork.shared = len(self.values)
         fork.known_keys = self.known_keys
+        return fork
+
+    def read_on(self, text: str, stop: i64) -> Reader:
+        """Return the reader that has read a text, of which this one has read the beginning, up to a place."""
+        if self.is_over or self.index >= stop:
+            return self
+        fork = self.fork()
+        fork.scan(text[self.index : stop])
         return fork
 
     def end(self, text: str) -> None:
