@@ -153,6 +153,16 @@ def test_what_closes_a_text_may_belong_to_it(history: list[str], first: str) -> 
         assert repr(value) == repr(written(text))
 
 
+@pytest.mark.parametrize(
+    "wrong", ['["ab"', '["ab"]]', '["ab"}', '["ab\\x"]', '["ab", 01]', '["ab"] 1', '["a\nb"]', '["b']
+)
+def test_what_is_wrong_with_a_text_is_told_as_of_the_first(wrong: str) -> None:
+    _, last = caught_up(NOTHING_READ, BEFORE + '["a"]')
+    found = fault(BEFORE + wrong, ended=True)
+    assert found is not None
+    check_error(last, BEFORE + wrong, found)
+
+
 @pytest.mark.parametrize("depth", [2_000, MAX_DEPTH - 1])
 def test_a_text_goes_on_at_any_depth(depth: int) -> None:
     state = create_snapshot_state()
