@@ -298,6 +298,20 @@ def test_a_state_that_is_fed_again_is_not_read_again() -> None:
     assert all(map(is_, one[:-1], other[:-1]))
 
 
+def test_a_state_that_is_fed_again_has_every_text_read_in_bounded_time() -> None:
+    """As when what follows contradicts it, again and again."""
+    _, last = NOTHING_READ.read(BEFORE + "[]")
+    text = BEFORE + json.dumps([record(at) for at in range(200)])
+    _, after = last.read(text)
+    assert after.is_continued
+    for _ in range(3):
+        value, after = last.read(text)
+        assert not after.is_continued
+        assert value == written(text)
+        assert after.reader is not None
+        assert after.reader.index <= last.length + len(text) // _SLOWER
+
+
 def test_a_source_that_never_goes_on_is_not_read_twice() -> None:
     last = NOTHING_READ
     for at in range(40):

@@ -6,9 +6,9 @@ Where a text does not go on, it is read whole.
 
 Rule: the value is that of the whole text, and no source makes this much slower than reading whole texts.
 Our own reader, which can go on, is slower than Python's, which cannot.
-While every text goes on, each character is read once by ours.
-From the first that does not, it reads on by no more than takes as long as the whole text, for each snapshot that goes
-on again; and until it has caught up, texts are read whole.
+While every text goes on from the last one, each character is read once by ours.
+From the first that does not, and where several go on from the same, it reads on by no more than takes as long as the
+whole text, for each snapshot that goes on; and until it has caught up, texts are read whole.
 """
 
 from __future__ import annotations
@@ -31,14 +31,17 @@ _SHORT: Final = 250 if COMPILED else 1_000
 
 
 class LastText:
-    """The text that was read last, and where a reader stands in it; all else never changes."""
+    """The text that was read last, and where a reader stands in it.
+
+    It can be gone on from at any time; that changes what the next one costs, and not what it says.
+    """
 
     __slots__ = ("is_continued", "is_steady", "is_taken_over", "length", "pieces", "reader")
 
     def __init__(self, pieces: tuple[str, ...], length: i64, is_steady: bool) -> None:
         self.pieces: tuple[str, ...] = pieces  # the text, without what closes at its end
         self.length: i64 = length  # characters of these
-        self.is_steady: bool = is_steady  # every text has gone on where the one before ended
+        self.is_steady: bool = is_steady  # every text has gone on where the one before ended, and none yet from here
         self.reader: Reader | None = None  # at the end of the pieces, or on its way there
         self.is_continued: bool = False  # the value was made by the reader
         self.is_taken_over: bool = False  # and the one before was not
@@ -50,7 +53,9 @@ class LastText:
             return _read_anew(text, self.is_steady and goes_on)
         new = text[self.length :].rstrip(_CLOSING)
         end: i64 = self.length + len(new)
-        most: i64 = len(text) if self.is_steady else len(text) // _SLOWER
+        is_steady = self.is_steady
+        self.is_steady = False
+        most: i64 = len(text) if is_steady else len(text) // _SLOWER
         first = Reader() if self.reader is None else self.reader
         start: i64 = first.index
         stop: i64 = min(end, start + most)
@@ -59,7 +64,7 @@ class LastText:
         reader = first.read_on(text, stop)
         if reader.error is not None:
             return _read_anew(text, False)
-        after = LastText(_appended(self.pieces, new), end, self.is_steady)
+        after = LastText(_appended(self.pieces, new), end, is_steady)
         after.reader = reader
         if len(text) - start > most:
             return read_whole(text), after
