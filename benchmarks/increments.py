@@ -3,8 +3,8 @@
 In: both builds, and values of so many records. Out: seconds per snapshot, for text and for values, and for the parts.
 Rule: as in `measure`, every way works once in each round before any works twice.
 
-What a text costs beyond its parsing is measured, not subtracted: values that were parsed before the clock starts are
-given to the step that follows the parsing.
+What a text costs beyond its parsing is measured, not subtracted: values that were parsed before the clock starts, one
+text after the other as the chunker does it, are given to the step that follows the parsing.
 """
 
 import json
@@ -24,13 +24,14 @@ COUNTS = (50, 800, 3_200)
 # Few records take little time, so that a stretch has more snapshots of them: as many as have this many records.
 STRETCH_RECORDS, LONGEST_STRETCH = 3_200, 32
 STRETCHES = 6
-# The first tells what there is, the second which of its strings grows.
+# The first tells what there is, the second which of its strings grows, and that texts go on where the last one ended.
 FIRST = 2
 
-TEXT, PARSING, BEYOND, SHARED, ANEW = (
+TEXT, PARSING, BEYOND, REWRITTEN, SHARED, ANEW = (
     "text in",
     "text in, parsing alone",
     "text in, beyond parsing",
+    "text in, never going on",
     "values in, sharing what did not change",
     "values in, built anew",
 )
@@ -48,8 +49,8 @@ class Increment:
 class Snapshots:
     """The same history in all the forms that are fed."""
 
-    texts: Sequence[object]
-    parsed: Sequence[object]
+    texts: Sequence[str]
+    rewritten: Sequence[str]
     shared: Sequence[object]
     anew: Sequence[object]
 
@@ -76,41 +77,40 @@ def incremented(
 
 def planned(modules: Mapping[str, ModuleType], records: int) -> dict[Increment, Course]:
     stride = min(LONGEST_STRETCH, max(1, STRETCH_RECORDS // records))
-    snapshots = in_all_forms(records, STRETCHES * stride, next(iter(modules.values())))
-    courses = {Increment(records, WHOLE, LOADS): course(partial(holding, json.loads), snapshots.texts, stride)}
+    snapshots = in_all_forms(records, STRETCHES * stride)
+    courses = {Increment(records, WHOLE, LOADS): course(holding_whole, snapshots.texts, stride)}
     for side, module in modules.items():
         for way, start, taken in ways(module, snapshots):
             courses[Increment(records, way, side)] = course(start, taken, stride)
     return courses
 
 
-def in_all_forms(records: int, snapshots: int, module: ModuleType) -> Snapshots:
+def in_all_forms(records: int, snapshots: int) -> Snapshots:
     shared = grown(records, FIRST + snapshots)
     texts = [json.dumps(value, ensure_ascii=False) for value in shared]
-    return Snapshots(texts, [reader(module)(text) for text in texts], shared, [anew(value) for value in shared])
+    # White space in front of every other text: none begins as the one before.
+    rewritten = [" " * (at % 2) + text for at, text in enumerate(texts)]
+    return Snapshots(texts, rewritten, shared, [anew(value) for value in shared])
 
 
 def ways(module: ModuleType, snapshots: Snapshots) -> Iterator[tuple[str, Start, Sequence[object]]]:
     yield TEXT, lambda: module.JsonStreamChunker().process, snapshots.texts
-    yield PARSING, partial(holding, reader(module)), snapshots.texts
-    yield BEYOND, partial(parsed_feed, module), snapshots.parsed
+    yield PARSING, partial(parsing, module), snapshots.texts
+    yield BEYOND, partial(parsed_feed, module), list(map(parsing(module), snapshots.texts))
+    yield REWRITTEN, lambda: module.JsonStreamChunker().process, snapshots.rewritten
     yield SHARED, lambda: module.JsonStreamChunker().process_value, snapshots.shared
     yield ANEW, lambda: module.JsonStreamChunker().process_value, snapshots.anew
 
 
-def reader(module: ModuleType) -> Callable[[Any], object]:
-    """The parsing alone, which has no public name."""
-    read: Callable[[Any], object] = module.snapshots._reading.read_snapshot  # noqa: SLF001 - a part is measured
-    return read
+def parsing(module: ModuleType) -> Callable[[str], tuple[object, object]]:
+    """Parse as the chunker does, which holds the last value and the last text, and goes on from there."""
+    value: object = None
+    last: Any = module.snapshots._continuing.NOTHING_READ  # noqa: SLF001 - a part is measured
 
-
-def holding(parse: Callable[[Any], object]) -> Callable[[Any], None]:
-    """Parse as the chunker does, which still holds the last value: its memory is not free for the next one."""
-    last: object = None
-
-    def feed(text: object) -> None:
-        nonlocal last
-        last = parse(text)
+    def feed(text: str) -> tuple[object, object]:
+        nonlocal value, last
+        value, last = last.read(text)
+        return value, last
 
     return feed
 
@@ -118,12 +118,23 @@ def holding(parse: Callable[[Any], object]) -> Callable[[Any], None]:
 def parsed_feed(module: ModuleType) -> Callable[[Any], str]:
     """`JsonStreamChunker.process` without its parsing, which cannot be replaced in compiled code."""
     state = module.JsonStreamChunker().state
-    add = module.snapshots._steps._add  # noqa: SLF001 - a part is measured
+    add = module.snapshots._steps._add_read  # noqa: SLF001 - a part is measured
 
-    def feed(parsed: object) -> str:
+    def feed(parsed: tuple[object, object]) -> str:
         nonlocal state
-        state, chunk = add(state, parsed, True)  # noqa: FBT003 - as the caller that it has
+        state, chunk = add(state, *parsed)
         return str(chunk)
+
+    return feed
+
+
+def holding_whole() -> Callable[[str], None]:
+    """Parse whole texts, and hold the last value too: its memory is not free for the next one."""
+    value: object = None
+
+    def feed(text: str) -> None:
+        nonlocal value
+        value = json.loads(text)
 
     return feed
 

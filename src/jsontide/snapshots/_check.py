@@ -14,6 +14,7 @@ from jsontide._values import MISSING
 from jsontide.snapshots._difference import Difference, difference, types_agree
 from jsontide.snapshots._kinds import ARRAY, OBJECT, kind_of
 from jsontide.snapshots._writing import compact, quoted
+from jsontide.text._build import COMPILED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,14 +72,20 @@ def check(frames: list[Frame], leaf: str | None, leaf_key: Segment, snapshot: An
     return clash
 
 
+def adopted(frame: Frame, current: Any) -> Frame:
+    """Return a frame that holds what is closed by the objects of a snapshot that `check` let pass."""
+    return frame.holding(current) if _is_beginning(frame, current) else frame
+
+
 def _clash_of_closed(frames: list[Frame], level: i64, current: Any, is_exact: bool) -> Clash | None:
     frame = frames[level]
     members = frame.members
     if kind_of(current) != (ARRAY if members is None else OBJECT):
         return _changed_type(frames, level, current)
-    if members is None and len(current) >= frame.count and all(map(is_, frame.items, current)):
-        return None  # as where values share what did not change
-    if _is_beginning(frame, current) and (is_exact or not frame.is_loose or types_agree(_closed(frame), current)):
+    is_certain = is_exact or not frame.is_loose  # what is equal is the same
+    if not is_certain and members is None and _begins_with_the_same(frame, current):
+        return None
+    if _is_beginning(frame, current) and (is_certain or types_agree(_closed(frame), current)):
         return None
     pairs: Iterable[tuple[Segment, Any]] = enumerate(frame.items) if members is None else members.items()
     for key, before in pairs:
@@ -90,12 +97,27 @@ def _clash_of_closed(frames: list[Frame], level: i64, current: Any, is_exact: bo
     return None
 
 
+def _begins_with_the_same(frame: Frame, current: Any) -> bool:
+    """Tell whether all that is closed in an array is the same objects, as where snapshots share what did not change."""
+    count: i64 = frame.count
+    items = frame.items
+    if len(current) < count:
+        return False
+    if not COMPILED or not isinstance(current, list):
+        return all(map(is_, items, current))
+    for at in range(count):
+        if items[at] is not current[at]:
+            return False
+    return True
+
+
 def _is_beginning(frame: Frame, current: Any) -> bool:
-    """Tell quickly whether all that is closed is the same; a doubt is no."""
+    """Tell quickly whether all that is closed is the same, at once where it is the same object; a doubt is no."""
     members = frame.members
     try:
         if members is None:
-            return bool(frame.items == current[: frame.count])
+            beginning: Any = current[: frame.count]
+            return bool(frame.items == (beginning if isinstance(beginning, list) else list(beginning)))
         return bool(members.items() <= current.items())
     except RecursionError:  # deeper than Python compares
         return False

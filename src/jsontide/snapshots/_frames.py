@@ -48,6 +48,16 @@ class Frame:
         fork.is_loose = self.is_loose
         return fork
 
+    def holding(self, current: Any) -> Frame:
+        """Return a frame with the same values, by the objects of another container that holds them."""
+        other = self.fork()
+        members = self.members
+        if members is None:
+            other.items = list(islice(current, self.count))
+        else:
+            other.members = {key: current[key] for key in members}
+        return other
+
     def is_newest(self) -> bool:
         """Tell whether no later frame has written into the storage."""
         members = self.members

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jsontide.snapshots._check import Clash, check, open_key
+from jsontide.snapshots._check import Clash, adopted, check, open_key
 from jsontide.snapshots._difference import difference
 from jsontide.snapshots._frames import Frame
 from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, STRING, is_empty, is_hollow, kind_of
-from jsontide.snapshots._reading import read_snapshot
+from jsontide.snapshots._reading import read_whole
 from jsontide.snapshots._writing import (
     certain_length,
     check_depth,
@@ -87,6 +87,10 @@ class Growth:
             self._break_off(level)
         frame.forget(key)
         return True
+
+    def adopt(self) -> None:
+        """Hold what is closed by the objects of a snapshot, after `check`: later ones will hold it by these too."""
+        self.frames = [adopted(frame, found) for frame, found in zip(self.frames, self.found, strict=True)]
 
     def take(self) -> None:
         """Write what a snapshot adds, after `check`."""
@@ -274,7 +278,7 @@ class Growth:
             return value
         parts: list[str] = []
         write_value(value, True, False, parts)
-        return read_snapshot("".join(parts))
+        return read_whole("".join(parts))
 
     def _open(self, key: Segment, value: Any, before: Any) -> bool:
         """Write the beginning of a value that may grow; tell whether it is a container, whose values are still to come.

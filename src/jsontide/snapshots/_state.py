@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jsontide._values import MISSING
+from jsontide.snapshots._continuing import NOTHING_READ, LastText
 from jsontide.snapshots._frames import Frame, frame_from
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class SnapshotState:
         "_frames",
         "_held",
         "_is_all_text",
+        "_last_text",
         "_leaf",
         "_leaf_key",
         "_length",
@@ -50,6 +52,7 @@ class SnapshotState:
         self._length: i64 = 0  # characters of the text
         self._waited: i64 = 0  # snapshots since the values that wait began to
         self._is_all_text: bool = True  # no snapshot came as a value
+        self._last_text: LastText = NOTHING_READ  # the snapshot, if it came as text; a pickle goes without
 
     @property
     def text(self) -> str:

@@ -8,7 +8,7 @@ from jsontide._values import MISSING
 from jsontide.snapshots._difference import difference
 from jsontide.snapshots._errors import SnapshotConflict
 from jsontide.snapshots._growth import Growth
-from jsontide.snapshots._reading import read_snapshot
+from jsontide.snapshots._reading import read_whole, snapshot_text
 from jsontide.snapshots._state import SnapshotState
 from jsontide.snapshots._writing import compact
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from jsontide._values import JsonValue
     from jsontide.snapshots._check import Clash
+    from jsontide.snapshots._continuing import LastText
 
 
 def add_snapshot(state: SnapshotState, snapshot: str | bytes | bytearray | memoryview) -> tuple[SnapshotState, str]:
@@ -30,7 +31,8 @@ def add_snapshot(state: SnapshotState, snapshot: str | bytes | bytearray | memor
     thew","age":32
     """
     _check_state(state)
-    return _add(state, read_snapshot(snapshot), True)
+    value, text = state._last_text.read(snapshot_text(snapshot))
+    return _add_read(state, value, text)
 
 
 def add_value(
@@ -44,7 +46,9 @@ def add_value(
     ["a","b
     """
     _check_state(state)
-    return _add(state, snapshot, False)
+    growth = _checked(state, snapshot, False)
+    growth.take()
+    return state.after(growth), "".join(growth.out)
 
 
 def finish(state: SnapshotState) -> tuple[SnapshotState, str]:
@@ -67,10 +71,15 @@ def finish(state: SnapshotState) -> tuple[SnapshotState, str]:
     return after, "".join(growth.out)
 
 
-def _add(state: SnapshotState, snapshot: Any, is_text: bool) -> tuple[SnapshotState, str]:
-    growth = _checked(state, snapshot, is_text)
+def _add_read(state: SnapshotState, snapshot: Any, text: LastText) -> tuple[SnapshotState, str]:
+    """Add a snapshot that was read from a text."""
+    growth = _checked(state, snapshot, True)
+    if text.is_taken_over:
+        growth.adopt()
     growth.take()
-    return state.after(growth), "".join(growth.out)
+    after = state.after(growth)
+    after._last_text = text
+    return after, "".join(growth.out)
 
 
 def _checked(state: SnapshotState, snapshot: Any, is_text: bool) -> Growth:
@@ -92,7 +101,7 @@ def _conflict(clash: Clash, text: str) -> SnapshotConflict:
 
 def _read_back(text: str, last: Any) -> None:
     """Compare all that was written with what it was made of: the owner may have changed what is closed since."""
-    found = difference(read_snapshot(text), last)
+    found = difference(read_whole(text), last)
     if found is not None:
         written = "" if found.before is MISSING else compact(found.before, False)
         wanted = "" if found.now is MISSING else compact(found.now, False)
