@@ -294,7 +294,7 @@ class Growth:
             self._emit('"')
             self._extend_leaf(value)
             return False
-        check_depth(len(self.frames))
+        check_depth(len(self.frames) - 1)  # the document is no container
         waiting: dict[Segment, Any] = before if isinstance(before, dict) else {}
         if isinstance(before, list):
             waiting = dict(enumerate(before))
