@@ -89,6 +89,49 @@ def test_a_character_of_text_costs_the_same_early_and_late(meter: Meter) -> None
     assert cost(late) <= SLACK[meter] * cost(early) + SMALL[meter]
 
 
+MORE: dict[str, CompletionChunk] = {
+    "another call": call("{}", index=5_000, id="new", name="write"),
+    "another call, as whole as it is": call({"a": 1}, id="new", name="write"),
+    "an open call by its index": call("1", index=-1),
+    "an open call by its id": call("1", id="open"),
+    "an open call by a shifted index": call("1", index=7_000, id="open"),
+    "the last open call": call("1"),
+    "a call that is closed": call("", index=3, id="3", name="write"),
+    "a call that is closed, by its id": call("", id="3"),
+    "text": text("b"),
+    "the end": end(),
+}
+
+
+@pytest.mark.parametrize("emulate", [False, True])
+@pytest.mark.parametrize("more", MORE)
+def test_a_delta_costs_the_same_however_many_calls_were_made(meter: Meter, more: str, *, emulate: bool) -> None:
+    config = MessageConfig(response_schema={"type": "object"}, emulate_structured_output=True) if emulate else None
+    first = [call("[", index=-1, id="open", name="write")]
+
+    def cost(calls: int) -> int:
+        made = (call("{}", index=at, id=str(at), name="write") for at in range(calls))
+        state = untraced(lambda: reduce(reduce_chunk, [*first, *made], start_message(config)))
+        costs = []
+        for _ in range(3):
+            state = reduce_chunk(state, call(" ", index=-1))
+            costs.append(meter(lambda: reduce_chunk(state, MORE[more]))[0])  # noqa: B023
+        return min(costs)
+
+    assert cost(2_000) <= SLACK[meter] * cost(20) + SMALL[meter]
+
+
+def test_a_state_of_many_calls_that_is_fed_again_forks_once() -> None:
+    made = [call("{}", index=at, id=str(at), name="write") for at in range(300)]
+    old = reduce(reduce_chunk, made, start_message())
+    reduce_chunk(old, call("{}", index=300, name="write"))
+    branch = reduce_chunk(old, call("[", index=301, name="write"))
+    assert [one.arguments for one in branch.message.tool_calls[-2:]] == ["{}", "["]
+    again, _ = opcodes(lambda: reduce_chunk(branch, call("1", index=301)))
+    fresh = reduce_chunk(reduce(reduce_chunk, made, start_message()), call("[", index=301, name="write"))
+    assert again <= opcodes(lambda: reduce_chunk(fresh, call("1", index=301)))[0] + SMALL[opcodes]
+
+
 def test_all_of_it_ends_in_the_value() -> None:
     document = many(SIZE)
     state = reduce(reduce_chunk, [*deltas(document), end()], start_message(MessageConfig()))

@@ -93,6 +93,10 @@ class MessageConfig:
         """Tell whether a call of this name is the answer itself."""
         return self._emulates and name == self.output_name
 
+    def _hides(self, name: str | None) -> bool:
+        """Tell whether a call of this name is the answer, or may still turn out to be."""
+        return self._emulates and (name is None or name == self.output_name)
+
     def _knows(self, name: str) -> bool:
         return not self._lenses or name in self._lenses
 

@@ -110,7 +110,8 @@ def concluded(call: PartialCall, end: End, source: Source, config: MessageConfig
     outcome = Outcome.INVALID if found.outcome is Outcome.COMPLETE else found.outcome
     errors = found.errors if fault is None or found.errors else (fault,)
     first = next(iter(errors), None)
-    return replace(call, _document=found.document, status=outcome, error=first), errors  # type: ignore[arg-type]
+    ended = replace(call, _document=found.document, _is_hidden=False, status=outcome, error=first)  # type: ignore[arg-type]
+    return ended, errors
 
 
 def _complete(call: PartialCall, document: Document) -> CompleteCall:

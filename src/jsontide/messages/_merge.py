@@ -13,27 +13,29 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import cast
 
 from jsontide.messages._calls import PartialCall
 from jsontide.messages._chunks import ToolCallDelta
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import grown, new_document, seen
+from jsontide.messages._roster import Roster
 
-Calls = tuple[PartialCall, ...]
 
-
-def merged(calls: Calls, entries: Iterable[ToolCallDelta], config: MessageConfig) -> Calls:
+def merged(calls: Roster, entries: Iterable[ToolCallDelta], config: MessageConfig) -> Roster:
     """Return the calls after the entries of one chunk."""
     for entry in _cumulative(entries) if config.cumulative_arguments else entries:
         position = _place(calls, entry)
         if position is None and _is_empty(entry):
             continue
         if position is None:
-            calls = (*calls, _with(_new_call(len(calls), entry), entry, config))
-            continue
-        call = _with(calls[position], entry, config)
-        if call is not calls[position]:
-            calls = (*calls[:position], call, *calls[position + 1 :])
+            position = len(calls)
+            before, call = None, _with(_new_call(position, entry), entry, config)
+        else:
+            before = _growing(calls, position)
+            call = _with(before, entry, config)
+        if call is not before:
+            calls = calls.put(position, call, is_answer=config._is_output(call.name))
     return calls
 
 
@@ -41,36 +43,32 @@ def _cumulative(entries: Iterable[ToolCallDelta]) -> Iterable[ToolCallDelta]:
     return (replace(entry, spelling="whole") for entry in entries)
 
 
-def _place(calls: Calls, entry: ToolCallDelta) -> int | None:
+def _growing(calls: Roster, position: int) -> PartialCall:
+    """No call is complete while its message grows."""
+    return cast("PartialCall", calls[position])
+
+
+def _place(calls: Roster, entry: ToolCallDelta) -> int | None:
     """Return the position of the call that an entry goes on with, `None` if it begins one."""
-    position = _of_index(calls, entry) if entry.index is not None else _of_none(calls, entry)
-    if position is None or _begins_another(calls[position], entry):
+    position = _of_none(calls, entry) if entry.index is None else _of_index(calls, entry.index, entry)
+    if position is None or _begins_another(_growing(calls, position), entry):
         return None
     return position
 
 
-def _of_index(calls: Calls, entry: ToolCallDelta) -> int | None:
-    same = [position for position, call in enumerate(calls) if call.index == entry.index]
-    mine = [position for position in same if entry.id and calls[position].id == entry.id]
-    if same:
-        return (mine or same)[-1]
-    # The index is new, but an id without a name can only be a repeated one.
-    return None if entry.name else _of_id(calls, entry)
+def _of_index(calls: Roster, index: int, entry: ToolCallDelta) -> int | None:
+    found = calls.of_index(index, entry.id)
+    # If the index is new, an id without a name can only be a repeated one.
+    return calls.of_id(entry.id) if found is None and not entry.name else found
 
 
-def _of_none(calls: Calls, entry: ToolCallDelta) -> int | None:
-    found = _of_id(calls, entry)
-    if found is not None:
-        return found
-    still_open = (position for position in reversed(range(len(calls))) if not calls[position]._document.is_complete)
-    last = len(calls) - 1 if calls and not entry.name and _is_blank(entry.arguments) else None
-    return next(still_open, last)
-
-
-def _of_id(calls: Calls, entry: ToolCallDelta) -> int | None:
-    if not entry.id:
-        return None
-    return next((position for position in reversed(range(len(calls))) if calls[position].id == entry.id), None)
+def _of_none(calls: Roster, entry: ToolCallDelta) -> int | None:
+    found = calls.of_id(entry.id)
+    if found is None:
+        found = calls.last_open()
+    if found is None and len(calls) and not entry.name and _is_blank(entry.arguments):
+        return len(calls) - 1
+    return found
 
 
 def _is_empty(entry: ToolCallDelta) -> bool:
@@ -115,6 +113,7 @@ def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> Par
         _text=call._text.append(piece),
         _document=document,
         _on_server=call._on_server,
+        _is_hidden=call._on_server or config._hides(name),
     )
 
 

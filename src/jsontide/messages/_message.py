@@ -9,6 +9,7 @@ from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.messages._calls import ToolCall, shortened
 from jsontide.messages._document import Document
 from jsontide.messages._outcome import MessageError, Outcome
+from jsontide.messages._roster import NO_CALLS, Roster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -16,8 +17,6 @@ class Message:
     """What the model has said so far; it never changes."""
 
     role: str = "assistant"
-    tool_calls: tuple[ToolCall, ...] = ()
-    """The calls, in the order in which they began."""
     finish_reason: str | None = None
     """Why the provider says that it ended: `stop`, `tool_calls`, `length`, `content_filter`, `refusal`, or its own."""
     outcome: Outcome = Outcome.STREAMING
@@ -30,6 +29,12 @@ class Message:
     _reasoning: GrowingText = NO_TEXT
     _refusal: GrowingText = NO_TEXT
     _document: Document | None = None
+    _calls: Roster = NO_CALLS
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls, in the order in which they began."""
+        return self._calls.shown
 
     @property
     def content(self) -> str:

@@ -5,8 +5,9 @@ Rule: a state is a value. Old ones stay valid and can be fed again; nothing rais
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 from jsontide._values import MISSING
 from jsontide.messages._calls import PartialCall, ToolCall
@@ -17,6 +18,7 @@ from jsontide.messages._end import End, Errors, concluded, errors_in, judged, ov
 from jsontide.messages._merge import merged
 from jsontide.messages._message import Message
 from jsontide.messages._outcome import ErrorKind, MessageError, Outcome
+from jsontide.messages._roster import Roster, roster_of
 
 _FINAL: Final = (CONTENT_FILTER, ERROR, MALFORMED, REFUSAL)
 """Finish reasons after which nothing can be run; no later one replaces them, and a limit gives way to these only."""
@@ -29,8 +31,6 @@ class MessageState:
 
     config: MessageConfig
     message: Message
-    _calls: tuple[PartialCall, ...] = ()
-    """All calls while the message grows, those included that are not shown."""
 
     @property
     def outcome(self) -> Outcome:
@@ -114,20 +114,20 @@ def _check(state: MessageState) -> None:
 
 def _with_choice(state: MessageState, choice: Choice) -> MessageState:
     before, delta = state.message, choice.delta
-    calls = merged(state._calls, delta.tool_calls, state.config) if delta.tool_calls else state._calls
-    has_calls = calls is not state._calls
+    calls = merged(before._calls, delta.tool_calls, state.config) if delta.tool_calls else before._calls
+    has_calls = calls is not before._calls
     document = _answer(state, delta.content, calls)
     is_open = document is not None and document is not before._document and not document.is_complete
     message = Message(
         role=delta.role or before.role,
-        tool_calls=_shown(calls, state.config) if has_calls else before.tool_calls,
         finish_reason=_reason(before.finish_reason, choice.finish_reason, goes_on=has_calls or is_open),
         _content=before._content.append(delta.content or ""),
         _reasoning=before._reasoning.append(delta.reasoning or ""),
         _refusal=before._refusal.append(delta.refusal or ""),
         _document=document,
+        _calls=calls,
     )
-    return state if not has_calls and message == before else MessageState(state.config, message, calls)
+    return state if not has_calls and message == before else MessageState(state.config, message)
 
 
 def _reason(before: str | None, now: str | None, *, goes_on: bool) -> str | None:
@@ -139,29 +139,24 @@ def _reason(before: str | None, now: str | None, *, goes_on: bool) -> str | None
     return now
 
 
-def _answer(state: MessageState, content: str | None, calls: tuple[PartialCall, ...]) -> Document | None:
+def _answer(state: MessageState, content: str | None, calls: Roster) -> Document | None:
     """Return the document of the answer, from wherever it comes."""
     if state.config._emulates:
-        return next((call._document for call in calls if state.config._is_output(call.name)), None)
+        return None if calls.answer is None else calls[calls.answer]._document
     document = state.message._document
     return document if document is None or not content else grown(document, content)
 
 
-def _ordinary(calls: tuple[PartialCall, ...], config: MessageConfig) -> tuple[PartialCall, ...]:
+def _ordinary(state: MessageState) -> Iterator[PartialCall]:
     """Leave out what the server runs, and what is the answer itself."""
-    return tuple(call for call in calls if not call._on_server and not config._is_output(call.name))
-
-
-def _shown(calls: tuple[PartialCall, ...], config: MessageConfig) -> tuple[PartialCall, ...]:
-    """Leave out, too, what may still turn out to be the answer."""
-    found = _ordinary(calls, config)
-    return tuple(call for call in found if call.name is not None) if config._emulates else found
+    for call in cast("tuple[PartialCall, ...]", state.message._calls.all):
+        if not call._on_server and not state.config._is_output(call.name):
+            yield call
 
 
 def _ended(state: MessageState, end: End) -> MessageState:
     config, message = state.config, state.message
-    ordinary = enumerate(_ordinary(state._calls, config))
-    ends = [concluded(call, end, position, config) for position, call in ordinary]
+    ends = [concluded(call, end, position, config) for position, call in enumerate(_ordinary(state))]
     calls = tuple(call for call, _ in ends)
     answer = _judged_answer(state, end, calls)
     parts = [call.status for call in calls] + ([answer.outcome] if answer.outcome else [])
@@ -169,11 +164,11 @@ def _ended(state: MessageState, end: End) -> MessageState:
     errors = [*answer.errors, *(error for _, found in ends for error in found)]
     ended = replace(
         message,
-        tool_calls=calls,
         outcome=outcome,
         errors=tuple(errors if end.error is None else [end.error, *errors]),
         content_model=answer.model,
         _document=answer.document,
+        _calls=roster_of(calls),
     )
     return MessageState(config, ended)
 
@@ -193,9 +188,10 @@ class _Answer:
 
 def _judged_answer(state: MessageState, end: End, calls: tuple[ToolCall, ...]) -> _Answer:
     """Judge the structured output."""
-    config, content = state.config, state.message._content
-    given = next((call for call in state._calls if config._is_output(call.name)), None)
-    document = state.message._document if given is None else with_arguments(given, end)._document
+    config, content, given = state.config, state.message._content, state.message._calls
+    document = state.message._document
+    if given.answer is not None:
+        document = with_arguments(cast("PartialCall", given[given.answer]), end)._document
     if document is None:
         is_told = end.outcome is Outcome.COMPLETE and end.reason != LENGTH
         is_missing = config._emulates and is_told and content and not calls
