@@ -3,6 +3,7 @@
 import json
 import pickle
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from jsontide import MISSING, ParserError, Reason
 from jsontide.adapters import SseState, decode_sse, openai_chat_chunk
 from jsontide.messages import (
+    Choice,
     CompletionChunk,
+    Delta,
     ErrorKind,
     IncompleteCallError,
     MessageConfig,
@@ -18,6 +21,7 @@ from jsontide.messages import (
     Outcome,
     PartialCall,
     Tool,
+    ToolCallDelta,
     fail_message,
     finish_message,
     reduce_chunk,
@@ -226,6 +230,57 @@ class TestWrongTypes:
     def test_are_named(self, wrong: Callable[[], object], said: str) -> None:
         with pytest.raises(TypeError, match=said):
             wrong()
+
+    @pytest.mark.parametrize(
+        ("wrong", "said"),
+        [
+            (lambda: Delta(content=5), "content must be a str or None, not int"),  # type: ignore[arg-type]
+            (lambda: Delta(content=[""]), "content must be a str or None, not list"),  # type: ignore[arg-type]
+            (lambda: Delta(content=b"a"), "content must be a str or None, not bytes"),  # type: ignore[arg-type]
+            (lambda: Delta(role=0), "role must be a str or None, not int"),  # type: ignore[arg-type]
+            (lambda: Delta(reasoning={}), "reasoning must be a str or None, not dict"),  # type: ignore[arg-type]
+            (lambda: Delta(refusal=False), "refusal must be a str or None, not bool"),  # type: ignore[arg-type]
+            (lambda: Delta(tool_calls=None), "tool_calls must be a tuple of ToolCallDelta, not NoneType"),  # type: ignore[arg-type]
+            (lambda: Delta(tool_calls=({},)), "tool_calls must hold ToolCallDelta only, not dict"),  # type: ignore[arg-type]
+            (lambda: ToolCallDelta(index="0"), "index must be an int or None, not str"),  # type: ignore[arg-type]
+            (lambda: ToolCallDelta(index=True), "index must be an int or None, not bool"),
+            (lambda: ToolCallDelta(id=7), "id must be a str or None, not int"),  # type: ignore[arg-type]
+            (lambda: ToolCallDelta(name=[]), "name must be a str or None, not list"),  # type: ignore[arg-type]
+            (lambda: ToolCallDelta(arguments=[1]), "arguments must be a str, a mapping or None, not list"),  # type: ignore[arg-type]
+            (lambda: ToolCallDelta(on_server="no"), "on_server must be a bool, not str"),  # type: ignore[arg-type]
+            (lambda: Choice(index=None), "index must be an int, not NoneType"),  # type: ignore[arg-type]
+            (lambda: Choice(delta={"content": "Hi"}), "delta must be a Delta, not dict"),  # type: ignore[arg-type]
+            (lambda: Choice(finish_reason=0), "finish_reason must be a str or None, not int"),  # type: ignore[arg-type]
+            (lambda: CompletionChunk(choices=Choice()), "choices must be a tuple of Choice, not Choice"),  # type: ignore[arg-type]
+            (lambda: CompletionChunk(choices=(Delta(),)), "choices must hold Choice only, not Delta"),  # type: ignore[arg-type]
+            (lambda: CompletionChunk(error=OSError()), "error must be a str or None, not OSError"),  # type: ignore[arg-type]
+            (lambda: Tool("a", stream="no"), "stream must be a bool, not str"),  # type: ignore[arg-type]
+            (lambda: MessageConfig(cumulative_arguments=1), "cumulative_arguments must be a bool, not int"),  # type: ignore[arg-type]
+            (lambda: MessageConfig(emulate_structured_output="x"), "emulate_structured_output must be a bool, not str"),  # type: ignore[arg-type]
+        ],
+    )
+    def test_of_a_field_are_named_where_it_is_given(self, wrong: Callable[[], object], said: str) -> None:
+        with pytest.raises(TypeError, match=f"^{said}$"):
+            wrong()
+
+    def test_an_unknown_spelling_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="spelling must be 'delta' or 'whole', not 'all'"):
+            ToolCallDelta(spelling="all")  # type: ignore[arg-type]
+
+    def test_what_is_as_good_as_the_right_type_is_taken(self) -> None:
+        class Text(str):
+            __slots__ = ()
+
+        class Entry(ToolCallDelta):
+            pass
+
+        entries = [Entry(index=0, name=Text("pay"), arguments=MappingProxyType({"a": 1}))]
+        said = Delta(content=Text("Hi"), tool_calls=entries)  # type: ignore[arg-type]
+        chunk = CompletionChunk(choices=[Choice(delta=said, finish_reason=Text("stop"))])  # type: ignore[arg-type]
+        entries.clear()
+        state = finished([chunk])
+        assert (state.message.content, values(state)) == ("Hi", [(None, "pay", {"a": 1})])
+        assert isinstance(said.tool_calls, tuple)
 
     @pytest.mark.parametrize("name", ["", None, 7])
     def test_names_must_be_names(self, name: Any) -> None:

@@ -1,13 +1,16 @@
 """What providers stream, in one shape: the chunks that the reducer takes.
 
 Every provider's events become these; the words are those of OpenAI's chat completions, which most servers speak.
+Fields of a wrong type are refused. What a field is exactly is asked first, for speed, and the long way only then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
+
+from jsontide.messages._check import check_flags, check_texts, is_number, is_tuple_of, tuple_of, wrong_type
 
 STOP: Final = "stop"
 TOOL_CALLS: Final = "tool_calls"
@@ -21,6 +24,7 @@ NORMAL: Final = (STOP, TOOL_CALLS)
 """Those by which a provider says that it has said all."""
 
 Spelling: TypeAlias = Literal["delta", "whole"]
+_SPELLINGS: Final = get_args(Spelling)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,19 @@ class ToolCallDelta:
     on_server: bool = False
     """Whether the provider runs this tool itself: such a call is nobody else's to run, and is not shown."""
 
+    def __post_init__(self) -> None:
+        if self.index is not None and type(self.index) is not int and not is_number(self.index):
+            raise wrong_type("index", "an int or None", self.index)
+        if (self.id is not None and type(self.id) is not str) or (self.name is not None and type(self.name) is not str):
+            check_texts(self, "id", "name")
+        if type(self.arguments) is not str and not isinstance(self.arguments, str | Mapping | None):
+            raise wrong_type("arguments", "a str, a mapping or None", self.arguments)
+        if self.spelling not in _SPELLINGS:
+            message = f"spelling must be 'delta' or 'whole', not {self.spelling!r}"
+            raise ValueError(message)
+        if type(self.on_server) is not bool:
+            check_flags(self, "on_server")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
@@ -47,6 +64,17 @@ class Delta:
     reasoning: str | None = None
     refusal: str | None = None
     tool_calls: tuple[ToolCallDelta, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (
+            (self.content is not None and type(self.content) is not str)
+            or (self.role is not None and type(self.role) is not str)
+            or (self.reasoning is not None and type(self.reasoning) is not str)
+            or (self.refusal is not None and type(self.refusal) is not str)
+        ):
+            check_texts(self, "role", "content", "reasoning", "refusal")
+        if not is_tuple_of(ToolCallDelta, self.tool_calls):
+            object.__setattr__(self, "tool_calls", tuple_of(ToolCallDelta, "tool_calls", self.tool_calls))
 
 
 NO_DELTA: Final = Delta()
@@ -60,6 +88,14 @@ class Choice:
     delta: Delta = NO_DELTA
     finish_reason: str | None = None
 
+    def __post_init__(self) -> None:
+        if type(self.index) is not int and not is_number(self.index):
+            raise wrong_type("index", "an int", self.index)
+        if type(self.delta) is not Delta and not isinstance(self.delta, Delta):
+            raise wrong_type("delta", "a Delta", self.delta)
+        if self.finish_reason is not None:
+            check_texts(self, "finish_reason")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionChunk:
@@ -68,3 +104,9 @@ class CompletionChunk:
     choices: tuple[Choice, ...] = ()
     error: str | None = None
     """What the provider says went wrong, if it broke the stream off."""
+
+    def __post_init__(self) -> None:
+        if not is_tuple_of(Choice, self.choices):
+            object.__setattr__(self, "choices", tuple_of(Choice, "choices", self.choices))
+        if self.error is not None:
+            check_texts(self, "error")

@@ -7,6 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Final
 
+from jsontide.messages._check import check_flags
 from jsontide.messages._document import UNKNOWN, Lens, check_lens
 
 RESERVED: Final = "output"
@@ -28,6 +29,8 @@ class Tool:
         if not isinstance(self.name, str) or not self.name:
             message = f"a tool must have a name, not {self.name!r}"
             raise ValueError(message)
+        if self.stream is not None:
+            check_flags(self, "stream")
         object.__setattr__(self, "schema", _kept(self.schema))
 
     @property
@@ -51,18 +54,21 @@ class MessageConfig:
     """The name of that tool."""
     cumulative_arguments: bool = False
     """Whether the provider sends all arguments so far, each time."""
+    _emulates: bool = field(init=False, repr=False, compare=False)
     _answer: Lens | None = field(init=False, repr=False, compare=False)
     """How the answer is looked at."""
     _lenses: dict[str, Lens] = field(init=False, repr=False, compare=False)
     """How the arguments of each tool are looked at."""
 
     def __post_init__(self) -> None:
+        check_flags(self, "emulate_structured_output", "cumulative_arguments")
         tools = _checked(self.tools)
         object.__setattr__(self, "tools", tools)
         object.__setattr__(self, "response_schema", _kept(self.response_schema))
         if not isinstance(self.output_name, str) or not self.output_name:
             message = f"the emulated output must have a name, not {self.output_name!r}"
             raise ValueError(message)
+        object.__setattr__(self, "_emulates", self.emulate_structured_output and self.response_schema is not None)
         names = [tool.name for tool in tools]
         for name in names:
             if names.count(name) > 1:
@@ -78,10 +84,6 @@ class MessageConfig:
         object.__setattr__(self, "_lenses", {tool.name: tool._lens for tool in tools})
         for lens in (answer, *self._lenses.values()):
             check_lens(lens)
-
-    @property
-    def _emulates(self) -> bool:
-        return self.emulate_structured_output and self.response_schema is not None
 
     def _lens_of(self, name: str | None) -> Lens | None:
         """Return how the arguments of a tool are looked at, `None` for those that were not offered."""
