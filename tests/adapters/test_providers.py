@@ -67,6 +67,28 @@ class TestOpenAIChat:
             ("call_Oslo", "weather", {"city": "Oslo"}),
         ]
 
+    def test_the_index_is_a_text_of_digits(self) -> None:
+        pieces = [("0", "a", '{"city": '), ("1", "b", "{"), ("0", None, '"Rome"}'), ("1", None, "}")]
+        chunks = [
+            self.chunk(
+                tool_calls=[{"index": index, "id": call_id, "function": {"name": "weather", "arguments": piece}}]
+            )
+            for index, call_id, piece in pieces
+        ]
+        message = last(*chunks, self.chunk("tool_calls"))
+        assert runnable(message) == [("a", "weather", {"city": "Rome"}), ("b", "weather", {})]
+        assert [call.index for call in message.tool_calls] == [0, 1]
+
+    def test_the_index_of_a_choice_is_a_text_of_digits(self) -> None:
+        choices = [{"index": index, "delta": {"content": index}, "finish_reason": "stop"} for index in ("1", "0")]
+        assert last({"choices": choices}).content == "0"
+
+    @pytest.mark.parametrize("strange", ["", " 0", "-1", "0x1", "²", "٣", "1" * 5_000, 0.5, True, [0]])
+    def test_an_index_that_is_no_number_is_none(self, strange: object) -> None:
+        calls = [{"index": strange, "id": "a", "function": {"name": "now", "arguments": piece}} for piece in ("{", "}")]
+        (call,) = last(self.chunk(tool_calls=calls), self.chunk("tool_calls")).tool_calls
+        assert (call.index, call.arguments, call.status) == (0, "{}", Outcome.COMPLETE)
+
     def test_arguments_as_an_object(self) -> None:
         call = {"index": 0, "id": "a", "function": {"name": "weather", "arguments": {"city": "Rome"}}}
         assert runnable(last(self.chunk(tool_calls=[call]), self.chunk("tool_calls"))) == [
