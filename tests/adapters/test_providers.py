@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import pytest
 
+from jsontide import MISSING
 from jsontide.adapters import detect, ollama_chunk, stream_message
 from jsontide.messages import ErrorKind, Message, Outcome
 from jsontide.testing import Recording
@@ -136,6 +137,65 @@ class TestOpenAIResponses:
         end = {"type": "response.completed", "response": {"output": []}}
         assert runnable(last(ADDED, done, end)) == [("call_1", "weather", {"city": "Rome"})]
         assert runnable(last(done, end)) == [("call_1", "weather", {"city": "Rome"})]
+
+    @pytest.mark.parametrize("status", ["incomplete", "unheard-of"])
+    @pytest.mark.parametrize("written", ["", "{}", '{"city":"Rome"}', '{"city"', "1"])
+    @pytest.mark.parametrize("told_by", ["the item", "the response", "both"])
+    def test_an_item_that_was_cut_off_cannot_be_run_though_the_response_completes(
+        self, status: str, written: str, told_by: str
+    ) -> None:
+        item = {**ADDED["item"], "arguments": written}
+        cut = {**item, "status": status}
+        done = {"type": "response.output_item.done", "output_index": 1, "item": cut}
+        arguments = {"type": "response.function_call_arguments.done", "output_index": 1, "arguments": written}
+        outputs = [{"type": "reasoning"}, item if told_by == "the item" else cut]
+        for status_of_all in ({}, {"status": "completed"}):
+            end = {"type": "response.completed", "response": {**status_of_all, "output": outputs}}
+            message = last(ADDED, arguments, *([] if told_by == "the response" else [done]), end)
+            (call,) = message.tool_calls
+            assert (message.outcome, call.status) == (Outcome.TRUNCATED, Outcome.TRUNCATED)
+            assert call.arguments == written
+            assert message.errors
+
+    def test_an_item_whose_result_is_waited_for_is_whole_if_it_says_something(self) -> None:
+        end = {"type": "response.completed", "response": {"output": []}}
+        expected: dict[str, list[object]] = {"": [], '{"city"': [], "{}": [("call_1", "weather", {})]}
+        for written, whole in expected.items():
+            item = {**ADDED["item"], "arguments": written, "status": "in_progress"}
+            done = {"type": "response.output_item.done", "output_index": 1, "item": item}
+            assert runnable(last(ADDED, done, end)) == whole
+
+    def test_one_item_that_was_cut_off_does_not_spoil_the_others(self) -> None:
+        others = [{**ADDED, "output_index": at, "item": {**ADDED["item"], "call_id": f"call_{at}"}} for at in range(3)]
+        done = [
+            {**event, "type": "response.output_item.done", "item": {**event["item"], "status": status}}
+            for event, status in zip(others, ("completed", "incomplete", "completed"), strict=True)
+        ]
+        outputs = [event["item"] for event in done]
+        message = last(*others, *done, {"type": "response.completed", "response": {"output": outputs}})
+        assert runnable(message) == [("call_0", "weather", {}), ("call_2", "weather", {})]
+        assert len(message.tool_calls) == 3
+
+    def test_a_cut_off_call_that_no_other_event_told_of_is_shown_as_such(self) -> None:
+        cut = {**ADDED["item"], "status": "incomplete"}
+        message = last({"type": "response.completed", "response": {"output": [cut]}})
+        assert [(call.id, call.status) for call in message.tool_calls] == [("call_1", Outcome.TRUNCATED)]
+
+    def test_an_answer_by_a_call_that_was_cut_off_is_none(self) -> None:
+        item = {**ADDED["item"], "name": "output", "arguments": "{}", "status": "incomplete"}
+        events = [
+            {"type": "response.output_item.done", "output_index": 0, "item": item},
+            {"type": "response.completed", "response": {"output": []}},
+        ]
+        *_, message = stream_message(events, response_schema={"type": "object"}, emulate_structured_output=True)
+        assert (message.outcome, message.content_model) == (Outcome.TRUNCATED, MISSING)
+        assert message.content_resolved == {}
+
+    @pytest.mark.parametrize("status", ["in_progress", "queued", "unheard-of"])
+    def test_a_response_that_ends_in_another_state_than_completed_leaves_empty_arguments_alone(
+        self, status: str
+    ) -> None:
+        assert runnable(last(ADDED, {"type": "response.completed", "response": {"status": status}})) == []
 
     def test_no_terminal_event(self) -> None:
         delta = {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": '{"city":"Rome"}'}

@@ -115,6 +115,17 @@ class TestLawNine:
         assert state.outcome is outcome
         assert state.message.tool_calls[0].partial == {"city": "Rome"}
 
+    @pytest.mark.parametrize("reason", ["tool_calls", "stop", "length"])
+    @pytest.mark.parametrize("written", ["", "{}", '{"city": "Rome"}'])
+    def test_a_call_that_the_provider_says_broke_off_cannot_be_run(self, reason: str, written: str) -> None:
+        begun = call(written, index=0, id="a", name="weather")
+        for told in (call(index=0, cut_off=True), call(id="a", cut_off=True), call("", index=0, cut_off=True)):
+            shown = only_call(finished([begun, told, call("", index=0), end(reason)]))
+            assert shown.status is Outcome.TRUNCATED
+            assert shown.error
+            assert shown.error.kind is ErrorKind.JSON
+        assert finished([call(cut_off=True), end("stop")]).message.tool_calls == ()
+
     def test_a_call_without_a_name_cannot_be_run(self) -> None:
         assert only_call(finished([call("{}", index=0, id="a"), end()])).status is Outcome.INVALID
 
@@ -248,6 +259,7 @@ class TestWrongTypes:
             (lambda: ToolCallDelta(name=[]), "name must be a str or None, not list"),  # type: ignore[arg-type]
             (lambda: ToolCallDelta(arguments=[1]), "arguments must be a str, a mapping or None, not list"),  # type: ignore[arg-type]
             (lambda: ToolCallDelta(on_server="no"), "on_server must be a bool, not str"),  # type: ignore[arg-type]
+            (lambda: ToolCallDelta(cut_off=1), "cut_off must be a bool, not int"),  # type: ignore[arg-type]
             (lambda: Choice(index=None), "index must be an int, not NoneType"),  # type: ignore[arg-type]
             (lambda: Choice(delta={"content": "Hi"}), "delta must be a Delta, not dict"),  # type: ignore[arg-type]
             (lambda: Choice(finish_reason=0), "finish_reason must be a str or None, not int"),  # type: ignore[arg-type]

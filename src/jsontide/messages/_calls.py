@@ -31,6 +31,7 @@ class _Call:
     _text: GrowingText = NO_TEXT
     _document: Document
     _on_server: bool = False
+    _is_cut_off: bool = False
     _is_hidden: bool = False
     """Whether a message that grows does not show it: the server runs it, or it is the answer, or it may become that."""
 

@@ -40,6 +40,8 @@ class ToolCallDelta:
     """Whether the text goes on where it was, or is all of it so far."""
     on_server: bool = False
     """Whether the provider runs this tool itself: such a call is nobody else's to run, and is not shown."""
+    cut_off: bool = False
+    """Whether the provider says that the call broke off: it cannot be run, whatever else is told."""
 
     def __post_init__(self) -> None:
         if self.index is not None and type(self.index) is not int and not is_number(self.index):
@@ -51,8 +53,8 @@ class ToolCallDelta:
         if self.spelling not in _SPELLINGS:
             message = f"spelling must be 'delta' or 'whole', not {self.spelling!r}"
             raise ValueError(message)
-        if type(self.on_server) is not bool:
-            check_flags(self, "on_server")
+        if type(self.on_server) is not bool or type(self.cut_off) is not bool:
+            check_flags(self, "on_server", "cut_off")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

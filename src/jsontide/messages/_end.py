@@ -22,6 +22,7 @@ from jsontide.messages._outcome import ErrorKind, MessageError, Outcome, Source
 _WITHHELD: Final = (Outcome.CANCELLED, Outcome.REFUSED, Outcome.FILTERED)
 _UNTOLD: Final = "the stream ended before the provider told how the message ends"
 _FAILED: Final = "the provider says that it failed"
+_CUT_OFF: Final = "the provider says that the call broke off"
 _NO_ARGUMENTS: Final = "{}"
 
 
@@ -103,7 +104,7 @@ def _break_off(document: Document, source: Source) -> MessageError:
 def concluded(call: PartialCall, end: End, source: Source, config: MessageConfig) -> tuple[ToolCall, Errors]:
     """Return a call as it is when its message has ended, and what was wrong with it."""
     call = with_arguments(call, end)
-    found = judged(call._document, end, source)
+    found = judged_call(call, end, source)
     fault = _fault(call, end, source, config)
     if found.outcome is Outcome.COMPLETE and fault is None:
         return _complete(call, found.document), ()
@@ -112,6 +113,14 @@ def concluded(call: PartialCall, end: End, source: Source, config: MessageConfig
     first = next(iter(errors), None)
     ended = replace(call, _document=found.document, _is_hidden=False, status=outcome, error=first)  # type: ignore[arg-type]
     return ended, errors
+
+
+def judged_call(call: PartialCall, end: End, source: Source) -> Judged:
+    """Tell whether the arguments of a call are complete and valid; those that the provider says broke off never are."""
+    found = judged(call._document, end, source)
+    if not call._is_cut_off or found.outcome is not Outcome.COMPLETE:
+        return found
+    return Judged(Outcome.TRUNCATED, found.document, (MessageError(ErrorKind.JSON, source, _CUT_OFF),))
 
 
 def _complete(call: PartialCall, document: Document) -> CompleteCall:
@@ -129,7 +138,7 @@ def _complete(call: PartialCall, document: Document) -> CompleteCall:
 def with_arguments(call: PartialCall, end: End) -> PartialCall:
     """A provider that told a normal end, but no arguments, means that there are none."""
     is_normal = end.reason in NORMAL and end.outcome is Outcome.COMPLETE
-    if not is_normal or call.arguments.strip():
+    if not is_normal or call._is_cut_off or call.arguments.strip():
         return call
     return replace(call, _text=GrowingText(_NO_ARGUMENTS), _document=grown(call._document, _NO_ARGUMENTS))
 

@@ -103,7 +103,14 @@ def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> Par
     piece = _piece(call, entry)
     document = grown(seen(call._document, config._lens_of(name)), piece)
     call_id = call.id or entry.id or None
-    if name == call.name and call_id == call.id and document is call._document and not piece:
+    is_cut_off = call._is_cut_off or entry.cut_off
+    if (
+        not piece
+        and document is call._document
+        and name == call.name
+        and call_id == call.id
+        and is_cut_off is call._is_cut_off
+    ):
         return call
     # Spelled out: this is what every delta costs.
     return PartialCall(
@@ -113,6 +120,7 @@ def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> Par
         _text=call._text.append(piece),
         _document=document,
         _on_server=call._on_server,
+        _is_cut_off=is_cut_off,
         _is_hidden=call._on_server or config._hides(name),
     )
 

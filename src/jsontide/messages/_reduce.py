@@ -14,7 +14,7 @@ from jsontide.messages._calls import PartialCall, ToolCall
 from jsontide.messages._chunks import CONTENT_FILTER, ERROR, LENGTH, MALFORMED, NORMAL, REFUSAL, Choice, CompletionChunk
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import Document, grown, new_document
-from jsontide.messages._end import End, Errors, concluded, errors_in, judged, overall, with_arguments
+from jsontide.messages._end import End, Errors, concluded, errors_in, judged, judged_call, overall, with_arguments
 from jsontide.messages._merge import merged
 from jsontide.messages._message import Message
 from jsontide.messages._outcome import ErrorKind, MessageError, Outcome
@@ -188,18 +188,20 @@ class _Answer:
 
 def _judged_answer(state: MessageState, end: End, calls: tuple[ToolCall, ...]) -> _Answer:
     """Judge the structured output."""
-    config, content, given = state.config, state.message._content, state.message._calls
-    document = state.message._document
-    if given.answer is not None:
-        document = with_arguments(cast("PartialCall", given[given.answer]), end)._document
+    config, message, calls_so_far = state.config, state.message, state.message._calls
+    content, document = message._content, message._document
+    if calls_so_far.answer is not None:
+        given = with_arguments(cast("PartialCall", calls_so_far[calls_so_far.answer]), end)
+        found = judged_call(given, end, "content")
+        return _Answer(found.document, found.outcome, found.errors)
     if document is None:
         is_told = end.outcome is Outcome.COMPLETE and end.reason != LENGTH
         is_missing = config._emulates and is_told and content and not calls
         return _no_answer(config) if is_missing else _Answer(None)
-    if not config._emulates and not content:
+    if not content:
         return _Answer(document)
     found = judged(document, end, "content")
-    if found.outcome is not Outcome.COMPLETE and calls and not config._emulates:
+    if found.outcome is not Outcome.COMPLETE and calls:
         return _Answer(found.document)  # prose beside calls
     return _Answer(found.document, found.outcome, found.errors)
 
