@@ -103,6 +103,30 @@ class TestOpenAIChat:
         assert failure(message) == "the provider says that it failed"
         assert (message.content, runnable(message)) == ("Hi", [])
 
+    @pytest.mark.parametrize(
+        ("said", "reason"),
+        [
+            ("eos", "stop"),
+            ("eos_token", "stop"),
+            ("end_turn", "stop"),
+            ("STOP", "stop"),
+            ("TOOL_CALLS", "tool_calls"),
+            ("tool_use", "tool_calls"),
+            ("MAX_TOKENS", "length"),
+            ("content_filter: SAFETY", "content_filter"),
+            ("RECITATION", "content_filter"),
+            ("stop_sequence", "stop_sequence"),
+            ("repetition", "repetition"),
+            ("Paused", "Paused"),
+            ("stop: maybe", "stop: maybe"),
+        ],
+    )
+    def test_words_of_other_providers_for_the_end(self, said: str, reason: str) -> None:
+        call = {"index": 0, "id": "a", "function": {"name": "now", "arguments": ""}}
+        message = last(self.chunk(tool_calls=[call]), self.chunk(said))
+        assert message.finish_reason == reason
+        assert runnable(message) == ([("a", "now", {})] if reason in {"stop", "tool_calls"} else [])
+
     @pytest.mark.parametrize("nothing", ["", None, {}])
     def test_an_empty_error_is_none(self, nothing: object) -> None:
         message = last({**self.chunk(content="Hi"), "error": nothing}, self.chunk("stop"))
@@ -349,6 +373,16 @@ class TestAnthropic:
         message = last(call, self.json(1, ""), self.json(1, '{"city": "Ro'), self.end("max_tokens"))
         assert message.tool_calls[0].status is Outcome.TRUNCATED
         assert message.tool_calls[0].partial == {"city": "Ro"}
+
+    def test_a_stop_sequence_where_arguments_would_begin(self) -> None:
+        call = self.block(1, type="tool_use", id="t", name="weather", input={})
+        message = last(call, self.json(1, ""), self.end("stop_sequence"))
+        assert (message.tool_calls[0].status, message.finish_reason) == (Outcome.TRUNCATED, "stop_sequence")
+
+    def test_a_turn_that_is_paused_leaves_nothing_to_run(self) -> None:
+        call = self.block(1, type="tool_use", id="t", name="weather", input={"city": "Rome"})
+        message = last(call, self.end("pause_turn"))
+        assert (message.outcome, runnable(message)) == (Outcome.TRUNCATED, [])
 
     def test_a_full_context_window_is_a_limit_too(self) -> None:
         assert last(self.end("model_context_window_exceeded")).outcome is Outcome.TRUNCATED

@@ -137,7 +137,11 @@ class TestOutcomes:
             "text": ([text("Hi"), end("stop")], Outcome.COMPLETE),
             "call": ([WEATHER, end()], Outcome.COMPLETE),
             "call with reason stop": ([WEATHER, end("stop")], Outcome.COMPLETE),
-            "an unknown reason": ([WEATHER, end("pause_turn")], Outcome.COMPLETE),
+            "call with an unknown reason": ([WEATHER, end("pause_turn")], Outcome.TRUNCATED),
+            "text with an unknown reason": ([text("Hi"), end("pause_turn")], Outcome.TRUNCATED),
+            "nothing with an unknown reason": ([end("pause_turn")], Outcome.TRUNCATED),
+            "text up to a stop sequence": ([text("Hi"), end("stop_sequence")], Outcome.COMPLETE),
+            "call before a stop sequence": ([WEATHER, end("stop_sequence")], Outcome.COMPLETE),
             "text at a limit": ([text("Once"), end("length")], Outcome.TRUNCATED),
             "calls at a limit": ([WEATHER, end("length")], Outcome.TRUNCATED),
             "no reason": ([text("Hi")], Outcome.TRUNCATED),
@@ -193,7 +197,26 @@ class TestFinishReasons:
         for reasons in ((worst, "tool_calls"), ("length", worst), ("tool_calls", worst)):
             only_call(finished([WEATHER, *map(end, reasons)]))
 
-    @pytest.mark.parametrize("reason", ["stop", "tool_calls"])
+    @pytest.mark.parametrize("known", ["stop", "tool_calls", "stop_sequence", "length"])
+    @pytest.mark.parametrize("unknown", ["pause_turn", "OTHER", "Stop", "content-filter", "?"])
+    def test_one_that_nobody_knows_leaves_nothing_to_run_before_and_after_any_other(
+        self, known: str, unknown: str
+    ) -> None:
+        for reasons in ((unknown,), (known, unknown), (unknown, known)):
+            shown = only_call(finished([WEATHER, *map(end, reasons)]))
+            assert (shown.status, shown.partial) == (Outcome.TRUNCATED, {"city": "Rome"})
+            assert shown.error
+            assert (shown.error.kind, repr(unknown) in shown.error.message) == (ErrorKind.TRANSPORT, True)
+        filtered = finished([WEATHER, end(unknown), end("content_filter")])
+        assert filtered.outcome is Outcome.FILTERED
+
+    @pytest.mark.parametrize("cut", ["", " ", "1", '{"city"', '{"city": "Rome"'])
+    def test_a_stop_sequence_in_the_middle_of_a_call_cuts_it_off(self, cut: str) -> None:
+        state = finished([WEATHER, call(cut, index=1, id="b", name="pay"), end("stop_sequence")])
+        first, second = state.message.tool_calls
+        assert (first.status, second.status) == (Outcome.COMPLETE, Outcome.TRUNCATED)
+
+    @pytest.mark.parametrize("reason", ["stop", "tool_calls", "stop_sequence"])
     @pytest.mark.parametrize("late", ["", '{"city"', '{"city": "Rome"}', "1"])
     def test_a_call_that_begins_after_the_end_was_told_may_be_cut_off(self, reason: str, late: str) -> None:
         begun = call(late, index=1, id="b", name="delete")

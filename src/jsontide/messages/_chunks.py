@@ -12,17 +12,6 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from jsontide.messages._check import check_flags, check_texts, is_number, is_tuple_of, tuple_of, wrong_type
 
-STOP: Final = "stop"
-TOOL_CALLS: Final = "tool_calls"
-LENGTH: Final = "length"
-CONTENT_FILTER: Final = "content_filter"
-REFUSAL: Final = "refusal"
-MALFORMED: Final = "malformed"
-ERROR: Final = "error"
-"""The finish reasons that mean something to the reducer; a provider's other reasons pass as they are."""
-NORMAL: Final = (STOP, TOOL_CALLS)
-"""Those by which a provider says that it has said all."""
-
 Spelling: TypeAlias = Literal["delta", "whole"]
 _SPELLINGS: Final = get_args(Spelling)
 

@@ -18,7 +18,7 @@ class Message:
 
     role: str = "assistant"
     finish_reason: str | None = None
-    """Why the provider says that it ended: `stop`, `tool_calls`, `length`, `content_filter`, `refusal`, or its own."""
+    """Why the provider says that it ended: `stop`, `tool_calls`, `length`, `content_filter`, another or its own."""
     outcome: Outcome = Outcome.STREAMING
     """What the end means."""
     errors: tuple[MessageError, ...] = ()

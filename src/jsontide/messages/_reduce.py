@@ -11,17 +11,16 @@ from typing import Final, cast
 
 from jsontide._values import MISSING
 from jsontide.messages._calls import PartialCall, ToolCall
-from jsontide.messages._chunks import CONTENT_FILTER, ERROR, LENGTH, MALFORMED, NORMAL, REFUSAL, Choice, CompletionChunk
+from jsontide.messages._chunks import Choice, CompletionChunk
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import Document, grown, new_document
 from jsontide.messages._end import End, Errors, concluded, errors_in, judged, judged_call, overall, with_arguments
 from jsontide.messages._merge import merged
 from jsontide.messages._message import Message
 from jsontide.messages._outcome import ErrorKind, MessageError, Outcome
+from jsontide.messages._reasons import AS_ASKED, worse
 from jsontide.messages._roster import Roster, roster_of
 
-_FINAL: Final = (CONTENT_FILTER, ERROR, MALFORMED, REFUSAL)
-"""Finish reasons after which nothing can be run; no later one replaces them, and a limit gives way to these only."""
 _NO_ANSWER: Final = "the answer was expected as a call of {!r}, and there is none"
 
 
@@ -133,10 +132,8 @@ def _with_choice(state: MessageState, choice: Choice) -> MessageState:
 def _reason(before: str | None, now: str | None, *, goes_on: bool) -> str | None:
     if not now:
         # That all was said, was said of what came before: a call that comes or grows after it may be cut off like any.
-        return None if goes_on and before in NORMAL else before
-    if before in _FINAL or (before == LENGTH and now not in _FINAL):
-        return before
-    return now
+        return None if goes_on and before in AS_ASKED else before
+    return worse(before, now)
 
 
 def _answer(state: MessageState, content: str | None, calls: Roster) -> Document | None:
@@ -195,7 +192,7 @@ def _judged_answer(state: MessageState, end: End, calls: tuple[ToolCall, ...]) -
         found = judged_call(given, end, "content")
         return _Answer(found.document, found.outcome, found.errors)
     if document is None:
-        is_told = end.outcome is Outcome.COMPLETE and end.reason != LENGTH
+        is_told = end.outcome is Outcome.COMPLETE and end.reason in AS_ASKED
         is_missing = config._emulates and is_told and content and not calls
         return _no_answer(config) if is_missing else _Answer(None)
     if not content:
