@@ -21,12 +21,13 @@ _DIGITS: Final = re.compile("[0-9]{1,18}")
 def field(event: object, *names: str) -> object:
     """Return the first of the named fields that is there, `None` if none is."""
     # The exact type is asked for first: most events are dicts, and an abstract class answers slowly.
-    get = event.get if type(event) is dict or isinstance(event, Mapping) else partial(_attribute, event)
-    for name in names:
-        value: object = get(name)
-        if value is not None:
-            return value
-    return None
+    if type(event) is dict:
+        for name in names:
+            if (value := event.get(name)) is not None:
+                return value
+        return None
+    get = event.get if isinstance(event, Mapping) else partial(_attribute, event)
+    return next((value for value in map(get, names) if value is not None), None)
 
 
 def text(event: object, *names: str) -> str | None:

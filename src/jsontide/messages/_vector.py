@@ -29,9 +29,10 @@ class Vector(Generic[Item]):
         return self._count
 
     def __getitem__(self, position: int) -> Item:
-        row = self._root
-        for height in range(self._height, 0, -_BITS):
+        row, height = self._root, self._height
+        while height:
             row = row[position >> height & _MASK]
+            height -= _BITS
         return cast("Item", row[position & _MASK])
 
     def items(self) -> tuple[Item, ...]:
