@@ -9,7 +9,7 @@ from hypothesis import given
 
 from jsontide import COMPILED
 from jsontide.messages import MessageState, reduce_chunk, start_message
-from jsontide.messages._calls import PartialCall, ToolCall
+from jsontide.messages._calls import PartialCall
 from jsontide.messages._document import grown, new_document
 from jsontide.messages._roster import NO_CALLS, Roster
 from tests.messages.telling import call, text
@@ -21,7 +21,13 @@ IDS = ("a", "b", "c", None)
 TEXTS = ("", "{", "{}", "{}]")
 
 
-def some_call(random: Random, before: ToolCall | None) -> PartialCall:
+def growing(roster: Roster, position: int) -> PartialCall:
+    call = roster[position]
+    assert isinstance(call, PartialCall)
+    return call
+
+
+def some_call(random: Random, before: PartialCall | None) -> PartialCall:
     index = random.choice(INDICES) if before is None else before.index
     call_id = (before and before.id) or random.choice(IDS)
     return PartialCall(index=index, id=call_id, _document=grown(new_document(), random.choice(TEXTS)))
@@ -45,8 +51,8 @@ def test_every_roster_of_a_tree_of_rosters_finds_its_own_calls(random: Random) -
     for _ in range(random.randint(0, 60)):
         roster = random.choice([made[-1], made[-1], random.choice(made)])
         position = random.randint(0, len(roster))
-        before = roster[position] if position < len(roster) else None
-        made.append(roster.put(position, some_call(random, before), is_answer=False))
+        before = growing(roster, position) if position < len(roster) else None
+        made.append(roster.put(position, before, some_call(random, before), is_answer=False))
         if random.random() < 0.2:
             made[-1] = pickle.loads(pickle.dumps(made[-1]))  # noqa: S301
         check(random.choice(made), random)

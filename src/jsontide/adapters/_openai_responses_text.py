@@ -27,6 +27,7 @@ _PARTS: Final[dict[str, tuple[_Kind, str]]] = {
     "summary_text": ("summary", "text"),
 }
 """What the types of parts hold, and where."""
+_UNITS: Final = "utf-16-le"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,12 @@ def _grown(streamed: Streamed, pieces: Iterable[_Piece]) -> Streamed:
 
 def _missing(streamed: Streamed, place: _Place, whole: str) -> str:
     before = str(streamed.parts.get(place, NO_TEXT))
-    return whole[len(before) :] if whole.startswith(before) else ""
+    if whole.startswith(before):
+        return whole[len(before) :]
+    # Deltas may have been cut between the two halves of a character.
+    written, all_of_it = before.encode(_UNITS, "surrogatepass"), whole.encode(_UNITS, "surrogatepass")
+    missing = all_of_it[len(written) :] if all_of_it.startswith(written) else b""
+    return missing.decode(_UNITS, "surrogatepass")
 
 
 def _delta(pieces: Iterable[_Piece]) -> Delta:

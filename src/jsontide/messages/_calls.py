@@ -29,6 +29,8 @@ class _Call:
     name: str | None = None
     """`None` until it is known."""
     _text: GrowingText = NO_TEXT
+    _held: str = ""
+    """Half a character at the end of the text, which waits for its other half."""
     _document: Document
     _on_server: bool = False
     _is_cut_off: bool = False

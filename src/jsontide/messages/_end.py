@@ -145,6 +145,10 @@ def _complete(call: PartialCall, document: Document) -> CompleteCall:
 
 def with_arguments(call: PartialCall, end: End) -> PartialCall:
     """A provider that told a normal end, but no arguments, means that there are none."""
+    if call._held:
+        # A half that nothing came for.
+        text, document = call._text.append(call._held), grown(call._document, call._held)
+        call = replace(call, _text=text, _held="", _document=document)
     is_normal = end.reason in NORMAL and end.outcome is Outcome.COMPLETE
     if not is_normal or call._is_cut_off or call.arguments.strip():
         return call

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import cast
 
+from jsontide._growing import joined, waits
 from jsontide.messages._calls import PartialCall
 from jsontide.messages._chunks import ToolCallDelta
 from jsontide.messages._config import MessageConfig
@@ -26,16 +27,16 @@ def merged(calls: Roster, entries: Iterable[ToolCallDelta], config: MessageConfi
     """Return the calls after the entries of one chunk."""
     for entry in _cumulative(entries) if config.cumulative_arguments else entries:
         position = _place(calls, entry)
-        if position is None and _is_empty(entry):
+        # No call is complete while its message grows.
+        before = None if position is None else cast("PartialCall", calls[position])
+        if position is None or before is None or _begins_another(before, entry):
+            if not _is_empty(entry):
+                call = _with(_new_call(len(calls), entry), entry, config)
+                calls = calls.put(len(calls), None, call, is_answer=config._is_output(call.name))
             continue
-        if position is None:
-            position = len(calls)
-            before, call = None, _with(_new_call(position, entry), entry, config)
-        else:
-            before = _growing(calls, position)
-            call = _with(before, entry, config)
+        call = _with(before, entry, config)
         if call is not before:
-            calls = calls.put(position, call, is_answer=config._is_output(call.name))
+            calls = calls.put(position, before, call, is_answer=config._is_output(call.name))
     return calls
 
 
@@ -43,17 +44,9 @@ def _cumulative(entries: Iterable[ToolCallDelta]) -> Iterable[ToolCallDelta]:
     return (replace(entry, spelling="whole") for entry in entries)
 
 
-def _growing(calls: Roster, position: int) -> PartialCall:
-    """No call is complete while its message grows."""
-    return cast("PartialCall", calls[position])
-
-
 def _place(calls: Roster, entry: ToolCallDelta) -> int | None:
-    """Return the position of the call that an entry goes on with, `None` if it begins one."""
-    position = _of_none(calls, entry) if entry.index is None else _of_index(calls, entry.index, entry)
-    if position is None or _begins_another(_growing(calls, position), entry):
-        return None
-    return position
+    """Return the position of the call that an entry goes on with, unless it begins another."""
+    return _of_none(calls, entry) if entry.index is None else _of_index(calls, entry.index, entry)
 
 
 def _of_index(calls: Roster, index: int, entry: ToolCallDelta) -> int | None:
@@ -100,7 +93,10 @@ def _new_call(position: int, entry: ToolCallDelta) -> PartialCall:
 
 def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> PartialCall:
     name = call.name or entry.name or None
-    piece = _piece(call, entry)
+    held, piece = call._held, _piece(call, entry)
+    if piece and (held or waits(piece)):
+        # All of the text has the half that waits in it.
+        piece, held = joined(held if _goes_on(entry) else "", piece)
     document = grown(seen(call._document, config._lens_of(name)), piece)
     call_id = call.id or entry.id or None
     is_cut_off = call._is_cut_off or entry.cut_off
@@ -110,6 +106,7 @@ def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> Par
         and name == call.name
         and call_id == call.id
         and is_cut_off is call._is_cut_off
+        and held == call._held
     ):
         return call
     # Spelled out: this is what every delta costs.
@@ -118,6 +115,7 @@ def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> Par
         id=call_id,
         name=name,
         _text=call._text.append(piece),
+        _held=held,
         _document=document,
         _on_server=call._on_server,
         _is_cut_off=is_cut_off,
@@ -137,6 +135,11 @@ def _piece(call: PartialCall, entry: ToolCallDelta) -> str:
         return ""
     # What contradicts the text before it is kept: then it is no JSON, and nothing is run.
     return whole.removeprefix(before)
+
+
+def _goes_on(entry: ToolCallDelta) -> bool:
+    """Tell whether the arguments of an entry are more of the text, and not all of it."""
+    return isinstance(entry.arguments, str) and entry.spelling == "delta"
 
 
 def _written(arguments: str | Mapping[str, object]) -> str:

@@ -8,6 +8,7 @@ from jsontide._growing import NO_TEXT, GrowingText
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.messages._calls import ToolCall, shortened
 from jsontide.messages._document import Document
+from jsontide.messages._halves import NOTHING_HELD, Held
 from jsontide.messages._outcome import MessageError, Outcome
 from jsontide.messages._roster import NO_CALLS, Roster
 
@@ -28,6 +29,7 @@ class Message:
     _content: GrowingText = NO_TEXT
     _reasoning: GrowingText = NO_TEXT
     _refusal: GrowingText = NO_TEXT
+    _held: Held = NOTHING_HELD
     _document: Document | None = None
     _calls: Roster = NO_CALLS
 

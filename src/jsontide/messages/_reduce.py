@@ -15,6 +15,7 @@ from jsontide.messages._chunks import Choice, CompletionChunk
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import Document, grown, new_document
 from jsontide.messages._end import End, Errors, concluded, errors_in, judged, judged_call, overall, with_arguments
+from jsontide.messages._halves import NOTHING_HELD, mended
 from jsontide.messages._merge import merged
 from jsontide.messages._message import Message
 from jsontide.messages._outcome import ErrorKind, MessageError, Outcome
@@ -112,7 +113,8 @@ def _check(state: MessageState) -> None:
 
 
 def _with_choice(state: MessageState, choice: Choice) -> MessageState:
-    before, delta = state.message, choice.delta
+    before = state.message
+    held, delta = mended(before._held, choice.delta)
     calls = merged(before._calls, delta.tool_calls, state.config) if delta.tool_calls else before._calls
     has_calls = calls is not before._calls
     document = _answer(state, delta.content, calls)
@@ -123,6 +125,7 @@ def _with_choice(state: MessageState, choice: Choice) -> MessageState:
         _content=before._content.append(delta.content or ""),
         _reasoning=before._reasoning.append(delta.reasoning or ""),
         _refusal=before._refusal.append(delta.refusal or ""),
+        _held=held,
         _document=document,
         _calls=calls,
     )
@@ -151,7 +154,25 @@ def _ordinary(state: MessageState) -> Iterator[PartialCall]:
             yield call
 
 
+def _released(state: MessageState) -> MessageState:
+    """Show the halves that nothing came for."""
+    message, held = state.message, state.message._held
+    if held is NOTHING_HELD:
+        return state
+    document = message._document
+    shown = replace(
+        message,
+        _content=message._content.append(held.content),
+        _reasoning=message._reasoning.append(held.reasoning),
+        _refusal=message._refusal.append(held.refusal),
+        _held=NOTHING_HELD,
+        _document=document if state.config._emulates else document and grown(document, held.content),
+    )
+    return replace(state, message=shown)
+
+
 def _ended(state: MessageState, end: End) -> MessageState:
+    state = _released(state)
     config, message = state.config, state.message
     ends = [concluded(call, end, position, config) for position, call in enumerate(_ordinary(state))]
     calls = tuple(call for call, _ in ends)

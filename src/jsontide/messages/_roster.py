@@ -84,11 +84,10 @@ class Roster:
     def __reduce__(self) -> tuple[Callable[..., Roster], tuple[object, ...]]:
         return roster_of, (self.all, self.answer)
 
-    def put(self, position: int, call: PartialCall, *, is_answer: bool) -> Roster:
-        """Return the roster with a call that began or went on."""
+    def put(self, position: int, before: PartialCall | None, call: PartialCall, *, is_answer: bool) -> Roster:
+        """Return the roster with a call that began, or that went on from how it was before."""
         # Every message begins with the same empty roster, in whatever thread.
         tables = self._own_tables() if self._calls else _Tables()
-        before = self[position] if position < len(self) else None
         # First of all, so that tables which an interrupt leaves half written belong to nobody.
         tables.version += 1
         tables.note(position, before, call)
