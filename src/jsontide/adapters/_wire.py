@@ -42,15 +42,19 @@ def decode_wire(state: WireState, chunk: str | bytes) -> tuple[WireState, list[o
             return state, []
         case SseState():
             state, events = decode_sse(state, data)
-            return state, _read(event.data for event in events)
+            return state, _read(event.data for event in events) + _failure(state)
         case NdjsonState():
             state, lines = decode_ndjson(state, data)
-            return state, _read(lines)
+            return state, _read(lines) + _failure(state)
 
 
 def finish_wire(state: WireState) -> list[object]:
     """Return the events that the end of the stream completes."""
     return _read(finish_ndjson(state)) if isinstance(state, NdjsonState) else []
+
+
+def _failure(state: SseState | NdjsonState) -> list[object]:
+    return [] if state.error is None else [CompletionChunk(error=state.error)]
 
 
 def _decided(data: bytes) -> WireState:
