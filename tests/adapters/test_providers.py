@@ -660,8 +660,41 @@ def test_a_piece_of_arguments_of_another_type_does_not_go_missing_unnoticed() ->
     assert [call.status for call in message.tool_calls] == [Outcome.INVALID]
 
 
+def told_to_end(provider: str, arguments: object, *, is_limit: bool) -> list[Event]:
+    """The same with another end: at a limit, or with a word that nobody knows."""
+
+    def said(limit: str) -> str:
+        return limit if is_limit else "UNHEARD_OF"
+
+    events = told_with(arguments)[provider]
+    if provider == "gemini":
+        (candidate,) = events[-1]["candidates"]
+        return [{"candidates": [{**candidate, "finishReason": said("MAX_TOKENS")}]}]
+    ends: dict[str, Event] = {
+        "chat": TestOpenAIChat.chunk(said("length")),
+        "responses": {"type": "response.completed", "response": {"status": said("incomplete")}},
+        "anthropic": TestAnthropic.end(said("max_tokens")),
+        "bedrock": TestBedrock.end(said("max_tokens")),
+        "cohere": TestCohere.end(said("MAX_TOKENS")),
+        "interactions": {"event_type": "interaction.completed", "interaction": {"status": said("incomplete")}},
+        "ollama": {**TestOllama.line(done=True), "done_reason": said("length")},
+    }
+    return [*events[:-1], ends[provider.partition(",")[0]]]
+
+
 @pytest.mark.parametrize("provider", told_with(""))
 class TestLawNineOfEveryProvider:
+    def test_a_call_without_arguments_at_a_limit_cannot_be_run(self, provider: str) -> None:
+        message = last(*told_to_end(provider, None, is_limit=True))
+        # Ollama's calls come whole, whatever else is missing.
+        assert [call.status is Outcome.COMPLETE for call in message.tool_calls] == [provider == "ollama"]
+
+    @pytest.mark.parametrize("written", ["", "{}", '{"amount": 5}', {"amount": 5}])
+    def test_nothing_can_be_run_after_a_word_that_nobody_knows(self, provider: str, written: object) -> None:
+        message = last(*told_to_end(provider, written, is_limit=False))
+        assert (message.finish_reason, message.outcome) == ("UNHEARD_OF", Outcome.TRUNCATED)
+        assert (len(message.tool_calls), runnable(message)) == (1, [])
+
     @pytest.mark.parametrize("form", ["sse", "ndjson"])
     def test_a_stream_cut_at_any_byte_cannot_be_run(self, provider: str, form: Literal["sse", "ndjson"]) -> None:
         recording = Recording(told_with('{"to": "Zoë", "amount": 5}')[provider])
