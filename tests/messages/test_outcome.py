@@ -379,6 +379,8 @@ class TestErrors:
 
     def test_that_say_nothing_are_called_by_their_type(self) -> None:
         assert fail_message(fed([]), TimeoutError()).errors[0].message == "TimeoutError"
+        for state in (fail_message(fed([]), ""), fed([CompletionChunk(error="")])):
+            assert state.errors[0].message == "the stream failed"
 
     def test_cancelling_is_no_error(self) -> None:
         state = stop_message(fed([text("Once")]))

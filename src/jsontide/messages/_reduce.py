@@ -101,7 +101,7 @@ def fail_message(state: MessageState, error: BaseException | str) -> MessageStat
         raise TypeError(message)
     if state.is_over:
         return state
-    said = str(error) or type(error).__name__
+    said = str(error) or ("the stream failed" if isinstance(error, str) else type(error).__name__)
     failure = MessageError(ErrorKind.TRANSPORT, "stream", said, cause=None if isinstance(error, str) else error)
     return _ended(state, End(state.message.finish_reason, failure=failure))
 
