@@ -70,10 +70,10 @@ class MessageConfig:
             raise ValueError(message)
         object.__setattr__(self, "_emulates", self.emulate_structured_output and self.response_schema is not None)
         names = [tool.name for tool in tools]
-        for name in names:
-            if names.count(name) > 1:
-                message = f"two tools are called {name!r}"
-                raise ValueError(message)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            message = f"two tools are called {twice!r}"
+            raise ValueError(message)
         if self._emulates and self.output_name in names:
             message = (
                 f"the name {self.output_name!r} is reserved for the emulated output: rename the tool, or output_name"
