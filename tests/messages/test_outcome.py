@@ -379,6 +379,12 @@ class TestErrors:
 
     def test_that_say_nothing_are_called_by_their_type(self) -> None:
         assert fail_message(fed([]), TimeoutError()).errors[0].message == "TimeoutError"
+
+        class UnspeakableError(Exception):
+            def __str__(self) -> str:
+                raise RuntimeError
+
+        assert fail_message(fed([]), UnspeakableError()).errors[0].message == "UnspeakableError"
         for state in (fail_message(fed([]), ""), fed([CompletionChunk(error="")])):
             assert state.errors[0].message == "the stream failed"
 

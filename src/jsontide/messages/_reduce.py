@@ -101,9 +101,17 @@ def fail_message(state: MessageState, error: BaseException | str) -> MessageStat
         raise TypeError(message)
     if state.is_over:
         return state
-    said = str(error) or ("the stream failed" if isinstance(error, str) else type(error).__name__)
-    failure = MessageError(ErrorKind.TRANSPORT, "stream", said, cause=None if isinstance(error, str) else error)
+    failure = MessageError(ErrorKind.TRANSPORT, "stream", _said(error), cause=None if isinstance(error, str) else error)
     return _ended(state, End(state.message.finish_reason, failure=failure))
+
+
+def _said(error: BaseException | str) -> str:
+    if isinstance(error, str):
+        return error or "the stream failed"
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # noqa: BLE001 - whatever an exception of a client does
+        return type(error).__name__
 
 
 def _check(state: MessageState) -> None:
