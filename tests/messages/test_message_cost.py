@@ -8,6 +8,7 @@ from statistics import median
 
 import pytest
 
+from jsontide.adapters import ADAPTERS
 from jsontide.messages import (
     CompletionChunk,
     MessageConfig,
@@ -21,6 +22,7 @@ from tests.messages.telling import call, end, text
 from tests.meters import Meter, heap, opcodes, untraced
 from tests.test_cost import SAMPLE, SLACK, SMALL
 
+RESPONSES = ADAPTERS["openai-responses"]
 SIZE = 128 * 1024
 SIZES: dict[Meter, int] = {opcodes: SIZE, heap: SIZE // 4}
 """The allocator is watched at the price of time."""
@@ -119,6 +121,17 @@ def test_a_delta_costs_the_same_however_many_calls_were_made(meter: Meter, more:
         return min(costs)
 
     assert cost(2_000) <= SLACK[meter] * cost(20) + SMALL[meter]
+
+
+def test_a_delta_of_a_responses_text_costs_the_same_however_many_parts_there_are(meter: Meter) -> None:
+    def told(part: int, piece: str) -> dict[str, object]:
+        return {"type": "response.output_text.delta", "output_index": part, "content_index": 0, "delta": piece}
+
+    def cost(parts: int) -> int:
+        adapter = untraced(lambda: reduce(lambda one, part: one.read(told(part, "a"))[0], range(parts), RESPONSES))
+        return meter(lambda: adapter.read(told(parts - 1, "b")))[0]
+
+    assert cost(1_000) <= SLACK[meter] * cost(10) + SMALL[meter]
 
 
 def test_a_state_of_many_calls_that_is_fed_again_forks_once() -> None:
