@@ -16,6 +16,7 @@ from jsontide.messages import (
     Delta,
     ErrorKind,
     IncompleteCallError,
+    Message,
     MessageConfig,
     MessageState,
     Outcome,
@@ -289,6 +290,8 @@ class TestWrongTypes:
             (lambda: CompletionChunk(choices=Choice()), "choices must be a tuple of Choice, not Choice"),  # type: ignore[arg-type]
             (lambda: CompletionChunk(choices=(Delta(),)), "choices must hold Choice only, not Delta"),  # type: ignore[arg-type]
             (lambda: CompletionChunk(error=OSError()), "error must be a str or None, not OSError"),  # type: ignore[arg-type]
+            (lambda: MessageState({}, Message()), "config must be a MessageConfig, not dict"),  # type: ignore[arg-type]
+            (lambda: MessageState(MessageConfig(), None), "message must be a Message, not NoneType"),  # type: ignore[arg-type]
             (lambda: Tool("a", stream="no"), "stream must be a bool, not str"),  # type: ignore[arg-type]
             (lambda: MessageConfig(cumulative_arguments=1), "cumulative_arguments must be a bool, not int"),  # type: ignore[arg-type]
             (lambda: MessageConfig(emulate_structured_output="x"), "emulate_structured_output must be a bool, not str"),  # type: ignore[arg-type]

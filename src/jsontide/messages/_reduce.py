@@ -11,6 +11,7 @@ from typing import Final, cast
 
 from jsontide._values import MISSING
 from jsontide.messages._calls import PartialCall, ToolCall
+from jsontide.messages._check import wrong_type
 from jsontide.messages._chunks import Choice, CompletionChunk
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import Document, grown, new_document
@@ -31,6 +32,12 @@ class MessageState:
 
     config: MessageConfig
     message: Message
+
+    def __post_init__(self) -> None:
+        if type(self.config) is not MessageConfig and not isinstance(self.config, MessageConfig):
+            raise wrong_type("config", "a MessageConfig", self.config)
+        if type(self.message) is not Message and not isinstance(self.message, Message):
+            raise wrong_type("message", "a Message", self.message)
 
     @property
     def outcome(self) -> Outcome:
