@@ -313,6 +313,17 @@ class TestEmulatedOutput:
         assert [state.message.tool_calls for state in states] == [(), (), ()]
         assert states[-1].message.content_resolved
 
+    def test_of_several_the_first_that_is_known_to_be_one_counts_and_nothing_shown_is_taken_back(self) -> None:
+        config = MessageConfig(response_schema=Itinerary, emulate_structured_output=True)
+        other = '{"title": "By ship", "stops": []}'
+        chunks = [call(other, index=0), call(TEXT, index=1, name="output"), call(index=0, name="output")]
+        states = trail(chunks, config)
+        seen = [state.message.content_resolved for state in states]
+        assert all(grows(old, new) for old, new in pairwise(seen))
+        ended = finish_message(reduce_chunk(states[-1], end())).message
+        assert (ended.outcome, ended.content_model) == (Outcome.COMPLETE, Itinerary.model_validate_json(TEXT))
+        assert ended.tool_calls == ()
+
     def test_the_name_can_be_chosen(self) -> None:
         state = self.emulated(call(TEXT, index=0, name="answer"), end(), output_name="answer")
         assert state.outcome is Outcome.COMPLETE

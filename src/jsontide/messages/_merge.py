@@ -31,7 +31,7 @@ def merged(calls: Roster, entries: Iterable[ToolCallDelta], config: MessageConfi
         before = None if position is None else cast("PartialCall", calls[position])
         if position is None or before is None or _begins_another(before, entry):
             if not _is_empty(entry):
-                call = _with(_new_call(len(calls), entry), entry, config)
+                call = _with(_new_call(len(calls), entry, config), entry, config)
                 calls = calls.put(len(calls), None, call, is_answer=config._is_output(call.name))
             continue
         call = _with(before, entry, config)
@@ -86,9 +86,13 @@ def _is_blank(arguments: str | Mapping[str, object] | None) -> bool:
     return arguments is None or (isinstance(arguments, str) and not arguments.strip())
 
 
-def _new_call(position: int, entry: ToolCallDelta) -> PartialCall:
-    index = position if entry.index is None else entry.index
-    return PartialCall(index=index, _document=new_document(), _on_server=entry.on_server)
+def _new_call(position: int, entry: ToolCallDelta, config: MessageConfig) -> PartialCall:
+    return PartialCall(
+        index=position if entry.index is None else entry.index,
+        _document=new_document(),
+        _on_server=entry.on_server,
+        _is_hidden=entry.on_server or config._hides(None),
+    )
 
 
 def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> PartialCall:
