@@ -3,6 +3,8 @@
 Rule: a text is a value. Appending gives a new one, O(1), and what the old one says stays.
 The pieces are shared: a text sees the first so many of a list that later ones only append to, and one that is not the
 newest copies before it appends.
+
+Some cut a text as UTF-16 writes it, between the two halves of a character beyond U+FFFF; `joined` puts them together.
 """
 
 from __future__ import annotations
@@ -65,3 +67,24 @@ class GrowingText:
 
 NO_TEXT: Final = GrowingText()
 """Where every text begins."""
+
+_FIRST_HALF: Final = "\ud800"
+_SECOND_HALF: Final = "\udc00"
+_NO_HALF: Final = "\ue000"
+
+
+def waits(piece: str | None) -> bool:
+    """Tell whether a piece ends in a first half."""
+    return bool(piece) and _FIRST_HALF <= piece[-1] < _SECOND_HALF  # type: ignore[index]
+
+
+def joined(held: str, piece: str) -> tuple[str, str]:
+    """Return what a piece adds to a text, with the half that waited for it, and the half that waits now."""
+    if not piece:
+        return "", held
+    piece = _pair(held, piece[0]) + piece[1:] if _SECOND_HALF <= piece[0] < _NO_HALF else held + piece
+    return (piece[:-1], piece[-1]) if waits(piece) else (piece, "")
+
+
+def _pair(first: str, second: str) -> str:
+    return (first + second).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")

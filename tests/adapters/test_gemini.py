@@ -169,6 +169,22 @@ def test_a_string_that_a_limit_cut_off_is_not_closed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("call", "reason", "status"),
+    [
+        ({}, "STOP", Outcome.COMPLETE),
+        ({}, "MAX_TOKENS", Outcome.TRUNCATED),
+        ({"args": None}, "MAX_TOKENS", Outcome.TRUNCATED),
+        ({"args": {}}, "MAX_TOKENS", Outcome.COMPLETE),
+        ({"args": {}}, "OTHER", Outcome.TRUNCATED),
+        ({"willContinue": True}, "STOP", Outcome.TRUNCATED),
+    ],
+)
+def test_a_call_without_arguments_is_whole_if_that_is_told(call: dict[str, Any], reason: str, status: Outcome) -> None:
+    *_, last = stream_message([part(name="now", **call), {"candidates": [{"finishReason": reason}]}])
+    assert [one.status for one in last.tool_calls] == [status]
+
+
+@pytest.mark.parametrize(
     ("reason", "outcome"),
     [
         ("UNEXPECTED_TOOL_CALL", Outcome.INVALID),

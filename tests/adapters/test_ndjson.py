@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide.adapters import NdjsonState, SseState, decode_ndjson, finish_ndjson
+from jsontide.adapters._turn import Turn, take
+from jsontide.messages import ErrorKind, Outcome, start_message
 from tests import strategies
 from tests.cuts import Chunks, every
 
@@ -41,3 +43,40 @@ def test_what_is_no_chunk_or_no_state_is_refused(wrong: Any) -> None:
 
 def test_a_carriage_return_inside_a_line_ends_nothing() -> None:
     assert decoded(["[1,\r2]\n", "3"]) == ["[1,\r2]", "3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "is_too_long"),
+    [
+        ("[1234567]\n[1]", ["[1234567]", "[1]"], False),
+        ("[1]\n[123456789]\n[2]\n", ["[1]"], True),
+        ("[1]\n[1234567890", ["[1]"], True),
+        ("[1]\n" + " " * 11, ["[1]"], True),
+        ("[1]\n" * 9, ["[1]"] * 9, False),
+    ],
+)
+def test_a_line_that_is_too_long_is_an_error_and_the_end_at_every_cut(
+    text: str,
+    told: list[str],
+    is_too_long: bool,  # noqa: FBT001
+) -> None:
+    for chunks in every(text):
+        state, found = NdjsonState(max_chars=10), list[str]()
+        for chunk in chunks:
+            state, lines = decode_ndjson(state, chunk)
+            found += lines
+        assert [*found, *finish_ndjson(state)] == told
+        assert state.error == ("a line is longer than 10 characters" if is_too_long else None)
+
+
+@pytest.mark.parametrize("state", [SseState(max_chars=40), NdjsonState(max_chars=40)])
+def test_a_message_whose_stream_has_an_event_that_is_too_long_ends_there(state: SseState | NdjsonState) -> None:
+    line = b'data: {"message": {"content": "Hi"}, "done": 0}\n\n'
+    data = line[6:] if isinstance(state, NdjsonState) else b'data: {"done": 0, "message": {}}\n\n' + line[:-2]
+    turn = Turn(start_message(), wire=state)
+    for chunk in (data + b" " * 50, b"more", b"\n"):
+        turn, _ = take(turn, chunk)
+    (error,) = turn.state.errors
+    assert (error.kind, error.source) == (ErrorKind.TRANSPORT, "stream")
+    assert error.message.endswith("is longer than 40 characters")
+    assert turn.state.outcome is Outcome.TRUNCATED

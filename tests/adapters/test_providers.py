@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import pytest
 
+from jsontide import MISSING
 from jsontide.adapters import detect, ollama_chunk, stream_message
 from jsontide.messages import ErrorKind, Message, Outcome
 from jsontide.testing import Recording
@@ -67,6 +68,28 @@ class TestOpenAIChat:
             ("call_Oslo", "weather", {"city": "Oslo"}),
         ]
 
+    def test_the_index_is_a_text_of_digits(self) -> None:
+        pieces = [("0", "a", '{"city": '), ("1", "b", "{"), ("0", None, '"Rome"}'), ("1", None, "}")]
+        chunks = [
+            self.chunk(
+                tool_calls=[{"index": index, "id": call_id, "function": {"name": "weather", "arguments": piece}}]
+            )
+            for index, call_id, piece in pieces
+        ]
+        message = last(*chunks, self.chunk("tool_calls"))
+        assert runnable(message) == [("a", "weather", {"city": "Rome"}), ("b", "weather", {})]
+        assert [call.index for call in message.tool_calls] == [0, 1]
+
+    def test_the_index_of_a_choice_is_a_text_of_digits(self) -> None:
+        choices = [{"index": index, "delta": {"content": index}, "finish_reason": "stop"} for index in ("1", "0")]
+        assert last({"choices": choices}).content == "0"
+
+    @pytest.mark.parametrize("strange", ["", " 0", "-1", "0x1", "²", "٣", "1" * 5_000, 0.5, True, [0]])
+    def test_an_index_that_is_no_number_is_none(self, strange: object) -> None:
+        calls = [{"index": strange, "id": "a", "function": {"name": "now", "arguments": piece}} for piece in ("{", "}")]
+        (call,) = last(self.chunk(tool_calls=calls), self.chunk("tool_calls")).tool_calls
+        assert (call.index, call.arguments, call.status) == (0, "{}", Outcome.COMPLETE)
+
     def test_arguments_as_an_object(self) -> None:
         call = {"index": 0, "id": "a", "function": {"name": "weather", "arguments": {"city": "Rome"}}}
         assert runnable(last(self.chunk(tool_calls=[call]), self.chunk("tool_calls"))) == [
@@ -79,6 +102,30 @@ class TestOpenAIChat:
         message = last(self.chunk(content="Hi", tool_calls=[call]), self.chunk(reason))
         assert failure(message) == "the provider says that it failed"
         assert (message.content, runnable(message)) == ("Hi", [])
+
+    @pytest.mark.parametrize(
+        ("said", "reason"),
+        [
+            ("eos", "stop"),
+            ("eos_token", "stop"),
+            ("end_turn", "stop"),
+            ("STOP", "stop"),
+            ("TOOL_CALLS", "tool_calls"),
+            ("tool_use", "tool_calls"),
+            ("MAX_TOKENS", "length"),
+            ("content_filter: SAFETY", "content_filter"),
+            ("RECITATION", "content_filter"),
+            ("stop_sequence", "stop_sequence"),
+            ("repetition", "repetition"),
+            ("Paused", "Paused"),
+            ("stop: maybe", "stop: maybe"),
+        ],
+    )
+    def test_words_of_other_providers_for_the_end(self, said: str, reason: str) -> None:
+        call = {"index": 0, "id": "a", "function": {"name": "now", "arguments": ""}}
+        message = last(self.chunk(tool_calls=[call]), self.chunk(said))
+        assert message.finish_reason == reason
+        assert runnable(message) == ([("a", "now", {})] if reason in {"stop", "tool_calls"} else [])
 
     @pytest.mark.parametrize("nothing", ["", None, {}])
     def test_an_empty_error_is_none(self, nothing: object) -> None:
@@ -114,6 +161,65 @@ class TestOpenAIResponses:
         end = {"type": "response.completed", "response": {"output": []}}
         assert runnable(last(ADDED, done, end)) == [("call_1", "weather", {"city": "Rome"})]
         assert runnable(last(done, end)) == [("call_1", "weather", {"city": "Rome"})]
+
+    @pytest.mark.parametrize("status", ["incomplete", "unheard-of"])
+    @pytest.mark.parametrize("written", ["", "{}", '{"city":"Rome"}', '{"city"', "1"])
+    @pytest.mark.parametrize("told_by", ["the item", "the response", "both"])
+    def test_an_item_that_was_cut_off_cannot_be_run_though_the_response_completes(
+        self, status: str, written: str, told_by: str
+    ) -> None:
+        item = {**ADDED["item"], "arguments": written}
+        cut = {**item, "status": status}
+        done = {"type": "response.output_item.done", "output_index": 1, "item": cut}
+        arguments = {"type": "response.function_call_arguments.done", "output_index": 1, "arguments": written}
+        outputs = [{"type": "reasoning"}, item if told_by == "the item" else cut]
+        for status_of_all in ({}, {"status": "completed"}):
+            end = {"type": "response.completed", "response": {**status_of_all, "output": outputs}}
+            message = last(ADDED, arguments, *([] if told_by == "the response" else [done]), end)
+            (call,) = message.tool_calls
+            assert (message.outcome, call.status) == (Outcome.TRUNCATED, Outcome.TRUNCATED)
+            assert call.arguments == written
+            assert message.errors
+
+    def test_an_item_whose_result_is_waited_for_is_whole_if_it_says_something(self) -> None:
+        end = {"type": "response.completed", "response": {"output": []}}
+        expected: dict[str, list[object]] = {"": [], '{"city"': [], "{}": [("call_1", "weather", {})]}
+        for written, whole in expected.items():
+            item = {**ADDED["item"], "arguments": written, "status": "in_progress"}
+            done = {"type": "response.output_item.done", "output_index": 1, "item": item}
+            assert runnable(last(ADDED, done, end)) == whole
+
+    def test_one_item_that_was_cut_off_does_not_spoil_the_others(self) -> None:
+        others = [{**ADDED, "output_index": at, "item": {**ADDED["item"], "call_id": f"call_{at}"}} for at in range(3)]
+        done = [
+            {**event, "type": "response.output_item.done", "item": {**event["item"], "status": status}}
+            for event, status in zip(others, ("completed", "incomplete", "completed"), strict=True)
+        ]
+        outputs = [event["item"] for event in done]
+        message = last(*others, *done, {"type": "response.completed", "response": {"output": outputs}})
+        assert runnable(message) == [("call_0", "weather", {}), ("call_2", "weather", {})]
+        assert len(message.tool_calls) == 3
+
+    def test_a_cut_off_call_that_no_other_event_told_of_is_shown_as_such(self) -> None:
+        cut = {**ADDED["item"], "status": "incomplete"}
+        message = last({"type": "response.completed", "response": {"output": [cut]}})
+        assert [(call.id, call.status) for call in message.tool_calls] == [("call_1", Outcome.TRUNCATED)]
+
+    def test_an_answer_by_a_call_that_was_cut_off_is_none(self) -> None:
+        item = {**ADDED["item"], "name": "output", "arguments": "{}", "status": "incomplete"}
+        events = [
+            {"type": "response.output_item.done", "output_index": 0, "item": item},
+            {"type": "response.completed", "response": {"output": []}},
+        ]
+        *_, message = stream_message(events, response_schema={"type": "object"}, emulate_structured_output=True)
+        assert (message.outcome, message.content_model) == (Outcome.TRUNCATED, MISSING)
+        assert message.content_resolved == {}
+
+    @pytest.mark.parametrize("status", ["in_progress", "queued", "unheard-of"])
+    def test_a_response_that_ends_in_another_state_than_completed_leaves_empty_arguments_alone(
+        self, status: str
+    ) -> None:
+        assert runnable(last(ADDED, {"type": "response.completed", "response": {"status": status}})) == []
 
     def test_no_terminal_event(self) -> None:
         delta = {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": '{"city":"Rome"}'}
@@ -267,6 +373,16 @@ class TestAnthropic:
         message = last(call, self.json(1, ""), self.json(1, '{"city": "Ro'), self.end("max_tokens"))
         assert message.tool_calls[0].status is Outcome.TRUNCATED
         assert message.tool_calls[0].partial == {"city": "Ro"}
+
+    def test_a_stop_sequence_where_arguments_would_begin(self) -> None:
+        call = self.block(1, type="tool_use", id="t", name="weather", input={})
+        message = last(call, self.json(1, ""), self.end("stop_sequence"))
+        assert (message.tool_calls[0].status, message.finish_reason) == (Outcome.TRUNCATED, "stop_sequence")
+
+    def test_a_turn_that_is_paused_leaves_nothing_to_run(self) -> None:
+        call = self.block(1, type="tool_use", id="t", name="weather", input={"city": "Rome"})
+        message = last(call, self.end("pause_turn"))
+        assert (message.outcome, runnable(message)) == (Outcome.TRUNCATED, [])
 
     def test_a_full_context_window_is_a_limit_too(self) -> None:
         assert last(self.end("model_context_window_exceeded")).outcome is Outcome.TRUNCATED
@@ -544,8 +660,41 @@ def test_a_piece_of_arguments_of_another_type_does_not_go_missing_unnoticed() ->
     assert [call.status for call in message.tool_calls] == [Outcome.INVALID]
 
 
+def told_to_end(provider: str, arguments: object, *, is_limit: bool) -> list[Event]:
+    """The same with another end: at a limit, or with a word that nobody knows."""
+
+    def said(limit: str) -> str:
+        return limit if is_limit else "UNHEARD_OF"
+
+    events = told_with(arguments)[provider]
+    if provider == "gemini":
+        (candidate,) = events[-1]["candidates"]
+        return [{"candidates": [{**candidate, "finishReason": said("MAX_TOKENS")}]}]
+    ends: dict[str, Event] = {
+        "chat": TestOpenAIChat.chunk(said("length")),
+        "responses": {"type": "response.completed", "response": {"status": said("incomplete")}},
+        "anthropic": TestAnthropic.end(said("max_tokens")),
+        "bedrock": TestBedrock.end(said("max_tokens")),
+        "cohere": TestCohere.end(said("MAX_TOKENS")),
+        "interactions": {"event_type": "interaction.completed", "interaction": {"status": said("incomplete")}},
+        "ollama": {**TestOllama.line(done=True), "done_reason": said("length")},
+    }
+    return [*events[:-1], ends[provider.partition(",")[0]]]
+
+
 @pytest.mark.parametrize("provider", told_with(""))
 class TestLawNineOfEveryProvider:
+    def test_a_call_without_arguments_at_a_limit_cannot_be_run(self, provider: str) -> None:
+        message = last(*told_to_end(provider, None, is_limit=True))
+        # Ollama's calls come whole, whatever else is missing.
+        assert [call.status is Outcome.COMPLETE for call in message.tool_calls] == [provider == "ollama"]
+
+    @pytest.mark.parametrize("written", ["", "{}", '{"amount": 5}', {"amount": 5}])
+    def test_nothing_can_be_run_after_a_word_that_nobody_knows(self, provider: str, written: object) -> None:
+        message = last(*told_to_end(provider, written, is_limit=False))
+        assert (message.finish_reason, message.outcome) == ("UNHEARD_OF", Outcome.TRUNCATED)
+        assert (len(message.tool_calls), runnable(message)) == (1, [])
+
     @pytest.mark.parametrize("form", ["sse", "ndjson"])
     def test_a_stream_cut_at_any_byte_cannot_be_run(self, provider: str, form: Literal["sse", "ndjson"]) -> None:
         recording = Recording(told_with('{"to": "Zoë", "amount": 5}')[provider])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given
 
-from jsontide.adapters import SseEvent, SseState, decode_sse
+from jsontide.adapters import NdjsonState, SseEvent, SseState, decode_sse
 from tests.cuts import Chunks, every, ways
 from tests.strategies import randoms, sse_streams
 
@@ -95,6 +95,49 @@ def test_what_is_no_chunk_or_no_state_is_refused(wrong: Any) -> None:
         decode_sse(SseState(), wrong)
     with pytest.raises(TypeError, match="a state must be an SseState"):
         decode_sse(wrong, b"")
+
+
+LIMIT = 10
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "is_too_long"),
+    {
+        "as long as may be": ("data: abcd\n\n", ["abcd"], False),
+        "a line": ("data: a\n\ndata: abcde\n\ndata: b\n\n", ["a"], True),
+        "a line that never ends": ("data: a\n\n" + "x" * 30, ["a"], True),
+        "a comment": ("data: a\n\n: " + "x" * 30 + "\ndata: b\n\n", ["a"], True),
+        "many lines of data": ("data: a\n\n" + "data: bb\n" * 5 + "\n\ndata: b\n\n", ["a"], True),
+        "as many lines of data as may be": (
+            "data:bb\n" * 3 + "data:c\n\n" + "data: b\n\n",
+            ["bb\nbb\nbb\nc", "b"],
+            False,
+        ),
+        "many events": ("data: a\n\n" * 9, ["a"] * 9, False),
+        "an id that lasts": ("id: " + "7" * 30 + "\ndata: a\n\n", [], True),
+        "half a character after it": ("x" * 30 + "\ud83d", [], True),
+    }.values(),
+)
+def test_what_is_too_long_is_an_error_and_the_end_at_every_cut(text: str, told: list[str], is_too_long: bool) -> None:  # noqa: FBT001
+    for chunks in every(text):
+        state, events = reduce(step, chunks, Decoded(SseState(max_chars=LIMIT), ()))
+        assert [event.data for event in events] == told
+        assert state.error == ("an event is longer than 10 characters" if is_too_long else None)
+        again, more = decode_sse(state, b"\n\ndata: c\n\n")
+        assert (again.error, [event.data for event in more]) == (state.error, [] if is_too_long else ["c"])
+        assert pickle.loads(pickle.dumps(state)) == state  # noqa: S301
+
+
+def test_what_is_too_long_is_not_kept() -> None:
+    state, _ = reduce(step, [b"x" * 100] * 100, Decoded(SseState(max_chars=1_000), ()))
+    assert len(state.lines.line) == len(state.data) == 0
+
+
+@pytest.mark.parametrize(("wrong", "error"), [("9", TypeError), (None, TypeError), (True, TypeError), (0, ValueError)])
+def test_a_limit_that_is_none_is_refused(wrong: Any, error: type[Exception]) -> None:
+    for kind in (SseState, NdjsonState):
+        with pytest.raises(error, match="max_chars must be"):
+            kind(max_chars=wrong)
 
 
 def test_a_long_line_in_small_pieces_costs_as_much_as_it_is_long() -> None:

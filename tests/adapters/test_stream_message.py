@@ -72,6 +72,16 @@ def test_raw_lines_of_json_cut_anywhere() -> None:
         assert (last.content, last.outcome) == ("Zoë 𝄞", Outcome.COMPLETE)
 
 
+@pytest.mark.parametrize("form", ["sse", "lines"])
+@pytest.mark.parametrize("before", ["\ufeff", "\n\ufeff", "\ufeff\n", " \r\n"])
+def test_a_byte_order_mark_cut_anywhere(before: str, form: str) -> None:
+    text = sse(HI, STOP) if form == "sse" else "\n".join(json.dumps(event) for event in (HI, STOP))
+    data = (before + text).encode()
+    for place in range(12):
+        *_, message = stream_message([data[:place], data[place:]])
+        assert (message.content, message.outcome) == ("Hi", Outcome.COMPLETE)
+
+
 @pytest.mark.parametrize("before", ["", "\ufeff", "\n\n", " \r\n", "\ufeff\n", "\n" * 300])
 def test_white_space_and_a_mark_before_the_first_event(before: str) -> None:
     lines = "\n".join(json.dumps(line, ensure_ascii=False) for line in LINES)

@@ -251,3 +251,10 @@ class TestNamedCases:
         chunks = [*(call(piece, index=0, id="a", name="weather") for piece in pieces), end()]
         assert values(finished(chunks, MessageConfig(cumulative_arguments=True))) == TWO[:1]
         assert finished(chunks).message.tool_calls[0].status is Outcome.INVALID
+
+
+def test_what_the_server_runs_is_never_shown_however_it_begins() -> None:
+    for begun in (call(index=0, on_server=True), call("{", index=0, on_server=True), call(name="a", on_server=True)):
+        states = trail([begun, call("{}", index=1, name="weather"), call("}", index=0), end()])
+        for state in (*states, finished([begun, end("stop")])):
+            assert all(shown.name == "weather" for shown in state.message.tool_calls)

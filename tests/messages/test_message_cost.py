@@ -8,6 +8,7 @@ from statistics import median
 
 import pytest
 
+from jsontide.adapters import ADAPTERS
 from jsontide.messages import (
     CompletionChunk,
     MessageConfig,
@@ -21,6 +22,7 @@ from tests.messages.telling import call, end, text
 from tests.meters import Meter, heap, opcodes, untraced
 from tests.test_cost import SAMPLE, SLACK, SMALL
 
+RESPONSES = ADAPTERS["openai-responses"]
 SIZE = 128 * 1024
 SIZES: dict[Meter, int] = {opcodes: SIZE, heap: SIZE // 4}
 """The allocator is watched at the price of time."""
@@ -87,6 +89,60 @@ def test_a_character_of_text_costs_the_same_early_and_late(meter: Meter) -> None
         return meter(lambda: reduce_chunk(state, text("b")))[0]
 
     assert cost(late) <= SLACK[meter] * cost(early) + SMALL[meter]
+
+
+MORE: dict[str, CompletionChunk] = {
+    "another call": call("{}", index=5_000, id="new", name="write"),
+    "another call, as whole as it is": call({"a": 1}, id="new", name="write"),
+    "an open call by its index": call("1", index=-1),
+    "an open call by its id": call("1", id="open"),
+    "an open call by a shifted index": call("1", index=7_000, id="open"),
+    "the last open call": call("1"),
+    "a call that is closed": call("", index=3, id="3", name="write"),
+    "a call that is closed, by its id": call("", id="3"),
+    "text": text("b"),
+    "the end": end(),
+}
+
+
+@pytest.mark.parametrize("emulate", [False, True])
+@pytest.mark.parametrize("more", MORE)
+def test_a_delta_costs_the_same_however_many_calls_were_made(meter: Meter, more: str, *, emulate: bool) -> None:
+    config = MessageConfig(response_schema={"type": "object"}, emulate_structured_output=True) if emulate else None
+    first = [call("[", index=-1, id="open", name="write")]
+
+    def cost(calls: int) -> int:
+        made = (call("{}", index=at, id=str(at), name="write") for at in range(calls))
+        state = untraced(lambda: reduce(reduce_chunk, [*first, *made], start_message(config)))
+        costs = []
+        for _ in range(3):
+            state = reduce_chunk(state, call(" ", index=-1))
+            costs.append(meter(lambda: reduce_chunk(state, MORE[more]))[0])  # noqa: B023
+        return min(costs)
+
+    assert cost(2_000) <= SLACK[meter] * cost(20) + SMALL[meter]
+
+
+def test_a_delta_of_a_responses_text_costs_the_same_however_many_parts_there_are(meter: Meter) -> None:
+    def told(part: int, piece: str) -> dict[str, object]:
+        return {"type": "response.output_text.delta", "output_index": part, "content_index": 0, "delta": piece}
+
+    def cost(parts: int) -> int:
+        adapter = untraced(lambda: reduce(lambda one, part: one.read(told(part, "a"))[0], range(parts), RESPONSES))
+        return meter(lambda: adapter.read(told(parts - 1, "b")))[0]
+
+    assert cost(1_000) <= SLACK[meter] * cost(10) + SMALL[meter]
+
+
+def test_a_state_of_many_calls_that_is_fed_again_forks_once() -> None:
+    made = [call("{}", index=at, id=str(at), name="write") for at in range(300)]
+    old = reduce(reduce_chunk, made, start_message())
+    reduce_chunk(old, call("{}", index=300, name="write"))
+    branch = reduce_chunk(old, call("[", index=301, name="write"))
+    assert [one.arguments for one in branch.message.tool_calls[-2:]] == ["{}", "["]
+    again, _ = opcodes(lambda: reduce_chunk(branch, call("1", index=301)))
+    fresh = reduce_chunk(reduce(reduce_chunk, made, start_message()), call("[", index=301, name="write"))
+    assert again <= opcodes(lambda: reduce_chunk(fresh, call("1", index=301)))[0] + SMALL[opcodes]
 
 
 def test_all_of_it_ends_in_the_value() -> None:

@@ -3,6 +3,7 @@
 import json
 import pickle
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -10,14 +11,18 @@ import pytest
 from jsontide import MISSING, ParserError, Reason
 from jsontide.adapters import SseState, decode_sse, openai_chat_chunk
 from jsontide.messages import (
+    Choice,
     CompletionChunk,
+    Delta,
     ErrorKind,
     IncompleteCallError,
+    Message,
     MessageConfig,
     MessageState,
     Outcome,
     PartialCall,
     Tool,
+    ToolCallDelta,
     fail_message,
     finish_message,
     reduce_chunk,
@@ -111,6 +116,17 @@ class TestLawNine:
         assert state.outcome is outcome
         assert state.message.tool_calls[0].partial == {"city": "Rome"}
 
+    @pytest.mark.parametrize("reason", ["tool_calls", "stop", "length"])
+    @pytest.mark.parametrize("written", ["", "{}", '{"city": "Rome"}'])
+    def test_a_call_that_the_provider_says_broke_off_cannot_be_run(self, reason: str, written: str) -> None:
+        begun = call(written, index=0, id="a", name="weather")
+        for told in (call(index=0, cut_off=True), call(id="a", cut_off=True), call("", index=0, cut_off=True)):
+            shown = only_call(finished([begun, told, call("", index=0), end(reason)]))
+            assert shown.status is Outcome.TRUNCATED
+            assert shown.error
+            assert shown.error.kind is ErrorKind.JSON
+        assert finished([call(cut_off=True), end("stop")]).message.tool_calls == ()
+
     def test_a_call_without_a_name_cannot_be_run(self) -> None:
         assert only_call(finished([call("{}", index=0, id="a"), end()])).status is Outcome.INVALID
 
@@ -122,7 +138,11 @@ class TestOutcomes:
             "text": ([text("Hi"), end("stop")], Outcome.COMPLETE),
             "call": ([WEATHER, end()], Outcome.COMPLETE),
             "call with reason stop": ([WEATHER, end("stop")], Outcome.COMPLETE),
-            "an unknown reason": ([WEATHER, end("pause_turn")], Outcome.COMPLETE),
+            "call with an unknown reason": ([WEATHER, end("pause_turn")], Outcome.TRUNCATED),
+            "text with an unknown reason": ([text("Hi"), end("pause_turn")], Outcome.TRUNCATED),
+            "nothing with an unknown reason": ([end("pause_turn")], Outcome.TRUNCATED),
+            "text up to a stop sequence": ([text("Hi"), end("stop_sequence")], Outcome.COMPLETE),
+            "call before a stop sequence": ([WEATHER, end("stop_sequence")], Outcome.COMPLETE),
             "text at a limit": ([text("Once"), end("length")], Outcome.TRUNCATED),
             "calls at a limit": ([WEATHER, end("length")], Outcome.TRUNCATED),
             "no reason": ([text("Hi")], Outcome.TRUNCATED),
@@ -178,7 +198,26 @@ class TestFinishReasons:
         for reasons in ((worst, "tool_calls"), ("length", worst), ("tool_calls", worst)):
             only_call(finished([WEATHER, *map(end, reasons)]))
 
-    @pytest.mark.parametrize("reason", ["stop", "tool_calls"])
+    @pytest.mark.parametrize("known", ["stop", "tool_calls", "stop_sequence", "length"])
+    @pytest.mark.parametrize("unknown", ["pause_turn", "OTHER", "Stop", "content-filter", "?"])
+    def test_one_that_nobody_knows_leaves_nothing_to_run_before_and_after_any_other(
+        self, known: str, unknown: str
+    ) -> None:
+        for reasons in ((unknown,), (known, unknown), (unknown, known)):
+            shown = only_call(finished([WEATHER, *map(end, reasons)]))
+            assert (shown.status, shown.partial) == (Outcome.TRUNCATED, {"city": "Rome"})
+            assert shown.error
+            assert (shown.error.kind, repr(unknown) in shown.error.message) == (ErrorKind.TRANSPORT, True)
+        filtered = finished([WEATHER, end(unknown), end("content_filter")])
+        assert filtered.outcome is Outcome.FILTERED
+
+    @pytest.mark.parametrize("cut", ["", " ", "1", '{"city"', '{"city": "Rome"'])
+    def test_a_stop_sequence_in_the_middle_of_a_call_cuts_it_off(self, cut: str) -> None:
+        state = finished([WEATHER, call(cut, index=1, id="b", name="pay"), end("stop_sequence")])
+        first, second = state.message.tool_calls
+        assert (first.status, second.status) == (Outcome.COMPLETE, Outcome.TRUNCATED)
+
+    @pytest.mark.parametrize("reason", ["stop", "tool_calls", "stop_sequence"])
     @pytest.mark.parametrize("late", ["", '{"city"', '{"city": "Rome"}', "1"])
     def test_a_call_that_begins_after_the_end_was_told_may_be_cut_off(self, reason: str, late: str) -> None:
         begun = call(late, index=1, id="b", name="delete")
@@ -226,6 +265,60 @@ class TestWrongTypes:
     def test_are_named(self, wrong: Callable[[], object], said: str) -> None:
         with pytest.raises(TypeError, match=said):
             wrong()
+
+    @pytest.mark.parametrize(
+        ("wrong", "said"),
+        [
+            (lambda: Delta(content=5), "content must be a str or None, not int"),  # type: ignore[arg-type]
+            (lambda: Delta(content=[""]), "content must be a str or None, not list"),  # type: ignore[arg-type]
+            (lambda: Delta(content=b"a"), "content must be a str or None, not bytes"),  # type: ignore[arg-type]
+            (lambda: Delta(role=0), "role must be a str or None, not int"),  # type: ignore[arg-type]
+            (lambda: Delta(reasoning={}), "reasoning must be a str or None, not dict"),  # type: ignore[arg-type]
+            (lambda: Delta(refusal=False), "refusal must be a str or None, not bool"),  # type: ignore[arg-type]
+            (lambda: Delta(tool_calls=None), "tool_calls must be a tuple of ToolCallDelta, not NoneType"),  # type: ignore[arg-type]
+            (lambda: Delta(tool_calls=({},)), "tool_calls must hold ToolCallDelta only, not dict"),  # type: ignore[arg-type]
+            (lambda: ToolCallDelta(index="0"), "index must be an int or None, not str"),  # type: ignore[arg-type]
+            (lambda: ToolCallDelta(index=True), "index must be an int or None, not bool"),
+            (lambda: ToolCallDelta(id=7), "id must be a str or None, not int"),  # type: ignore[arg-type]
+            (lambda: ToolCallDelta(name=[]), "name must be a str or None, not list"),  # type: ignore[arg-type]
+            (lambda: ToolCallDelta(arguments=[1]), "arguments must be a str, a mapping or None, not list"),  # type: ignore[arg-type]
+            (lambda: ToolCallDelta(on_server="no"), "on_server must be a bool, not str"),  # type: ignore[arg-type]
+            (lambda: ToolCallDelta(cut_off=1), "cut_off must be a bool, not int"),  # type: ignore[arg-type]
+            (lambda: Choice(index=None), "index must be an int, not NoneType"),  # type: ignore[arg-type]
+            (lambda: Choice(delta={"content": "Hi"}), "delta must be a Delta, not dict"),  # type: ignore[arg-type]
+            (lambda: Choice(finish_reason=0), "finish_reason must be a str or None, not int"),  # type: ignore[arg-type]
+            (lambda: CompletionChunk(choices=Choice()), "choices must be a tuple of Choice, not Choice"),  # type: ignore[arg-type]
+            (lambda: CompletionChunk(choices=(Delta(),)), "choices must hold Choice only, not Delta"),  # type: ignore[arg-type]
+            (lambda: CompletionChunk(error=OSError()), "error must be a str or None, not OSError"),  # type: ignore[arg-type]
+            (lambda: MessageState({}, Message()), "config must be a MessageConfig, not dict"),  # type: ignore[arg-type]
+            (lambda: MessageState(MessageConfig(), None), "message must be a Message, not NoneType"),  # type: ignore[arg-type]
+            (lambda: Tool("a", stream="no"), "stream must be a bool, not str"),  # type: ignore[arg-type]
+            (lambda: MessageConfig(cumulative_arguments=1), "cumulative_arguments must be a bool, not int"),  # type: ignore[arg-type]
+            (lambda: MessageConfig(emulate_structured_output="x"), "emulate_structured_output must be a bool, not str"),  # type: ignore[arg-type]
+        ],
+    )
+    def test_of_a_field_are_named_where_it_is_given(self, wrong: Callable[[], object], said: str) -> None:
+        with pytest.raises(TypeError, match=f"^{said}$"):
+            wrong()
+
+    def test_an_unknown_spelling_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="spelling must be 'delta' or 'whole', not 'all'"):
+            ToolCallDelta(spelling="all")  # type: ignore[arg-type]
+
+    def test_what_is_as_good_as_the_right_type_is_taken(self) -> None:
+        class Text(str):
+            __slots__ = ()
+
+        class Entry(ToolCallDelta):
+            pass
+
+        entries = [Entry(index=0, name=Text("pay"), arguments=MappingProxyType({"a": 1}))]
+        said = Delta(content=Text("Hi"), tool_calls=entries)  # type: ignore[arg-type]
+        chunk = CompletionChunk(choices=[Choice(delta=said, finish_reason=Text("stop"))])  # type: ignore[arg-type]
+        entries.clear()
+        state = finished([chunk])
+        assert (state.message.content, values(state)) == ("Hi", [(None, "pay", {"a": 1})])
+        assert isinstance(said.tool_calls, tuple)
 
     @pytest.mark.parametrize("name", ["", None, 7])
     def test_names_must_be_names(self, name: Any) -> None:
@@ -289,6 +382,14 @@ class TestErrors:
 
     def test_that_say_nothing_are_called_by_their_type(self) -> None:
         assert fail_message(fed([]), TimeoutError()).errors[0].message == "TimeoutError"
+
+        class UnspeakableError(Exception):
+            def __str__(self) -> str:
+                raise RuntimeError
+
+        assert fail_message(fed([]), UnspeakableError()).errors[0].message == "UnspeakableError"
+        for state in (fail_message(fed([]), ""), fed([CompletionChunk(error="")])):
+            assert state.errors[0].message == "the stream failed"
 
     def test_cancelling_is_no_error(self) -> None:
         state = stop_message(fed([text("Once")]))

@@ -199,8 +199,10 @@ class TestStructuredContent:
             if old is not MISSING and "stops" in old:
                 assert all(a is b for a, b in zip(old["stops"][:-1], new["stops"], strict=False))
 
-    def test_a_limit_after_the_last_brace_is_no_loss(self) -> None:
-        assert answered(text(TEXT), end("length")).outcome is Outcome.COMPLETE
+    @pytest.mark.parametrize("reason", ["length", "stop_sequence", "pause_turn"])
+    def test_any_early_end_after_the_last_brace_is_no_loss(self, reason: str) -> None:
+        assert answered(text(TEXT), end(reason)).outcome is Outcome.COMPLETE
+        assert answered(text(TEXT[:-1]), end(reason)).outcome is Outcome.TRUNCATED
 
     def test_a_limit_after_an_answer_and_a_call_may_have_cut_off_another_call(self) -> None:
         weather = call('{"city": "Rome"}', index=0, name="weather")
@@ -311,6 +313,17 @@ class TestEmulatedOutput:
         assert [state.message.tool_calls for state in states] == [(), (), ()]
         assert states[-1].message.content_resolved
 
+    def test_of_several_the_first_that_is_known_to_be_one_counts_and_nothing_shown_is_taken_back(self) -> None:
+        config = MessageConfig(response_schema=Itinerary, emulate_structured_output=True)
+        other = '{"title": "By ship", "stops": []}'
+        chunks = [call(other, index=0), call(TEXT, index=1, name="output"), call(index=0, name="output")]
+        states = trail(chunks, config)
+        seen = [state.message.content_resolved for state in states]
+        assert all(grows(old, new) for old, new in pairwise(seen))
+        ended = finish_message(reduce_chunk(states[-1], end())).message
+        assert (ended.outcome, ended.content_model) == (Outcome.COMPLETE, Itinerary.model_validate_json(TEXT))
+        assert ended.tool_calls == ()
+
     def test_the_name_can_be_chosen(self) -> None:
         state = self.emulated(call(TEXT, index=0, name="answer"), end(), output_name="answer")
         assert state.outcome is Outcome.COMPLETE
@@ -334,9 +347,10 @@ class TestEmulatedOutput:
         assert "'output'" in state.errors[0].message
 
     def test_prose_that_a_limit_cut_off_before_it_is_truncated(self) -> None:
-        state = self.emulated(text("I would go by"), end("length"))
-        assert state.outcome is Outcome.TRUNCATED
-        assert state.errors == ()
+        for reason in ("length", "pause_turn"):
+            state = self.emulated(text("I would go by"), end(reason))
+            assert state.outcome is Outcome.TRUNCATED
+            assert state.errors == ()
 
     @pytest.mark.parametrize("nothing", [None, "", " "])
     def test_without_arguments_is_an_empty_object_if_the_end_is_normal(self, nothing: str | None) -> None:

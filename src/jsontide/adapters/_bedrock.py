@@ -13,7 +13,7 @@ from jsontide.messages import CompletionChunk, Delta, ToolCallDelta
 
 _REASONS: Final = {
     "end_turn": "stop",
-    "stop_sequence": "stop",
+    "stop_sequence": "stop_sequence",
     "tool_use": "tool_calls",
     "max_tokens": "length",
     "model_context_window_exceeded": "length",

@@ -14,7 +14,7 @@ from jsontide.messages import CompletionChunk, Delta, ToolCallDelta
 
 _REASONS: Final = {
     "COMPLETE": "stop",
-    "STOP_SEQUENCE": "stop",
+    "STOP_SEQUENCE": "stop_sequence",
     "TOOL_CALL": "tool_calls",
     "MAX_TOKENS": "length",
     "ERROR_LIMIT": "length",

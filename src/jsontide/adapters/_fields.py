@@ -6,6 +6,7 @@ Rule: nothing raises on provider data. What is missing, `None`, or of another ty
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import partial
@@ -14,16 +15,19 @@ from typing import Final, cast
 NO_TEXT: Final = "\0not a text\0"
 """Stands for a piece of arguments that is of another type: it is no JSON anywhere, so nothing is run without it."""
 
+_DIGITS: Final = re.compile("[0-9]{1,18}")
+
 
 def field(event: object, *names: str) -> object:
     """Return the first of the named fields that is there, `None` if none is."""
     # The exact type is asked for first: most events are dicts, and an abstract class answers slowly.
-    get = event.get if type(event) is dict or isinstance(event, Mapping) else partial(_attribute, event)
-    for name in names:
-        value: object = get(name)
-        if value is not None:
-            return value
-    return None
+    if type(event) is dict:
+        for name in names:
+            if (value := event.get(name)) is not None:
+                return value
+        return None
+    get = event.get if isinstance(event, Mapping) else partial(_attribute, event)
+    return next((value for value in map(get, names) if value is not None), None)
 
 
 def text(event: object, *names: str) -> str | None:
@@ -37,8 +41,13 @@ def text(event: object, *names: str) -> str | None:
 
 
 def integer(event: object, *names: str) -> int | None:
+    """Return a field that is a number; some servers write it as a text of digits."""
     value = field(event, *names)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if type(value) is int:
+        return value
+    if isinstance(value, str):
+        return int(value) if _DIGITS.fullmatch(value) else None
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def flag(event: object, *names: str) -> bool:

@@ -103,7 +103,7 @@ def _call(memory: GeminiMemory, call: object) -> tuple[GeminiMemory, list[ToolCa
         return memory, []
     calls = memory.calls + (name is not None)
     if name is not None and not goes_on and not partials:
-        whole = ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=arguments(call, "args") or {})
+        whole = ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=arguments(call, "args"))
         return GeminiMemory(calls), [whole]
     begun = no_arguments() if name is not None or memory.arguments is None else memory.arguments
     grown, more = with_partials(begun, partials, arguments(call, "args"))

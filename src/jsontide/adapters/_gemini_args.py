@@ -14,10 +14,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, cast
 
+from jsontide._growing import joined, waits
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.adapters._fields import field, flag, has, text
-from jsontide.snapshots import SnapshotState, add_value, create_snapshot_state, finish
+from jsontide.snapshots import SnapshotConflict, SnapshotState, add_value, create_snapshot_state, finish
 
 _MOST_EXACT: Final = 2**53
 _DEEPEST: Final = 512
@@ -81,8 +82,13 @@ def _so_far(arguments: Arguments, whole: str | Mapping[str, object] | None) -> _
 
 
 def closing(arguments: Arguments) -> str:
-    """Return the text that closes the arguments, nothing if they are not whole."""
-    return "" if arguments.is_broken or arguments.unfinished else finish(arguments.written)[1]
+    """Return the text that closes the arguments, nothing if they are not whole, or not what was written."""
+    if arguments.is_broken or arguments.unfinished:
+        return ""
+    try:
+        return finish(arguments.written)[1]
+    except SnapshotConflict:
+        return ""
 
 
 def path_of(written: str) -> Path | None:
@@ -142,7 +148,7 @@ def _put(value: _Slot, path: Path, partial: object) -> _Slot:
 def _leaf(before: _Slot, partial: object) -> _Slot:
     piece = text(partial, "stringValue", "string_value")
     if isinstance(before, str):
-        return before + (piece or "")
+        return _longer(before, piece or "")
     if before is not MISSING:
         return MISSING
     if piece is not None:
@@ -154,6 +160,14 @@ def _leaf(before: _Slot, partial: object) -> _Slot:
     if isinstance(truth, bool):
         return truth
     return None if has(partial, "nullValue", "null_value") else MISSING
+
+
+def _longer(before: str, piece: str) -> str:
+    """Pieces may have been cut between the two halves of a character."""
+    if not waits(before):
+        return before + piece
+    added, held = joined(before[-1], piece)
+    return before[:-1] + added + held
 
 
 def _number(number: float) -> int | float:

@@ -1,6 +1,7 @@
 """Bytes or text cut anywhere in, whole lines out.
 
 Rule: nothing raises on a stream. Bytes that are not UTF-8 become U+FFFD; a byte order mark at the start is passed over.
+A line that is too long is the end: neither it nor what follows is kept.
 """
 
 from __future__ import annotations
@@ -29,16 +30,44 @@ class LineState:
     is_start: bool = True
     after_cr: bool = False
     """Whether a LF that comes next belongs to the line end before it."""
+    is_too_long: bool = False
+    """Whether there was a line with more characters than it may have."""
 
 
-def split_lines(state: LineState, chunk: str | bytes) -> tuple[LineState, list[str]]:
-    """Return the state after a chunk, and the lines that it ended."""
+def split_lines(state: LineState, chunk: str | bytes, most: int) -> tuple[LineState, list[str]]:
+    """Return the state after a chunk, and the lines that it ended, each of so many characters at most."""
+    before = state
     state, text = _decoded(state, chunk)
+    if before.is_too_long:
+        return before, []
     if state.after_cr and text:
         text = text[1:] if text[0] == "\n" else text
         state = replace(state, after_cr=False)
     if not text:
         return state, []
+    if len(state.line) + len(text) > most:
+        return _checked(*_split(state, text), most)
+    return _split(state, text)
+
+
+def check_most(most: object) -> None:
+    """Refuse a limit that is none."""
+    if not isinstance(most, int) or isinstance(most, bool):
+        message = f"max_chars must be an int, not {type(most).__name__}"
+        raise TypeError(message)
+    if most < 1:
+        message = f"max_chars must be at least 1, not {most}"
+        raise ValueError(message)
+
+
+def _checked(state: LineState, lines: list[str], most: int) -> tuple[LineState, list[str]]:
+    lengths = [*map(len, lines), len(state.line)]
+    if max(lengths) <= most:
+        return state, lines
+    return TOO_LONG, lines[: next(at for at, length in enumerate(lengths) if length > most)]
+
+
+def _split(state: LineState, text: str) -> tuple[LineState, list[str]]:
     parts: list[str] = _ANY_END.split(text) if state.ends_at_cr else text.split("\n")
     line = state.line.append(parts[0])
     if len(parts) == 1:
@@ -69,5 +98,9 @@ def _decoded(state: LineState, chunk: str | bytes) -> tuple[LineState, str]:
     return replace(state, pending=pending, is_start=False), text
 
 
+MOST: Final = 100_000_000
+"""Characters of a line or an event, unless another limit is asked for; the parser takes as many."""
 ANY_LINE: Final = LineState()
 LF_LINE: Final = LineState(ends_at_cr=False)
+TOO_LONG: Final = LineState(is_too_long=True)
+"""Where nothing more is read."""

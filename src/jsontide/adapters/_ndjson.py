@@ -1,13 +1,14 @@
 """The bytes of newline-delimited JSON in, its lines out, each to be read as one document.
 
 Rule: nothing raises on a stream. Blank lines are passed over; the last line needs no line end.
+A line that is too long is an error, and the end: nothing that follows is read.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jsontide.adapters._lines import LF_LINE, LineState, last_line, split_lines
+from jsontide.adapters._lines import LF_LINE, MOST, LineState, check_most, last_line, split_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,17 @@ class NdjsonState:
     """Where a stream of lines stands; it never changes."""
 
     lines: LineState = LF_LINE
+    max_chars: int = MOST
+    """The most that a line may have."""
+
+    def __post_init__(self) -> None:
+        if self.max_chars is not MOST:
+            check_most(self.max_chars)
+
+    @property
+    def error(self) -> str | None:
+        """Why nothing more is read, if it is not."""
+        return f"a line is longer than {self.max_chars} characters" if self.lines.is_too_long else None
 
 
 def decode_ndjson(state: NdjsonState, chunk: str | bytes) -> tuple[NdjsonState, tuple[str, ...]]:
@@ -28,8 +40,8 @@ def decode_ndjson(state: NdjsonState, chunk: str | bytes) -> tuple[NdjsonState, 
     ((), ('{"b": 2}',))
     """
     _check(state)
-    lines, ended = split_lines(state.lines, chunk)
-    return NdjsonState(lines), _not_blank(ended)
+    lines, ended = split_lines(state.lines, chunk, state.max_chars)
+    return NdjsonState(lines, state.max_chars), _not_blank(ended)
 
 
 def finish_ndjson(state: NdjsonState) -> tuple[str, ...]:

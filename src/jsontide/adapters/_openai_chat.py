@@ -12,12 +12,32 @@ from jsontide.adapters._fields import arguments, field, integer, items, text
 from jsontide.messages import Choice, CompletionChunk, Delta, ToolCallDelta
 
 _REASONS: Final = {
+    "stop": "stop",
+    "tool_calls": "tool_calls",
+    "length": "length",
+    "complete": "stop",
+    "end_turn": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
     "function_call": "tool_calls",
-    "model_length": "length",
-    "max_tokens": "length",
+    "tool_call": "tool_calls",
+    "tool_use": "tool_calls",
     "insufficient_system_resource": "length",
+    "max_output_tokens": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "blocklist": "content_filter",
+    "prohibited_content": "content_filter",
+    "recitation": "content_filter",
+    "safety": "content_filter",
+    "spii": "content_filter",
+    "malformed_function_call": "malformed",
     "abort": "error",
+    "cancelled": "error",
+    "timeout": "error",
 }
+"""In lower case; most are words of others, which servers put into this form as they are."""
+_FILTER: Final = "content_filter"
 
 
 def openai_chat_chunk(event: object) -> CompletionChunk | None:
@@ -37,12 +57,19 @@ def openai_chat_chunk(event: object) -> CompletionChunk | None:
 
 
 def _choice(choice: object) -> Choice:
-    reason = text(choice, "finish_reason")
     return Choice(
         index=integer(choice, "index") or 0,
         delta=_delta(field(choice, "delta"), text(choice, "text")),
-        finish_reason=_REASONS.get(reason, reason) if reason else None,
+        finish_reason=_reason(text(choice, "finish_reason")),
     )
+
+
+def _reason(said: str | None) -> str | None:
+    """Some servers write a word large, or add what was filtered: `content_filter: SAFETY`."""
+    if not said:
+        return None
+    word = said.lower()
+    return _FILTER if word.startswith(_FILTER) else _REASONS.get(word, said)
 
 
 def _delta(delta: object, completion: str | None) -> Delta:

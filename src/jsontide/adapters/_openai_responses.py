@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 from jsontide.adapters._fields import NO_TEXT, arguments, field, integer, items, text
-from jsontide.adapters._telling import call_chunk, delta_chunk, end_chunk
+from jsontide.adapters._telling import call_chunk, delta_chunk
 from jsontide.messages import CompletionChunk, Delta, Spelling, ToolCallDelta
 
 _CALLS: Final = ("function_call", "custom_tool_call")
@@ -78,11 +78,11 @@ def _item_added(event: object) -> CompletionChunk | None:
 
 
 def _item_done(event: object) -> CompletionChunk | None:
-    is_whole = text(field(event, "item"), "status") in {None, "completed"}
-    return _item(event, close='"' if is_whole else "", spelling="whole")
+    cut_off = _is_cut_off(field(event, "item"))
+    return _item(event, close="" if cut_off else '"', spelling="whole", cut_off=cut_off)
 
 
-def _item(event: object, close: str, spelling: Spelling) -> CompletionChunk | None:
+def _item(event: object, close: str, spelling: Spelling, *, cut_off: bool = False) -> CompletionChunk | None:
     item = field(event, "item")
     kind = text(item, "type")
     if kind not in _CALLS:
@@ -95,26 +95,49 @@ def _item(event: object, close: str, spelling: Spelling) -> CompletionChunk | No
             name=text(item, "name"),
             arguments=f'"{_escaped(item, "input")}{close}' if is_text else arguments(item, "arguments"),
             spelling=spelling,
+            cut_off=cut_off,
         )
     )
 
 
+def _is_cut_off(item: object) -> bool:
+    """Tell whether an item that is done is not whole: it was cut off even if the response goes on, and completes.
+
+    A call that a program of the model made is in progress when it is done: its result is waited for.
+    """
+    status = text(item, "status")
+    if status == "in_progress":
+        return not field(item, "arguments", "input")
+    return status not in {None, "completed"}
+
+
 def _completed(event: object) -> CompletionChunk:
     response = field(event, "response")
-    status = text(response, "status")
+    status = text(response, "status") or "completed"
     if status in {"failed", "cancelled"}:
         return _failed(event)
     if status == "incomplete":
         return _incomplete(event)
-    outputs = items(response, "output")
-    has_calls = any(text(item, "type") in _CALLS for item in outputs)
-    return end_chunk("tool_calls" if has_calls else "stop")
+    has_calls = any(text(item, "type") in _CALLS for item in items(response, "output"))
+    normal = "tool_calls" if has_calls else "stop"
+    return _end(response, normal if status == "completed" else status)
 
 
 def _incomplete(event: object) -> CompletionChunk:
-    reason = text(field(field(event, "response"), "incomplete_details"), "reason")
+    response = field(event, "response")
+    reason = text(field(response, "incomplete_details"), "reason")
     # Whatever else ended it early, of what was to come some is missing.
-    return end_chunk("content_filter" if reason == "content_filter" else "length")
+    return _end(response, "content_filter" if reason == "content_filter" else "length")
+
+
+def _end(response: object, reason: str) -> CompletionChunk:
+    """The last event repeats all items: those that were cut off may have had no event of their own that said so."""
+    calls = [item for item in items(response, "output") if text(item, "type") in _CALLS and _is_cut_off(item)]
+    return delta_chunk(Delta(tool_calls=tuple(map(_cut_off, calls))), reason)
+
+
+def _cut_off(item: object) -> ToolCallDelta:
+    return ToolCallDelta(id=text(item, "call_id"), name=text(item, "name"), cut_off=True)
 
 
 def _failed(event: object) -> CompletionChunk:

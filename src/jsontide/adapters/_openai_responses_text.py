@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, reduce
 from typing import Final, Literal, TypeAlias
 
 from jsontide._growing import NO_TEXT, GrowingText
@@ -27,6 +27,7 @@ _PARTS: Final[dict[str, tuple[_Kind, str]]] = {
     "summary_text": ("summary", "text"),
 }
 """What the types of parts hold, and where."""
+_UNITS: Final = "utf-16-le"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,18 @@ class Streamed:
     """What deltas brought of each part of a response, by its place."""
 
     parts: Mapping[_Place, GrowingText] = field(default_factory=dict)
+    place: _Place | None = None
+    """Where the part is that grows; it is put to the others when another one does."""
+    text: GrowingText = NO_TEXT
+
+    def at(self, place: _Place) -> GrowingText:
+        return self.text if place == self.place else self.parts.get(place, NO_TEXT)
+
+    def grown(self, place: _Place, piece: str) -> Streamed:
+        text = self.at(place).append(piece)
+        if place == self.place or self.place is None:
+            return Streamed(self.parts, place, text)
+        return Streamed({**self.parts, self.place: self.text}, place, text)
 
 
 def with_event(streamed: Streamed, event: object) -> tuple[Streamed, Delta | None]:
@@ -42,23 +55,21 @@ def with_event(streamed: Streamed, event: object) -> tuple[Streamed, Delta | Non
     if kind == "response.created":
         return Streamed(), None
     if kind in _DELTAS:
-        return _grown(streamed, [(_place(event, _DELTAS[kind]), text(event, "delta") or "")]), None
+        return streamed.grown(_place(event, _DELTAS[kind]), text(event, "delta") or ""), None
     pieces = [(place, _missing(streamed, place, whole)) for place, whole in _wholes(kind, event)]
     if not any(piece for _, piece in pieces):
         return streamed, None
-    return _grown(streamed, pieces), _delta(pieces)
-
-
-def _grown(streamed: Streamed, pieces: Iterable[_Piece]) -> Streamed:
-    parts = dict(streamed.parts)
-    for place, piece in pieces:
-        parts[place] = parts.get(place, NO_TEXT).append(piece)
-    return Streamed(parts)
+    return reduce(lambda so_far, piece: so_far.grown(*piece), pieces, streamed), _delta(pieces)
 
 
 def _missing(streamed: Streamed, place: _Place, whole: str) -> str:
-    before = str(streamed.parts.get(place, NO_TEXT))
-    return whole[len(before) :] if whole.startswith(before) else ""
+    before = str(streamed.at(place))
+    if whole.startswith(before):
+        return whole[len(before) :]
+    # Deltas may have been cut between the two halves of a character.
+    written, all_of_it = before.encode(_UNITS, "surrogatepass"), whole.encode(_UNITS, "surrogatepass")
+    missing = all_of_it[len(written) :] if all_of_it.startswith(written) else b""
+    return missing.decode(_UNITS, "surrogatepass")
 
 
 def _delta(pieces: Iterable[_Piece]) -> Delta:

@@ -1,6 +1,7 @@
 """The bytes of a server-sent event stream in, its events out, by the rules of the WHATWG HTML standard, section 9.2.
 
 Rule: nothing raises on a stream; an event that the end cuts off is dropped, as the standard says.
+An event that is too long is an error, and the end: nothing that follows is read.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from jsontide._growing import NO_TEXT, GrowingText
-from jsontide.adapters._lines import ANY_LINE, LineState, split_lines
+from jsontide.adapters._lines import ANY_LINE, MOST, TOO_LONG, LineState, check_most, split_lines
 
 _DIGITS: Final = re.compile("[0-9]{1,18}")
 
@@ -39,6 +40,17 @@ class SseState:
     event: str = ""
     id: str = ""
     retry: int | None = None
+    max_chars: int = MOST
+    """The most that an event or a line may have."""
+
+    def __post_init__(self) -> None:
+        if self.max_chars is not MOST:
+            check_most(self.max_chars)
+
+    @property
+    def error(self) -> str | None:
+        """Why nothing more is read, if it is not."""
+        return f"an event is longer than {self.max_chars} characters" if self.lines.is_too_long else None
 
 
 def decode_sse(state: SseState, chunk: str | bytes) -> tuple[SseState, tuple[SseEvent, ...]]:
@@ -54,12 +66,14 @@ def decode_sse(state: SseState, chunk: str | bytes) -> tuple[SseState, tuple[Sse
     if not isinstance(state, SseState):
         message = f"a state must be an SseState, not {type(state).__name__}"
         raise TypeError(message)
-    lines, ended = split_lines(state.lines, chunk)
+    lines, ended = split_lines(state.lines, chunk, state.max_chars)
     state = replace(state, lines=lines)
-    events = []
+    events: list[SseEvent] = []
     for line in ended:
         if line:
             state = _field(state, line)
+            if len(state.data) > state.max_chars + 1:  # the last newline is not part of the data
+                return replace(state, lines=TOO_LONG, data=NO_TEXT), tuple(events)
             continue
         # If the data buffer is an empty string, set the data buffer and the event type buffer to the empty string.
         if state.data:

@@ -23,9 +23,10 @@ _CORRUPT: Final = CompletionChunk(error="an event of the stream is not JSON")
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """Nothing but white space and a byte order mark so far, of which nothing need be kept but a space before a line."""
+    """Nothing but white space and a byte order mark so far, which may be cut off."""
 
-    before: bytes = b""
+    after_space: bool = False
+    """Whether there is a space before what comes next: such a line is no field of an event."""
 
 
 WireState: TypeAlias = Undecided | SseState | NdjsonState
@@ -35,17 +36,16 @@ def decode_wire(state: WireState, chunk: str | bytes) -> tuple[WireState, list[o
     """Return the state after a chunk, and the events that it completed; `DONE` where the server says so."""
     data = chunk.encode("utf-8", "replace") if isinstance(chunk, str) else bytes(chunk)
     if isinstance(state, Undecided):
-        data = state.before + data
-        state = _decided(data)
+        state, data = _decided(state, data)
     match state:
         case Undecided():
             return state, []
         case SseState():
             state, events = decode_sse(state, data)
-            return state, _read(event.data for event in events)
+            return state, _read(event.data for event in events) + _failure(state)
         case NdjsonState():
             state, lines = decode_ndjson(state, data)
-            return state, _read(lines)
+            return state, _read(lines) + _failure(state)
 
 
 def finish_wire(state: WireState) -> list[object]:
@@ -53,11 +53,18 @@ def finish_wire(state: WireState) -> list[object]:
     return _read(finish_ndjson(state)) if isinstance(state, NdjsonState) else []
 
 
-def _decided(data: bytes) -> WireState:
-    begun = data.lstrip(BLANK)[:1]
+def _failure(state: SseState | NdjsonState) -> list[object]:
+    return [] if state.error is None else [CompletionChunk(error=state.error)]
+
+
+def _decided(state: Undecided, data: bytes) -> tuple[WireState, bytes]:
+    """Return the form of the stream, if it is known now, and what there is to read."""
+    begun = data.lstrip(BLANK)
+    blank = data.removesuffix(begun)
+    after_space = blank.endswith((b" ", b"\t")) if blank else state.after_space
     if not begun:
-        return Undecided(b" " if data.endswith((b" ", b"\t")) else b"")
-    return NdjsonState() if begun == b"{" else SseState()
+        return Undecided(after_space), b""
+    return NdjsonState() if begun.startswith(b"{") else SseState(), b" " * after_space + begun
 
 
 def _read(texts: Iterable[str]) -> list[object]:

@@ -29,8 +29,13 @@ class _Call:
     name: str | None = None
     """`None` until it is known."""
     _text: GrowingText = NO_TEXT
+    _held: str = ""
+    """Half a character at the end of the text, which waits for its other half."""
     _document: Document
     _on_server: bool = False
+    _is_cut_off: bool = False
+    _is_hidden: bool = False
+    """Whether a message that grows does not show it: the server runs it, or it is the answer, or it may become that."""
 
     @property
     def arguments(self) -> str:

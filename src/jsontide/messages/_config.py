@@ -7,6 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Final
 
+from jsontide.messages._check import check_flags
 from jsontide.messages._document import UNKNOWN, Lens, check_lens
 
 RESERVED: Final = "output"
@@ -28,6 +29,8 @@ class Tool:
         if not isinstance(self.name, str) or not self.name:
             message = f"a tool must have a name, not {self.name!r}"
             raise ValueError(message)
+        if self.stream is not None:
+            check_flags(self, "stream")
         object.__setattr__(self, "schema", _kept(self.schema))
 
     @property
@@ -51,23 +54,26 @@ class MessageConfig:
     """The name of that tool."""
     cumulative_arguments: bool = False
     """Whether the provider sends all arguments so far, each time."""
+    _emulates: bool = field(init=False, repr=False, compare=False)
     _answer: Lens | None = field(init=False, repr=False, compare=False)
     """How the answer is looked at."""
     _lenses: dict[str, Lens] = field(init=False, repr=False, compare=False)
     """How the arguments of each tool are looked at."""
 
     def __post_init__(self) -> None:
+        check_flags(self, "emulate_structured_output", "cumulative_arguments")
         tools = _checked(self.tools)
         object.__setattr__(self, "tools", tools)
         object.__setattr__(self, "response_schema", _kept(self.response_schema))
         if not isinstance(self.output_name, str) or not self.output_name:
             message = f"the emulated output must have a name, not {self.output_name!r}"
             raise ValueError(message)
+        object.__setattr__(self, "_emulates", self.emulate_structured_output and self.response_schema is not None)
         names = [tool.name for tool in tools]
-        for name in names:
-            if names.count(name) > 1:
-                message = f"two tools are called {name!r}"
-                raise ValueError(message)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            message = f"two tools are called {twice!r}"
+            raise ValueError(message)
         if self._emulates and self.output_name in names:
             message = (
                 f"the name {self.output_name!r} is reserved for the emulated output: rename the tool, or output_name"
@@ -79,10 +85,6 @@ class MessageConfig:
         for lens in (answer, *self._lenses.values()):
             check_lens(lens)
 
-    @property
-    def _emulates(self) -> bool:
-        return self.emulate_structured_output and self.response_schema is not None
-
     def _lens_of(self, name: str | None) -> Lens | None:
         """Return how the arguments of a tool are looked at, `None` for those that were not offered."""
         if name is None:
@@ -92,6 +94,10 @@ class MessageConfig:
     def _is_output(self, name: str | None) -> bool:
         """Tell whether a call of this name is the answer itself."""
         return self._emulates and name == self.output_name
+
+    def _hides(self, name: str | None) -> bool:
+        """Tell whether a call of this name is the answer, or may still turn out to be."""
+        return self._emulates and (name is None or name == self.output_name)
 
     def _knows(self, name: str) -> bool:
         return not self._lenses or name in self._lenses

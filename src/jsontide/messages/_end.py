@@ -1,7 +1,7 @@
 """How a message ended in, the outcome of each call and of the whole out.
 
 A call is complete when the provider told how the message ended, its arguments are all there, and they are valid.
-A stream that just ends has told nothing, so nothing of it can be run.
+A stream that just ends has told nothing, so nothing of it can be run; nor can it if nobody knows what was told.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from jsontide._errors import Reason
 from jsontide._growing import GrowingText
 from jsontide._values import JsonValue
 from jsontide.messages._calls import CompleteCall, PartialCall, ToolCall
-from jsontide.messages._chunks import CONTENT_FILTER, ERROR, LENGTH, MALFORMED, NORMAL, REFUSAL
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import Document, closed, grown
 from jsontide.messages._outcome import ErrorKind, MessageError, Outcome, Source
+from jsontide.messages._reasons import AS_ASKED, CONTENT_FILTER, ERROR, MALFORMED, NORMAL, REFUSAL, is_known
 
 _WITHHELD: Final = (Outcome.CANCELLED, Outcome.REFUSED, Outcome.FILTERED)
 _UNTOLD: Final = "the stream ended before the provider told how the message ends"
 _FAILED: Final = "the provider says that it failed"
+_CUT_OFF: Final = "the provider says that the call broke off"
 _NO_ARGUMENTS: Final = "{}"
 
 
@@ -103,14 +104,31 @@ def _break_off(document: Document, source: Source) -> MessageError:
 def concluded(call: PartialCall, end: End, source: Source, config: MessageConfig) -> tuple[ToolCall, Errors]:
     """Return a call as it is when its message has ended, and what was wrong with it."""
     call = with_arguments(call, end)
-    found = judged(call._document, end, source)
+    found = _trusted(judged_call(call, end, source), end, source)
     fault = _fault(call, end, source, config)
     if found.outcome is Outcome.COMPLETE and fault is None:
         return _complete(call, found.document), ()
     outcome = Outcome.INVALID if found.outcome is Outcome.COMPLETE else found.outcome
     errors = found.errors if fault is None or found.errors else (fault,)
     first = next(iter(errors), None)
-    return replace(call, _document=found.document, status=outcome, error=first), errors  # type: ignore[arg-type]
+    ended = replace(call, _document=found.document, _is_hidden=False, status=outcome, error=first)  # type: ignore[arg-type]
+    return ended, errors
+
+
+def judged_call(call: PartialCall, end: End, source: Source) -> Judged:
+    """Tell whether the arguments of a call are complete and valid; those that the provider says broke off never are."""
+    found = judged(call._document, end, source)
+    if not call._is_cut_off or found.outcome is not Outcome.COMPLETE:
+        return found
+    return Judged(Outcome.TRUNCATED, found.document, (MessageError(ErrorKind.JSON, source, _CUT_OFF),))
+
+
+def _trusted(found: Judged, end: End, source: Source) -> Judged:
+    """What a provider means by a word of its own may be that the call must not be run."""
+    if found.outcome is not Outcome.COMPLETE or end.reason is None or is_known(end.reason):
+        return found
+    said = f"the message ended with {end.reason!r}, and it is not known what that means"
+    return Judged(Outcome.TRUNCATED, found.document, (MessageError(ErrorKind.TRANSPORT, source, said),))
 
 
 def _complete(call: PartialCall, document: Document) -> CompleteCall:
@@ -127,8 +145,12 @@ def _complete(call: PartialCall, document: Document) -> CompleteCall:
 
 def with_arguments(call: PartialCall, end: End) -> PartialCall:
     """A provider that told a normal end, but no arguments, means that there are none."""
+    if call._held:
+        # A half that nothing came for.
+        text, document = call._text.append(call._held), grown(call._document, call._held)
+        call = replace(call, _text=text, _held="", _document=document)
     is_normal = end.reason in NORMAL and end.outcome is Outcome.COMPLETE
-    if not is_normal or call.arguments.strip():
+    if not is_normal or call._is_cut_off or call.arguments.strip():
         return call
     return replace(call, _text=GrowingText(_NO_ARGUMENTS), _document=grown(call._document, _NO_ARGUMENTS))
 
@@ -158,6 +180,6 @@ def overall(end: End, parts: Sequence[Outcome], *, has_answer: bool, has_text: b
         return Outcome.TRUNCATED
     if Outcome.INVALID in parts:
         return Outcome.INVALID
-    if end.reason == LENGTH:
+    if end.reason not in AS_ASKED:
         return Outcome.COMPLETE if has_answer and len(parts) == 1 else Outcome.TRUNCATED
     return Outcome.COMPLETE if parts or has_text else Outcome.EMPTY

@@ -13,27 +13,30 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import cast
 
+from jsontide._growing import joined, waits
 from jsontide.messages._calls import PartialCall
 from jsontide.messages._chunks import ToolCallDelta
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import grown, new_document, seen
+from jsontide.messages._roster import Roster
 
-Calls = tuple[PartialCall, ...]
 
-
-def merged(calls: Calls, entries: Iterable[ToolCallDelta], config: MessageConfig) -> Calls:
+def merged(calls: Roster, entries: Iterable[ToolCallDelta], config: MessageConfig) -> Roster:
     """Return the calls after the entries of one chunk."""
     for entry in _cumulative(entries) if config.cumulative_arguments else entries:
         position = _place(calls, entry)
-        if position is None and _is_empty(entry):
+        # No call is complete while its message grows.
+        before = None if position is None else cast("PartialCall", calls[position])
+        if position is None or before is None or _begins_another(before, entry):
+            if not _is_empty(entry):
+                call = _with(_new_call(len(calls), entry, config), entry, config)
+                calls = calls.put(len(calls), None, call, is_answer=config._is_output(call.name))
             continue
-        if position is None:
-            calls = (*calls, _with(_new_call(len(calls), entry), entry, config))
-            continue
-        call = _with(calls[position], entry, config)
-        if call is not calls[position]:
-            calls = (*calls[:position], call, *calls[position + 1 :])
+        call = _with(before, entry, config)
+        if call is not before:
+            calls = calls.put(position, before, call, is_answer=config._is_output(call.name))
     return calls
 
 
@@ -41,36 +44,24 @@ def _cumulative(entries: Iterable[ToolCallDelta]) -> Iterable[ToolCallDelta]:
     return (replace(entry, spelling="whole") for entry in entries)
 
 
-def _place(calls: Calls, entry: ToolCallDelta) -> int | None:
-    """Return the position of the call that an entry goes on with, `None` if it begins one."""
-    position = _of_index(calls, entry) if entry.index is not None else _of_none(calls, entry)
-    if position is None or _begins_another(calls[position], entry):
-        return None
-    return position
+def _place(calls: Roster, entry: ToolCallDelta) -> int | None:
+    """Return the position of the call that an entry goes on with, unless it begins another."""
+    return _of_none(calls, entry) if entry.index is None else _of_index(calls, entry.index, entry)
 
 
-def _of_index(calls: Calls, entry: ToolCallDelta) -> int | None:
-    same = [position for position, call in enumerate(calls) if call.index == entry.index]
-    mine = [position for position in same if entry.id and calls[position].id == entry.id]
-    if same:
-        return (mine or same)[-1]
-    # The index is new, but an id without a name can only be a repeated one.
-    return None if entry.name else _of_id(calls, entry)
+def _of_index(calls: Roster, index: int, entry: ToolCallDelta) -> int | None:
+    found = calls.of_index(index, entry.id)
+    # If the index is new, an id without a name can only be a repeated one.
+    return calls.of_id(entry.id) if found is None and not entry.name else found
 
 
-def _of_none(calls: Calls, entry: ToolCallDelta) -> int | None:
-    found = _of_id(calls, entry)
-    if found is not None:
-        return found
-    still_open = (position for position in reversed(range(len(calls))) if not calls[position]._document.is_complete)
-    last = len(calls) - 1 if calls and not entry.name and _is_blank(entry.arguments) else None
-    return next(still_open, last)
-
-
-def _of_id(calls: Calls, entry: ToolCallDelta) -> int | None:
-    if not entry.id:
-        return None
-    return next((position for position in reversed(range(len(calls))) if calls[position].id == entry.id), None)
+def _of_none(calls: Roster, entry: ToolCallDelta) -> int | None:
+    found = calls.of_id(entry.id)
+    if found is None:
+        found = calls.last_open()
+    if found is None and len(calls) and not entry.name and _is_blank(entry.arguments):
+        return len(calls) - 1
+    return found
 
 
 def _is_empty(entry: ToolCallDelta) -> bool:
@@ -95,17 +86,32 @@ def _is_blank(arguments: str | Mapping[str, object] | None) -> bool:
     return arguments is None or (isinstance(arguments, str) and not arguments.strip())
 
 
-def _new_call(position: int, entry: ToolCallDelta) -> PartialCall:
-    index = position if entry.index is None else entry.index
-    return PartialCall(index=index, _document=new_document(), _on_server=entry.on_server)
+def _new_call(position: int, entry: ToolCallDelta, config: MessageConfig) -> PartialCall:
+    return PartialCall(
+        index=position if entry.index is None else entry.index,
+        _document=new_document(),
+        _on_server=entry.on_server,
+        _is_hidden=entry.on_server or config._hides(None),
+    )
 
 
 def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> PartialCall:
     name = call.name or entry.name or None
-    piece = _piece(call, entry)
+    held, piece = call._held, _piece(call, entry)
+    if piece and (held or waits(piece)):
+        # All of the text has the half that waits in it.
+        piece, held = joined(held if _goes_on(entry) else "", piece)
     document = grown(seen(call._document, config._lens_of(name)), piece)
     call_id = call.id or entry.id or None
-    if name == call.name and call_id == call.id and document is call._document and not piece:
+    is_cut_off = call._is_cut_off or entry.cut_off
+    if (
+        not piece
+        and document is call._document
+        and name == call.name
+        and call_id == call.id
+        and is_cut_off is call._is_cut_off
+        and held == call._held
+    ):
         return call
     # Spelled out: this is what every delta costs.
     return PartialCall(
@@ -113,8 +119,11 @@ def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> Par
         id=call_id,
         name=name,
         _text=call._text.append(piece),
+        _held=held,
         _document=document,
         _on_server=call._on_server,
+        _is_cut_off=is_cut_off,
+        _is_hidden=call._on_server or config._hides(name),
     )
 
 
@@ -130,6 +139,11 @@ def _piece(call: PartialCall, entry: ToolCallDelta) -> str:
         return ""
     # What contradicts the text before it is kept: then it is no JSON, and nothing is run.
     return whole.removeprefix(before)
+
+
+def _goes_on(entry: ToolCallDelta) -> bool:
+    """Tell whether the arguments of an entry are more of the text, and not all of it."""
+    return isinstance(entry.arguments, str) and entry.spelling == "delta"
 
 
 def _written(arguments: str | Mapping[str, object]) -> str:

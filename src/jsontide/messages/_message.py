@@ -8,7 +8,9 @@ from jsontide._growing import NO_TEXT, GrowingText
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.messages._calls import ToolCall, shortened
 from jsontide.messages._document import Document
+from jsontide.messages._halves import NOTHING_HELD, Held
 from jsontide.messages._outcome import MessageError, Outcome
+from jsontide.messages._roster import NO_CALLS, Roster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -16,10 +18,8 @@ class Message:
     """What the model has said so far; it never changes."""
 
     role: str = "assistant"
-    tool_calls: tuple[ToolCall, ...] = ()
-    """The calls, in the order in which they began."""
     finish_reason: str | None = None
-    """Why the provider says that it ended: `stop`, `tool_calls`, `length`, `content_filter`, `refusal`, or its own."""
+    """Why the provider says that it ended: `stop`, `tool_calls`, `length`, `content_filter`, another or its own."""
     outcome: Outcome = Outcome.STREAMING
     """What the end means."""
     errors: tuple[MessageError, ...] = ()
@@ -29,7 +29,14 @@ class Message:
     _content: GrowingText = NO_TEXT
     _reasoning: GrowingText = NO_TEXT
     _refusal: GrowingText = NO_TEXT
+    _held: Held = NOTHING_HELD
     _document: Document | None = None
+    _calls: Roster = NO_CALLS
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls, in the order in which they began."""
+        return self._calls.shown
 
     @property
     def content(self) -> str:

@@ -5,21 +5,24 @@ Rule: a state is a value. Old ones stay valid and can be fed again; nothing rais
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 from jsontide._values import MISSING
 from jsontide.messages._calls import PartialCall, ToolCall
-from jsontide.messages._chunks import CONTENT_FILTER, ERROR, LENGTH, MALFORMED, NORMAL, REFUSAL, Choice, CompletionChunk
+from jsontide.messages._check import wrong_type
+from jsontide.messages._chunks import Choice, CompletionChunk
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import Document, grown, new_document
-from jsontide.messages._end import End, Errors, concluded, errors_in, judged, overall, with_arguments
+from jsontide.messages._end import End, Errors, concluded, errors_in, judged, judged_call, overall, with_arguments
+from jsontide.messages._halves import NOTHING_HELD, mended
 from jsontide.messages._merge import merged
 from jsontide.messages._message import Message
 from jsontide.messages._outcome import ErrorKind, MessageError, Outcome
+from jsontide.messages._reasons import AS_ASKED, worse
+from jsontide.messages._roster import Roster, roster_of
 
-_FINAL: Final = (CONTENT_FILTER, ERROR, MALFORMED, REFUSAL)
-"""Finish reasons after which nothing can be run; no later one replaces them, and a limit gives way to these only."""
 _NO_ANSWER: Final = "the answer was expected as a call of {!r}, and there is none"
 
 
@@ -29,8 +32,12 @@ class MessageState:
 
     config: MessageConfig
     message: Message
-    _calls: tuple[PartialCall, ...] = ()
-    """All calls while the message grows, those included that are not shown."""
+
+    def __post_init__(self) -> None:
+        if type(self.config) is not MessageConfig and not isinstance(self.config, MessageConfig):
+            raise wrong_type("config", "a MessageConfig", self.config)
+        if type(self.message) is not Message and not isinstance(self.message, Message):
+            raise wrong_type("message", "a Message", self.message)
 
     @property
     def outcome(self) -> Outcome:
@@ -101,9 +108,17 @@ def fail_message(state: MessageState, error: BaseException | str) -> MessageStat
         raise TypeError(message)
     if state.is_over:
         return state
-    said = str(error) or type(error).__name__
-    failure = MessageError(ErrorKind.TRANSPORT, "stream", said, cause=None if isinstance(error, str) else error)
+    failure = MessageError(ErrorKind.TRANSPORT, "stream", _said(error), cause=None if isinstance(error, str) else error)
     return _ended(state, End(state.message.finish_reason, failure=failure))
+
+
+def _said(error: BaseException | str) -> str:
+    if isinstance(error, str):
+        return error or "the stream failed"
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # noqa: BLE001 - whatever an exception of a client does
+        return type(error).__name__
 
 
 def _check(state: MessageState) -> None:
@@ -113,55 +128,68 @@ def _check(state: MessageState) -> None:
 
 
 def _with_choice(state: MessageState, choice: Choice) -> MessageState:
-    before, delta = state.message, choice.delta
-    calls = merged(state._calls, delta.tool_calls, state.config) if delta.tool_calls else state._calls
-    has_calls = calls is not state._calls
+    before = state.message
+    held, delta = mended(before._held, choice.delta)
+    calls = merged(before._calls, delta.tool_calls, state.config) if delta.tool_calls else before._calls
+    has_calls = calls is not before._calls
     document = _answer(state, delta.content, calls)
     is_open = document is not None and document is not before._document and not document.is_complete
     message = Message(
         role=delta.role or before.role,
-        tool_calls=_shown(calls, state.config) if has_calls else before.tool_calls,
         finish_reason=_reason(before.finish_reason, choice.finish_reason, goes_on=has_calls or is_open),
         _content=before._content.append(delta.content or ""),
         _reasoning=before._reasoning.append(delta.reasoning or ""),
         _refusal=before._refusal.append(delta.refusal or ""),
+        _held=held,
         _document=document,
+        _calls=calls,
     )
-    return state if not has_calls and message == before else MessageState(state.config, message, calls)
+    return state if not has_calls and message == before else MessageState(state.config, message)
 
 
 def _reason(before: str | None, now: str | None, *, goes_on: bool) -> str | None:
     if not now:
         # That all was said, was said of what came before: a call that comes or grows after it may be cut off like any.
-        return None if goes_on and before in NORMAL else before
-    if before in _FINAL or (before == LENGTH and now not in _FINAL):
-        return before
-    return now
+        return None if goes_on and before in AS_ASKED else before
+    return worse(before, now)
 
 
-def _answer(state: MessageState, content: str | None, calls: tuple[PartialCall, ...]) -> Document | None:
+def _answer(state: MessageState, content: str | None, calls: Roster) -> Document | None:
     """Return the document of the answer, from wherever it comes."""
     if state.config._emulates:
-        return next((call._document for call in calls if state.config._is_output(call.name)), None)
+        return None if calls.answer is None else calls[calls.answer]._document
     document = state.message._document
     return document if document is None or not content else grown(document, content)
 
 
-def _ordinary(calls: tuple[PartialCall, ...], config: MessageConfig) -> tuple[PartialCall, ...]:
+def _ordinary(state: MessageState) -> Iterator[PartialCall]:
     """Leave out what the server runs, and what is the answer itself."""
-    return tuple(call for call in calls if not call._on_server and not config._is_output(call.name))
+    for call in cast("tuple[PartialCall, ...]", state.message._calls.all):
+        if not call._on_server and not state.config._is_output(call.name):
+            yield call
 
 
-def _shown(calls: tuple[PartialCall, ...], config: MessageConfig) -> tuple[PartialCall, ...]:
-    """Leave out, too, what may still turn out to be the answer."""
-    found = _ordinary(calls, config)
-    return tuple(call for call in found if call.name is not None) if config._emulates else found
+def _released(state: MessageState) -> MessageState:
+    """Show the halves that nothing came for."""
+    message, held = state.message, state.message._held
+    if held is NOTHING_HELD:
+        return state
+    document = message._document
+    shown = replace(
+        message,
+        _content=message._content.append(held.content),
+        _reasoning=message._reasoning.append(held.reasoning),
+        _refusal=message._refusal.append(held.refusal),
+        _held=NOTHING_HELD,
+        _document=document if state.config._emulates else document and grown(document, held.content),
+    )
+    return replace(state, message=shown)
 
 
 def _ended(state: MessageState, end: End) -> MessageState:
+    state = _released(state)
     config, message = state.config, state.message
-    ordinary = enumerate(_ordinary(state._calls, config))
-    ends = [concluded(call, end, position, config) for position, call in ordinary]
+    ends = [concluded(call, end, position, config) for position, call in enumerate(_ordinary(state))]
     calls = tuple(call for call, _ in ends)
     answer = _judged_answer(state, end, calls)
     parts = [call.status for call in calls] + ([answer.outcome] if answer.outcome else [])
@@ -169,11 +197,11 @@ def _ended(state: MessageState, end: End) -> MessageState:
     errors = [*answer.errors, *(error for _, found in ends for error in found)]
     ended = replace(
         message,
-        tool_calls=calls,
         outcome=outcome,
         errors=tuple(errors if end.error is None else [end.error, *errors]),
         content_model=answer.model,
         _document=answer.document,
+        _calls=roster_of(calls),
     )
     return MessageState(config, ended)
 
@@ -193,17 +221,20 @@ class _Answer:
 
 def _judged_answer(state: MessageState, end: End, calls: tuple[ToolCall, ...]) -> _Answer:
     """Judge the structured output."""
-    config, content = state.config, state.message._content
-    given = next((call for call in state._calls if config._is_output(call.name)), None)
-    document = state.message._document if given is None else with_arguments(given, end)._document
+    config, message, calls_so_far = state.config, state.message, state.message._calls
+    content, document = message._content, message._document
+    if calls_so_far.answer is not None:
+        given = with_arguments(cast("PartialCall", calls_so_far[calls_so_far.answer]), end)
+        found = judged_call(given, end, "content")
+        return _Answer(found.document, found.outcome, found.errors)
     if document is None:
-        is_told = end.outcome is Outcome.COMPLETE and end.reason != LENGTH
+        is_told = end.outcome is Outcome.COMPLETE and end.reason in AS_ASKED
         is_missing = config._emulates and is_told and content and not calls
         return _no_answer(config) if is_missing else _Answer(None)
-    if not config._emulates and not content:
+    if not content:
         return _Answer(document)
     found = judged(document, end, "content")
-    if found.outcome is not Outcome.COMPLETE and calls and not config._emulates:
+    if found.outcome is not Outcome.COMPLETE and calls:
         return _Answer(found.document)  # prose beside calls
     return _Answer(found.document, found.outcome, found.errors)
 

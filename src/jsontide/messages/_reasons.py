@@ -1,0 +1,49 @@
+"""Why providers say that a message ended, in the words of chat completions, and what that means for its parts.
+
+stop, tool_calls                            all is said
+stop_sequence                               so is the text; a call may have the sequence in the middle of it
+length                                      something is missing, but what is closed is whole
+any other word                              nobody here knows: nothing can be run
+content_filter, refusal, malformed, error   nothing can be run, and nothing that is told later changes that
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+STOP: Final = "stop"
+TOOL_CALLS: Final = "tool_calls"
+STOP_SEQUENCE: Final = "stop_sequence"
+LENGTH: Final = "length"
+CONTENT_FILTER: Final = "content_filter"
+REFUSAL: Final = "refusal"
+MALFORMED: Final = "malformed"
+ERROR: Final = "error"
+
+NORMAL: Final = (STOP, TOOL_CALLS)
+AS_ASKED: Final = (STOP, TOOL_CALLS, STOP_SEQUENCE)
+"""Those by which a provider says that the text is all there."""
+_SEVERITY: Final = {
+    STOP: 0,
+    TOOL_CALLS: 0,
+    STOP_SEQUENCE: 1,
+    LENGTH: 2,
+    CONTENT_FILTER: 4,
+    REFUSAL: 4,
+    MALFORMED: 4,
+    ERROR: 4,
+}
+_UNKNOWN: Final = 3
+_FINAL: Final = 4
+
+
+def is_known(reason: str) -> bool:
+    return reason in _SEVERITY
+
+
+def worse(before: str | None, now: str) -> str:
+    """Return the one of two reasons that counts: the worse, else the later."""
+    if before is None:
+        return now
+    old, new = _SEVERITY.get(before, _UNKNOWN), _SEVERITY.get(now, _UNKNOWN)
+    return before if old > new or old == _FINAL else now

@@ -1,0 +1,92 @@
+"""What a roster finds, beside a search through all of its calls; old ones too, and those whose step was broken off."""
+
+import pickle
+from functools import reduce
+from random import Random
+
+import pytest
+from hypothesis import given
+
+from jsontide import COMPILED
+from jsontide.messages import MessageState, reduce_chunk, start_message
+from jsontide.messages._calls import PartialCall
+from jsontide.messages._document import grown, new_document
+from jsontide.messages._roster import NO_CALLS, Roster
+from tests.messages.telling import call, text
+from tests.strategies import examples, randoms
+from tests.test_interrupts import break_off
+
+INDICES = range(4)
+IDS = ("a", "b", "c", None)
+TEXTS = ("", "{", "{}", "{}]")
+
+
+def growing(roster: Roster, position: int) -> PartialCall:
+    call = roster[position]
+    assert isinstance(call, PartialCall)
+    return call
+
+
+def some_call(random: Random, before: PartialCall | None) -> PartialCall:
+    index = random.choice(INDICES) if before is None else before.index
+    call_id = (before and before.id) or random.choice(IDS)
+    return PartialCall(index=index, id=call_id, _document=grown(new_document(), random.choice(TEXTS)))
+
+
+def last(roster: Roster, index: int | None = None, call_id: str | None = None, *, is_open: bool = False) -> int | None:
+    """The model: look at all of them."""
+    found = [
+        position
+        for position, call in enumerate(roster.all)
+        if (index is None or call.index == index)
+        and (call_id is None or call.id == call_id)
+        and not (is_open and call._document.is_complete)
+    ]
+    return found[-1] if found else None
+
+
+@given(randoms)
+def test_every_roster_of_a_tree_of_rosters_finds_its_own_calls(random: Random) -> None:
+    made = [NO_CALLS]
+    for _ in range(random.randint(0, 60)):
+        roster = random.choice([made[-1], made[-1], random.choice(made)])
+        position = random.randint(0, len(roster))
+        before = growing(roster, position) if position < len(roster) else None
+        made.append(roster.put(position, before, some_call(random, before), is_answer=False))
+        if random.random() < 0.2:
+            made[-1] = pickle.loads(pickle.dumps(made[-1]))  # noqa: S301
+        check(random.choice(made), random)
+    for roster in made:
+        check(roster, random)
+
+
+def check(roster: Roster, random: Random) -> None:
+    index, call_id = random.choice(INDICES), random.choice(IDS)
+    both = last(roster, index, call_id)
+    assert roster.of_index(index, call_id) == (last(roster, index) if both is None else both)
+    assert roster.of_id(call_id) == (call_id and last(roster, call_id=call_id))
+    assert roster.last_open() == last(roster, is_open=True)
+
+
+def told(state: MessageState) -> list[tuple[str | None, str]]:
+    return [(shown.id, shown.arguments) for shown in state.message.tool_calls]
+
+
+@pytest.mark.skipif(COMPILED, reason="compiled code is not interrupted between its lines")
+@examples(3)
+@given(randoms)
+def test_law_4_a_step_of_a_message_that_is_broken_off_can_be_done_again(random: Random) -> None:
+    chunks = [
+        call('{"a": ', index=0, id="a", name="pay"),
+        call("[", id="b", name="pay"),
+        call("1", index=0),
+        call("]"),
+        text("Hi"),
+        call("}", id="a"),
+    ]
+    expected = told(reduce(reduce_chunk, chunks, start_message()))
+    state = start_message()
+    for chunk in chunks:
+        break_off(lambda before=state, chunk=chunk: reduce_chunk(before, chunk), random.randint(0, 150))  # type: ignore[misc]
+        state = reduce_chunk(state, chunk)
+    assert told(state) == expected == [("a", '{"a": 1}'), ("b", "[]")]
