@@ -46,7 +46,6 @@ class Cursor(Sink):
         "newlines",
         "node_count",
         "pieces",
-        "settled_step",
         "step",
         "token_end",
         "token_start",
@@ -69,7 +68,6 @@ class Cursor(Sink):
         self.depth: i64 = 0  # open containers
         self.node_count: i64 = 0  # values opened so far
         self.step: i64 = 0  # chunks read
-        self.settled_step: i64 = 0  # the last step that was not broken off
         self.changed_step: i64 = 0  # the last step that changed something visible
         self.hidden_levels: i64 = 0  # above 0 while what is read is not to be shown
         self.held: str = ""

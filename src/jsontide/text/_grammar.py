@@ -2,7 +2,7 @@
 
 `ROWS` says it for people, `GRAMMAR` is the same as one flat table of bytes for the compiled scanner: the cell of a mode
 and an ASCII code is at `mode * 128 + code`; `CELLS` the same once more by characters, for the interpreter.
-A cell is an action, or `NEXT` plus a mode: pass over the character and go on in that mode.
+A cell is an action, numbered from `FAIL` on, or a mode: pass over the character and go on in that mode.
 No character outside ASCII means anything outside strings, so the scanner looks those up as U+0000, which no row names.
 """
 
@@ -65,20 +65,19 @@ class Mode(IntEnum):
     """Nothing: the text is wrong."""
 
 
-FAIL: Final = 0
-SPACE: Final = 1
-NEWLINE: Final = 2
-OPEN_KEY: Final = 3
-CLOSE: Final = 4
-END_NUMBER: Final = 5
-OTHER: Final = 6  # in no row: a character outside ASCII
+# Actions have higher numbers than modes.
+FAIL: Final = 32
+NEWLINE: Final = 33
+OPEN_KEY: Final = 34
+CLOSE: Final = 35
+END_NUMBER: Final = 36
 # From here on a value begins.
-OPEN_STRING: Final = 7
-OPEN_OBJECT: Final = 8
-OPEN_ARRAY: Final = 9
-BEGIN_NUMBER: Final = 10
-BEGIN_LITERAL: Final = 11
-NEXT: Final = 16
+OPEN_STRING: Final = 37
+OPEN_OBJECT: Final = 38
+OPEN_ARRAY: Final = 39
+BEGIN_NUMBER: Final = 40
+BEGIN_LITERAL: Final = 41
+SPACE: Final = 42  # in `ROWS` only: go on in the same mode
 
 _ASCII: Final = 128
 _SPACES: Final = {" ": SPACE, "\t": SPACE, "\r": SPACE, "\n": NEWLINE}
@@ -94,13 +93,13 @@ _VALUES: Final = {
 
 
 def _digits(mode: int) -> dict[str, int]:
-    return dict.fromkeys("0123456789", NEXT + mode)
+    return dict.fromkeys("0123456789", mode)
 
 
 # A number ends at the first character that cannot continue it, if it can end there at all.
 _MAY_END: Final = {chr(code): END_NUMBER for code in range(_ASCII)}
-_POINT: Final = {".": NEXT + modes.FIRST_DECIMAL}
-_E: Final = dict.fromkeys("eE", NEXT + modes.EXPONENT_SIGN)
+_POINT: Final = {".": modes.FIRST_DECIMAL}
+_E: Final = dict.fromkeys("eE", modes.EXPONENT_SIGN)
 
 ROWS: Final[dict[Mode, dict[str, int]]] = {
     Mode.STRING: {},  # a string is not read by the table: runs of characters, see Scanner
@@ -108,38 +107,42 @@ ROWS: Final[dict[Mode, dict[str, int]]] = {
     Mode.LITERAL: _LITERALS,  # a literal cut by a chunk's end is read again from its first letter
     Mode.NUMBER: {
         **_digits(modes.INTEGER),
-        "-": NEXT + modes.FIRST_DIGIT,
-        "0": NEXT + modes.AFTER_ZERO,
+        "-": modes.FIRST_DIGIT,
+        "0": modes.AFTER_ZERO,
     },
-    Mode.FIRST_DIGIT: {**_digits(modes.INTEGER), "0": NEXT + modes.AFTER_ZERO},
+    Mode.FIRST_DIGIT: {**_digits(modes.INTEGER), "0": modes.AFTER_ZERO},
     Mode.AFTER_ZERO: {**_MAY_END, **dict.fromkeys("0123456789", FAIL), **_POINT, **_E},
     Mode.INTEGER: {**_MAY_END, **_digits(modes.INTEGER), **_POINT, **_E},
     Mode.FIRST_DECIMAL: _digits(modes.FRACTION),
     Mode.FRACTION: {**_MAY_END, **_digits(modes.FRACTION), **_E},
     Mode.EXPONENT_SIGN: {
         **_digits(modes.EXPONENT),
-        **dict.fromkeys("+-", NEXT + modes.FIRST_EXPONENT),
+        **dict.fromkeys("+-", modes.FIRST_EXPONENT),
     },
     Mode.FIRST_EXPONENT: _digits(modes.EXPONENT),
     Mode.EXPONENT: {**_MAY_END, **_digits(modes.EXPONENT)},
     Mode.VALUE: _VALUES,
     Mode.ITEM_OR_END: {**_VALUES, "]": CLOSE},
     Mode.ITEM: _VALUES,
-    Mode.AFTER_ITEM: {**_SPACES, ",": NEXT + modes.ITEM, "]": CLOSE},
+    Mode.AFTER_ITEM: {**_SPACES, ",": modes.ITEM, "]": CLOSE},
     Mode.KEY_OR_END: {**_SPACES, '"': OPEN_KEY, "}": CLOSE},
     Mode.KEY: {**_SPACES, '"': OPEN_KEY},
-    Mode.COLON: {**_SPACES, ":": NEXT + modes.MEMBER},
+    Mode.COLON: {**_SPACES, ":": modes.MEMBER},
     Mode.MEMBER: _VALUES,
-    Mode.AFTER_MEMBER: {**_SPACES, ",": NEXT + modes.KEY, "}": CLOSE},
+    Mode.AFTER_MEMBER: {**_SPACES, ",": modes.KEY, "}": CLOSE},
     Mode.DONE: _SPACES,
     Mode.ERROR: {},
 }
 
-GRAMMAR: Final[bytes] = bytes(ROWS[mode].get(chr(code), FAIL) for mode in Mode for code in range(_ASCII))
-CELLS: Final[list[dict[str, int]]] = [
-    {chr(code): ROWS[mode].get(chr(code), FAIL) for code in range(_ASCII)} for mode in Mode
-]
-IDLE: Final[list[str]] = ["".join([char for char, cell in ROWS[mode].items() if cell == NEXT + mode]) for mode in Mode]
+
+def _cell(mode: Mode, char: str) -> int:
+    cell = ROWS[mode].get(char, FAIL)
+    return mode.value if cell == SPACE else cell
+
+
+GRAMMAR: Final[bytes] = bytes(_cell(mode, chr(code)) for mode in Mode for code in range(_ASCII))
+CELLS: Final[list[dict[str, int]]] = [{chr(code): _cell(mode, chr(code)) for code in range(_ASCII)} for mode in Mode]
+IDLE: Final[list[str]] = ["".join([char for char, cell in ROWS[mode].items() if cell == mode]) for mode in Mode]
 """For every mode the characters after which it is the same."""
 
 EXPECTED: Final[dict[int, str]] = {

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mypy_extensions import i64
 
-find_special: Final = re.compile(r'["\\\x00-\x1f]').search
-"""Find the first character that does not: quote, backslash, control character."""
+match_plain: Final = cast("Callable[[str, int], re.Match[str]]", re.compile(r'[^"\\\x00-\x1f]*').match)
+"""Match those that do, none or more, from a place in a text on."""
 
 
 def plain_end(text: str, i: i64) -> i64:

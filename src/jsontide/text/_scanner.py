@@ -25,13 +25,10 @@ from jsontide.text._grammar import (
     IDLE,
     LITERALS,
     NEWLINE,
-    NEXT,
     OPEN_ARRAY,
     OPEN_KEY,
     OPEN_OBJECT,
     OPEN_STRING,
-    OTHER,
-    SPACE,
 )
 from jsontide.text._modes import (
     AFTER_ITEM,
@@ -51,7 +48,7 @@ from jsontide.text._modes import (
     STRING,
     VALUE,
 )
-from jsontide.text._plain import find_special, plain_end
+from jsontide.text._plain import match_plain, plain_end
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -76,32 +73,33 @@ class Scanner(Cursor):
             return
         self.index = end
         mode: i64 = self.mode
-        i: i64 = 0
-        if mode < VALUE:
-            if self.held:
-                chunk = self.held + chunk
-                self.held = ""
-                n = len(chunk)
+        if mode >= VALUE:
             self.base = end - n
-            if mode > KEY_TEXT:
-                i = self._read_number(chunk, 0, n) if mode > LITERAL else self._read_literal(chunk, 0, n)
-            else:
-                if COMPILED:
-                    i = plain_end(chunk, 0)
-                elif '"' not in chunk and "\\" not in chunk and chunk.isprintable():
-                    i = n  # as three quick looks in C tell
-                if i < n or end - self.token_start > self.max_string:
-                    i = self._read_string(chunk, 0, i, n)
-                else:
-                    # Just more of the open string, as most chunks are.
-                    self.pieces.append(chunk)
-                    if mode == STRING and self.hidden_levels == 0:
-                        self.changed_step = self.step
+            self._read(chunk, 0, n)
+            return
+        if self.held:
+            chunk = self.held + chunk
+            self.held = ""
+            n = len(chunk)
+        i: i64 = 0
+        if mode <= KEY_TEXT:
+            if COMPILED:
+                i = plain_end(chunk, 0)
+            elif '"' not in chunk and "\\" not in chunk and chunk.isprintable():
+                i = n  # as three quick looks in C tell
+            if i == n and end - self.token_start <= self.max_string:
+                # Just more of the open string, as most chunks are.
+                self.pieces.append(chunk)
+                if mode == STRING and not self.hidden_levels:
+                    self.changed_step = self.step
+                return
+            self.base = end - n
+            i = self._read_string(chunk, 0, i, n)
         else:
             self.base = end - n
+            i = self._read_number(chunk, 0, n) if mode > LITERAL else self._read_literal(chunk, 0, n)
         if i < n:
             self._read(chunk, i, n)
-        self.settled_step = self.step
 
     def _scan_to_limit(self, chunk: str) -> None:
         """Read as far as the limit allows; it moves when another document begins."""
@@ -114,7 +112,6 @@ class Scanner(Cursor):
             else:
                 self.token_end = self.index - len(self.held)
                 self.fail(Reason.TEXT_TOO_LONG, f"at most {self.max_chars} characters of text", self.index)
-        self.settled_step = self.step
 
     def _read(self, chunk: str, i: i64, n: i64) -> None:
         """Read what stands between tokens, by the table; tokens have readers of their own."""
@@ -126,11 +123,12 @@ class Scanner(Cursor):
                 code: i64 = ord(chunk[i])
                 cell = grammar[mode * 128 + code] if code < 128 else FAIL
             else:
-                cell = CELLS[mode].get(chunk[i], FAIL)
-            if cell >= NEXT:
-                mode = cell - NEXT
-                i += 1
-            elif cell == SPACE:
+                try:
+                    cell = CELLS[mode][chunk[i]]
+                except KeyError:
+                    cell = FAIL
+            if cell < FAIL:
+                mode = cell
                 i += 1
             elif cell >= OPEN_STRING:
                 self.mode = mode
@@ -166,7 +164,7 @@ class Scanner(Cursor):
             i += 1
             self.mode = STRING
             self.token_start = self.base + i
-            if self.hidden_levels == 0:
+            if not self.hidden_levels:
                 self.changed_step = self.step
             return self._read_string(chunk, i, i, n)
         if cell == OPEN_OBJECT or cell == OPEN_ARRAY:
@@ -186,7 +184,7 @@ class Scanner(Cursor):
         self.depth += 1
         self.node_count += 1
         self.token_start = self.base + i
-        if self.hidden_levels == 0:
+        if not self.hidden_levels:
             self.changed_step = self.step
         if is_object:
             self.open_object()
@@ -205,15 +203,14 @@ class Scanner(Cursor):
             if COMPILED:
                 end = plain_end(chunk, end)
             else:
-                special = find_special(chunk, end)
-                end = n if special is None else special.start()
+                end = match_plain(chunk, end).end()
             if end <= limit and (end == n or ord(chunk[end]) == _QUOTE):
                 break
             i = end = self._read_special(chunk, i, end, limit, n)
             if i >= n:
                 return n
         text = chunk[i:end]
-        if text and self.mode == STRING and self.hidden_levels == 0:
+        if text and self.mode == STRING and not self.hidden_levels:
             self.changed_step = self.step
         pieces = self.pieces
         if end == n:
@@ -279,22 +276,23 @@ class Scanner(Cursor):
         grammar = GRAMMAR
         begin: i64 = i
         mode: i64 = self.mode
-        cell: i64 = NEXT
+        cell: i64 = mode
         if not COMPILED and i == 0:
             # Interpreted, passing over what changes nothing is faster at once.
             i = n - len(chunk.lstrip(IDLE[mode]))
         while i < n:
             if COMPILED:
                 code: i64 = ord(chunk[i])
-                cell = grammar[mode * 128 + code] if code < 128 else OTHER
+                cell = grammar[mode * 128 + code] if code < 128 else grammar[mode * 128]
             else:
-                cell = CELLS[mode].get(chunk[i], OTHER)
-            if cell < NEXT:
+                try:
+                    cell = CELLS[mode][chunk[i]]
+                except KeyError:
+                    cell = CELLS[mode]["\0"]
+            if cell >= FAIL:
                 break
-            mode = cell - NEXT
+            mode = cell
             i += 1
-        if cell == OTHER:
-            cell = grammar[mode * 128]
         self.mode = mode
         limit: i64 = self.token_start + self.max_number - self.base
         if i > limit:
@@ -311,7 +309,7 @@ class Scanner(Cursor):
 
     def _end_number(self, text: str, at: i64) -> bool:
         lexeme = self._take(text) if self.pieces else text
-        is_shown = self.hidden_levels == 0
+        is_shown = not self.hidden_levels
         refusal = self.number(lexeme)
         if refusal is not None:
             self.pieces = [lexeme]
@@ -327,7 +325,7 @@ class Scanner(Cursor):
         part = chunk[i : i + len(word)]
         if part == word:
             self.mode = self.after
-            if self.hidden_levels == 0:
+            if not self.hidden_levels:
                 self.changed_step = self.step
             self.literal(word)
             return i + len(word)
@@ -342,7 +340,7 @@ class Scanner(Cursor):
     def _keep(self, text: str) -> None:
         """Put by what is certain of a string or key that goes on."""
         self.pieces.append(text)
-        if self.mode == STRING and self.hidden_levels == 0:
+        if self.mode == STRING and not self.hidden_levels:
             self.changed_step = self.step
 
     def _take(self, text: str) -> str:
@@ -361,7 +359,6 @@ class Scanner(Cursor):
         elif self.mode != DONE:
             wanted = EXPECTED[self.after if number_may_end else self.mode]
             self.fail(Reason.UNEXPECTED_END, f"{wanted} before the end of the text", self.index)
-        self.settled_step = self.step
 
     def _fail_at(self, chunk: str, i: i64, n: i64) -> i64:
         """Say why the character at `i` cannot be right."""

@@ -32,15 +32,16 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
         check_state(state)
     if not isinstance(chunk, str) or state._source is not None:
         return _parse_bytes(state, chunk)
+    text = chunk
     tape = state._tape
-    if not chunk or (tape.is_over and state.is_over):
+    if not text or (tape.is_over and state.is_over):
         return state
     step = state._step
     if tape.step != step:
         tape = fork(state)
     # Counted before anything is written: a state whose step is broken off is no longer the newest.
     tape.step = step + 1
-    tape.scan(chunk)
+    tape.scan(text)
     return ParserState(tape, None, state)
 
 
@@ -51,8 +52,6 @@ def _parse_bytes(state: ParserState, chunk: str | bytes | bytearray | memoryview
     tape = claim(state)
     if text:
         tape.scan(text)
-    else:
-        tape.settled_step = tape.step
     if not is_good and not tape.is_over:
         wanted = f"UTF-8 at byte {source.offset}"
         tape.fail(Reason.BAD_UTF8, wanted, tape.index)

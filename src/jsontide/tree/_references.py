@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mypy_extensions import i64
 
-_count: Final[Callable[[object], int]] = getattr(sys, "getrefcount", id)
+
+_count: Final[Callable[[object], i64]] = getattr(sys, "getrefcount", id)
 
 
-def are_referred_to(views: list[object], limit: int) -> bool:
+def are_referred_to(views: list[object], limit: i64) -> bool:
     """Tell whether any view has more references than `limit`."""
     for view in views:
         if _count(view) > limit:
@@ -27,7 +29,7 @@ def are_referred_to(views: list[object], limit: int) -> bool:
     return False
 
 
-def is_referred_to(text: str, limit: int) -> bool:
+def is_referred_to(text: str, limit: i64) -> bool:
     """Tell whether a string has more references than `limit`."""
     return _count(text) > limit
 
@@ -38,33 +40,33 @@ def _can_count() -> bool:
     return sys.implementation.name == "cpython" and is_gil_enabled()
 
 
-def _measure_view() -> int:
+def _measure_view() -> i64:
     if not _can_count():
         return -1
     views: list[object] = [[], []]
     around = [views[1]]
-    limit = 0
+    limit: i64 = 0
     while are_referred_to(views, limit):
         limit += 1
     around.clear()  # a use: compiled code lets go of a name after its last one
     return limit
 
 
-def _measure_text() -> int:
+def _measure_text() -> i64:
     if not _can_count():
         return -1
     showing = str(sys.maxsize)
     view = [showing]
     text = showing
-    limit = 0
+    limit: i64 = 0
     while is_referred_to(text, limit):
         limit += 1
     view.append(showing)  # a use, as above
     return limit
 
 
-OUR_VIEW: Final[int] = _measure_view()
+OUR_VIEW: Final[i64] = _measure_view()
 """References to a view that only a list of views and one container around it hold."""
 
-OUR_TEXT: Final[int] = _measure_text()
+OUR_TEXT: Final[i64] = _measure_text()
 """References to a string that only a view, its showing and one local name hold."""

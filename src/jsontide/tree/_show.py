@@ -44,7 +44,7 @@ class Showing:
     def update(self, tape: Tape) -> bool:
         """Show what the tape holds now, if nobody can see the views that would change."""
         if self.text_id == tape.node_count and tape.mode == STRING:
-            return not are_referred_to(self.views, OUR_VIEW) and self._grow_text(tape.pieces)
+            return self._grow_text(tape.pieces)
         containers = self.containers
         container: Container = tape.top
         depth: i64 = container.depth
@@ -100,20 +100,23 @@ class Showing:
         top.show_child(self.views[-1], key, text)
 
     def _grow_text(self, pieces: list[str]) -> bool:
-        """Show more of the same string, in views that are ours alone: nothing else has changed."""
+        """Show more of the same string, if nobody can see the views: nothing else has changed."""
+        views = self.views
+        if are_referred_to(views, OUR_VIEW):
+            return False
         text = self.text
         if len(text) > _LONG:
             if is_referred_to(text, OUR_TEXT):
                 return False
             # Now nobody else refers to the string, and Python extends it in place.
             self.text = ""
-            self.views[-1][self.text_place] = None
+            views[-1][self.text_place] = None
         count: i64 = self.piece_count
         new_count: i64 = len(pieces)
         text += pieces[count] if new_count == count + 1 else "".join(pieces[count:])
         self.text = text
         self.piece_count = new_count
-        self.views[-1][self.text_place] = text
+        views[-1][self.text_place] = text
         return True
 
 

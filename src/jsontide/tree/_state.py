@@ -62,6 +62,7 @@ class ParserState:
         self._source: ByteSource | None = source
         step: i64 = tape.step
         self._step: i64 = step
+        tape.settled_step = step
         # The value if it has been read; else an earlier state that shows the same one, or `_UNREAD`.
         value: Any = _UNREAD
         if tape.changed_step < step and before is not None:

@@ -48,6 +48,7 @@ class Tape(Scanner):
         "options",
         "owners",
         "refuse_duplicates",
+        "settled_step",
         "shown_step",
         "spare",
         "starts",
@@ -74,6 +75,7 @@ class Tape(Scanner):
         self.lexemes: dict[int, str] = {}  # of those numbers that Python would write otherwise
         self.node_index: NodeIndex = NodeIndex()
 
+        self.settled_step: i64 = 0  # the last step that was not broken off
         self.newest: Showing = begin_showing(self.document)
         self.spare: Showing | None = None
         self.shown_step: i64 = (
