@@ -218,9 +218,7 @@ class Scanner(Cursor):
                 pieces.append(text)
             return n
         if pieces:
-            self.pieces = []  # and not cleared: an earlier moment may still look at it
-            pieces.append(text)
-            text = "".join(pieces)
+            text = self._take(text)
         self.token_end = self.base + end
         if self.mode == STRING:
             self.mode = self.after
@@ -347,8 +345,9 @@ class Scanner(Cursor):
         """Return what was put by, with the last of the token."""
         pieces = self.pieces
         self.pieces = []  # and not cleared: an earlier moment may still look at it
-        if text:
-            pieces.append(text)
+        if len(pieces) == 1:
+            return pieces[0] + text
+        pieces.append(text)
         return "".join(pieces)
 
     def finish(self) -> None:
