@@ -21,7 +21,7 @@ from jsontide.events._kinds import JsonFragmentKind
 from jsontide.events._update import JsonFragmentUpdate, Trail
 from jsontide.text import _modes as modes
 from jsontide.text._grammar import AT_A_VALUE
-from jsontide.text._numbers import is_integer, to_decimal, to_int
+from jsontide.text._numbers import number_of
 from jsontide.text._scanner import Scanner
 
 if TYPE_CHECKING:
@@ -175,18 +175,11 @@ class Teller(Scanner):
         else:
             self._add(None, start, end + 1)
 
-    def number(self, lexeme: str) -> Reason | None:
-        if is_integer(lexeme):
-            self._tell_scalar(_COMPLETE_NUMBER, lexeme, to_int(lexeme))
-        elif self.floats == "float":
-            self._tell_scalar(_COMPLETE_NUMBER, lexeme, float(lexeme))
-        elif self.floats == "lexeme":
-            self._tell_scalar(_COMPLETE_NUMBER, lexeme, lexeme)
-        else:
-            exact = to_decimal(lexeme)
-            if exact is None:
-                return Reason.NUMBER_OUT_OF_RANGE
-            self._tell_scalar(_COMPLETE_NUMBER, lexeme, exact)
+    def number(self, lexeme: str, is_integer: bool) -> Reason | None:
+        value: Any = number_of(lexeme, is_integer, self.floats)
+        if value is None:
+            return Reason.NUMBER_OUT_OF_RANGE
+        self._tell_scalar(_COMPLETE_NUMBER, lexeme, value)
         return None
 
     def literal(self, word: str) -> None:

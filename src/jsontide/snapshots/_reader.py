@@ -96,7 +96,7 @@ class Reader(Scanner):
     def string(self, text: str) -> None:
         self._add(text)
 
-    def number(self, lexeme: str) -> Reason | None:
+    def number(self, lexeme: str, is_integer: bool) -> Reason | None:
         self._add(lexeme.encode())
         return None
 

@@ -17,6 +17,15 @@ def is_integer(lexeme: str) -> bool:
     return not ("." in lexeme or "e" in lexeme or "E" in lexeme)
 
 
+def number_of(lexeme: str, is_integer: bool, floats: str) -> object:
+    """Return the value of a number, as `floats` says if it is no integer; nothing if that is beyond `Decimal`."""
+    if is_integer:
+        return to_int(lexeme)
+    if floats == "float":
+        return float(lexeme)
+    return lexeme if floats == "lexeme" else to_decimal(lexeme)
+
+
 def to_int(lexeme: str) -> int:
     """Return the exact value, of any length.
 

@@ -308,7 +308,7 @@ class Scanner(Cursor):
     def _end_number(self, text: str, at: i64) -> bool:
         lexeme = self._take(text) if self.pieces else text
         is_shown = not self.hidden_levels
-        refusal = self.number(lexeme)
+        refusal = self.number(lexeme, self.mode <= INTEGER)
         if refusal is not None:
             self.pieces = [lexeme]
             self.fail(refusal, "a number in the range of Decimal", at)

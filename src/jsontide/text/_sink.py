@@ -38,8 +38,8 @@ class Sink:
         """Take a whole string value."""
         raise NotImplementedError
 
-    def number(self, lexeme: str) -> Reason | None:
-        """Take a whole number, or say why not."""
+    def number(self, lexeme: str, is_integer: bool) -> Reason | None:
+        """Take a whole number, or say why not; an integer has neither fraction nor exponent."""
         raise NotImplementedError
 
     def literal(self, word: str) -> None:

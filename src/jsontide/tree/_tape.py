@@ -15,7 +15,7 @@ from jsontide._errors import Reason
 from jsontide._values import MISSING
 from jsontide.text import _modes as modes
 from jsontide.text._grammar import AT_A_VALUE
-from jsontide.text._numbers import is_integer, is_usual_float, is_usual_int, to_decimal, to_int
+from jsontide.text._numbers import is_usual_float, is_usual_int, number_of
 from jsontide.text._scanner import Scanner
 from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
 from jsontide.tree._node_index import NodeIndex
@@ -125,24 +125,18 @@ class Tape(Scanner):
     def string(self, text: str) -> None:
         self.add(text)
 
-    def number(self, lexeme: str) -> Reason | None:
-        if is_integer(lexeme):
-            self._add_number(to_int(lexeme), lexeme, is_usual_int(lexeme))
-        elif self.floats == "float":
-            self._add_number(float(lexeme), lexeme, is_usual_float(lexeme))
-        elif self.floats == "lexeme":
-            self._add_number(lexeme, lexeme, False)
+    def number(self, lexeme: str, is_integer: bool) -> Reason | None:
+        value = number_of(lexeme, is_integer, self.floats)
+        if value is None:
+            return Reason.NUMBER_OUT_OF_RANGE
+        if is_integer:
+            is_usual = is_usual_int(lexeme)
         else:
-            exact = to_decimal(lexeme)
-            if exact is None:
-                return Reason.NUMBER_OUT_OF_RANGE
-            self._add_number(exact, lexeme, False)
-        return None
-
-    def _add_number(self, value: object, lexeme: str, is_usual: bool) -> None:
+            is_usual = self.floats == "float" and is_usual_float(lexeme)
         if not is_usual:
             self.lexemes[self.node_count - 1] = lexeme
         self.add(value)
+        return None
 
     def literal(self, word: str) -> None:
         self.add(_LITERAL_VALUES[word])
