@@ -75,7 +75,9 @@ _NO_HALF: Final = "\ue000"
 
 def waits(piece: str | None) -> bool:
     """Tell whether a piece ends in a first half."""
-    return bool(piece) and _FIRST_HALF <= piece[-1] < _SECOND_HALF  # type: ignore[index]
+    if not piece:
+        return False
+    return _FIRST_HALF <= piece[-1] < _SECOND_HALF
 
 
 def joined(held: str, piece: str) -> tuple[str, str]:
