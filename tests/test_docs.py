@@ -21,3 +21,13 @@ def test_the_command_line_reference_says_what_the_program_says() -> None:
 def test_the_reference_lists_every_public_name_once() -> None:
     listed = re.findall(r"^::: jsontide\.(\w+)$", (DOCS / "reference.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(jsontide.__all__)
+
+
+def test_the_figures_of_the_readme_are_those_of_the_last_run() -> None:
+    measured = (DOCS / "benchmarks.md").read_text(encoding="utf-8").splitlines()
+    first = measured.index("### Records in an object, chunks of 1 to 8 characters")
+    table = measured[first : measured.index("### Records in an object, chunks of 48 to 80 characters")]
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    shown = [line for line in readme.splitlines() if line.startswith("|")]
+    assert len(shown) > 2
+    assert set(shown) <= set(table), "README.md is stale; its rows are copied from docs/benchmarks.md"
