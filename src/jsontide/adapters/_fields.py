@@ -46,8 +46,13 @@ def integer(event: object, *names: str) -> int | None:
     if type(value) is int:
         return value
     if isinstance(value, str):
-        return int(value) if _DIGITS.fullmatch(value) else None
+        return digits(value)
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def digits(written: str) -> int | None:
+    """Return the number that a text of digits writes, and nothing else."""
+    return int(written) if _DIGITS.fullmatch(written) else None
 
 
 def flag(event: object, *names: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from jsontide._growing import NO_TEXT, GrowingText
+from jsontide.text import Limits
 
 _ANY_END: Final = re.compile("\r\n|\n|\r")
 _BYTE_ORDER_MARK: Final = "\ufeff"
@@ -48,16 +49,6 @@ def split_lines(state: LineState, chunk: str | bytes, most: int) -> tuple[LineSt
     if len(state.line) + len(text) > most:
         return _checked(*_split(state, text), most)
     return _split(state, text)
-
-
-def check_most(most: object) -> None:
-    """Refuse a limit that is none."""
-    if not isinstance(most, int) or isinstance(most, bool):
-        message = f"max_chars must be an int, not {type(most).__name__}"
-        raise TypeError(message)
-    if most < 1:
-        message = f"max_chars must be at least 1, not {most}"
-        raise ValueError(message)
 
 
 def _checked(state: LineState, lines: list[str], most: int) -> tuple[LineState, list[str]]:
@@ -98,8 +89,8 @@ def _decoded(state: LineState, chunk: str | bytes) -> tuple[LineState, str]:
     return replace(state, pending=pending, is_start=False), text
 
 
-MOST: Final = 100_000_000
-"""Characters of a line or an event, unless another limit is asked for; the parser takes as many."""
+MOST: Final = Limits().max_chars
+"""Characters of a line or an event, unless another limit is asked for: as many as the parser takes."""
 ANY_LINE: Final = LineState()
 LF_LINE: Final = LineState(ends_at_cr=False)
 TOO_LONG: Final = LineState(is_too_long=True)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jsontide.adapters._lines import LF_LINE, MOST, LineState, check_most, last_line, split_lines
+from jsontide.adapters._lines import LF_LINE, MOST, LineState, last_line, split_lines
+from jsontide.text._limits import check_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class NdjsonState:
 
     def __post_init__(self) -> None:
         if self.max_chars is not MOST:
-            check_most(self.max_chars)
+            check_count("max_chars", self.max_chars)
 
     @property
     def error(self) -> str | None:

@@ -6,14 +6,12 @@ An event that is too long is an error, and the end: nothing that follows is read
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from typing import Final
 
 from jsontide._growing import NO_TEXT, GrowingText
-from jsontide.adapters._lines import ANY_LINE, MOST, TOO_LONG, LineState, check_most, split_lines
-
-_DIGITS: Final = re.compile("[0-9]{1,18}")
+from jsontide.adapters._fields import digits
+from jsontide.adapters._lines import ANY_LINE, MOST, TOO_LONG, LineState, split_lines
+from jsontide.text._limits import check_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class SseState:
 
     def __post_init__(self) -> None:
         if self.max_chars is not MOST:
-            check_most(self.max_chars)
+            check_count("max_chars", self.max_chars)
 
     @property
     def error(self) -> str | None:
@@ -92,7 +90,7 @@ def _field(state: SseState, line: str) -> SseState:
             return replace(state, event=value)
         case "id" if "\0" not in value:
             return replace(state, id=value)
-        case "retry" if _DIGITS.fullmatch(value):
-            return replace(state, retry=int(value))
+        case "retry" if (wait := digits(value)) is not None:
+            return replace(state, retry=wait)
         case _:  # a comment has no name
             return state

@@ -19,13 +19,6 @@ def check_texts(one: object, *names: str) -> None:
             raise wrong_type(name, "a str or None", value)
 
 
-def check_flags(one: object, *names: str) -> None:
-    for name in names:
-        value = getattr(one, name)
-        if not isinstance(value, bool):
-            raise wrong_type(name, "a bool", value)
-
-
 def is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 

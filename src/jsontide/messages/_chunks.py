@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from jsontide.messages._check import check_flags, check_texts, is_number, is_tuple_of, tuple_of, wrong_type
+from jsontide.messages._check import check_texts, is_number, is_tuple_of, tuple_of, wrong_type
+from jsontide.text._choices import check_switches
 
 Spelling: TypeAlias = Literal["delta", "whole"]
 _SPELLINGS: Final = get_args(Spelling)
@@ -43,7 +44,7 @@ class ToolCallDelta:
             message = f"spelling must be 'delta' or 'whole', not {self.spelling!r}"
             raise ValueError(message)
         if type(self.on_server) is not bool or type(self.cut_off) is not bool:
-            check_flags(self, "on_server", "cut_off")
+            check_switches(self, "on_server", "cut_off")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

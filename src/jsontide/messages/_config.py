@@ -7,8 +7,8 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Final
 
-from jsontide.messages._check import check_flags
 from jsontide.messages._document import UNKNOWN, Lens, check_lens
+from jsontide.text._choices import check_switches
 
 RESERVED: Final = "output"
 
@@ -30,7 +30,7 @@ class Tool:
             message = f"a tool must have a name, not {self.name!r}"
             raise ValueError(message)
         if self.stream is not None:
-            check_flags(self, "stream")
+            check_switches(self, "stream")
         object.__setattr__(self, "schema", _kept(self.schema))
 
     @property
@@ -61,7 +61,7 @@ class MessageConfig:
     """How the arguments of each tool are looked at."""
 
     def __post_init__(self) -> None:
-        check_flags(self, "emulate_structured_output", "cumulative_arguments")
+        check_switches(self, "emulate_structured_output", "cumulative_arguments")
         tools = _checked(self.tools)
         object.__setattr__(self, "tools", tools)
         object.__setattr__(self, "response_schema", _kept(self.response_schema))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, TypedDict
 
-from jsontide.text._choices import check_choices
+from jsontide.text._choices import check_choices, check_switches
+from jsontide.text._limits import check_count
 
 OnConflict: TypeAlias = Literal["raise", "repair"]
 KeyOrder: TypeAlias = Literal["any", "kept"]
@@ -44,18 +45,6 @@ class ChunkOptions:
 
     def __post_init__(self) -> None:
         check_choices(self, _CHOICES)
-        if not isinstance(self.ensure_ascii, bool):
-            message = f"ensure_ascii must be a bool, not {type(self.ensure_ascii).__name__}"
-            raise TypeError(message)
-        self._check_max_wait()
-
-    def _check_max_wait(self) -> None:
-        most = self.max_wait
-        if most is None:
-            return
-        if not isinstance(most, int) or isinstance(most, bool):
-            message = f"max_wait must be an int or None, not {type(most).__name__}"
-            raise TypeError(message)
-        if most < 1:
-            message = f"max_wait must be at least 1, not {most}"
-            raise ValueError(message)
+        check_switches(self, "ensure_ascii")
+        if self.max_wait is not None:
+            check_count("max_wait", self.max_wait, "an int or None")

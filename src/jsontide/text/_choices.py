@@ -28,3 +28,12 @@ def check_choices(options: object, accepted: Mapping[str, Sequence[str]]) -> Non
         if choice not in choices:
             message = f"{name} must be one of {', '.join(map(repr, choices))}, not {choice!r}"
             raise ValueError(message)
+
+
+def check_switches(options: object, *names: str) -> None:
+    """Refuse attributes that are neither `True` nor `False`."""
+    for name in names:
+        value = getattr(options, name)
+        if not isinstance(value, bool):
+            message = f"{name} must be a bool, not {type(value).__name__}"
+            raise TypeError(message)

@@ -26,10 +26,14 @@ class Limits:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if not isinstance(value, int) or isinstance(value, bool):
-                message = f"{field.name} must be an int, not {type(value).__name__}"
-                raise TypeError(message)
-            if value < 1:
-                message = f"{field.name} must be at least 1, not {value}"
-                raise ValueError(message)
+            check_count(field.name, getattr(self, field.name))
+
+
+def check_count(name: str, value: object, expected: str = "an int") -> None:
+    """Refuse what is no number of things, of which there is at least one."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        message = f"{name} must be {expected}, not {type(value).__name__}"
+        raise TypeError(message)
+    if value < 1:
+        message = f"{name} must be at least 1, not {value}"
+        raise ValueError(message)
