@@ -17,7 +17,7 @@ from tests.snapshots.forms import Fed, Mark
 from tests.snapshots.histories import Number, Tree
 
 LONE = re.compile("[\ud800-\udfff]")
-HALVES = re.compile("[\ud800-\udbff]+$")
+HALVES = re.compile(r"[\ud800-\udbff]+\Z")  # `$` would also match before a newline
 
 
 Options = dict[str, Any]

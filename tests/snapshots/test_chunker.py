@@ -6,6 +6,7 @@ import json
 import pickle
 from collections.abc import AsyncIterator, Callable
 from decimal import Decimal
+from itertools import product
 from typing import Any
 
 import pytest
@@ -509,3 +510,15 @@ class TestStreams:
         assert next(stream) == '["a'
         with pytest.raises(SnapshotConflict):
             next(stream)
+
+
+@pytest.mark.parametrize("text", ['[%s,"a"]', '[{"z":[%s]},"a"]'])
+@pytest.mark.parametrize("zeros", [("0.0", "-0.0"), ("-0e1", "0e1"), ("-0", "0")])
+@pytest.mark.parametrize("as_decimal", [False, True])
+def test_a_zero_that_changes_its_sign_is_a_conflict(text: str, zeros: tuple[str, str], *, as_decimal: bool) -> None:
+    """Python takes the two for equal, and JSON writes them differently."""
+    number = Decimal if as_decimal else float
+    before, now = ([text % zero, json.loads(text % zero, parse_float=number, parse_int=number)] for zero in zeros)
+    assert before[1] == now[1]
+    for first, second in product(before, now):
+        assert "0" in conflict(first, second).wanted

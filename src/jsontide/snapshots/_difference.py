@@ -93,6 +93,8 @@ def types_agree(before: Any, now: Any) -> bool:
             if kind is dict or kind is list:
                 containers.append(one)
                 containers.append(other)
+            elif not one and str(one) != str(other):  # zeros of other signs
+                return False
     return True
 
 
@@ -131,10 +133,10 @@ def _is_same_scalar(before: Any, now: Any, *, is_number: bool, is_literal: bool)
 
 
 def _is_same_number(before: str, now: str) -> bool:
-    """Tell whether two lexemes are the same value of the same kind: 1.0 and 1.00 are, 1 and 1.0 are not."""
+    """Tell whether two lexemes are the same value: 1.0 and 1.00 are; 1 and 1.0 are not, nor 0.0 and -0.0."""
     if before == now:
         return True
-    if is_integer(before) or is_integer(now):
+    if is_integer(before) or is_integer(now) or before.startswith("-") != now.startswith("-"):
         return False
     try:
         return Decimal(before) == Decimal(now)
