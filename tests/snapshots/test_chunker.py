@@ -4,10 +4,11 @@ import asyncio
 import copy
 import json
 import pickle
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from decimal import Decimal
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -522,3 +523,18 @@ def test_a_zero_that_changes_its_sign_is_a_conflict(text: str, zeros: tuple[str,
     assert before[1] == now[1]
     for first, second in product(before, now):
         assert "0" in conflict(first, second).wanted
+
+
+class Pair(NamedTuple):
+    one: Any
+    other: Any
+
+
+@pytest.mark.parametrize(
+    "container", [tuple, list, lambda pair: Pair(*pair), lambda pair: OrderedDict(a=pair[0], b=pair[1])]
+)
+def test_types_are_compared_inside_containers_of_all_types(container: Callable[[list[Any]], Any]) -> None:
+    """Python takes 0 and `False` for equal."""
+    first, second = ([container([12.5, last]), "a"] for last in (False, 0))
+    assert first == second
+    assert conflict(first, second).wanted == "0"

@@ -90,7 +90,7 @@ def types_agree(before: Any, now: Any) -> bool:
             kind = type(one)
             if kind is not type(other):
                 return False
-            if kind is dict or kind is list:
+            if isinstance(one, (dict, list, tuple)):
                 containers.append(one)
                 containers.append(other)
             elif not one and str(one) != str(other):  # zeros of other signs
