@@ -2,7 +2,7 @@
 
 import json
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -83,6 +83,8 @@ def test_a_mismatch_before_the_end_is_one_at_the_end(document: tuple[str, str]) 
         (int, "12.0 ", 12),
         (float, "12 ", 12),
         (bool, '"yes"', True),
+        (Literal["al", 1], "true", 1),
+        (Literal[1, True], "1.0 ", 1),
         (dict[str, int], '{"a": "12"', {"a": 12}),
         (Strict, '{"count": "12"', {}),
         (Strict, '{"count": 12, "more": [1', {"count": 12, "more": []}),

@@ -180,17 +180,20 @@ def checks_of_type(found: list[FieldCheck], flat: Schema) -> tuple[FieldCheck | 
         return None, None
     check = found[flat[CHECK]]
     kind = check.schema["type"]
-    if kind == "literal" or (kind == "enum" and _is_strict_enum(check.schema)):
+    if _takes_only_its_members(check.schema):
         return None, None
     is_free = not any(key in _OF_SCALARS for key in check.config or ())
     is_plain = kind in _PLAIN and not (check.schema.keys() - _SAID_ELSEWHERE) and is_free
     return (None if is_plain else check), check
 
 
-def _is_strict_enum(schema: CoreSchema) -> bool:
-    """Tell whether an enum takes the values of its members and nothing else."""
-    members = schema["members"]
-    return "missing" not in schema and all(isinstance(member.value, str) for member in members)
+def _takes_only_its_members(schema: CoreSchema) -> bool:
+    """Tell whether a literal or an enum takes the values it names and nothing else; 1 also comes as `true` and 1.0."""
+    if schema["type"] == "literal":
+        return all(isinstance(value, str) for value in schema["expected"])
+    if schema["type"] != "enum" or "missing" in schema:
+        return False
+    return all(isinstance(member.value, str) for member in schema["members"])
 
 
 def _needs_nothing_else(schema: CoreSchema) -> bool:
