@@ -165,6 +165,34 @@ def test_law_4_old_states_can_be_fed_again_and_pickled(document: tuple[str, Chun
     assert [flat_updates(updates) for updates in steps] == pictures
 
 
+@examples(1)
+@given(cut_bad, randoms)
+def test_law_4_an_accumulator_and_the_branches_of_its_states_go_their_own_ways(
+    document: tuple[str, Chunks], random: Random
+) -> None:
+    chunks: Any = document[1]
+    alone = JsonFragmentAccumulator()
+    pictures = [flat_updates(alone.add_fragment(chunk)) for chunk in chunks]
+    end = flat_updates(alone.finish())
+    accumulator = JsonFragmentAccumulator()
+    if random.random() < 0.5:
+        accumulator.on("**", flat)
+    states: list[tuple[int, EventState]] = []
+    for at, chunk in enumerate(chunks):
+        if random.random() < 0.5:
+            states.append((at, accumulator.state))
+        if states and random.random() < 0.5:
+            add_fragment(random.choice(states)[1], random.choice(chunks))
+        assert flat_updates(accumulator.add_fragment(chunk)) == pictures[at]
+    assert flat_updates(accumulator.finish()) == end
+    for at, state in states:
+        branch = state
+        for chunk, picture in zip(chunks[at:], pictures[at:], strict=True):
+            branch, updates = add_fragment(branch, chunk)
+            assert flat_updates(updates) == picture
+        assert flat_updates(finish(branch)[1]) == end
+
+
 def flat_updates(updates: list[JsonFragmentUpdate]) -> list[object]:
     return [
         (update.kind, update.path, update.segments, update.text, flat(update.value), update.start, update.end)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 from jsontide._pattern import parse_pattern
 from jsontide.events._create import DEFAULT_LIMITS, create_event_state
 from jsontide.events._errors import JsonFragmentError
-from jsontide.events._fork import fork
+from jsontide.events._fork import claim, fork
 from jsontide.events._read import read, read_decoded, read_end
 from jsontide.events._state import EventState
 from jsontide.events._update import JsonFragmentUpdate
@@ -18,6 +18,8 @@ from jsontide.text._utf8 import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from mypy_extensions import i64
 
     from jsontide._path import Segment
     from jsontide._pattern import Pattern, Step
@@ -32,6 +34,11 @@ Callback: TypeAlias = Callable[[JsonFragmentUpdate], object]
 _Callback = TypeVar("_Callback", bound=Callback)
 
 _ON_ERROR: Final = ("event", "raise", "skip")
+
+# What the next call has to do.
+_READY: Final = 0  # nothing but read, if it gets text
+_CAREFUL: Final = 1  # look at what is not usual: bytes, an error, news of subscriptions, a state that was handed out
+_READING: Final = 2  # refuse: the call before was broken off
 
 
 class Subscription:
@@ -135,73 +142,69 @@ class JsonFragmentAccumulator:
         )
         self._teller: Teller = fork(self._first, NOTHING_WATCHED)
         self._source: ByteSource | None = None
+        self._stance: i64 = _READY
+        self._shared: EventState | None = None  # what was handed out since the last fragment, and may have been fed
         self._subscriptions: dict[int, Subscription] = {}
         self._next_id: int = 0
         self._has_news: bool = False  # subscriptions have come or gone since the teller was made
         self._untold: deque[tuple[int, JsonFragmentUpdate]] = deque()
-        self._unreturned: list[JsonFragmentUpdate] = []
-        self._has_leftovers: bool = False  # a callback raised, and those two are not empty
+        self._unreturned: list[JsonFragmentUpdate] = []  # these two are empty, unless a callback raised
 
     @property
     def state(self) -> EventState:
         """Where the stream stands, as a value for `add_fragment` and `finish` of `jsontide.events`."""
-        self._check_whole()
-        return EventState(self._teller, self._source)
+        state = self._mark()
+        self._shared = state
+        self._stance = _CAREFUL
+        return state
 
     @property
     def is_complete(self) -> bool:
         """Whether at least one document has ended and nothing is open."""
-        return self.state.is_complete
+        return self._mark().is_complete
 
     def add_fragment(self, fragment: str | bytes | bytearray | memoryview) -> list[JsonFragmentUpdate]:
         """Read on, call the callbacks of what is found, and return what happened."""
-        if self._has_news:
-            self._listen_anew()
+        if self._stance != _READY or not isinstance(fragment, str):
+            return self._add_carefully(fragment)
         teller = self._teller
-        if isinstance(fragment, str) and self._source is None:
-            if fragment and not teller.is_over:
-                step = teller.step
-                if teller.told_step != step:
-                    self._check_whole()
-                teller.step = step + 1
-                read(teller, fragment)
-        else:
-            self._add_bytes(teller, fragment)
+        if fragment:
+            self._stance = _READING
+            read(teller, fragment)
         updates = teller.updates
         teller.updates = []
-        if teller.hits or teller.is_over or self._has_leftovers:
+        if teller.hits or teller.is_over:
             return self._deliver(updates)
+        self._stance = _READY
         return updates
 
-    def _add_bytes(self, teller: Teller, fragment: str | bytes | bytearray | memoryview) -> None:
+    def _add_carefully(self, fragment: str | bytes | bytearray | memoryview) -> list[JsonFragmentUpdate]:
+        """Do the same when there is more to it than reading text."""
+        teller = self._claimed()
         source, text, is_good = as_text(fragment, self._source, teller.index, "fragment")
         if len(fragment) > 0 and not teller.is_over:
-            self._check_whole()
-            teller.step += 1
+            self._stance = _READING
             read_decoded(teller, text, source, is_good)
             self._source = source
+        return self._told(teller)
 
     def finish(self) -> list[JsonFragmentUpdate]:
         """Say that the text is over; return what only that decides: a root number, or the error."""
-        if self._has_news:
-            self._listen_anew()
-        teller = self._teller
+        teller = self._claimed()
         if not teller.is_over:
-            self._check_whole()
-            teller.step += 1
+            self._stance = _READING
             read_end(teller, self._source)
-        updates = teller.updates
-        teller.updates = []
-        return self._deliver(updates)
+        return self._told(teller)
 
     def reset(self) -> None:
         """Be as new, with the same options and subscriptions."""
         self._teller = fork(self._first, NOTHING_WATCHED)
         self._source = None
+        self._shared = None
         self._has_news = bool(self._subscriptions)
+        self._stance = _CAREFUL
         self._untold.clear()
         self._unreturned = []
-        self._has_leftovers = False
 
     def on(
         self,
@@ -232,30 +235,48 @@ class JsonFragmentAccumulator:
             subscription(callback)
         self._subscriptions[self._next_id] = subscription
         self._next_id += 1
-        self._has_news = True
+        self._heed_news()
         return subscription
 
     def _forget(self, subscription: Subscription) -> None:
         self._subscriptions = {
             identity: other for identity, other in self._subscriptions.items() if other is not subscription
         }
-        self._has_news = True
+        self._heed_news()
 
-    def _check_whole(self) -> None:
-        if self._teller.told_step != self._teller.step:
+    def _heed_news(self) -> None:
+        self._has_news = True
+        if self._stance == _READY:
+            self._stance = _CAREFUL
+
+    def _mark(self) -> EventState:
+        """Return where the stream stands."""
+        if self._stance == _READING:
             message = "the last call was broken off, and what it read is lost; reset, and begin again"
             raise RuntimeError(message)
+        return self._shared or EventState(self._teller, self._source)
 
-    def _listen_anew(self) -> None:
-        """Look for the patterns of now from here on."""
-        subscriptions = self._subscriptions
-        watch = Watch(
-            tuple(subscriptions),
-            [subscription.pattern for subscription in subscriptions.values()],
-            [subscription.deltas for subscription in subscriptions.values()],
-        )
-        self._teller = fork(self.state, watch)
-        self._has_news = False
+    def _claimed(self) -> Teller:
+        """Return a teller of its own that stands where the stream does, and looks for the patterns of now."""
+        state = self._mark()
+        if self._has_news:
+            subscriptions = self._subscriptions
+            watch = Watch(
+                tuple(subscriptions),
+                [subscription.pattern for subscription in subscriptions.values()],
+                [subscription.deltas for subscription in subscriptions.values()],
+            )
+            self._teller = fork(state, watch)
+            self._has_news = False
+        elif self._shared is not None and not state.is_over:
+            self._teller = claim(state)
+        self._shared = None
+        return self._teller
+
+    def _told(self, teller: Teller) -> list[JsonFragmentUpdate]:
+        updates = teller.updates
+        teller.updates = []
+        return self._deliver(updates)
 
     def _deliver(self, updates: list[JsonFragmentUpdate]) -> list[JsonFragmentUpdate]:
         """Call the callbacks; what a callback that raises leaves undone comes with the next call."""
@@ -264,15 +285,16 @@ class JsonFragmentAccumulator:
         self._untold.extend([(ids[number], update) for number, update in teller.hits])
         self._unreturned.extend(updates)
         teller.hits = []
-        self._has_leftovers = True
+        self._stance = _CAREFUL
         while self._untold:
             identity, update = self._untold.popleft()
             subscription = self._subscriptions.get(identity)
             if subscription is not None:
                 subscription._tell(update)
-        self._has_leftovers = False
         updates = self._unreturned
         self._unreturned = []
+        if self._source is None and not (teller.is_over or self._has_news or self._shared):
+            self._stance = _READY
         if self._raises and teller.error is not None:
             raise JsonFragmentError(teller.error, [each for each in updates if each.value is not teller.error])
         return updates

@@ -32,7 +32,7 @@ def fork(state: EventState, watch: Watch) -> Teller:
     """Return a teller of its own that stands where the state does, and looks for these patterns."""
     old = state._teller
     teller = Teller(old.options, watch)
-    teller.step = teller.told_step = state._step
+    teller.step = state._step
     teller.mode = state._mode
     teller.index = state._index
     teller.held = state._held

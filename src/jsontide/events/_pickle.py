@@ -133,7 +133,7 @@ def load(dumped: Dump) -> Teller:
     ids, patterns, deltas = zip(*dumped.patterns, strict=True) if dumped.patterns else ((), (), ())
     watch = Watch(ids, patterns, deltas)
     teller = Teller(dumped.options, watch)
-    teller.step = teller.told_step = dumped.step
+    teller.step = dumped.step
     teller.mode = dumped.mode
     teller.index = dumped.position
     teller.held = dumped.held

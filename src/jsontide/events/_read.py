@@ -45,16 +45,16 @@ class Recovery:
 
 def read(teller: Teller, text: str) -> None:
     """Read a fragment, whatever is in it."""
-    if teller.recovery is None:
-        held = teller.held
-        teller.scan(text)
-        if teller.is_over:
-            _read_on(teller, _after_error(teller, held, text))
-        elif teller.mode == modes.STRING:
-            teller.tell_open_string()
-    else:
+    if teller.recovery is not None:
         _read_on(teller, text)
-    teller.told_step = teller.step
+        return
+    held = teller.held
+    if teller.scan(text):
+        teller.tell_more(text)
+    elif teller.is_over:
+        _read_on(teller, _after_error(teller, held, text))
+    elif teller.mode == modes.STRING:
+        teller.tell_open_string()
 
 
 def read_decoded(teller: Teller, text: str, source: ByteSource | None, is_good: bool) -> None:
@@ -103,7 +103,6 @@ def read_end(teller: Teller, source: ByteSource | None) -> None:
             teller.finish()
         if teller.error is not None:
             _tell_error(teller, teller.error, teller.error.message, teller.error.index)
-    teller.told_step = teller.step
 
 
 def _fail(teller: Teller, reason: Reason, wanted: str) -> None:

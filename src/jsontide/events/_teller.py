@@ -70,7 +70,6 @@ class Teller(Scanner):
         "told",
         "told_index",
         "told_pieces",
-        "told_step",
         "top",
         "updates",
         "wants_deltas",
@@ -96,8 +95,6 @@ class Teller(Scanner):
         self.spot: Trail | None = None  # the way to the value that is being read, if somebody wanted it
         self.recovery: Recovery | None = None  # while what is wrong is skipped
         self.known_keys: dict[str, str] = {}  # of the values that are built: equal keys are one object
-
-        self.told_step: i64 = 0  # the last step that was not broken off
 
         self.is_told: bool = False  # the open string has been told of
         self.told: i64 = 0  # characters of it that were told, and are in `pieces`
@@ -277,6 +274,7 @@ class Teller(Scanner):
             return
         update = JsonFragmentUpdate(_PARTIAL_STRING, self.spot or self._spot(), text, None, self.told_index, end)
         self.told_index = end
+        self.told += len(text)
         if self.tells_deltas:
             self.updates.append(update)
         if self.string_wanted:
@@ -296,11 +294,23 @@ class Teller(Scanner):
         if self.wants_deltas and count > self.told_pieces:
             text = pieces[self.told_pieces] if count == self.told_pieces + 1 else "".join(pieces[self.told_pieces :])
             self._tell_delta(text, self.token_end if self.is_over else self.index - len(self.held))
-            self.told += len(text)
             self.told_pieces = count
         if not self.keeps_text and count:
-            self.pieces = []  # and not cleared: a state may still look at it
-            self.told = self.told_pieces = 0
+            self._drop_text()
+
+    def tell_more(self, text: str) -> None:
+        """Tell of a fragment that is nothing but more of the open string; a key is told when it is whole."""
+        if self.mode != modes.STRING:
+            return
+        if self.wants_deltas:
+            self._tell_delta(text, self.index)
+            self.told_pieces += 1
+        if not self.keeps_text:
+            self._drop_text()
+
+    def _drop_text(self) -> None:
+        self.pieces = []  # and not cleared: a state may still look at it
+        self.told = self.told_pieces = 0
 
     def forget_string(self) -> None:
         """Make ready for the next string."""

@@ -64,19 +64,22 @@ class Scanner(Cursor):
 
     __slots__ = ()
 
-    def scan(self, chunk: str) -> None:
-        """Read on; afterwards `mode` tells what may come next."""
+    def scan(self, chunk: str) -> bool:
+        """Read on; return whether all of it is just more of a string or key that was open, and still is.
+
+        Afterwards `mode` tells what may come next.
+        """
         n: i64 = len(chunk)
         end: i64 = self.index + n
         if end > self.max_index:
             self._scan_to_limit(chunk)
-            return
+            return False
         self.index = end
         mode: i64 = self.mode
         if mode >= VALUE:
             self.base = end - n
             self._read(chunk, 0, n)
-            return
+            return False
         if self.held:
             chunk = self.held + chunk
             self.held = ""
@@ -88,11 +91,10 @@ class Scanner(Cursor):
             elif '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                 i = n  # as three quick looks in C tell
             if i == n and end - self.token_start <= self.max_string:
-                # Just more of the open string, as most chunks are.
                 self.pieces.append(chunk)
                 if mode == STRING and not self.hidden_levels:
                     self.changed_step = self.step
-                return
+                return True
             self.base = end - n
             i = self._read_string(chunk, 0, i, n)
         else:
@@ -100,6 +102,7 @@ class Scanner(Cursor):
             i = self._read_number(chunk, 0, n) if mode > LITERAL else self._read_literal(chunk, 0, n)
         if i < n:
             self._read(chunk, i, n)
+        return False
 
     def _scan_to_limit(self, chunk: str) -> None:
         """Read as far as the limit allows; it moves when another document begins."""
