@@ -6,7 +6,12 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from jsontide.text._build import COMPILED
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
 
 _SHORT: Final[dict[str, str]] = {
     '"': '"',
@@ -18,13 +23,12 @@ _SHORT: Final[dict[str, str]] = {
     "r": "\r",
     "t": "\t",
 }
-_HEX_LENGTH: Final = 4
+_DIGITS: Final = 4
 _NOT_HEX: Final = re.compile(r"[^0-9a-fA-F]")
-_LOW_ESCAPE: Final = re.compile(r"\\u[dD][c-fC-F][0-9a-fA-F]{2}")
-_LOW_ESCAPE_BEGUN: Final = re.compile(r"(\\(u([dD]([c-fC-F][0-9a-fA-F]?)?)?)?)?")
+_LOW_ESCAPE_BEGUN: Final = re.compile(r"\\(u([dD]([c-fC-F][0-9a-fA-F]?)?)?)?")
 
 
-def unescape(chunk: str, at: int) -> tuple[str, int]:
+def unescape(chunk: str, at: i64) -> tuple[str, i64]:
     r"""Return the text of the escape at `at`, and where it ends.
 
     Without a text: `at` itself where the chunk ends too early to tell, else the place of the character that is wrong.
@@ -34,31 +38,53 @@ def unescape(chunk: str, at: int) -> tuple[str, int]:
     >>> unescape(r"\u00", 0), unescape(r"\ud83d", 0), unescape(r"\u00g9", 0)
     (('', 0), ('', 0), ('', 4))
     """
-    letter = chunk[at + 1 : at + 2]
-    short = _SHORT.get(letter)
-    if short is not None:
-        return short, at + 2
+    begin: i64 = at + 2
+    if begin > len(chunk):
+        return "", at
+    letter = chunk[at + 1]
     if letter != "u":
-        return "", at + 1 if letter else at
-    begin = at + 2
-    digits = chunk[begin : begin + _HEX_LENGTH]
-    wrong = _NOT_HEX.search(digits)
-    if wrong is not None:
-        return "", begin + wrong.start()
-    if len(digits) < _HEX_LENGTH:
-        return "", at
-    return _pair(chunk, at, int(digits, 16))
+        short = _SHORT.get(letter)
+        return ("", at + 1) if short is None else (short, begin)
+    code = _code(chunk, begin)
+    if code < 0:
+        end: i64 = begin - 1 - code
+        return "", end if end < len(chunk) else at
+    return _pair(chunk, at, code) if 0xD800 <= code < 0xDC00 else (chr(code), begin + _DIGITS)
 
 
-def _pair(chunk: str, at: int, code: int) -> tuple[str, int]:
+def _pair(chunk: str, at: i64, high: i64) -> tuple[str, i64]:
     """Join a high surrogate with the low one that follows it, as RFC 8259 section 7 wants; any other stands alone."""
-    end = at + 2 + _HEX_LENGTH
-    if not 0xD800 <= code < 0xDC00:
-        return chr(code), end
-    partner = chunk[end : end + 2 + _HEX_LENGTH]
-    if _LOW_ESCAPE.fullmatch(partner):
-        low = int(partner[-_HEX_LENGTH:], 16)
-        return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)), end + 2 + _HEX_LENGTH
-    if _LOW_ESCAPE_BEGUN.fullmatch(partner):
+    end: i64 = at + 2 + _DIGITS
+    if chunk.startswith("\\u", end):
+        low = _code(chunk, end + 2)
+        if 0xDC00 <= low < 0xE000:
+            return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)), end + 2 + _DIGITS
+    if end == len(chunk) or _LOW_ESCAPE_BEGUN.fullmatch(chunk, end, end + 2 + _DIGITS):
         return "", at
-    return chr(code), end
+    return chr(high), end
+
+
+def _code(chunk: str, begin: i64) -> i64:
+    """Return what the four digits from `begin` on stand for; of fewer, -1 less their number."""
+    if not COMPILED:
+        digits = chunk[begin : begin + _DIGITS]
+        wrong = _NOT_HEX.search(digits)
+        if wrong is not None:
+            return -1 - wrong.start()
+        return int(digits, 16) if len(digits) == _DIGITS else -1 - len(digits)
+    n: i64 = len(chunk)
+    code: i64 = 0
+    good: i64 = 0
+    while good < _DIGITS:
+        if begin + good == n:
+            return -1 - good
+        digit: i64 = ord(chunk[begin + good])
+        if 48 <= digit <= 57:
+            digit -= 48
+        else:
+            digit = (digit | 32) - 87  # the case of a letter is one bit
+            if not 10 <= digit <= 15:
+                return -1 - good
+        code = code * 16 + digit
+        good += 1
+    return code
