@@ -1,6 +1,6 @@
 """ijson by its coroutines, which take a chunk and send on what it brings.
 
-In: chunks, as bytes. Out: the triples (prefix, event, value) of each chunk, or the whole value.
+In: chunks, which it takes as bytes. Out: the triples (prefix, event, value) of each chunk, or the whole value.
 Rule: numbers are floats, as with all other sides; `Decimal` is ijson's default and takes longer.
 """
 
@@ -15,27 +15,36 @@ Triple = tuple[str, str, object]
 VALUES = ("string", "number", "boolean", "null")
 
 
-def triples(backend: ModuleType) -> Telling[bytes, Triple]:
+def triples(backend: ModuleType) -> Telling[Triple]:
     sendable_list = import_module("ijson").sendable_list
 
-    def start() -> Callable[[bytes], Sequence[Triple]]:
+    def stream() -> tuple[list[Triple], Callable[[bytes], object]]:
         found: list[Triple] = sendable_list()
-        send = backend.parse_coro(found, use_float=True).send
+        return found, backend.parse_coro(found, use_float=True).send
 
-        def feed(chunk: bytes) -> Sequence[Triple]:
+    def start() -> Callable[[str], Sequence[Triple]]:
+        found, send = stream()
+
+        def feed(chunk: str) -> Sequence[Triple]:
             found.clear()
-            send(chunk)
+            send(chunk.encode())
+            return found
+
+        return feed
+
+    def start_looking() -> Callable[[str], Sequence[Triple]]:
+        found, send = stream()
+
+        def feed(chunk: str) -> Sequence[Triple]:
+            found.clear()
+            send(chunk.encode())
             for _prefix, _event, _value in found:
                 pass
             return found
 
         return feed
 
-    return Telling(start=start, prepared=encoded, told=told)
-
-
-def encoded(chunks: Sequence[str]) -> list[bytes]:
-    return [chunk.encode() for chunk in chunks]
+    return Telling(start=start, start_looking=start_looking, told=told)
 
 
 def told(triple: Triple) -> Told:

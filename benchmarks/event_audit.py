@@ -34,13 +34,13 @@ class Hearing:
         return self.growing_told / self.growing if self.growing else 1.0
 
 
-def heard(telling: Telling[Any, Any], chunks: Sequence[str]) -> list[list[Told]]:
+def heard(telling: Telling[Any], chunks: Sequence[str]) -> list[list[Told]]:
     """The events of each chunk."""
-    feed = telling.start()
-    return [[telling.told(event) for event in feed(chunk)] for chunk in telling.prepared(chunks)]
+    feed = telling.start_looking()
+    return [[telling.told(event) for event in feed(chunk)] for chunk in chunks]
 
 
-def hearing(telling: Telling[Any, Any], streams: Sequence[Sequence[Moment]]) -> Hearing:
+def hearing(telling: Telling[Any], streams: Sequence[Sequence[Moment]]) -> Hearing:
     found = [(stream, heard(telling, [moment.chunk for moment in stream])) for stream in streams]
     return Hearing(
         chunks=sum(len(stream) for stream in streams),
@@ -81,7 +81,7 @@ def leaves(value: object) -> Iterator[object]:
         yield from leaves(inner)
 
 
-def tells_apart(telling: Telling[Any, Any], text: str) -> bool:
+def tells_apart(telling: Telling[Any], text: str) -> bool:
     """Whether each value of a text has a path of its own."""
     paths = [event.path for event in whole_values(heard(telling, [text]))]
     return len(paths) == len(set(paths))

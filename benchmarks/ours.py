@@ -36,7 +36,7 @@ def works(module: ModuleType) -> Works:
         read=partial(read, module),
         keeps_values=True,
         unread=partial(unread, module),
-        events=Telling(start=partial(updates, module), prepared=list, told=told),
+        events=Telling(start=partial(updates, module), start_looking=partial(updates_looked_at, module), told=told),
         typed=partial(resolved, module),
         whole=partial(whole, module),
         chunking=Chunking(start=partial(chunker, module), sink=TextSink, sees_sharing=True),
@@ -66,6 +66,16 @@ def unread(module: ModuleType) -> Feed:
 
 
 def updates(module: ModuleType) -> Callable[[str], Sequence[JsonFragmentUpdate]]:
+    add_fragment = module.JsonFragmentAccumulator(values=False).add_fragment
+
+    def feed(chunk: str) -> Sequence[JsonFragmentUpdate]:
+        found: Sequence[JsonFragmentUpdate] = add_fragment(chunk)
+        return found
+
+    return feed
+
+
+def updates_looked_at(module: ModuleType) -> Callable[[str], Sequence[JsonFragmentUpdate]]:
     add_fragment = module.JsonFragmentAccumulator(values=False).add_fragment
 
     def feed(chunk: str) -> Sequence[JsonFragmentUpdate]:

@@ -184,10 +184,11 @@ def event_tables(run: Run, extent: Extent, sides: Sequence[str]) -> list[Table]:
 
 def event_table(run: Run, extent: Extent, sides: Sequence[str], shape: str, cut: str) -> Table:
     rows = []
-    for side in sides:
-        costs = [cost_cell(run, Case(shape, size, cut, "events", side)) for size in extent.sizes]
-        if any(costs):
-            rows.append([side, *costs])
+    for work, looked in (("events", ""), ("told", ", nobody looks")):
+        for side in sides:
+            costs = [cost_cell(run, Case(shape, size, cut, work, side)) for size in extent.sizes]
+            if any(costs):
+                rows.append([f"{side}{looked}", *costs])
     return Table(
         f"Events of {SHAPE_NAMES[shape]}, {CUT_NAMES[cut]}",
         ["µs per chunk (times jsontide)", *(SIZE_NAMES[size] for size in extent.sizes)],

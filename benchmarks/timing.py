@@ -108,7 +108,8 @@ def event_course(work: Work, works: Works, document: Document) -> Course | None:
     telling = works.events
     if telling is None:
         return None
-    return stream_course(telling.start, telling.prepared(document.chunks), work.loop)
+    start = telling.start if work.name == "told" else telling.start_looking
+    return stream_course(start, document.chunks, work.loop)
 
 
 def chunking_course(work: Work, works: Works, document: Document) -> Course | None:

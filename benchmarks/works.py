@@ -17,7 +17,6 @@ from benchmarks.documents import CUTS, SIZES
 
 Feed = Callable[[str], object]
 Loop = Callable[[Feed, Sequence[str]], None]
-Chunk = TypeVar("Chunk")
 Event = TypeVar("Event")
 
 # What a library may raise on a text that it should have taken; it is reported, and the others go on.
@@ -43,13 +42,13 @@ class Told:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Telling(Generic[Chunk, Event]):
-    """How a side tells events; the same feed is measured and audited."""
+class Telling(Generic[Event]):
+    """How a side tells events."""
 
-    start: Callable[[], Callable[[Chunk], Sequence[Event]]]
-    """Start a stream whose feed looks at the kind, path and value of all events of a chunk, and returns the events."""
-    prepared: Callable[[Sequence[str]], Sequence[Chunk]]
-    """The chunks as the side takes them, made before the clock starts."""
+    start: Callable[[], Callable[[str], Sequence[Event]]]
+    """Start a stream whose feed returns the events of a chunk."""
+    start_looking: Callable[[], Callable[[str], Sequence[Event]]]
+    """Start one whose feed also looks at the kind, path and value of each event."""
     told: Callable[[Event], Told]
 
 
@@ -98,7 +97,7 @@ class Works:
     """Start a stream that parses all its text again at every chunk, with a text that has come before."""
     unread: Callable[[], Feed] | None = None
     """Start a stream whose feed takes a chunk and builds no value."""
-    events: Telling[Any, Any] | None = None
+    events: Telling[Any] | None = None
     """Streams that tell what happens in a chunk, and where."""
     typed: Callable[[], Feed] | None = None
     """Start a stream that goes on from chunk to chunk; its feed returns the value so far as a schema shows it."""
@@ -173,6 +172,7 @@ WORKS = {
         Work("held", "value read after every chunk, the last one still held", "read", held),
         Work("unread", "state only, value unread", "unread"),
         Work("events", "events with paths after every chunk", "events"),
+        Work("told", "events that nobody looks at", "events", shapes=("records",), cuts=("tokens",)),
         Work("schema", "value through a schema after every chunk", "typed", tolerant, shapes=("records",)),
         Work("final", "final value of all chunks", "whole", shapes=("records",)),
         of_snapshots("snapshots", "snapshots to chunks, values that share what did not change"),

@@ -118,7 +118,7 @@ def test_the_audit_counts_what_a_side_raises() -> None:
     assert shown_by(feed, CHUNKS).raised == len(CHUNKS)
 
 
-def heard_from(telling: Telling[Any, Any] | None, chunks: Sequence[str] = CHUNKS) -> event_audit.Hearing:
+def heard_from(telling: Telling[Any] | None, chunks: Sequence[str] = CHUNKS) -> event_audit.Hearing:
     assert telling is not None
     return event_audit.hearing(telling, [audit.moments(chunks)])
 
@@ -144,14 +144,14 @@ def test_the_audit_of_events_names_what_ijson_does_not_tell(backend: str) -> Non
     assert not found.tells_dots_apart
 
 
-def scripted_telling(*told: Sequence[Told]) -> Telling[str, Told]:
+def scripted_telling(*told: Sequence[Told]) -> Telling[Told]:
     """It tells what it was told to, chunk by chunk, whatever the text is."""
 
     def start() -> Callable[[str], Sequence[Told]]:
         rest = iter(told)
         return lambda _: next(rest)
 
-    return Telling(start=start, prepared=list, told=lambda event: event)
+    return Telling(start=start, start_looking=start, told=lambda event: event)
 
 
 NUMBER = Told(Sort.VALUE, "a", 12)
@@ -178,18 +178,25 @@ def test_a_value_that_is_told_wrong_or_not_at_all_is_noticed(number: Told) -> No
     assert found.tells_end
 
 
-def test_bytes_are_made_before_the_clock_starts() -> None:
-    assert coroutines.encoded(["drei ", "ß"]) == [b"drei ", "ß".encode()]
-
-
 def test_every_event_of_a_chunk_is_returned_by_what_is_measured() -> None:
     telling = own_works().events
     assert telling is not None
-    feed = telling.start()
-    assert [[str(event.kind) for event in feed(chunk)] for chunk in ("[1", "", "]")] == [
-        ["StartArray"],
-        [],
-        ["CompleteNumber", "EndArray", "JsonComplete"],
+    for start in (telling.start, telling.start_looking):
+        feed = start()
+        assert [[str(event.kind) for event in feed(chunk)] for chunk in ("[1", "", "]")] == [
+            ["StartArray"],
+            [],
+            ["CompleteNumber", "EndArray", "JsonComplete"],
+        ]
+
+
+@pytest.mark.parametrize("backend", ["yajl2_c", "python"])
+def test_ijson_tells_the_same_whether_anybody_looks_or_not(backend: str) -> None:
+    module = pytest.importorskip(f"ijson.backends.{backend}", exc_type=ImportError)
+    telling = coroutines.triples(module)
+    chunks = ('{"groß": [', "1", "]}")
+    assert [list(events) for events in map(telling.start(), chunks)] == [
+        list(events) for events in map(telling.start_looking(), chunks)
     ]
 
 
@@ -272,10 +279,9 @@ def test_checks_come_from_the_results_and_what_has_none_says_so() -> None:
     assert {check.reached for check in found[1:]} == {"not measured"}
 
 
-def events_of(side: str, *costs: float) -> dict[Case, Cost]:
+def events_of(side: str, *costs: float, work: str = "events") -> dict[Case, Cost]:
     return {
-        Case("records", size, "tokens", "events", side): Cost(cost, 1, 1)
-        for size, cost in zip(SIZES, costs, strict=False)
+        Case("records", size, "tokens", work, side): Cost(cost, 1, 1) for size, cost in zip(SIZES, costs, strict=False)
     }
 
 
@@ -317,10 +323,13 @@ def test_the_page_has_a_section_of_events_where_some_were_measured() -> None:
     circumstances = Circumstances([], {}, "0", "command", extent)
     heard = {ours.COMPILED: heard_from(own_works().events)}
     sides = [ours.COMPILED, IJSON_C]
-    run = Run(Results(events_of(ours.COMPILED, 2e-6) | events_of(IJSON_C, 3e-6)), {}, {}, (), heard)
+    looked_at = events_of(ours.COMPILED, 2e-6) | events_of(IJSON_C, 3e-6)
+    unseen = events_of(ours.COMPILED, 1e-6, work="told") | events_of(IJSON_C, 2.5e-6, work="told")
+    run = Run(Results(looked_at | unseen), {}, {}, (), heard)
     written = page(report(run, extent, sides), circumstances, "picture.svg")
     _, section = written.split("## Events\n")
     assert f"| {IJSON_C} | 3.00 (x1.50) |" in section
+    assert f"| {IJSON_C}, nobody looks | 2.50 (x2.50) |" in section
     assert section.index("What each side tells") < section.index("Events of records in an object")
     empty = report(Run(Results(), {}, {}, ()), extent, sides)
     assert not empty.values
