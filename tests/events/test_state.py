@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate, Reason
+from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate, Limits, Reason
 from jsontide.events import EventState, add_fragment, create_event_state, finish
 from tests.cuts import singles
 
@@ -43,6 +43,20 @@ def test_a_state_with_patterns_keeps_them_in_its_pickle() -> None:
     assert teller.watch.patterns == accumulator.state._teller.watch.patterns
     assert teller.string_wanted == (0,)
     assert teller.keeps_text
+
+
+@pytest.mark.parametrize("depth", [2, 511, 5_000])
+def test_a_state_can_be_pickled_however_deep_its_values_are(depth: int) -> None:
+    state = create_event_state(limits=Limits(max_depth=2 * depth + 1))
+    state, _ = add_fragment(state, '[[], {}, {"b": [1, "2"], "b": [3]}, ' + '{"a": [' * depth + "]}" * depth + ", 4, ")
+    again: EventState = pickle.loads(pickle.dumps(state))  # noqa: S301 - our own pickle
+    both: list[Any] = [add_fragment(each, "[5]]")[1][-1].value for each in (state, again)]
+    for value in both:
+        inner = value.pop(3)
+        for _ in range(depth - 1):
+            inner = inner["a"][0]
+        assert inner == {"a": []}
+        assert value == [[], {}, {"b": [3]}, 4, [5]]
 
 
 def test_a_state_is_its_own_copy() -> None:
