@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import sys
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -165,6 +166,12 @@ def test_limits_are_for_each_document() -> None:
     assert not errors(told(["[1, 2] \n" * 50], limits=limits))
     (error,) = errors(told(["[1, 2] [1, 2, 3] "], limits=limits))
     assert "at most 3 values" in str(error.text)
+
+
+def test_the_largest_limit_is_none_for_any_document() -> None:
+    for chunks in ways('[1, "a"] \n {"b": 2} 3'):
+        updates = told(chunks, limits=Limits(max_chars=sys.maxsize, max_string=sys.maxsize, max_number=sys.maxsize))
+        assert [update.value for update in updates if update.kind == "JsonComplete"] == [[1, "a"], {"b": 2}, 3]
 
 
 def test_a_string_that_exceeds_the_text_limit_is_told_up_to_it() -> None:

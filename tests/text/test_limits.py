@@ -140,6 +140,16 @@ NAMES = ["max_depth", "max_chars", "max_string", "max_number", "max_nodes"]
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("limit", [sys.maxsize - 1, sys.maxsize, sys.maxsize + 1, 10**30])
+def test_a_limit_may_be_as_large_as_a_number_can_be(name: str, limit: int) -> None:
+    text = ' {"ab": ["cd\\n", -12.5, {"e": [true]}]}'
+    for chunks in every(text):
+        state = finalize(fed(chunks, limited(**{name: limit})))
+        assert state.error is None
+        assert state.value == loads(text)
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_below_one_is_refused_by_name(name: str, limit: int) -> None:
     with pytest.raises(ValueError, match=name):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import ParserError, Reason
 from jsontide.text import _modes as modes
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide.text._limits import Limits
+
+_MOST: Final = 2**62
+"""More than any text has; machine integers still have room for an index above it."""
 
 
 class Cursor(Sink):
@@ -53,12 +56,12 @@ class Cursor(Sink):
     )
 
     def __init__(self, limits: Limits, *, ignore_trailing: bool) -> None:
-        self.max_depth: i64 = limits.max_depth
-        self.max_chars: i64 = limits.max_chars
-        self.max_index: i64 = limits.max_chars  # where so many characters of this document end
-        self.max_string: i64 = limits.max_string
-        self.max_number: i64 = limits.max_number
-        self.max_nodes: i64 = limits.max_nodes
+        self.max_depth: i64 = min(limits.max_depth, _MOST)
+        self.max_chars: i64 = min(limits.max_chars, _MOST)
+        self.max_index: i64 = self.max_chars  # where so many characters of this document end
+        self.max_string: i64 = min(limits.max_string, _MOST)
+        self.max_number: i64 = min(limits.max_number, _MOST)
+        self.max_nodes: i64 = min(limits.max_nodes, _MOST)
         self.ignore_trailing: bool = ignore_trailing
 
         self.mode: i64 = modes.VALUE
