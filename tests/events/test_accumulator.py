@@ -174,16 +174,17 @@ def test_the_largest_limit_is_none_for_any_document() -> None:
         assert [update.value for update in updates if update.kind == "JsonComplete"] == [[1, "a"], {"b": 2}, 3]
 
 
-def test_a_string_that_exceeds_the_text_limit_is_told_up_to_it() -> None:
-    text = '["a", "bcdef\\u0041g"]'
-    for most in range(7, len(text)):
+@pytest.mark.parametrize(("name", "begin"), [("max_chars", 0), ("max_string", 7)])
+def test_a_string_that_exceeds_a_limit_is_told_up_to_it(name: str, begin: int) -> None:
+    text = '["a", "b\\ncdef\\u0041g\\ud83d\\ude00"]'
+    for limit in range(7 - begin + 1, len(text) - 2 - begin):
         for chunks in ways(text):
-            updates = told(chunks, ended=False, limits=Limits(max_chars=most))
+            updates = told(chunks, ended=False, limits=Limits(**{name: limit}))
             pieces = [update for update in updates if update.kind == "PartialString" and update.segments == (1,)]
             assert "".join(json.loads(f'"{text[each.start : each.end]}"') for each in pieces) == (
                 "".join(each.text or "" for each in pieces)
             )
-            assert updates[-1].start == most
+            assert updates[-1].start == begin + limit
 
 
 def test_lines_are_counted_across_documents() -> None:

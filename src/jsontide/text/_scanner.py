@@ -256,13 +256,14 @@ class Scanner(Cursor):
             self.held = chunk[at:]
             return n
         if end > limit:
-            return self._fail_long_string(limit, n)
-        if not text:
+            self._fail_long_string(limit, n)
+        elif not text:
             self._fail_string(Reason.BAD_ESCAPE, "an escape that JSON has", end, n)
-            self.token_end = self.base + at
-            return n
-        self._keep(text)
-        return end
+        else:
+            self._keep(text)
+            return end
+        self.token_end = self.base + at
+        return n
 
     def _fail_long_string(self, limit: i64, n: i64) -> i64:
         wanted = f"the end of a string after {self.max_string} characters"
