@@ -31,6 +31,11 @@ def test_a_byte_order_mark_is_passed_over_and_bad_bytes_are_replaced() -> None:
     assert decoded([b"\xef\xbb", b'\xbf{"a": "\xff"}\n', b"[1]\xe2"]) == ['{"a": "\ufffd"}', "[1]\ufffd"]
 
 
+def test_half_a_character_waits_for_bytes_and_is_replaced_before_text() -> None:
+    mixed: Any = [b'"\xc3', "", b'\xa9"\n"\xe2\x82', '"\n']
+    assert decoded(mixed) == ['"é"', '"\ufffd"']
+
+
 @pytest.mark.parametrize("wrong", [None, 5, [1, 2], SseState()])
 def test_what_is_no_chunk_or_no_state_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError, match="a chunk must be"):

@@ -74,12 +74,15 @@ def last_line(state: LineState) -> str:
 
 
 def _decoded(state: LineState, chunk: str | bytes) -> tuple[LineState, str]:
-    text, pending = chunk, b""
-    if not isinstance(text, str):
-        if not isinstance(text, bytes | bytearray | memoryview):
-            message = f"a chunk must be str, bytes, bytearray or memoryview, not {type(text).__name__}"
-            raise TypeError(message)
-        data = state.pending + bytes(text)
+    if not isinstance(chunk, str | bytes | bytearray | memoryview):
+        message = f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}"
+        raise TypeError(message)
+    if not chunk:
+        return state, ""
+    if isinstance(chunk, str):
+        text, pending = state.pending.decode("utf-8", "replace") + chunk, b""
+    else:
+        data = state.pending + bytes(chunk)
         text, used = utf_8_decode(data, "replace", False)  # noqa: FBT003 - it takes no keywords
         pending = data[used:]
     if not text:
