@@ -69,7 +69,7 @@ def items(
 ) -> Generator[tuple[Segment, JsonValue]] | AsyncGenerator[tuple[Segment, JsonValue]]:
     """Yield what is in the arrays and objects that a pattern matches, each with its index or key, as it closes.
 
-    Each value is whole, and the container around it is never built, so it may be larger than memory.
+    Each value is whole, and the container around it is never built: it may have as much in it as `Limits` allow.
     A key that is written twice comes twice.
     An asynchronous stream of chunks makes it `aitems`.
     Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what came before.
