@@ -1,5 +1,6 @@
 """Law 8 for events, by counting: what a fragment costs does not depend on what came before it."""
 
+import pickle
 import tracemalloc
 from collections.abc import Callable
 from itertools import islice
@@ -8,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from jsontide import JsonFragmentAccumulator
+from jsontide import JsonFragmentAccumulator, Limits
+from jsontide.events import add_fragment, create_event_state
 from tests.meters import Meter, interpreted, opcodes, untraced
 from tests.test_cost import SAMPLE, SHAPES, SLACK, SMALL, Shape
 
@@ -64,6 +66,28 @@ def test_an_endless_stream_keeps_nothing() -> None:
         assert tracemalloc.get_traced_memory()[0] - before < 2_000
     finally:
         tracemalloc.stop()
+
+
+@interpreted
+def test_listening_anew_costs_what_is_open_and_not_its_square() -> None:
+    def cost(depth: int) -> int:
+        accumulator = JsonFragmentAccumulator(updates=False, limits=Limits(max_depth=depth))
+        accumulator.on("**.b", print)
+        accumulator.add_fragment('{"a":[' * (depth // 2))
+        accumulator.on("**.c", print)
+        return opcodes(lambda: accumulator.add_fragment("1"))[0]
+
+    assert cost(1_000) <= 12 * cost(100)
+
+
+@interpreted
+def test_reading_a_pickle_costs_what_is_open_and_not_its_square() -> None:
+    def cost(depth: int) -> int:
+        state, _ = add_fragment(create_event_state(limits=Limits(max_depth=depth)), '{"a":[' * (depth // 2))
+        dumped = pickle.dumps(state)
+        return opcodes(lambda: pickle.loads(dumped))[0]  # noqa: S301 - our own pickle
+
+    assert cost(1_000) <= 12 * cost(100)
 
 
 @interpreted

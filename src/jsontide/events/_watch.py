@@ -30,15 +30,14 @@ class Watch:
         self.start: Place | None = None if place.is_dead else place  # of the root, if anything can match
 
     def place_of(self, frame: Frame) -> Place | None:
-        """Return the place of an open container, if anything can match in it."""
-        place = self.start
-        for segment in () if frame.parent is None else frame.trail().path():
-            if place is None:
-                return None
-            place = place.member(segment) if isinstance(segment, str) else place.item(segment)
-            if place.is_dead:
-                return None
-        return place
+        """Return the place of an open container, if anything can match in it; that of the one around is known."""
+        parent = frame.parent
+        if parent is None or parent.parent is None:
+            return self.start
+        if parent.place is None:
+            return None
+        place = parent.place.item(frame.index) if frame.own_key is None else parent.place.member(frame.own_key)
+        return None if place.is_dead else place
 
     def renumbered(self, numbers: tuple[int, ...], before: Watch) -> tuple[int, ...]:
         """Return the numbers that patterns have here instead of those before; some may be gone."""
