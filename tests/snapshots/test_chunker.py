@@ -471,6 +471,11 @@ class TestText:
         assert [chunker.process("a\ud83d"), chunker.process("a😀"), chunker.process("a😀\ud83d")] == ["a", "😀", ""]
         assert (chunker.flush(), chunker.text) == ("\ud83d", "a😀\ud83d")
 
+    def test_half_a_character_that_was_flushed_is_not_held_back_again(self) -> None:
+        chunker = TextStreamChunker()
+        assert [chunker.process("a\ud83d"), chunker.flush()] == ["a", "\ud83d"]
+        assert [chunker.process("a\ud83d"), chunker.text, chunker.flush()] == ["", "a\ud83d", ""]
+
     def test_reset(self) -> None:
         chunker = TextStreamChunker()
         chunker.process("a")
