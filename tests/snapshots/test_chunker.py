@@ -20,6 +20,8 @@ from jsontide import (
     TextStreamChunker,
     achunk_snapshots,
     chunk_snapshots,
+    create_parser_state,
+    parse_chunk,
 )
 from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state, finish
 
@@ -140,7 +142,9 @@ def test_a_value_that_contains_itself_is_refused() -> None:
         ("\ufeff{}", Reason.BYTE_ORDER_MARK, 0),
         ("[" * 20_000, Reason.TOO_DEEP, 10_000),
         (b'"a\xff"', Reason.BAD_UTF8, 2),
-        (b'"\n\xe2\x82', Reason.BAD_UTF8, 2),
+        (b'[\n"\xe2\x82', Reason.BAD_UTF8, 3),
+        (b'"\n\xe2\x82', Reason.CONTROL_CHARACTER, 1),
+        (b"[1, x, \xff]", Reason.UNEXPECTED_CHARACTER, 4),
     ],
 )
 def test_text_that_is_not_json_is_not_taken_in(text: str | bytes, reason: Reason, index: int) -> None:
@@ -157,6 +161,14 @@ def test_the_error_of_a_text_says_where() -> None:
         JsonStreamChunker().process('{"a": [1,\n 2, }]}')
     error = caught.value.error
     assert (error.line, error.column, error.path) == (2, 5, ("a", 2))
+
+
+@pytest.mark.parametrize("text", [b'{"a": [1,\n \xff', b'{"a": [1,\n "\xe2"', b'{"a": [1,\n x \xff'])
+def test_the_error_of_bytes_is_the_one_that_the_parser_finds(text: bytes) -> None:
+    with pytest.raises(JsonStreamError) as caught:
+        JsonStreamChunker().process(text)
+    assert caught.value.error.path == ("a", 1)
+    assert caught.value.error == parse_chunk(create_parser_state(), text).error
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
