@@ -439,6 +439,21 @@ class TestStates:
             assert (chunk, state.text) == (same, again.text)
         assert finish(state)[1] == finish(pickle.loads(pickle.dumps(state)))[1]  # noqa: S301
 
+    @pytest.mark.parametrize("shape", ['[%s,"x"]', '{"a":%s,"b":["x"],"c":1}', '{"a":%s,"b":"x"}', "%s"])
+    def test_a_state_deeper_than_pickles_go_can_be_pickled(self, shape: str) -> None:
+        state, _ = add_snapshot(create_snapshot_state(), shape % deep('"x"'))
+        again = pickle.loads(pickle.dumps(state))  # noqa: S301
+        assert finish(again)[0].text == finish(state)[0].text
+
+    def test_a_value_that_is_closed_has_the_same_types_after_a_pickle(self) -> None:
+        closed = [1, 1.5, Decimal("2.50"), True, None, "a", [], {}, [[], {"": {}}], {"b": [0]}]
+        state, _ = add_value(create_snapshot_state(), [closed, closed, "x"])
+        again = pickle.loads(pickle.dumps(state))  # noqa: S301
+        assert add_value(again, [closed, closed, "xy"])[1] == "y"
+        for at, other in ((0, True), (1, Decimal("1.6")), (3, 1), (6, {}), (7, [])):
+            with pytest.raises(SnapshotConflict):
+                add_value(again, [closed, [*closed[:at], other, *closed[at + 1 :]], "xy"])
+
     def test_copies_are_the_same(self) -> None:
         state, _ = add_value(create_snapshot_state(), ["a"])
         assert copy.copy(state) is copy.deepcopy(state) is state
