@@ -53,6 +53,14 @@ BEYOND = [
 ]
 
 
+@pytest.mark.parametrize("name", ["max_depth", "max_chars", "max_string", "max_number", "max_nodes"])
+@pytest.mark.parametrize("limit", [sys.maxsize, sys.maxsize + 1, 10**30])
+def test_a_limit_may_be_higher_than_machines_count(name: str, limit: int) -> None:
+    for chunks in every('[ [12.5, "\\u00e9bc", {"key": "d"}], -30]'):
+        state = finalize(fed(chunks, limited(**{name: limit})))
+        assert (state.error, state.value) == (None, [[12.5, "ébc", {"key": "d"}], -30])
+
+
 @pytest.mark.parametrize(("limits", "text"), AT_THE_LIMIT)
 def test_at_the_limit_a_text_is_accepted(limits: dict[str, int], text: str) -> None:
     for chunks in every(text):

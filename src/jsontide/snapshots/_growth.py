@@ -25,6 +25,7 @@ from jsontide.snapshots._writing import (
     quoted,
     write_value,
 )
+from jsontide.text._limits import MOST
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -48,7 +49,7 @@ class Growth:
         self.keeps_order: bool = options.key_order == "kept"
         self.numbers_grow: bool = options.numbers == "grow"
         self.empties_wait: bool = options.empty == "late"
-        self.max_wait: i64 = 0 if options.max_wait is None else options.max_wait
+        self.max_wait: i64 = 0 if options.max_wait is None else min(options.max_wait, MOST)
         self.ensure_ascii: bool = options.ensure_ascii
 
         self.frames: list[Frame] = [frame if frame.is_newest() else frame.fork() for frame in frames]

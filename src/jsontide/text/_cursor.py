@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from jsontide._errors import ParserError, Reason
 from jsontide.text import _modes as modes
+from jsontide.text._limits import MOST
 from jsontide.text._sink import Sink
 
 if TYPE_CHECKING:
@@ -53,12 +54,12 @@ class Cursor(Sink):
     )
 
     def __init__(self, limits: Limits, *, ignore_trailing: bool) -> None:
-        self.max_depth: i64 = limits.max_depth
-        self.max_chars: i64 = limits.max_chars
-        self.max_index: i64 = limits.max_chars  # where so many characters of this document end
-        self.max_string: i64 = limits.max_string
-        self.max_number: i64 = limits.max_number
-        self.max_nodes: i64 = limits.max_nodes
+        self.max_depth: i64 = min(limits.max_depth, MOST)
+        self.max_chars: i64 = min(limits.max_chars, MOST)
+        self.max_index: i64 = self.max_chars  # where so many characters of this document end
+        self.max_string: i64 = min(limits.max_string, MOST)
+        self.max_number: i64 = min(limits.max_number, MOST)
+        self.max_nodes: i64 = min(limits.max_nodes, MOST)
         self.ignore_trailing: bool = ignore_trailing
 
         self.mode: i64 = modes.VALUE
