@@ -104,6 +104,8 @@ def test_what_was_visible_before_an_error_was_printed(tmp_path: Path) -> None:
         (["watch", ITINERARY, "--size", "8-1"], "goes up"),
         (["watch", ITINERARY, "--size", "few"], "a range such as 1-8"),
         (["watch", ITINERARY, "--delay", "-1"], "--delay"),
+        (["watch", ITINERARY, "--delay", "inf"], "--delay"),
+        (["watch", ITINERARY, "--delay", "1e300"], "--delay"),
         (["dance"], "dance"),
     ],
 )
