@@ -71,7 +71,7 @@ def _snapshots(lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
     """Yield the lines that are not blank, and which they are."""
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield f"line {number}", line.strip()
+            yield f"line {number}", line.rstrip(b"\r\n")
 
 
 def _at(place: str, step: Callable[..., str], *arguments: bytes) -> str:
