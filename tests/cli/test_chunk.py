@@ -60,6 +60,11 @@ def test_a_bad_line_ends_it_after_what_was_written(text: str, message: str) -> N
     assert result.stdout == (json.dumps('["a') + "\n") * text.startswith('["a"]')
 
 
+def test_a_conflict_does_not_steer_the_terminal() -> None:
+    result = chunk("-", text='{"\u009b": "\u202ex"}\n{"\u009b": "\u2028"}\n')
+    assert result.stderr == r'jsontide: line 2: root["\u009b"] is written as "\u202ex and cannot become "\u2028"' + "\n"
+
+
 @pytest.mark.parametrize(
     ("options", "snapshots", "text"),
     [

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from jsontide import JsonStreamChunker, JsonStreamError, SnapshotConflict
+from jsontide.cli._words import printable
 
 
 class BadSnapshotError(Exception):
@@ -81,7 +82,7 @@ def _at(place: str, step: Callable[..., str], *arguments: bytes) -> str:
         message = f"{place}: not JSON: {error}"
         raise BadSnapshotError(message) from error
     except SnapshotConflict as error:
-        message = f"{place}: {error}"
+        message = f"{place}: {printable(str(error))}"
         raise BadSnapshotError(message) from error
 
 
