@@ -87,7 +87,15 @@ def test_what_is_not_usable(arguments: list[str]) -> None:
 
 def test_the_check_can_fail() -> None:
     assert not Summary(1, 1, '{"a":1}', b'{"a": true}').is_equal()
+    assert not Summary(1, 1, '{"a":1}', b'{"a": "1"}').is_equal()
+    assert not Summary(1, 1, '{"a":1}', b'{"a": 1.0}').is_equal()
     assert Summary(1, 1, '{"a":1,"b":[]}', b'{"b": [], "a": 1}').is_equal()
+
+
+def test_the_check_reads_integers_of_any_length() -> None:
+    text = f"[{'7' * 10_000}]"
+    result = chunk("-", "--raw", "--check", text=text)
+    assert (result.exit_code, result.stdout) == (0, text)
 
 
 def test_a_failed_check_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,4 +88,9 @@ def _at(place: str, step: Callable[..., str], *arguments: bytes) -> str:
 
 def _canonical(text: str | bytes) -> str:
     """Write a value so that equal ones are equal texts; `==` would take 1, 1.0 and true for one another."""
-    return json.dumps(json.loads(text), sort_keys=True)
+    return json.dumps(json.loads(text, parse_int=_as_digits), sort_keys=True)
+
+
+def _as_digits(lexeme: str) -> dict[str, str]:
+    """Keep an integer as it was written: it may have more digits than Python converts."""
+    return {"digits": lexeme}
