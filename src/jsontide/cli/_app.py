@@ -227,7 +227,7 @@ def chunk(  # noqa: PLR0913 - options, all by name
 def _lines(file: str) -> Iterator[bytes]:
     """The lines of a source, with a bar that shows how far a long one is, where that disturbs nothing."""
     if file == "-":
-        yield from arriving_lines(sys.stdin.buffer)
+        yield from arriving_lines(sys.stdin)
         return
     path = Path(file)
     total = length(path)
