@@ -96,6 +96,15 @@ def test_what_json_has_no_number_for(number: Any) -> None:
     assert chunker.flush() == '"}'
 
 
+@pytest.mark.parametrize("root", [lambda number: number, lambda number: [number], lambda number: {"a": number}])
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), Decimal("-Infinity")])
+def test_a_number_that_json_does_not_have_does_not_wait(root: Callable[[Any], Any], number: Any) -> None:
+    chunker = JsonStreamChunker(numbers="grow")
+    with pytest.raises(ValueError, match="JSON has no number"):
+        chunker.process_value(root(number))
+    assert chunker.process_value(root(1)) + chunker.flush() == json.dumps(root(1)).replace(" ", "")
+
+
 @pytest.mark.parametrize(
     ("value", "name"),
     [

@@ -22,6 +22,7 @@ from jsontide.snapshots._writing import (
     check_depth,
     check_key,
     check_number,
+    number_text,
     quoted,
     write_value,
 )
@@ -160,6 +161,8 @@ class Growth:
         kind = kind_of(value)
         if kind == NUMBER:
             check_number(value, self.is_text)
+            if self.numbers_grow:
+                number_text(value)  # refused now, and not when it has waited
             return not self.numbers_grow
         return kind == LITERAL
 
