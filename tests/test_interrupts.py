@@ -87,6 +87,14 @@ def test_law_4_a_step_can_be_broken_off_at_any_line(lines: int) -> None:
             assert same(state.value, visible(prefix))
 
 
+@pytest.mark.parametrize("lines", range(60))
+def test_law_4_reading_nodes_can_be_broken_off_at_any_line(lines: int) -> None:
+    text = '{"a": null, "b": [2, "x", {}], "c": {"d": 1}}'
+    state = parse_chunk(create_parser_state(), text)
+    break_off(lambda: list(state.nodes), lines)
+    assert list(state.nodes) == list(parse_chunk(create_parser_state(), text).nodes)
+
+
 @pytest.mark.parametrize("lines", range(0, 160, 3))
 def test_law_4_telling_can_be_broken_off_at_any_line(lines: int) -> None:
     text = '{"a": null, "b": [2, "x\\ny", {}], "a": "again", "c": 3.5, "d": nope, "e": 1}'

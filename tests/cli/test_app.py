@@ -1,6 +1,7 @@
 """The command as typer runs it, in this process, with its output not on a terminal."""
 
 import json
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
@@ -59,7 +60,14 @@ def test_a_root_number_shows_at_the_end(tmp_path: Path) -> None:
 
 def test_lines_are_utf8_and_escape_only_what_utf8_cannot_hold(tmp_path: Path) -> None:
     assert watch(tmp_path, '"Zoë"'.encode(), "--size", "99").stdout_bytes == '"Zoë"\n'.encode()
-    assert watch(tmp_path, rb'"\ud800\u00eb"', "--size", "99").stdout == '"\\ud800\\u00eb"\n'
+    assert watch(tmp_path, rb'"\ud800\u00eb"', "--size", "99").stdout == '"\\ud800ë"\n'
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1E+400", "0.1000000000000000055", "1.10", "-0", "7" * 4_300])
+def test_a_number_is_written_as_json_whatever_a_float_holds(tmp_path: Path, number: str) -> None:
+    result = watch(tmp_path, f'[{number}, "x"]'.encode())
+    written = json.loads(result.stdout.splitlines()[-1], parse_int=Decimal, parse_float=Decimal, parse_constant=str)
+    assert (result.exit_code, written) == (0, [Decimal(number), "x"])
 
 
 @pytest.mark.parametrize(
@@ -96,6 +104,8 @@ def test_what_was_visible_before_an_error_was_printed(tmp_path: Path) -> None:
         (["watch", ITINERARY, "--size", "8-1"], "goes up"),
         (["watch", ITINERARY, "--size", "few"], "a range such as 1-8"),
         (["watch", ITINERARY, "--delay", "-1"], "--delay"),
+        (["watch", ITINERARY, "--delay", "inf"], "--delay"),
+        (["watch", ITINERARY, "--delay", "1e300"], "--delay"),
         (["dance"], "dance"),
     ],
 )

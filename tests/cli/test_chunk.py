@@ -50,6 +50,7 @@ def test_nothing_in_nothing_out() -> None:
         ('["a"]\n["b"]\n', 'line 2: root[0] is written as "a and cannot become "b"'),
         ('["a"]\n\n["a"\n', "line 3: not JSON: expected ',' or ']' before the end of the text"),
         ("\ufffe\n", "line 1: not JSON: expected a value"),
+        ("  [1,]\n", "line 1: not JSON: expected a value (line 1, column 6)"),
     ],
 )
 def test_a_bad_line_ends_it_after_what_was_written(text: str, message: str) -> None:
@@ -57,6 +58,11 @@ def test_a_bad_line_ends_it_after_what_was_written(text: str, message: str) -> N
     assert result.exit_code == 1
     assert result.stderr.startswith(f"jsontide: {message}")
     assert result.stdout == (json.dumps('["a') + "\n") * text.startswith('["a"]')
+
+
+def test_a_conflict_does_not_steer_the_terminal() -> None:
+    result = chunk("-", text='{"\u009b": "\u202ex"}\n{"\u009b": "\u2028"}\n')
+    assert result.stderr == r'jsontide: line 2: root["\u009b"] is written as "\u202ex and cannot become "\u2028"' + "\n"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +87,15 @@ def test_what_is_not_usable(arguments: list[str]) -> None:
 
 def test_the_check_can_fail() -> None:
     assert not Summary(1, 1, '{"a":1}', b'{"a": true}').is_equal()
+    assert not Summary(1, 1, '{"a":1}', b'{"a": "1"}').is_equal()
+    assert not Summary(1, 1, '{"a":1}', b'{"a": 1.0}').is_equal()
     assert Summary(1, 1, '{"a":1,"b":[]}', b'{"b": [], "a": 1}').is_equal()
+
+
+def test_the_check_reads_integers_of_any_length() -> None:
+    text = f"[{'7' * 10_000}]"
+    result = chunk("-", "--raw", "--check", text=text)
+    assert (result.exit_code, result.stdout) == (0, text)
 
 
 def test_a_failed_check_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,9 +99,10 @@ def test_a_closed_output_ends_quietly(tmp_path: Path) -> None:
         assert process.stderr.read() == b""
 
 
-def test_a_closed_standard_input_is_named() -> None:
+@pytest.mark.parametrize("command", ["watch", "chunk"])
+def test_a_closed_standard_input_is_named(command: str) -> None:
     result = subprocess.run(
-        ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *COMMAND, "watch", "-"],
+        ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *COMMAND, command, "-"],
         capture_output=True,
         check=False,
         timeout=PATIENCE,

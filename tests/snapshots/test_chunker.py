@@ -20,6 +20,8 @@ from jsontide import (
     TextStreamChunker,
     achunk_snapshots,
     chunk_snapshots,
+    create_parser_state,
+    parse_chunk,
 )
 from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state, finish
 
@@ -94,6 +96,15 @@ def test_what_json_has_no_number_for(number: Any) -> None:
     assert chunker.flush() == '"}'
 
 
+@pytest.mark.parametrize("root", [lambda number: number, lambda number: [number], lambda number: {"a": number}])
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), Decimal("-Infinity")])
+def test_a_number_that_json_does_not_have_does_not_wait(root: Callable[[Any], Any], number: Any) -> None:
+    chunker = JsonStreamChunker(numbers="grow")
+    with pytest.raises(ValueError, match="JSON has no number"):
+        chunker.process_value(root(number))
+    assert chunker.process_value(root(1)) + chunker.flush() == json.dumps(root(1)).replace(" ", "")
+
+
 @pytest.mark.parametrize(
     ("value", "name"),
     [
@@ -140,7 +151,9 @@ def test_a_value_that_contains_itself_is_refused() -> None:
         ("\ufeff{}", Reason.BYTE_ORDER_MARK, 0),
         ("[" * 20_000, Reason.TOO_DEEP, 10_000),
         (b'"a\xff"', Reason.BAD_UTF8, 2),
-        (b'"\n\xe2\x82', Reason.BAD_UTF8, 2),
+        (b'[\n"\xe2\x82', Reason.BAD_UTF8, 3),
+        (b'"\n\xe2\x82', Reason.CONTROL_CHARACTER, 1),
+        (b"[1, x, \xff]", Reason.UNEXPECTED_CHARACTER, 4),
     ],
 )
 def test_text_that_is_not_json_is_not_taken_in(text: str | bytes, reason: Reason, index: int) -> None:
@@ -157,6 +170,14 @@ def test_the_error_of_a_text_says_where() -> None:
         JsonStreamChunker().process('{"a": [1,\n 2, }]}')
     error = caught.value.error
     assert (error.line, error.column, error.path) == (2, 5, ("a", 2))
+
+
+@pytest.mark.parametrize("text", [b'{"a": [1,\n \xff', b'{"a": [1,\n "\xe2"', b'{"a": [1,\n x \xff'])
+def test_the_error_of_bytes_is_the_one_that_the_parser_finds(text: bytes) -> None:
+    with pytest.raises(JsonStreamError) as caught:
+        JsonStreamChunker().process(text)
+    assert caught.value.error.path == ("a", 1)
+    assert caught.value.error == parse_chunk(create_parser_state(), text).error
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
@@ -427,6 +448,21 @@ class TestStates:
             assert (chunk, state.text) == (same, again.text)
         assert finish(state)[1] == finish(pickle.loads(pickle.dumps(state)))[1]  # noqa: S301
 
+    @pytest.mark.parametrize("shape", ['[%s,"x"]', '{"a":%s,"b":["x"],"c":1}', '{"a":%s,"b":"x"}', "%s"])
+    def test_a_state_deeper_than_pickles_go_can_be_pickled(self, shape: str) -> None:
+        state, _ = add_snapshot(create_snapshot_state(), shape % deep('"x"'))
+        again = pickle.loads(pickle.dumps(state))  # noqa: S301
+        assert finish(again)[0].text == finish(state)[0].text
+
+    def test_a_value_that_is_closed_has_the_same_types_after_a_pickle(self) -> None:
+        closed = [1, 1.5, Decimal("2.50"), True, None, "a", [], {}, [[], {"": {}}], {"b": [0]}]
+        state, _ = add_value(create_snapshot_state(), [closed, closed, "x"])
+        again = pickle.loads(pickle.dumps(state))  # noqa: S301
+        assert add_value(again, [closed, closed, "xy"])[1] == "y"
+        for at, other in ((0, True), (1, Decimal("1.6")), (3, 1), (6, {}), (7, [])):
+            with pytest.raises(SnapshotConflict):
+                add_value(again, [closed, [*closed[:at], other, *closed[at + 1 :]], "xy"])
+
     def test_copies_are_the_same(self) -> None:
         state, _ = add_value(create_snapshot_state(), ["a"])
         assert copy.copy(state) is copy.deepcopy(state) is state
@@ -470,6 +506,11 @@ class TestText:
         chunker = TextStreamChunker()
         assert [chunker.process("a\ud83d"), chunker.process("a😀"), chunker.process("a😀\ud83d")] == ["a", "😀", ""]
         assert (chunker.flush(), chunker.text) == ("\ud83d", "a😀\ud83d")
+
+    def test_half_a_character_that_was_flushed_is_not_held_back_again(self) -> None:
+        chunker = TextStreamChunker()
+        assert [chunker.process("a\ud83d"), chunker.flush()] == ["a", "\ud83d"]
+        assert [chunker.process("a\ud83d"), chunker.text, chunker.flush()] == ["", "a\ud83d", ""]
 
     def test_reset(self) -> None:
         chunker = TextStreamChunker()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import Mode, Reason, create_parser_state, finalize, get_resolved_value, parse_chunk
-from tests.cuts import Chunks, every, fed, prefixes, trail
+from tests.cuts import Chunks, every, fed, halves, prefixes, singles, trail, whole
 from tests.oracles import loads, visible
 from tests.relations import same
 from tests.strategies import cut_documents, texts
@@ -88,9 +88,13 @@ def test_after_ignored_text_feeding_returns_the_state() -> None:
         assert parse_chunk(state, more) is state
 
 
-def test_ignored_bytes_need_not_be_utf8() -> None:
-    state = fed([b"[] x", b"\xff\xfe"], create_parser_state(trailing="ignore"))
-    assert get_resolved_value(state) == []
+@pytest.mark.parametrize("text", [b"[] x\xff\xfe", b"[] \xff\xfe", b"[] \xe2\x82", b"[] \xf0\x9f\x98 x", b"[] \xff"])
+def test_ignored_bytes_need_not_be_utf8(text: bytes) -> None:
+    for chunks in (whole(text), singles(text), *halves(text)):
+        state = finalize(fed(chunks, create_parser_state(trailing="ignore")))
+        assert get_resolved_value(state) == []
+        assert (state.error, state.trailing_index) == (None, 3)
+        assert parse_chunk(state, b"more") is state
 
 
 def test_white_space_after_the_document_is_not_ignored_text() -> None:

@@ -76,6 +76,18 @@ def test_a_pickled_state_keeps_its_options() -> None:
     assert parse_chunk(deep, "[[[").error
 
 
+@pytest.mark.parametrize("repeated", ["2", '"two"', "[2, 2]", '{"a": 2, "a": 3}'])
+def test_a_state_pickled_in_a_member_that_is_hidden_shows_those_that_follow(repeated: str) -> None:
+    text = f'{{"a": 1, "a": {repeated}, "b": "x", "c": [3]}}'
+    states = trail(singles(text), create_parser_state(duplicate_keys="first"))
+    for place, pickled in enumerate(states):
+        copied = pickle.loads(pickle.dumps(pickled))  # noqa: S301
+        for char, state in zip(text[place:], states[place + 1 :], strict=True):
+            copied = parse_chunk(copied, char)
+            assert portrait(copied) == portrait(state)
+        assert copied.value == {"a": 1, "b": "x", "c": [3]}
+
+
 def test_a_pickled_state_remembers_that_it_reads_bytes() -> None:
     state = pickle.loads(pickle.dumps(fed([b'["\xc3'])))  # noqa: S301
     assert parse_chunk(state, b'\xa9"]').value == ["é"]

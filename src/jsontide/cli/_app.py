@@ -25,6 +25,7 @@ PIPE_CLOSED = 141
 
 _STANDARD_INPUT = 0
 _TERMINAL_DELAY = 0.02
+_LONGEST_DELAY = 86_400  # a day: the system does not take any number
 _FRAME = 1 / 30
 _LONG = 1_000_000  # bytes of a file that takes a while
 
@@ -75,6 +76,7 @@ def watch(
         float | None,
         typer.Option(
             min=0,
+            max=_LONGEST_DELAY,
             metavar="SECONDS",
             show_default=False,
             help="Replaying a file: the wait after each piece. By default 0.02 on a terminal and 0 elsewhere.",
@@ -225,7 +227,7 @@ def chunk(  # noqa: PLR0913 - options, all by name
 def _lines(file: str) -> Iterator[bytes]:
     """The lines of a source, with a bar that shows how far a long one is, where that disturbs nothing."""
     if file == "-":
-        yield from arriving_lines(sys.stdin.buffer)
+        yield from arriving_lines(sys.stdin)
         return
     path = Path(file)
     total = length(path)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from jsontide import JsonStreamChunker, JsonStreamError, SnapshotConflict
+from jsontide.cli._words import printable
 
 
 class BadSnapshotError(Exception):
@@ -71,7 +72,7 @@ def _snapshots(lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
     """Yield the lines that are not blank, and which they are."""
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield f"line {number}", line.strip()
+            yield f"line {number}", line.rstrip(b"\r\n")
 
 
 def _at(place: str, step: Callable[..., str], *arguments: bytes) -> str:
@@ -81,10 +82,15 @@ def _at(place: str, step: Callable[..., str], *arguments: bytes) -> str:
         message = f"{place}: not JSON: {error}"
         raise BadSnapshotError(message) from error
     except SnapshotConflict as error:
-        message = f"{place}: {error}"
+        message = f"{place}: {printable(str(error))}"
         raise BadSnapshotError(message) from error
 
 
 def _canonical(text: str | bytes) -> str:
     """Write a value so that equal ones are equal texts; `==` would take 1, 1.0 and true for one another."""
-    return json.dumps(json.loads(text), sort_keys=True)
+    return json.dumps(json.loads(text, parse_int=_as_digits), sort_keys=True)
+
+
+def _as_digits(lexeme: str) -> dict[str, str]:
+    """Keep an integer as it was written: it may have more digits than Python converts."""
+    return {"digits": lexeme}

@@ -4,11 +4,12 @@ Out: non-empty `bytes`, cut anywhere, also inside a UTF-8 sequence.
 A place that cannot be read is an `UnreadableError`, whenever that turns out.
 """
 
+import errno
 import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple, TextIO
 
 _PIPE = 65_536
 
@@ -46,10 +47,12 @@ def lines(path: Path) -> Iterator[bytes]:
         raise UnreadableError(str(path), error) from error
 
 
-def arriving_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a pipe, each as soon as it is there."""
+def arriving_lines(file: TextIO | None) -> Iterator[bytes]:
+    """The lines of a pipe, each as soon as it is there; Python has none where the descriptor is closed."""
+    if file is None:
+        raise UnreadableError("standard input", OSError(errno.EBADF, os.strerror(errno.EBADF)))
     try:
-        yield from file
+        yield from file.buffer
     except OSError as error:
         raise UnreadableError("standard input", error) from error
 

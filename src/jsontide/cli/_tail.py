@@ -5,7 +5,6 @@ Rule: the walk goes backwards and stops when the rows are full, so a frame costs
 holds and not what the document holds.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -15,6 +14,7 @@ from rich.text import Text
 
 from jsontide import JsonValue, Path
 from jsontide.cli._words import quoted
+from jsontide.snapshots._writing import compact
 
 CURSOR = ("▌", "bold yellow")
 _STEP = 2
@@ -119,7 +119,7 @@ def _label(key: str) -> Text:
 
 def _scalar(value: JsonValue, item: _Item, room: int) -> Iterator[tuple[str, str]]:
     if not isinstance(value, str):
-        yield json.dumps(value), _SCALAR
+        yield compact(value, ensure_ascii=False), _SCALAR
     elif len(value) > room:
         yield "…" + quoted(value[-room:])[1:-1], _STRING
     else:

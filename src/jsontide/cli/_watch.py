@@ -3,7 +3,6 @@
 In: chunks of bytes and a place to write. Out: the error, if the text was not one complete document.
 """
 
-import json
 import math
 import time
 from collections.abc import Iterable, Iterator
@@ -15,18 +14,19 @@ from rich.live import Live
 
 from jsontide import (
     MISSING,
-    JsonValue,
     ParserState,
     create_parser_state,
     finalize,
     parse_chunk,
 )
 from jsontide.cli._screen import Frame, Progress
+from jsontide.snapshots._writing import compact
 
 
 def states(chunks: Iterable[bytes]) -> Iterator[tuple[ParserState, bytes]]:
     """The state after each chunk, with the chunk, then the finished state; an error is the last."""
-    state = create_parser_state()
+    # Decimals: a float may be infinite, which JSON cannot say.
+    state = create_parser_state(floats="decimal")
     for chunk in chunks:
         state = parse_chunk(state, chunk)
         yield state, chunk
@@ -42,19 +42,10 @@ def show_lines(chunks: Iterable[bytes], out: BinaryIO) -> ParserState:
     for state, _ in states(chunks):
         # What did not change is the same object, so identity is the whole comparison.
         if state.value is not shown and state.value is not MISSING:
-            out.write(_line(state.value))
+            out.write(compact(state.value, ensure_ascii=False).encode() + b"\n")
             out.flush()
         shown = state.value
     return state
-
-
-def _line(value: JsonValue) -> bytes:
-    """UTF-8, as RFC 8259 wants it between programs; ASCII where a lone surrogate forbids that."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-    except UnicodeEncodeError:
-        text = json.dumps(value, separators=(",", ":")).encode()
-    return text + b"\n"
 
 
 def show_frames(chunks: Iterable[bytes], console: Console, *, total: int | None, every: float) -> ParserState:

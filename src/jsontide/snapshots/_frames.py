@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from jsontide._values import MISSING
+from jsontide.snapshots._flat import flattened, unflattened
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -102,14 +103,16 @@ class Frame:
         count: int = self.count
         members = self.members
         closed: Any = self.items[:count] if members is None else dict(islice(members.items(), count))
-        return (self.key, closed, self.start, self.waiting, self.is_begun, self.is_loose)
+        waiting = flattened(list(self.waiting.values()))
+        return (self.key, flattened(closed), self.start, list(self.waiting), waiting, self.is_begun, self.is_loose)
 
 
 def frame_from(contents: tuple[Any, ...]) -> Frame:
     """Make a frame again from what a pickle holds."""
-    key, closed, start, waiting, is_begun, is_loose = contents
+    key, parts, start, waiting_keys, waiting_parts, is_begun, is_loose = contents
+    closed: Any = unflattened(parts)
     is_object = isinstance(closed, dict)
-    frame = Frame(key, is_object, start, waiting)
+    frame = Frame(key, is_object, start, dict(zip(waiting_keys, unflattened(waiting_parts), strict=True)))
     if is_object:
         frame.members = closed
     else:

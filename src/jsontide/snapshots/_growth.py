@@ -22,9 +22,11 @@ from jsontide.snapshots._writing import (
     check_depth,
     check_key,
     check_number,
+    number_text,
     quoted,
     write_value,
 )
+from jsontide.text._limits import MOST
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -48,7 +50,7 @@ class Growth:
         self.keeps_order: bool = options.key_order == "kept"
         self.numbers_grow: bool = options.numbers == "grow"
         self.empties_wait: bool = options.empty == "late"
-        self.max_wait: i64 = 0 if options.max_wait is None else options.max_wait
+        self.max_wait: i64 = 0 if options.max_wait is None else min(options.max_wait, MOST)
         self.ensure_ascii: bool = options.ensure_ascii
 
         self.frames: list[Frame] = [frame if frame.is_newest() else frame.fork() for frame in frames]
@@ -159,6 +161,8 @@ class Growth:
         kind = kind_of(value)
         if kind == NUMBER:
             check_number(value, self.is_text)
+            if self.numbers_grow:
+                number_text(value)  # refused now, and not when it has waited
             return not self.numbers_grow
         return kind == LITERAL
 

@@ -12,6 +12,7 @@ from jsontide.snapshots._kinds import MAX_DEPTH
 from jsontide.text import Limits
 from jsontide.text import _modes as modes
 from jsontide.text._grammar import AT_A_VALUE
+from jsontide.text._limits import MOST
 from jsontide.text._scanner import Scanner
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from jsontide._errors import Reason
     from jsontide._path import Path, Segment
 
-_MOST: Final = 2**62
-_LIMITS: Final = Limits(max_depth=MAX_DEPTH, max_chars=_MOST, max_string=_MOST, max_number=_MOST, max_nodes=_MOST)
+_LIMITS: Final = Limits(max_depth=MAX_DEPTH, max_chars=MOST, max_string=MOST, max_number=MOST, max_nodes=MOST)
 _LITERALS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 
 

@@ -26,8 +26,8 @@ _DECODER: Final = json.JSONDecoder(parse_int=str.encode, parse_float=str.encode,
 def snapshot_text(snapshot: str | bytes | bytearray | memoryview) -> str:
     """Return the text of a snapshot, or raise `JsonStreamError` if its bytes are not UTF-8."""
     source, text, is_good = as_text(snapshot, None, 0, "snapshot")
-    if not is_good or (source is not None and source.pending):
-        raise JsonStreamError(_bad_utf8(text))
+    if source is not None and (source.pending or not is_good):
+        raise JsonStreamError(_error_before(text, source.offset))
     return text
 
 
@@ -51,9 +51,11 @@ def _read_slowly(text: str) -> Any:
     return reader.values.pop()
 
 
-def _bad_utf8(text: str) -> ParserError:
-    """Say where the bytes went wrong, `text` being what was good."""
-    line = text.count("\n") + 1
-    column = len(text) - (text.rfind("\n") + 1) + 1
-    message = f"expected UTF-8 (line {line}, column {column})"
-    return ParserError(message, Reason.BAD_UTF8, len(text), line, column, ())
+def _error_before(text: str, offset: int) -> ParserError:
+    """Say what is wrong with bytes that are no UTF-8 from `offset` on; `text` before that may be wrong already."""
+    reader = Reader()
+    reader.scan(text)
+    if reader.error is None:
+        reader.fail(Reason.BAD_UTF8, f"UTF-8 at byte {offset}", reader.index)
+    assert reader.error is not None  # one or the other
+    return reader.error

@@ -34,7 +34,7 @@ class TextStreamChunker:
         before = self._text
         if not text.startswith(before):
             raise SnapshotConflict((), before, text)
-        length = certain_length(text)
+        length = max(certain_length(text), len(before))
         self._text = text[:length]
         self._held = text[length:]
         return self._text[len(before) :]

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from jsontide._errors import ParserError, Reason
 from jsontide.text import _modes as modes
+from jsontide.text._limits import MOST
 from jsontide.text._sink import Sink
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide.text._limits import Limits
-
-_MOST: Final = 2**62
-"""More than any text has; machine integers still have room for an index above it."""
 
 
 class Cursor(Sink):
@@ -56,12 +54,12 @@ class Cursor(Sink):
     )
 
     def __init__(self, limits: Limits, *, ignore_trailing: bool) -> None:
-        self.max_depth: i64 = min(limits.max_depth, _MOST)
-        self.max_chars: i64 = min(limits.max_chars, _MOST)
+        self.max_depth: i64 = min(limits.max_depth, MOST)
+        self.max_chars: i64 = min(limits.max_chars, MOST)
         self.max_index: i64 = self.max_chars  # where so many characters of this document end
-        self.max_string: i64 = min(limits.max_string, _MOST)
-        self.max_number: i64 = min(limits.max_number, _MOST)
-        self.max_nodes: i64 = min(limits.max_nodes, _MOST)
+        self.max_string: i64 = min(limits.max_string, MOST)
+        self.max_number: i64 = min(limits.max_number, MOST)
+        self.max_nodes: i64 = min(limits.max_nodes, MOST)
         self.ignore_trailing: bool = ignore_trailing
 
         self.mode: i64 = modes.VALUE

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Final
+
+MOST: Final = 2**62
+"""What every higher count is taken for: there is nothing of which there are so many, and a machine integer holds it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

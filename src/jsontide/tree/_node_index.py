@@ -20,9 +20,11 @@ class NodeIndex:
         self.newest: dict[int, tuple[int, Node]] = {}  # with the step of its state
 
     def extend(self, owners: list[Container]) -> None:
-        """Take in what was logged since."""
+        """Take in what was logged since; if this was broken off before, some of it is there already."""
         for node_id in range(self.indexed, len(owners)):
-            self.children.setdefault(owners[node_id].node_id, []).append(node_id)
+            children = self.children.setdefault(owners[node_id].node_id, [])
+            if not children or children[-1] < node_id:
+                children.append(node_id)
         self.indexed = len(owners)
 
     def keep(self, step: int, node: Node) -> Node:

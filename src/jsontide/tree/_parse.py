@@ -53,9 +53,17 @@ def _parse_bytes(state: ParserState, chunk: str | bytes | bytearray | memoryview
     if text:
         tape.scan(text)
     if not is_good and not tape.is_over:
-        wanted = f"UTF-8 at byte {source.offset}"
-        tape.fail(Reason.BAD_UTF8, wanted, tape.index)
+        _end_at_bytes(tape, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}")
     return ParserState(tape, source, state)
+
+
+def _end_at_bytes(tape: Tape, reason: Reason, wanted: str) -> None:
+    """Stop at bytes that are no text: after the document they are ignored if text would be."""
+    if tape.ignore_trailing and tape.mode == modes.DONE:
+        tape.trailing_index = tape.index
+        tape.is_over = True
+    else:
+        tape.fail(reason, wanted, tape.index)
 
 
 def claim(state: ParserState) -> Tape:
@@ -87,7 +95,7 @@ def finalize(state: ParserState) -> ParserState:
     tape = claim(state)
     if source is not None and pending:
         wanted = f"the rest of the UTF-8 sequence at byte {source.offset} before the end of the text"
-        tape.fail(Reason.UNEXPECTED_END, wanted, tape.index)
+        _end_at_bytes(tape, Reason.UNEXPECTED_END, wanted)
     else:
         tape.finish()
     return ParserState(tape, source, state)

@@ -104,6 +104,7 @@ def load(dump: Dump) -> Tape:
     tape.token_start = dump.token_start
     tape.member_key = dump.member_key
     tape.is_duplicate = dump.is_duplicate
+    tape.hidden_levels += dump.is_duplicate  # of a member that is not logged yet
     tape.depth = len(dump.stack)
     tape.after = tape.top.after
     return tape
