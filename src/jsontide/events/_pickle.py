@@ -6,8 +6,9 @@ Flat, so that neither build and no depth of a document matters.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from jsontide._flat import flattened, unflattened
 from jsontide.events._fork import fork
 from jsontide.events._frames import Frame, chain
 from jsontide.events._read import Recovery
@@ -25,13 +26,6 @@ if TYPE_CHECKING:
     from jsontide.text._utf8 import ByteSource
 
 
-class Closed(NamedTuple):
-    """A closed container, made of so many of the values before it."""
-
-    size: int
-    keys: tuple[str, ...] | None  # of an object
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameDump:
     """An open container."""
@@ -43,7 +37,7 @@ class FrameDump:
     index: int
     count: int
     key: str | None
-    items: list[object] | None  # flat: what is in a closed container, then the container
+    items: list[object] | None  # flat
     keys: list[str] | None
     wanted: tuple[int, ...]
 
@@ -117,28 +111,10 @@ def _dump_frame(frame: Frame) -> FrameDump:
         index=frame.index,
         count=frame.count,
         key=frame.key,
-        items=None if frame.items is None else _flat(frame.items),
+        items=None if frame.items is None else flattened(frame.items),
         keys=frame.keys,
         wanted=frame.wanted,
     )
-
-
-def _flat(values: list[object]) -> list[object]:
-    """Return the values without nesting: what is in a container comes before it."""
-    flat: list[object] = []
-    left = values.copy()
-    while left:
-        value = left.pop()
-        if isinstance(value, dict):
-            flat.append(Closed(len(value), tuple(value)))
-            left.extend(value.values())
-        elif isinstance(value, list):
-            flat.append(Closed(len(value), None))
-            left.extend(value)
-        else:
-            flat.append(value)
-    flat.reverse()
-    return flat
 
 
 def _dump_recovery(recovery: Recovery) -> RecoveryDump:
@@ -183,26 +159,12 @@ def _load_frames(dumps: tuple[FrameDump, ...], watch: Watch) -> list[Frame]:
         frame.index = dumped.index
         frame.count = dumped.count
         frame.key = dumped.key
-        frame.items = None if dumped.items is None else _nested(dumped.items)
+        frame.items = None if dumped.items is None else unflattened(dumped.items)
         frame.keys = dumped.keys
         frame.wanted = dumped.wanted
         frame.place = watch.place_of(frame)
         frames.append(frame)
     return frames
-
-
-def _nested(flat: list[object]) -> list[object]:
-    """Return the values that were made flat."""
-    values: list[object] = []
-    for value in flat:
-        if isinstance(value, Closed):
-            first = len(values) - value.size
-            inside = values[first:]
-            del values[first:]
-            values.append(inside if value.keys is None else dict(zip(value.keys, inside, strict=True)))
-        else:
-            values.append(value)
-    return values
 
 
 def _load_recovery(dumped: RecoveryDump) -> Recovery:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from jsontide._flat import flattened, unflattened
 from jsontide._values import MISSING
-from jsontide.snapshots._flat import flattened, unflattened
+from jsontide.snapshots._kinds import MAX_DEPTH
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -103,8 +104,16 @@ class Frame:
         count: int = self.count
         members = self.members
         closed: Any = self.items[:count] if members is None else dict(islice(members.items(), count))
-        waiting = flattened(list(self.waiting.values()))
-        return (self.key, flattened(closed), self.start, list(self.waiting), waiting, self.is_begun, self.is_loose)
+        waiting = flattened(list(self.waiting.values()), MAX_DEPTH)
+        return (
+            self.key,
+            flattened(closed, MAX_DEPTH),
+            self.start,
+            list(self.waiting),
+            waiting,
+            self.is_begun,
+            self.is_loose,
+        )
 
 
 def frame_from(contents: tuple[Any, ...]) -> Frame:
