@@ -351,6 +351,6 @@ def _as_any(schema: object, where: str) -> AnySchema:
 def finish_form(form: Form) -> None:
     """Note what an object has to know of its members, when those are known."""
     if isinstance(form, ObjectForm):
-        members = form.properties.items()
+        members = [(key, shape) for key, shape in form.properties.items() if form.first_key(key) == key]
         form.gates = frozenset(key for key, shape in members if shape.policy == "gate")
         form.defaults = {key: shape.default for key, shape in members if shape.default is not MISSING}

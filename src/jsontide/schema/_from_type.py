@@ -9,6 +9,7 @@ that what is shown is what will be accepted.
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic
@@ -153,7 +154,7 @@ class Generator(GenerateJsonSchema):
             written[EXTRA] = "ignore"
         fields = schema["fields"]
         named = fields.items() if isinstance(fields, dict) else ((field["name"], field) for field in fields)
-        written[ATTRIBUTES] = {name: _key_of(name, field) for name, field in named}
+        written[ATTRIBUTES] = {name: _keys_of(_ways(name, field, config), name, written) for name, field in named}
 
 
 def schema_of_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:  # noqa: ANN401
@@ -206,11 +207,35 @@ def _needs_nothing_else(schema: CoreSchema) -> bool:
     return True
 
 
-def _key_of(name: str, field: CoreSchema) -> str:
-    alias = field.get("validation_alias", name)
-    while isinstance(alias, list):  # several aliases, or a way into the value
-        alias = alias[0]
-    return str(alias)
+def _ways(name: str, field: CoreSchema, config: CoreSchema) -> list[list[str]]:
+    """Return the paths at which pydantic looks for a field."""
+    alias: Any = field.get("validation_alias", name)
+    if not config.get("validate_by_alias", True):
+        return [[name]]
+    if isinstance(alias, str):
+        alias = [alias]
+    ways: list[list[str]] = alias if isinstance(alias[0], list) else [alias]
+    is_by_name = config.get("validate_by_name", config.get("populate_by_name", False))
+    return [*ways, [name]] if is_by_name and [name] not in ways else ways
+
+
+def _keys_of(ways: list[list[str]], name: str, written: Schema) -> list[str]:
+    """Return the keys under which a field may come, the one first that JSON Schema knows; let it know the others."""
+    keys = list(dict.fromkeys(way[0] for way in ways))
+    properties = written.get("properties", {})
+    plain = [way[0] for way in ways if len(way) == 1]
+    known = next((key for key in (*plain, name) if key in properties), None)
+    if known is None or keys == [known]:
+        return keys
+    # Each of them is enough, and so none is required.
+    written["required"] = [key for key in written.get("required", ()) if key != known]
+    for key in keys:
+        # What stands at the beginning of a longer way is not said.
+        properties.setdefault(key, deepcopy(properties[known]) if key in plain else {})
+    if known not in plain:  # it had to be called something
+        del properties[known]
+        return keys
+    return [known, *(key for key in keys if key != known)]
 
 
 def _part_as_text(value: JsonValue) -> str | bytes:

@@ -72,15 +72,15 @@ class Partial(Generic[Model]):
 
     def _path(self, path: str | Sequence[Segment]) -> Path:
         """Return the keys and indices of a path whose keys may be names of attributes."""
-        forms = self._forms
+        forms, value = self._forms, self.resolution.value
         segments: list[Segment] = []
         for step in parse_pattern(path):
             if not isinstance(step, Key | Item):
                 message = f"a path must lead to one value, and {path!r} may lead to many"
                 raise ValueError(message)  # noqa: TRY004
-            segment = _key_of(forms, step.name) if isinstance(step, Key) else step.index
+            segment = _key_of(forms, step.name, value) if isinstance(step, Key) else step.index
             segments.append(segment)
-            forms = _inner_forms(forms, segment)
+            forms, value = _inner_forms(forms, segment), _at(value, (segment,))
         return tuple(segments)
 
 
@@ -96,7 +96,7 @@ class ObjectView:
     def __getattr__(self, name: str) -> object:
         if name in _OWN:
             raise AttributeError(name)
-        key = _key_of(self._forms, name)
+        key = _key_of(self._forms, name, self._members)
         if key not in self._members and not _is_known(self._forms, key):
             message = f"the schema has no {name!r}"
             raise AttributeError(message)
@@ -194,11 +194,12 @@ def _inner_shape(form: Form, segment: Segment) -> Shape | None:
     return None
 
 
-def _key_of(forms: tuple[Form, ...], name: str) -> str:
+def _key_of(forms: tuple[Form, ...], name: str, value: JsonValue | Missing) -> str:
     """Return the key that an attribute has in the text."""
     for form in forms:
         if isinstance(form, ObjectForm) and name in form.attributes:
-            return form.attributes[name]
+            keys = form.attributes[name]
+            return next((key for key in keys if isinstance(value, dict) and key in value), keys[0])
     return name
 
 

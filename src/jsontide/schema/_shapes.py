@@ -170,7 +170,7 @@ Extra: TypeAlias = Literal["keep", "ignore", "forbid"]
 class ObjectForm(Form):
     """Members by their keys, then by patterns, then all others."""
 
-    __slots__ = ("attributes", "defaults", "extra", "extra_shape", "patterns", "properties", "required")
+    __slots__ = ("attributes", "defaults", "extra", "extra_shape", "names", "patterns", "properties", "required")
 
     def __init__(  # noqa: PLR0913
         self,
@@ -182,7 +182,7 @@ class ObjectForm(Form):
         extra: Extra,
         extra_shape: Shape | None,
         required: tuple[str, ...],
-        attributes: dict[str, str],
+        attributes: dict[str, list[str]],
         check: Check | None = None,
         converter: Check | None = None,
     ) -> None:
@@ -194,7 +194,9 @@ class ObjectForm(Form):
         self.required = required
         self.defaults: dict[str, JsonValue] = {}
         self.attributes = attributes
-        """The names that a type has for keys, where there is a type."""
+        """The names that a type has for keys, where there is a type; of several keys the first stands for all."""
+        self.names: dict[str, list[str]] = {keys[0]: keys for keys in attributes.values() if len(keys) > 1}
+        """All keys of such a member, by the first."""
 
     def shape_at(self, segment: Segment) -> Shape | None:
         key = cast("str", segment)
@@ -214,6 +216,13 @@ class ObjectForm(Form):
             if key not in members:
                 return False
         return True
+
+    def first_key(self, key: str) -> str:
+        """Return the key that stands for all keys of a member."""
+        for first, keys in self.names.items():
+            if key in keys:
+                return first
+        return key
 
     def expected_at(self, key: str) -> str:
         """Say what a member should be."""
