@@ -60,7 +60,9 @@ Checks: TypeAlias = "Callable[[Schema], tuple[Check | None, Check | None]]"
 CHECK: Final = "x-jsontide-check"
 EXTRA: Final = "x-jsontide-extra"
 ATTRIBUTES: Final = "x-jsontide-attributes"
-"""What a type says beyond JSON Schema: the number of a validator, `extra="ignore"`, the names of attributes."""
+BEFORE: Final = "x-jsontide-before"
+"""What a type says beyond JSON Schema: the number of a validator, `extra="ignore"`, the names of attributes, and that
+a function comes before its validator."""
 
 _LOOP: Final = "a $ref leads back to itself, with no value between"
 _MOST_SHAPES: Final = 10_000
@@ -154,10 +156,10 @@ class _Compiler:
             if keyword in flat:
                 yield from self.union(flat, keyword, where, path)
                 return
-        if "enum" in flat or "const" in flat:
-            yield from self.enum(flat, where)
-        else:
-            yield from self.simple(flat, where)
+        is_enum = "enum" in flat or "const" in flat
+        for form in self.enum(flat, where) if is_enum else self.simple(flat, where):
+            form.is_changed_before = BEFORE in flat
+            yield form
 
     def flat(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
         """Return a schema without `$ref` and `allOf`, or `False`."""

@@ -19,7 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._from_json_schema import ATTRIBUTES, CHECK, EXTRA
+from jsontide.schema._from_json_schema import ATTRIBUTES, BEFORE, CHECK, EXTRA
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
 from jsontide.schema._validator import Model, Problem, Validated, path_in
 
@@ -39,6 +39,7 @@ _SCALARS: Final = frozenset(
     )
 )
 _FUNCTIONS: Final = frozenset({"function-before", "function-after", "function-wrap", "function-plain"})
+_BEFORE: Final = frozenset({"function-before", "function-wrap", "function-plain", "generator"})
 _PLAIN: Final = frozenset({"str", "int", "float", "bool"})
 _SAID_ELSEWHERE: Final = frozenset({"type", "strict", "metadata", "serialization", "ref"})
 _OF_SCALARS: Final = frozenset(
@@ -140,12 +141,21 @@ class Generator(GenerateJsonSchema):
         if kind in ("set", "frozenset"):
             # Equal items are dropped, not refused, and the length is that of the set.
             written = {key: written[key] for key in written if key not in ("uniqueItems", "minItems", "maxItems")}
+        # What a lax schema of a string takes, and what a generator will yield, nobody knows before.
+        if kind in _BEFORE or (kind == "lax-or-strict" and written.get("type") == "string"):
+            written = self._changed_before(written, is_defined="ref" in schema and "$ref" in written)
         if kind in _SCALARS or (kind in _FUNCTIONS and _needs_nothing_else(schema)):
             written = {**written, CHECK: len(self.found)}
             self.found.append(FieldCheck(schema, self._configs[-1], self._core_definitions))
         if is_scope:
             self._configs.pop()
         return written
+
+    def _changed_before(self, written: Schema, *, is_defined: bool) -> Schema:
+        """Note that a function comes before the validator, also for those who refer to it."""
+        noted: Any = self.get_schema_from_definitions(written["$ref"]) if is_defined else dict(written)
+        noted |= {BEFORE: True, CHECK: None}  # a check further inside would ask about the value as it is after that
+        return written if is_defined else noted
 
     def _describe(self, schema: CoreSchema, written: Schema) -> None:
         config = self._configs[-1] or {}
@@ -177,7 +187,7 @@ def schema_of_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[A
 
 def checks_of_type(found: list[FieldCheck], flat: Schema) -> tuple[FieldCheck | None, FieldCheck | None]:
     """Return what to ask about values of the kind of a schema, and about those of other kinds."""
-    if CHECK not in flat:
+    if flat.get(CHECK) is None:
         return None, None
     check = found[flat[CHECK]]
     kind = check.schema["type"]
