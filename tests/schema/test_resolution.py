@@ -197,6 +197,19 @@ def test_attributes_are_found_under_their_aliases() -> None:
     assert not partial.is_complete("name.first")
 
 
+def test_a_partial_has_the_keys_and_items_that_are_shown() -> None:
+    partial: Any = Partial(from_json_ast(Shop, fed(whole('{"name": "x", "goods": [{"a": 1}, {'))))
+    assert list(partial) == ["name", "goods"]
+    assert "goods" in partial
+    assert "a" not in partial
+    items: Any = Partial(from_json_ast(list[int], fed(whole("[1, 2, 3"))))
+    assert list(items) == [1, 2]
+    assert 3 not in items
+    nothing: Any = Partial(from_json_ast(Shop, create_parser_state()))
+    assert list(nothing) == []
+    assert "name" not in nothing
+
+
 class ByName(BaseModel):
     model_config = ConfigDict(populate_by_name=True, extra="forbid")
     name: str = Field("nobody", alias="Name")

@@ -63,8 +63,19 @@ class Partial(Generic[Model]):
     def __getitem__(self, segment: Segment) -> object:
         return cast("ObjectView", self.so_far)[cast("str", segment)]
 
+    def __contains__(self, segment: object) -> bool:
+        return segment in self._items
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(self._items)
+
     def __repr__(self) -> str:
         return f"<Partial {self.resolution.value!r}>"
+
+    @property
+    def _items(self) -> ObjectView | ArrayView:
+        """What is shown, with nothing in it while nothing is."""
+        return ObjectView({}, ()) if self.resolution.value is MISSING else cast("ObjectView | ArrayView", self.so_far)
 
     @property
     def _forms(self) -> tuple[Form, ...]:
