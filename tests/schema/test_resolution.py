@@ -210,6 +210,11 @@ def test_a_partial_has_the_keys_and_items_that_are_shown() -> None:
     assert "name" not in nothing
 
 
+def test_a_default_that_is_shown_is_complete() -> None:
+    *partials, _ = stream_model(['{"name": "x"', "}"], Shop)
+    assert [partial.is_complete("goods") for partial in partials] == [False, True]  # type: ignore[union-attr]
+
+
 class ByName(BaseModel):
     model_config = ConfigDict(populate_by_name=True, extra="forbid")
     name: str = Field("nobody", alias="Name")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeVar, cast, overl
 from jsontide._pattern import Item, Key, parse_pattern
 from jsontide._values import MISSING
 from jsontide.schema._shapes import ArrayForm, Form, ObjectForm, Shape
+from jsontide.schema._status import Status
 from jsontide.tree import node_at
 
 if TYPE_CHECKING:
@@ -52,8 +53,11 @@ class Partial(Generic[Model]):
     def is_complete(self, path: str | Sequence[Segment]) -> bool:
         """Tell whether a value is shown and will not change any more, by its path: `days[0].title`."""
         found = self._path(path)
+        if _at(self.resolution.value, found) is MISSING:
+            return False
         node = node_at(self.resolution._state, found)
-        return node is not None and node.closed and _at(self.resolution.value, found) is not MISSING
+        # Defaults have no node: they are shown at the end, and then nothing changes any more.
+        return self.resolution.status is Status.FINAL if node is None else node.closed
 
     def __getattr__(self, name: str) -> object:
         if name in _OWN:
