@@ -110,6 +110,15 @@ def test_parts_of_several_keys_in_one_response_do_not_wait_for_each_other() -> N
             partial("$.a", stringValue="x", willContinue=True),
             partial("$.b", stringValue="y"),
         ],
+        "more of a string that was closed": [partial("$.a", stringValue="x"), partial("$.a", stringValue="y")],
+        "a number in a string": [
+            partial("$.a", stringValue="x", willContinue=True),
+            partial("$.a", numberValue=1),
+        ],
+        "no text in a string": [
+            partial("$.a", stringValue="x", willContinue=True),
+            partial("$.a", stringValue=1),
+        ],
         "no path": [partial("", numberValue=1)],
         "the root": [partial("$", numberValue=1)],
         "a pattern": [partial("$..a", numberValue=1)],
@@ -122,6 +131,29 @@ def test_parts_that_do_not_fit_together_cannot_be_run(parts: list[dict[str, Any]
     for events in ([begun, *steps, part()], [begun, part(partialArgs=parts)], [at_once]):
         (call,) = messages(*events)[-1].tool_calls
         assert call.status in {Outcome.TRUNCATED, Outcome.INVALID}
+
+
+def test_a_string_that_is_closed_twice_is_closed() -> None:
+    closed = [partial("$.a", stringValue="x"), partial("$.a", stringValue=""), partial("$.a")]
+    (call,) = messages(part(name="cook", partialArgs=closed))[-1].tool_calls
+    assert call.arguments == '{"a":"x"}'
+    assert call.status is Outcome.COMPLETE
+
+
+@pytest.mark.parametrize("strange", ["$.a", {"a": 1}, 5])
+def test_parts_that_are_no_array_cannot_be_run(strange: object) -> None:
+    for events in ([part(name="cook", partialArgs=strange)], [part(name="cook", willContinue=True)]):
+        (call,) = messages(*events, part(partialArgs=strange))[-1].tool_calls[:1]
+        assert call.status is Outcome.TRUNCATED
+
+
+@pytest.mark.parametrize("said", [{"args": {"a": 1}}, {"partialArgs": [partial("$.a", numberValue=1)]}])
+def test_arguments_of_a_call_without_a_name_are_not_passed_over(said: dict[str, Any]) -> None:
+    whole = part(name="cook", args={"b": 1})
+    message = messages(whole, part(), part(**said), whole)[-1]
+    assert [call.arguments for call in message.tool_calls] == ['{"b":1}', '{"a":1}', '{"b":1}']
+    assert [call.status.name for call in message.tool_calls] == ["COMPLETE", "INVALID", "COMPLETE"]
+    assert message.outcome is Outcome.INVALID
 
 
 def test_a_call_that_does_not_end_before_the_next_one_cannot_be_run() -> None:

@@ -162,6 +162,28 @@ class TestOpenAIResponses:
         assert runnable(last(ADDED, done, end)) == [("call_1", "weather", {"city": "Rome"})]
         assert runnable(last(done, end)) == [("call_1", "weather", {"city": "Rome"})]
 
+    def test_arguments_that_come_only_with_the_end_of_the_response(self) -> None:
+        item = {**ADDED["item"], "arguments": '{"city":"Rome"}', "status": "completed"}
+        end = {"type": "response.completed", "response": {"output": [item]}}
+        assert runnable(last(ADDED, end)) == [("call_1", "weather", {"city": "Rome"})]
+
+    def test_arguments_that_the_end_of_the_response_contradicts_cannot_be_run(self) -> None:
+        pieces = ['{"amount":1', "}"]  # and a zero was lost
+        deltas = [
+            {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": piece} for piece in pieces
+        ]
+        item = {**ADDED["item"], "arguments": '{"amount":10}', "status": "completed"}
+        message = last(ADDED, *deltas, {"type": "response.completed", "response": {"output": [item]}})
+        assert [call.status for call in message.tool_calls] == [Outcome.INVALID]
+
+    def test_a_cut_off_call_without_an_id_is_found_by_its_place(self) -> None:
+        item = {"type": "function_call", "name": "weather", "arguments": ""}
+        added = {"type": "response.output_item.added", "output_index": 1, "item": item}
+        delta = {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": '{"city":"Rome"}'}
+        outputs = [{"type": "reasoning"}, {**item, "arguments": '{"city":"Rome"}', "status": "incomplete"}]
+        message = last(added, delta, {"type": "response.incomplete", "response": {"output": outputs}})
+        assert [call.status for call in message.tool_calls] == [Outcome.TRUNCATED]
+
     @pytest.mark.parametrize("status", ["incomplete", "unheard-of"])
     @pytest.mark.parametrize("written", ["", "{}", '{"city":"Rome"}', '{"city"', "1"])
     @pytest.mark.parametrize("told_by", ["the item", "the response", "both"])

@@ -5,12 +5,13 @@ import json
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import AfterValidator, BaseModel, field_validator
 
 from jsontide.adapters import MessageStream, astream_message, stream_message
-from jsontide.messages import ErrorKind, Message, Outcome
+from jsontide.messages import ErrorKind, Message, Outcome, Tool
 from tests.cuts import every, singles
 from tests.messages.telling import call, end, text
 
@@ -373,6 +374,55 @@ class TestCancelling:
         with pytest.raises(KeyboardInterrupt):
             next(stream)
         assert stream.message.outcome is Outcome.CANCELLED
+
+    def test_while_an_event_is_read_it_is_not_undone(self) -> None:
+        def stops(_: object) -> str:
+            stopped.append(stream.stop())
+            return "Kyoto"
+
+        stopped: list[Message] = []
+        tool = Tool("book", Annotated[str, AfterValidator(stops)])
+        stream = stream_message([call('"Kyo', name="book"), call('to"'), end()], tools=[tool])
+        assert len(list(stream)) == 1
+        assert stream.message.outcome is Outcome.CANCELLED
+        assert stream.message.tool_calls[0].status is Outcome.CANCELLED
+        assert stopped[0].outcome is Outcome.CANCELLED
+
+
+class Payment(BaseModel):
+    amount: int
+    to: str = ""
+
+    @field_validator("to")
+    @classmethod
+    def known(cls, to: str) -> str:
+        return {"Zoe": to}[to]
+
+
+PAYMENT = [call('{"amount": 1', name="pay"), call('0, "to": "nobody"'), call("}"), end("tool_calls")]
+
+
+class TestWhatAValidatorRaises:
+    """The event in which it was raised is lost, so that nothing that came before or after it can be run."""
+
+    def test_ends_the_stream(self) -> None:
+        stream = stream_message(PAYMENT, tools=[Tool("pay", Payment)])
+        next(stream)
+        with pytest.raises(KeyError):
+            next(stream)
+        assert list(stream) == []
+        assert stream.message.tool_calls[0].status is Outcome.CANCELLED
+
+    def test_ends_an_asynchronous_stream(self) -> None:
+        async def run() -> None:
+            stream = astream_message(asynchronous(PAYMENT), tools=[Tool("pay", Payment)])
+            await anext(stream)
+            with pytest.raises(KeyError):
+                await anext(stream)
+            assert [message async for message in stream] == []
+            assert stream.message.tool_calls[0].status is Outcome.CANCELLED
+
+        asyncio.run(run())
 
 
 @pytest.mark.parametrize("wrong", [None, 7, asynchronous([])])

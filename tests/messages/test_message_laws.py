@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from copy import deepcopy
 from functools import reduce
 from itertools import pairwise
 from random import Random
@@ -11,8 +12,10 @@ from hypothesis import given
 
 from jsontide.messages import (
     CompletionChunk,
+    MessageConfig,
     MessageState,
     Outcome,
+    Tool,
     fail_message,
     finish_message,
     reduce_chunk,
@@ -78,6 +81,17 @@ def test_law_4_old_states_stay_as_they_were_branch_and_pickle(stream: Stream, ra
     assert told(restored) == before
     assert told(reduce(reduce_chunk, chunks[at:], restored)) == told(states[-1])
     assert told(branch) == told(reduce(reduce_chunk, [*chunks[:at], *other], start_message()))
+
+
+def test_law_4_a_restored_state_hears_nothing_new_in_an_entry_that_says_nothing() -> None:
+    config = MessageConfig(tools=[Tool("pay")])
+    calls = (entry("{}", index=0, name="pay"), entry("{", index=1))  # the second has no name yet
+    state = reduce(reduce_chunk, [delta(tool_calls=calls), end()], start_message(config))
+    nothing = delta(tool_calls=(entry("", index=1),))
+    for same_state in (state, pickle.loads(pickle.dumps(state)), deepcopy(state)):  # noqa: S301
+        assert reduce_chunk(same_state, nothing) is same_state
+        first = finish_message(reduce_chunk(same_state, nothing)).message.tool_calls[0]
+        assert first.status is Outcome.COMPLETE
 
 
 def told(state: MessageState) -> list[object]:

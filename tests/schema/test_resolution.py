@@ -5,13 +5,15 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 import pytest
-from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
+from pydantic import AfterValidator, AliasChoices, AliasPath, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from jsontide import (
     MISSING,
     Done,
+    Gate,
     JsonStreamError,
     Limits,
+    MismatchReason,
     Partial,
     Status,
     UnsupportedSchemaError,
@@ -193,6 +195,81 @@ def test_attributes_are_found_under_their_aliases() -> None:
     assert len(partial.so_far) == 1
     assert not partial.is_complete("name")
     assert not partial.is_complete("name.first")
+
+
+def test_a_partial_has_the_keys_and_items_that_are_shown() -> None:
+    partial: Any = Partial(from_json_ast(Shop, fed(whole('{"name": "x", "goods": [{"a": 1}, {'))))
+    assert list(partial) == ["name", "goods"]
+    assert "goods" in partial
+    assert "a" not in partial
+    items: Any = Partial(from_json_ast(list[int], fed(whole("[1, 2, 3"))))
+    assert list(items) == [1, 2]
+    assert 3 not in items
+    nothing: Any = Partial(from_json_ast(Shop, create_parser_state()))
+    assert list(nothing) == []
+    assert "name" not in nothing
+
+
+def test_a_default_that_is_shown_is_complete() -> None:
+    *partials, _ = stream_model(['{"name": "x"', "}"], Shop)
+    assert [partial.is_complete("goods") for partial in partials] == [False, True]  # type: ignore[union-attr]
+
+
+class ByName(BaseModel):
+    model_config = ConfigDict(populate_by_name=True, extra="forbid")
+    name: str = Field("nobody", alias="Name")
+    age: Annotated[int, Gate()] = Field(alias="Age")
+
+
+class ByChoice(BaseModel):
+    name: str = Field("nobody", validation_alias=AliasChoices("Name", "name", AliasPath("names", 0)))
+    age: Annotated[int, Gate()] = Field(validation_alias=AliasChoices("Age", "age"))
+
+
+class NotByAlias(BaseModel):
+    model_config = ConfigDict(validate_by_alias=False, validate_by_name=True)
+    name: str = Field("nobody", alias="Name")
+    age: Annotated[int, Gate()] = Field(alias="Age")
+
+
+class ByPath(BaseModel):
+    name: str = Field("nobody", validation_alias=AliasPath("names", 0))
+
+
+@pytest.mark.parametrize("schema", [ByName, ByChoice, NotByAlias])
+def test_a_member_may_come_under_each_of_its_names(schema: Any) -> None:
+    *_, begun, grown, closed = resolutions(list[schema], ['[{"name": "Ad', 'a", "age": 7, ', '"Z": {}}, '])
+    assert begun.value == []
+    assert grown.value == [{"name": "Ada", "age": 7}]
+    partial: Any = Partial(grown)
+    assert (partial[0].name, partial[0].age) == ("Ada", 7)
+    assert partial.is_complete("[0].name")
+    assert [error.path for error in closed.errors] == ([(0, "Z")] if schema is ByName else [])
+    ended = from_json_ast(schema, fed(whole('{"name": "Ada", "age": 7}')))
+    assert (ended.value, ended.model.name) == ({"name": "Ada", "age": 7}, "Ada")
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "value", "name"),
+    [
+        (ByName, '{"Name": "Ada", "Age": 7}', {"Name": "Ada", "Age": 7}, "Ada"),
+        (ByName, '{"age": 7}', {"Name": "nobody", "age": 7}, "nobody"),
+        (ByChoice, '{"Age": 7}', {"Name": "nobody", "Age": 7}, "nobody"),
+        (ByChoice, '{"Age": 7, "names": ["Ada"]}', {"Age": 7, "names": ["Ada"]}, "Ada"),
+        (NotByAlias, '{"Name": "Ada", "age": 7}', {"name": "nobody", "age": 7}, "nobody"),
+        (ByPath, '{"names": ["Ada"], "name": "Bob"}', {"names": ["Ada"]}, "Ada"),
+    ],
+)
+def test_a_default_stands_for_a_member_that_came_under_none_of_its_names(
+    schema: Any, text: str, value: Any, name: str
+) -> None:
+    ended = from_json_ast(schema, fed(whole(text)))
+    assert (ended.value, ended.model.name) == (value, name)
+
+
+def test_a_member_that_came_under_none_of_its_names_is_missing_at_the_end() -> None:
+    (error,) = from_json_ast(ByChoice, fed(whole('{"name": "Ada"}'))).errors
+    assert error.reason is MismatchReason.MISSING_KEY
 
 
 def test_a_document_deeper_than_python_goes_is_a_mismatch_of_a_type() -> None:

@@ -98,16 +98,22 @@ def _blocked(event: object) -> CompletionChunk | None:
 
 def _call(memory: GeminiMemory, call: object) -> tuple[GeminiMemory, list[ToolCallDelta]]:
     name, goes_on = text(call, "name"), flag(call, "willContinue", "will_continue")
-    partials = items(call, "partialArgs", "partial_args")
-    if name is None and memory.arguments is None:
+    given, partials = arguments(call, "args"), _partials(call)
+    begins = name is not None or memory.arguments is None
+    if begins and name is None and not given and not partials:  # the end of a call that is over already
         return memory, []
-    calls = memory.calls + (name is not None)
-    if name is not None and not goes_on and not partials:
-        whole = ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=arguments(call, "args"))
-        return GeminiMemory(calls), [whole]
-    begun = no_arguments() if name is not None or memory.arguments is None else memory.arguments
-    grown, more = with_partials(begun, partials, arguments(call, "args"))
+    calls = memory.calls + begins
+    if begins and not goes_on and not partials:
+        return GeminiMemory(calls), [ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=given)]
+    begun = no_arguments() if begins or memory.arguments is None else memory.arguments
+    grown, more = with_partials(begun, partials, given)
     if not goes_on:
         more += closing(grown)
     told = ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=more)
     return GeminiMemory(calls, grown if goes_on else None), [told]
+
+
+def _partials(call: object) -> Sequence[object]:
+    """What is no array must not go missing unnoticed: it is taken for one part."""
+    found = field(call, "partialArgs", "partial_args")
+    return items(call, "partialArgs", "partial_args") if isinstance(found, list | tuple | None) else (found,)

@@ -29,6 +29,10 @@ _STEP: Final = re.compile(
     re.VERBOSE,
 )
 _IN_QUOTES: Final = re.compile(r'\\.|"', re.DOTALL)
+_VALUES: Final = (
+    *("stringValue", "string_value", "numberValue", "number_value", "boolValue", "bool_value"),
+    *("nullValue", "null_value"),
+)
 _Slot: TypeAlias = "JsonValue | Missing"
 
 
@@ -58,8 +62,8 @@ def with_partials(
     unfinished = arguments.unfinished
     for partial in partials:
         path = path_of(text(partial, "jsonPath", "json_path") or "")
-        value = _put(value, path, partial) if path and value is not MISSING else MISSING
         place = frozenset([path or ()])
+        value = _put(value, path, partial, goes_on=place <= unfinished) if path and value is not MISSING else MISSING
         unfinished = unfinished | place if flag(partial, "willContinue", "will_continue") else unfinished - place
     if not isinstance(value, dict):
         return _broken(arguments)
@@ -127,27 +131,30 @@ def _unquoted(quoted: str) -> str | None:
     return cast("str", name)
 
 
-def _put(value: _Slot, path: Path, partial: object) -> _Slot:
-    """Return a value with the partial argument at a path in it, `MISSING` if there is no such place."""
+def _put(value: _Slot, path: Path, partial: object, *, goes_on: bool) -> _Slot:
+    """Return a value with the partial argument at a path in it, `MISSING` if there is no such place.
+
+    `goes_on` tells that what is there was said to go on.
+    """
     if not path:
-        return _leaf(value, partial)
+        return _leaf(value, partial, goes_on=goes_on)
     segment, rest = path[0], path[1:]
     if isinstance(segment, str):
         members = {} if value is MISSING else value
         if not isinstance(members, dict):
             return MISSING
-        member = _put(members.get(segment, MISSING), rest, partial)
+        member = _put(members.get(segment, MISSING), rest, partial, goes_on=goes_on)
         return MISSING if isinstance(member, Missing) else {**members, segment: member}
     elements = [] if value is MISSING else value
     if not isinstance(elements, list) or segment > len(elements):
         return MISSING
-    element = _put(elements[segment] if segment < len(elements) else MISSING, rest, partial)
+    element = _put(elements[segment] if segment < len(elements) else MISSING, rest, partial, goes_on=goes_on)
     return MISSING if isinstance(element, Missing) else [*elements[:segment], element, *elements[segment + 1 :]]
 
 
-def _leaf(before: _Slot, partial: object) -> _Slot:
+def _leaf(before: _Slot, partial: object, *, goes_on: bool) -> _Slot:
     piece = text(partial, "stringValue", "string_value")
-    if isinstance(before, str):
+    if isinstance(before, str) and (goes_on or not piece) and (piece is not None or field(partial, *_VALUES) is None):
         return _longer(before, piece or "")
     if before is not MISSING:
         return MISSING

@@ -9,7 +9,7 @@ The input of a custom tool is text and not JSON: it is told as a JSON string.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from jsontide.adapters._fields import NO_TEXT, arguments, field, integer, items, text
@@ -87,17 +87,21 @@ def _item(event: object, close: str, spelling: Spelling, *, cut_off: bool = Fals
     kind = text(item, "type")
     if kind not in _CALLS:
         return None
-    is_text = kind == "custom_tool_call"
     return call_chunk(
         ToolCallDelta(
             index=_index(event),
             id=text(item, "call_id"),
             name=text(item, "name"),
-            arguments=f'"{_escaped(item, "input")}{close}' if is_text else arguments(item, "arguments"),
+            arguments=_written(item, close),
             spelling=spelling,
             cut_off=cut_off,
         )
     )
+
+
+def _written(item: object, close: str) -> str | Mapping[str, object] | None:
+    is_text = text(item, "type") == "custom_tool_call"
+    return f'"{_escaped(item, "input")}{close}' if is_text else arguments(item, "arguments")
 
 
 def _is_cut_off(item: object) -> bool:
@@ -131,13 +135,23 @@ def _incomplete(event: object) -> CompletionChunk:
 
 
 def _end(response: object, reason: str) -> CompletionChunk:
-    """The last event repeats all items: those that were cut off may have had no event of their own that said so."""
-    calls = [item for item in items(response, "output") if text(item, "type") in _CALLS and _is_cut_off(item)]
-    return delta_chunk(Delta(tool_calls=tuple(map(_cut_off, calls))), reason)
+    """The last event repeats all items: of some, no other may have said that they were cut off, or all they hold."""
+    calls = [each for each in enumerate(items(response, "output")) if text(each[1], "type") in _CALLS]
+    told = (_cut_off(at, item) if _is_cut_off(item) else _repeated(item) for at, item in calls)
+    return delta_chunk(Delta(tool_calls=tuple(call for call in told if call is not None)), reason)
 
 
-def _cut_off(item: object) -> ToolCallDelta:
-    return ToolCallDelta(id=text(item, "call_id"), name=text(item, "name"), cut_off=True)
+def _cut_off(at: int, item: object) -> ToolCallDelta:
+    call_id = text(item, "call_id")
+    return ToolCallDelta(index=None if call_id else at, id=call_id, name=text(item, "name"), cut_off=True)
+
+
+def _repeated(item: object) -> ToolCallDelta | None:
+    """Return what an item holds, for the call that has its id; without a name, as it begins no call."""
+    call_id = text(item, "call_id")
+    if not call_id or not field(item, "arguments", "input"):
+        return None
+    return ToolCallDelta(id=call_id, arguments=_written(item, close='"'), spelling="whole")
 
 
 def _failed(event: object) -> CompletionChunk:

@@ -83,6 +83,16 @@ class _Holder:
         self._turn, messages = step
         self._ready += messages
 
+    def _take(self, item: object) -> None:
+        try:
+            step = take(self._turn, item)
+        except BaseException:  # of a validator or an event, or an interrupt: what the item says is lost
+            self._cancel()
+            raise
+        self._keep(step)
+        if self._is_stopped:  # meanwhile
+            self._cancel()
+
     def _cancel(self) -> None:
         self._turn = replace(self._turn, state=stop_message(self._turn.state))
         self._ready.clear()
@@ -145,7 +155,7 @@ class MessageStream(_Holder, Iterator["Message"]):
             self._cancel()
             raise
         else:
-            self._keep(take(self._turn, item))
+            self._take(item)
             if self._is_stopped:
                 self._close()
 
@@ -197,6 +207,6 @@ class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
             self._cancel()
             raise
         else:
-            self._keep(take(self._turn, item))
+            self._take(item)
             if self._is_stopped:
                 await self._close()

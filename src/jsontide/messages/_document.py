@@ -24,6 +24,10 @@ class Lens:
     is_known: bool = True
     """Whether it was told at all which schema holds; before that nothing is shown, which it might not show."""
 
+    def __reduce__(self) -> str | tuple[type[Lens], tuple[object, ...]]:
+        # There is one that is unknown, also after pickling: whether a lens is another one is asked by identity.
+        return (Lens, (self.schema, self.streams)) if self.is_known else "UNKNOWN"
+
 
 UNKNOWN: Final = Lens(None, streams=False, is_known=False)
 

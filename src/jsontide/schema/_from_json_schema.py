@@ -60,7 +60,9 @@ Checks: TypeAlias = "Callable[[Schema], tuple[Check | None, Check | None]]"
 CHECK: Final = "x-jsontide-check"
 EXTRA: Final = "x-jsontide-extra"
 ATTRIBUTES: Final = "x-jsontide-attributes"
-"""What a type says beyond JSON Schema: the number of a validator, `extra="ignore"`, the names of attributes."""
+BEFORE: Final = "x-jsontide-before"
+"""What a type says beyond JSON Schema: the number of a validator, `extra="ignore"`, the names of attributes, and that
+a function comes before its validator."""
 
 _LOOP: Final = "a $ref leads back to itself, with no value between"
 _MOST_SHAPES: Final = 10_000
@@ -154,10 +156,10 @@ class _Compiler:
             if keyword in flat:
                 yield from self.union(flat, keyword, where, path)
                 return
-        if "enum" in flat or "const" in flat:
-            yield from self.enum(flat, where)
-        else:
-            yield from self.simple(flat, where)
+        is_enum = "enum" in flat or "const" in flat
+        for form in self.enum(flat, where) if is_enum else self.simple(flat, where):
+            form.is_changed_before = BEFORE in flat
+            yield form
 
     def flat(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
         """Return a schema without `$ref` and `allOf`, or `False`."""
@@ -351,6 +353,6 @@ def _as_any(schema: object, where: str) -> AnySchema:
 def finish_form(form: Form) -> None:
     """Note what an object has to know of its members, when those are known."""
     if isinstance(form, ObjectForm):
-        members = form.properties.items()
+        members = [(key, shape) for key, shape in form.properties.items() if form.first_key(key) == key]
         form.gates = frozenset(key for key, shape in members if shape.policy == "gate")
         form.defaults = {key: shape.default for key, shape in members if shape.default is not MISSING}

@@ -9,6 +9,7 @@ that what is shown is what will be accepted.
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic
@@ -18,7 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._from_json_schema import ATTRIBUTES, CHECK, EXTRA
+from jsontide.schema._from_json_schema import ATTRIBUTES, BEFORE, CHECK, EXTRA
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
 from jsontide.schema._validator import Model, Problem, Validated, path_in
 
@@ -38,6 +39,7 @@ _SCALARS: Final = frozenset(
     )
 )
 _FUNCTIONS: Final = frozenset({"function-before", "function-after", "function-wrap", "function-plain"})
+_BEFORE: Final = frozenset({"function-before", "function-wrap", "function-plain", "generator"})
 _PLAIN: Final = frozenset({"str", "int", "float", "bool"})
 _SAID_ELSEWHERE: Final = frozenset({"type", "strict", "metadata", "serialization", "ref"})
 _OF_SCALARS: Final = frozenset(
@@ -139,12 +141,21 @@ class Generator(GenerateJsonSchema):
         if kind in ("set", "frozenset"):
             # Equal items are dropped, not refused, and the length is that of the set.
             written = {key: written[key] for key in written if key not in ("uniqueItems", "minItems", "maxItems")}
+        # What a lax schema of a string takes, and what a generator will yield, nobody knows before.
+        if kind in _BEFORE or (kind == "lax-or-strict" and written.get("type") == "string"):
+            written = self._changed_before(written, is_defined="ref" in schema and "$ref" in written)
         if kind in _SCALARS or (kind in _FUNCTIONS and _needs_nothing_else(schema)):
             written = {**written, CHECK: len(self.found)}
             self.found.append(FieldCheck(schema, self._configs[-1], self._core_definitions))
         if is_scope:
             self._configs.pop()
         return written
+
+    def _changed_before(self, written: Schema, *, is_defined: bool) -> Schema:
+        """Note that a function comes before the validator, also for those who refer to it."""
+        noted: Any = self.get_schema_from_definitions(written["$ref"]) if is_defined else dict(written)
+        noted |= {BEFORE: True, CHECK: None}  # a check further inside would ask about the value as it is after that
+        return written if is_defined else noted
 
     def _describe(self, schema: CoreSchema, written: Schema) -> None:
         config = self._configs[-1] or {}
@@ -153,7 +164,7 @@ class Generator(GenerateJsonSchema):
             written[EXTRA] = "ignore"
         fields = schema["fields"]
         named = fields.items() if isinstance(fields, dict) else ((field["name"], field) for field in fields)
-        written[ATTRIBUTES] = {name: _key_of(name, field) for name, field in named}
+        written[ATTRIBUTES] = {name: _keys_of(_ways(name, field, config), name, written) for name, field in named}
 
 
 def schema_of_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:  # noqa: ANN401
@@ -176,7 +187,7 @@ def schema_of_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[A
 
 def checks_of_type(found: list[FieldCheck], flat: Schema) -> tuple[FieldCheck | None, FieldCheck | None]:
     """Return what to ask about values of the kind of a schema, and about those of other kinds."""
-    if CHECK not in flat:
+    if flat.get(CHECK) is None:
         return None, None
     check = found[flat[CHECK]]
     kind = check.schema["type"]
@@ -206,11 +217,35 @@ def _needs_nothing_else(schema: CoreSchema) -> bool:
     return True
 
 
-def _key_of(name: str, field: CoreSchema) -> str:
-    alias = field.get("validation_alias", name)
-    while isinstance(alias, list):  # several aliases, or a way into the value
-        alias = alias[0]
-    return str(alias)
+def _ways(name: str, field: CoreSchema, config: CoreSchema) -> list[list[str]]:
+    """Return the paths at which pydantic looks for a field."""
+    alias: Any = field.get("validation_alias", name)
+    if not config.get("validate_by_alias", True):
+        return [[name]]
+    if isinstance(alias, str):
+        alias = [alias]
+    ways: list[list[str]] = alias if isinstance(alias[0], list) else [alias]
+    is_by_name = config.get("validate_by_name", config.get("populate_by_name", False))
+    return [*ways, [name]] if is_by_name and [name] not in ways else ways
+
+
+def _keys_of(ways: list[list[str]], name: str, written: Schema) -> list[str]:
+    """Return the keys under which a field may come, the one first that JSON Schema knows; let it know the others."""
+    keys = list(dict.fromkeys(way[0] for way in ways))
+    properties = written.get("properties", {})
+    plain = [way[0] for way in ways if len(way) == 1]
+    known = next((key for key in (*plain, name) if key in properties), None)
+    if known is None or keys == [known]:
+        return keys
+    # Each of them is enough, and so none is required.
+    written["required"] = [key for key in written.get("required", ()) if key != known]
+    for key in keys:
+        # What stands at the beginning of a longer way is not said.
+        properties.setdefault(key, deepcopy(properties[known]) if key in plain else {})
+    if known not in plain:  # it had to be called something
+        del properties[known]
+        return keys
+    return [known, *(key for key in keys if key != known)]
 
 
 def _part_as_text(value: JsonValue) -> str | bytes:

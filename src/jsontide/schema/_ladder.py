@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 class Failure:
     """Something that a reading does not allow, and after how many characters that was certain."""
 
-    __slots__ = ("mismatch", "offset", "reading")
+    __slots__ = ("is_sure", "mismatch", "offset", "reading")
 
-    def __init__(self, offset: int, reading: Reading, mismatch: SchemaMismatch) -> None:
+    def __init__(self, offset: int, reading: Reading, mismatch: SchemaMismatch, *, is_sure: bool = True) -> None:
         self.offset = offset
         self.reading = reading
         self.mismatch = mismatch
+        self.is_sure = is_sure  # no function of the program sees the value first, and may mend it
 
 
 class Ladder:
@@ -43,6 +44,7 @@ class Ladder:
         self.levels = [Level(-1, 0, 0, [Group(None, shape, [self.document])])]
         self.errors: list[SchemaMismatch] = []
         self.open_errors: list[SchemaMismatch] = []  # those that only the open scalar shows
+        self.has_doubts = False  # something was left out that the validator may take all the same
         self.is_journaling = False
         self.journal: list[tuple[Any, str, Any]] = []
         self.is_stale = False  # what is shown may be another chain than before
@@ -142,7 +144,8 @@ class Ladder:
                 continue
             if len(group.alive) > 1:
                 self._set(group, "is_dead", value=True)
-                failures.append(Failure(0, group.around, self._no_branch(group, level, depth)))
+                is_sure = not group.around.form.is_changed_before
+                failures.append(Failure(0, group.around, self._no_branch(group, level, depth), is_sure=is_sure))
             if not group.around.failed:
                 self._set(group.around, "failed", value=True)
                 has_failed = True
@@ -168,7 +171,12 @@ class Ladder:
             if group is None or not group.is_decided:
                 break
             sole.append(group.alive[0])
-        found = [failure.mismatch for failure in failures if failure.reading in sole]
+        told = [failure for failure in failures if failure.reading in sole]
+        # Whatever is wrong inside of a value that is changed before it is validated, the check of that value will tell.
+        sure = sole[: 1 + next((at for at, each in enumerate(sole) if each.form.is_changed_before), len(sole))]
+        found = [failure.mismatch for failure in told if failure.is_sure and failure.reading in sure]
+        if len(found) < len(told) and not self.is_journaling:
+            self.has_doubts = True
         if self.is_journaling:
             self.open_errors = [*self.open_errors, *found]  # resolutions keep the list as it was
         else:

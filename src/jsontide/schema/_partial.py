@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeVar, cast, overl
 from jsontide._pattern import Item, Key, parse_pattern
 from jsontide._values import MISSING
 from jsontide.schema._shapes import ArrayForm, Form, ObjectForm, Shape
+from jsontide.schema._status import Status
 from jsontide.tree import node_at
 
 if TYPE_CHECKING:
@@ -52,8 +53,11 @@ class Partial(Generic[Model]):
     def is_complete(self, path: str | Sequence[Segment]) -> bool:
         """Tell whether a value is shown and will not change any more, by its path: `days[0].title`."""
         found = self._path(path)
+        if _at(self.resolution.value, found) is MISSING:
+            return False
         node = node_at(self.resolution._state, found)
-        return node is not None and node.closed and _at(self.resolution.value, found) is not MISSING
+        # Defaults have no node: they are shown at the end, and then nothing changes any more.
+        return self.resolution.status is Status.FINAL if node is None else node.closed
 
     def __getattr__(self, name: str) -> object:
         if name in _OWN:
@@ -63,8 +67,19 @@ class Partial(Generic[Model]):
     def __getitem__(self, segment: Segment) -> object:
         return cast("ObjectView", self.so_far)[cast("str", segment)]
 
+    def __contains__(self, segment: object) -> bool:
+        return segment in self._items
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(self._items)
+
     def __repr__(self) -> str:
         return f"<Partial {self.resolution.value!r}>"
+
+    @property
+    def _items(self) -> ObjectView | ArrayView:
+        """What is shown, with nothing in it while nothing is."""
+        return ObjectView({}, ()) if self.resolution.value is MISSING else cast("ObjectView | ArrayView", self.so_far)
 
     @property
     def _forms(self) -> tuple[Form, ...]:
@@ -72,15 +87,15 @@ class Partial(Generic[Model]):
 
     def _path(self, path: str | Sequence[Segment]) -> Path:
         """Return the keys and indices of a path whose keys may be names of attributes."""
-        forms = self._forms
+        forms, value = self._forms, self.resolution.value
         segments: list[Segment] = []
         for step in parse_pattern(path):
             if not isinstance(step, Key | Item):
                 message = f"a path must lead to one value, and {path!r} may lead to many"
                 raise ValueError(message)  # noqa: TRY004
-            segment = _key_of(forms, step.name) if isinstance(step, Key) else step.index
+            segment = _key_of(forms, step.name, value) if isinstance(step, Key) else step.index
             segments.append(segment)
-            forms = _inner_forms(forms, segment)
+            forms, value = _inner_forms(forms, segment), _at(value, (segment,))
         return tuple(segments)
 
 
@@ -96,7 +111,7 @@ class ObjectView:
     def __getattr__(self, name: str) -> object:
         if name in _OWN:
             raise AttributeError(name)
-        key = _key_of(self._forms, name)
+        key = _key_of(self._forms, name, self._members)
         if key not in self._members and not _is_known(self._forms, key):
             message = f"the schema has no {name!r}"
             raise AttributeError(message)
@@ -194,11 +209,12 @@ def _inner_shape(form: Form, segment: Segment) -> Shape | None:
     return None
 
 
-def _key_of(forms: tuple[Form, ...], name: str) -> str:
+def _key_of(forms: tuple[Form, ...], name: str, value: JsonValue | Missing) -> str:
     """Return the key that an attribute has in the text."""
     for form in forms:
         if isinstance(form, ObjectForm) and name in form.attributes:
-            return form.attributes[name]
+            keys = form.attributes[name]
+            return next((key for key in keys if isinstance(value, dict) and key in value), keys[0])
     return name
 
 

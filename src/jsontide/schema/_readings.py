@@ -45,8 +45,8 @@ class Reading:
             if segment in values:
                 self._replace(segment)
             values[segment] = value
-            if self.waits:
-                self.waits -= {cast("str", segment)}
+            if self.waits and isinstance(self.form, ObjectForm):
+                self.waits -= {self.form.first_key(cast("str", segment))}
         elif self.has_hole:
             return
         else:
@@ -81,8 +81,11 @@ class Reading:
         found = finals or {}
         if isinstance(values, list):
             return [found.get(at, value) for at, value in enumerate(values)] if found else values
-        defaults = form.defaults if isinstance(form, ObjectForm) else {}
-        missing = {key: deepcopy(default) for key, default in defaults.items() if key not in values}
+        missing: dict[str, JsonValue] = {}
+        if isinstance(form, ObjectForm):
+            for key, default in form.defaults.items():
+                if not any(name in values for name in form.names.get(key, (key,))):
+                    missing[key] = deepcopy(default)
         return {**values, **found, **missing} if missing or found else values
 
 

@@ -41,7 +41,7 @@ Length: TypeAlias = Any
 class Form:
     """One form that a value may take; of strings, numbers, booleans and nulls the kind says it all."""
 
-    __slots__ = ("check", "converter", "expected", "gates", "kinds")
+    __slots__ = ("check", "converter", "expected", "gates", "is_changed_before", "kinds")
 
     def __init__(
         self,
@@ -59,6 +59,8 @@ class Form:
         """What is asked about closed scalars of other kinds: pydantic takes `"12"` for 12."""
         self.gates: frozenset[str] = frozenset()
         """The members that an object waits for before it shows anything."""
+        self.is_changed_before = False
+        """Whether a function of the program sees the value first, and may make anything of it."""
 
     def __deepcopy__(self, memo: dict[int, object]) -> Form:
         return self
@@ -152,7 +154,7 @@ class ArrayForm(Form):
 
     def with_items(self, prefix: tuple[Shape, ...], rest: Shape | None) -> ArrayForm:
         """Return the same form of other items."""
-        return ArrayForm(
+        made = ArrayForm(
             kinds=self.kinds,
             expected=self.expected,
             prefix=prefix,
@@ -162,6 +164,8 @@ class ArrayForm(Form):
             check=self.check,
             converter=self.converter,
         )
+        made.is_changed_before = self.is_changed_before
+        return made
 
 
 Extra: TypeAlias = Literal["keep", "ignore", "forbid"]
@@ -170,7 +174,7 @@ Extra: TypeAlias = Literal["keep", "ignore", "forbid"]
 class ObjectForm(Form):
     """Members by their keys, then by patterns, then all others."""
 
-    __slots__ = ("attributes", "defaults", "extra", "extra_shape", "patterns", "properties", "required")
+    __slots__ = ("attributes", "defaults", "extra", "extra_shape", "names", "patterns", "properties", "required")
 
     def __init__(  # noqa: PLR0913
         self,
@@ -182,7 +186,7 @@ class ObjectForm(Form):
         extra: Extra,
         extra_shape: Shape | None,
         required: tuple[str, ...],
-        attributes: dict[str, str],
+        attributes: dict[str, list[str]],
         check: Check | None = None,
         converter: Check | None = None,
     ) -> None:
@@ -194,7 +198,9 @@ class ObjectForm(Form):
         self.required = required
         self.defaults: dict[str, JsonValue] = {}
         self.attributes = attributes
-        """The names that a type has for keys, where there is a type."""
+        """The names that a type has for keys, where there is a type; of several keys the first stands for all."""
+        self.names: dict[str, list[str]] = {keys[0]: keys for keys in attributes.values() if len(keys) > 1}
+        """All keys of such a member, by the first."""
 
     def shape_at(self, segment: Segment) -> Shape | None:
         key = cast("str", segment)
@@ -215,6 +221,13 @@ class ObjectForm(Form):
                 return False
         return True
 
+    def first_key(self, key: str) -> str:
+        """Return the key that stands for all keys of a member."""
+        for first, keys in self.names.items():
+            if key in keys:
+                return first
+        return key
+
     def expected_at(self, key: str) -> str:
         """Say what a member should be."""
         shape = self.shape_at(key)
@@ -222,7 +235,7 @@ class ObjectForm(Form):
 
     def with_members(self, properties: dict[str, Shape], extra_shape: Shape | None) -> ObjectForm:
         """Return the same form of other members."""
-        return ObjectForm(
+        made = ObjectForm(
             kinds=self.kinds,
             expected=self.expected,
             properties=properties,
@@ -234,6 +247,8 @@ class ObjectForm(Form):
             check=self.check,
             converter=self.converter,
         )
+        made.is_changed_before = self.is_changed_before
+        return made
 
 
 class AnyForm(Form):
@@ -253,6 +268,8 @@ class Shape:
         "forms",
         "free",
         "grows",
+        "is_changed_before",
+        "is_guessed",
         "longest",
         "objects",
         "plain",
@@ -285,6 +302,10 @@ class Shape:
         has_converter = any(form.converter is not None for form in forms)
         self.takes: frozenset[Kind] = self.plain | SCALARS if has_converter else self.plain
         """The kinds of scalars that may fit, if there is no enum."""
+        self.is_changed_before = any(form.is_changed_before for form in forms)
+        """Whether a function of the program may make something fitting of any value."""
+        self.is_guessed = any(form.is_changed_before and form.converter is None for form in forms)
+        """Whether nobody can be asked before the end what it makes of a scalar."""
         self.grows = len(self.by_kind["string"]) == 1 and self.longest < 0
         """Whether a string can only be one thing from its beginning."""
 

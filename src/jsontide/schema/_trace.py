@@ -166,7 +166,9 @@ class Trace:
             refusal = _no_room(reading) if shape is None else _wrong_container(shape, is_object=is_object)
             if refusal is not None:
                 reading.skip(segment)
-                failures.append(Failure(0, reading, self.ladder.mismatch((segment,), refusal, start)))
+                is_sure = not reading.form.is_changed_before and not (shape is not None and shape.is_changed_before)
+                mismatch = self.ladder.mismatch((segment,), refusal, start)
+                failures.append(Failure(0, reading, mismatch, is_sure=is_sure))
         if failures:
             self.ladder.fail(failures)
             groups = [group for group in groups if group.parent in level.readings]
@@ -205,7 +207,7 @@ class Trace:
             else:
                 reading.skip(segment)
             mismatch = self.ladder.mismatch((segment,), refusal, start - isinstance(value, str))
-            failures.append(Failure(refusal.offset, reading, mismatch))
+            failures.append(Failure(refusal.offset, reading, mismatch, is_sure=_is_sure(reading, shape)))
         if failures:
             self.ladder.fail_in_turn(failures)
 
@@ -233,7 +235,7 @@ class Trace:
                 refusal = judge_open(shape, scalar.kind, text)
             if refusal is not None:
                 mismatch = self.ladder.mismatch((segment,), refusal, scalar.start - is_text)
-                failures.append(Failure(refusal.offset, reading, mismatch))
+                failures.append(Failure(refusal.offset, reading, mismatch, is_sure=_is_sure(reading, shape)))
         if failures:
             self.ladder.fail_in_turn(failures)
         self.ladder.is_journaling = False
@@ -277,24 +279,29 @@ class Trace:
     def _finish(self, level: Level, reading: Reading, value: Values) -> list[Failure]:
         """Say what is wrong with a container that closes."""
         form = reading.form
-        found: list[tuple[Path, Refusal]] = []
-        if isinstance(form, ObjectForm):
-            found += [
-                ((key,), Refusal(0, MismatchReason.MISSING_KEY, form.expected_at(key), "nothing"))
-                for key in form.required
-                if key not in value
-            ]
-        elif isinstance(form, ArrayForm) and len(value) < form.least:
-            least = f"at least {_items(form.least)}"
-            found.append(((), Refusal(0, MismatchReason.WRONG_LENGTH, least, _items(len(value)))))
-        elif isinstance(form, EnumForm) and not any(is_same_json(member, value) for member in form.members):
-            found.append(((), Refusal(0, MismatchReason.NOT_A_MEMBER, form.expected, _container_name(value))))
+        found = [] if form.is_changed_before else _lacks(form, value)
         if form.check is not None:
             found += [
                 (problem.path, Refusal(0, problem.reason, problem.expected, _container_name(value)))
                 for problem in form.check.problems(value)
             ]
         return [Failure(0, reading, self.ladder.mismatch(path, refusal, level.start)) for path, refusal in found]
+
+
+def _lacks(form: Form, value: Values) -> list[tuple[Path, Refusal]]:
+    """Say what a form wants of a closed container that is not there."""
+    if isinstance(form, ObjectForm):
+        return [
+            ((key,), Refusal(0, MismatchReason.MISSING_KEY, form.expected_at(key), "nothing"))
+            for key in form.required
+            if key not in value
+        ]
+    if isinstance(form, ArrayForm) and len(value) < form.least:
+        least = f"at least {_items(form.least)}"
+        return [((), Refusal(0, MismatchReason.WRONG_LENGTH, least, _items(len(value))))]
+    if isinstance(form, EnumForm) and not any(is_same_json(member, value) for member in form.members):
+        return [((), Refusal(0, MismatchReason.NOT_A_MEMBER, form.expected, _container_name(value)))]
+    return []
 
 
 def _sole_group(level: Level, segment: Segment, *, is_object: bool) -> list[Group]:
@@ -308,6 +315,11 @@ def _sole_group(level: Level, segment: Segment, *, is_object: bool) -> list[Grou
         return []
     forms = shape.objects if is_object else shape.arrays
     return [Group(around, shape, [Reading(forms[0], {} if is_object else [])])] if len(forms) == 1 else []
+
+
+def _is_sure(reading: Reading, shape: Shape | None) -> bool:
+    """Tell whether a scalar that does not fit is a mismatch, and no function of the program can make it fit."""
+    return not reading.form.is_changed_before and (shape is None or not shape.is_guessed)
 
 
 def _no_room(reading: Reading) -> Refusal | None:

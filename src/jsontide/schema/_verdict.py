@@ -96,7 +96,7 @@ def _is_member(form: Form, value: JsonValue) -> bool:
         return value in form.texts or any(is_same_json(member, value) for member in form.members)
     if not isinstance(form, ScalarForm) or not form.is_integer or isinstance(value, int):
         return True
-    return is_integral(value) and (form.converter is None or form.converter.converted(value) is not MISSING)
+    return is_integral(value) if form.converter is None else form.converter.converted(value) is not MISSING
 
 
 def _shown(form: Form, value: JsonValue) -> JsonValue:
