@@ -26,6 +26,7 @@ _FINAL: Final = frozenset(
 )
 """After these there is nothing to go on with."""
 _SHOWN: Final = 40  # characters of what was skipped
+_AT_ONCE: Final = 4096  # characters: at each error what is left of them is copied
 
 
 class Recovery:
@@ -61,11 +62,21 @@ def read_decoded(teller: Teller, text: str, source: ByteSource | None, is_good: 
     """Read a fragment that came as bytes; `is_good` tells that they were UTF-8 to the end."""
     read(teller, text)
     if not is_good and source is not None and not teller.is_over:
+        _end_any_recovery(teller)
         _fail(teller, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}")
 
 
 def _read_on(teller: Teller, text: str) -> None:
     """Read what is left of a fragment in which something is wrong."""
+    begin: i64 = 0
+    while begin < len(text) and not teller.is_over:
+        _read_some(teller, text[begin : begin + _AT_ONCE])
+        begin += _AT_ONCE
+    if not teller.is_over:
+        teller.tell_open_string()
+
+
+def _read_some(teller: Teller, text: str) -> None:
     while text:
         if teller.recovery is not None:
             text = _skip(teller, teller.recovery, text)
@@ -75,8 +86,6 @@ def _read_on(teller: Teller, text: str) -> None:
         if teller.error is None:
             break
         text = _after_error(teller, held, text)
-    if not teller.is_over:
-        teller.tell_open_string()
 
 
 def _after_error(teller: Teller, held: str, text: str) -> str:
@@ -93,12 +102,11 @@ def _after_error(teller: Teller, held: str, text: str) -> str:
 
 def read_end(teller: Teller, source: ByteSource | None) -> None:
     """Take the end of the text."""
+    _end_any_recovery(teller)
     if source is not None and source.pending:
         wanted = f"the rest of the UTF-8 sequence at byte {source.offset} before the end of the text"
         _fail(teller, Reason.UNEXPECTED_END, wanted)
     else:
-        if teller.recovery is not None:
-            _end_recovery(teller, teller.recovery)
         if teller.mode != modes.DONE:
             teller.finish()
         if teller.error is not None:
@@ -153,6 +161,12 @@ def _skip(teller: Teller, recovery: Recovery, text: str) -> str:
         _end_recovery(teller, recovery)
         _fail(teller, Reason.TEXT_TOO_LONG, f"at most {teller.max_chars} characters of text")
     return ""
+
+
+def _end_any_recovery(teller: Teller) -> None:
+    """Tell what was being skipped, if anything was."""
+    if teller.recovery is not None:
+        _end_recovery(teller, teller.recovery)
 
 
 def _end_recovery(teller: Teller, recovery: Recovery) -> None:

@@ -106,6 +106,7 @@ class Scanner(Cursor):
 
     def _scan_to_limit(self, chunk: str) -> None:
         """Read as far as the limit allows; it moves when another document begins."""
+        base: i64 = self.index - len(self.held)
         begin: i64 = 0
         while begin < len(chunk) and not self.is_over:
             room: i64 = self.max_index - self.index
@@ -115,6 +116,7 @@ class Scanner(Cursor):
             else:
                 self.token_end = self.index - len(self.held)
                 self.fail(Reason.TEXT_TOO_LONG, f"at most {self.max_chars} characters of text", self.index)
+        self.base = base
 
     def _read(self, chunk: str, i: i64, n: i64) -> None:
         """Read what stands between tokens, by the table; tokens have readers of their own."""
