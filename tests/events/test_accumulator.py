@@ -1,9 +1,11 @@
 """The table of events, the cases of the first design, and the options, each at every cut."""
 
+import copy
 import json
 import pickle
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -277,22 +279,39 @@ def test_all_kinds_of_bytes_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "error"),
+    ("options", "error", "message"),
     [
-        ({"on_error": "ignore"}, ValueError),
-        ({"strings": "none"}, ValueError),
-        ({"floats": "int"}, ValueError),
-        ({"documents": 0}, ValueError),
-        ({"documents": True}, TypeError),
-        ({"documents": "1"}, TypeError),
-        ({"limits": 5}, TypeError),
-        ({"keys": 1}, TypeError),
-        ({"updates": None}, TypeError),
+        ({"on_error": "ignore"}, ValueError, "on_error must be one of 'event', 'raise', 'skip', not 'ignore'"),
+        ({"on_error": 3}, ValueError, "on_error must be one of 'event', 'raise', 'skip', not 3"),
+        ({"strings": "none"}, ValueError, "strings must be one of 'both', 'deltas', 'whole', not 'none'"),
+        ({"strings": None}, ValueError, "strings must be one of 'both', 'deltas', 'whole', not None"),
+        ({"floats": "int"}, ValueError, "floats must be one of"),
+        ({"documents": 0}, ValueError, "documents must be"),
+        ({"documents": True}, TypeError, "documents must be an int or None, not bool"),
+        ({"documents": "1"}, TypeError, "documents must be an int or None, not str"),
+        ({"limits": 5}, TypeError, "limits must be Limits, not int"),
+        ({"keys": 1}, TypeError, "keys must be a bool, not int"),
+        ({"updates": None}, TypeError, "updates must be a bool, not NoneType"),
+        ({"key": True}, TypeError, "unexpected keyword argument 'key'"),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, Any], error: type[Exception]) -> None:
-    with pytest.raises(error):
+def test_wrong_options_are_refused_by_name(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
         JsonFragmentAccumulator(**options)
+
+
+def test_any_number_of_documents_can_be_asked_for() -> None:
+    assert not errors(told(["1 2 3"], documents=2**70))
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_an_accumulator_is_not_copied_but_its_state_is(way: Callable[[object], object]) -> None:
+    accumulator = JsonFragmentAccumulator()
+    accumulator.add_fragment('["a')
+    with pytest.raises(TypeError, match="its state can"):
+        way(accumulator)
+    way(accumulator.state)
+    assert accumulator.add_fragment('b"]')[-1].value == ["ab"]
 
 
 def test_depth_costs_no_recursion() -> None:

@@ -13,6 +13,13 @@ from tests.oracles import folded
 from tests.strategies import bad_bytes, bad_texts, cut, cut_documents, documents, examples
 
 
+def test_a_callback_that_resets_takes_back_an_error_that_would_be_raised() -> None:
+    accumulator = JsonFragmentAccumulator(on_error="raise")
+    accumulator.on("[*]", lambda _: accumulator.reset())
+    assert accumulator.add_fragment("[1, @") == []
+    assert accumulator.add_fragment("[2")[0].start == 0
+
+
 def test_an_error_is_told_once_and_then_nothing_until_reset() -> None:
     for chunks in every('{"a": 1, x} {"b": 2}'):
         accumulator = JsonFragmentAccumulator()

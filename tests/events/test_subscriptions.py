@@ -265,6 +265,9 @@ def test_wrong_types_are_refused() -> None:
         accumulator.on(wrong)
     with pytest.raises(TypeError):
         accumulator.on("a", wrong)
+    for option in ("deltas", "once"):
+        with pytest.raises(TypeError):
+            accumulator.on("a", **{option: wrong})
 
 
 def test_a_thousand_subscriptions_are_each_told_of_their_own() -> None:

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from jsontide._pattern import parse_pattern
-from jsontide.events._create import DEFAULT_LIMITS, create_event_state
+from jsontide.events._create import begin
 from jsontide.events._errors import JsonFragmentError
 from jsontide.events._fork import claim, fork
 from jsontide.events._read import read, read_decoded, read_end
 from jsontide.events._state import EventState
 from jsontide.events._update import JsonFragmentUpdate
 from jsontide.events._watch import NOTHING_WATCHED, Watch
+from jsontide.text._choices import check_switch
 from jsontide.text._utf8 import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn, Unpack
 
     from mypy_extensions import i64
 
     from jsontide._path import Segment
     from jsontide._pattern import Pattern, Step
-    from jsontide.events._options import Strings
+    from jsontide.events._options import AccumulatorChoices
     from jsontide.events._teller import Teller
-    from jsontide.text import Limits
-    from jsontide.text._choices import Floats
     from jsontide.text._utf8 import ByteSource
 
-OnError: TypeAlias = Literal["event", "raise", "skip"]
 Callback: TypeAlias = Callable[[JsonFragmentUpdate], object]
 _Callback = TypeVar("_Callback", bound=Callback)
-
-_ON_ERROR: Final = ("event", "raise", "skip")
 
 # What the next call has to do.
 _READY: Final = 0  # nothing but read, if it gets text
@@ -49,6 +46,7 @@ class Subscription:
         self._once: bool = once
         self._callback: Callback | None = None
         self._is_cancelled: bool = False
+        self._since: int = 0  # what begins before that is not for it
         self.pattern: Pattern = pattern
         """The steps of the pattern."""
         self.deltas: bool = deltas
@@ -73,7 +71,7 @@ class Subscription:
         return callback
 
     def _tell(self, update: JsonFragmentUpdate) -> None:
-        if self._is_cancelled or self._callback is None:
+        if self._is_cancelled or self._callback is None or update.start < self._since:
             return
         if self._once:
             self.cancel()
@@ -86,13 +84,7 @@ class Subscription:
 class JsonFragmentAccumulator:
     """Takes JSON text in fragments, cut anywhere, and tells what happens in it, and where.
 
-    `on_error` tells what to do with text that is no JSON: `"event"` tells it by an update and reads no more until
-    `reset`, `"raise"` raises `JsonFragmentError`, `"skip"` tells it and goes on after the next comma or closing
-    bracket of the innermost open container.
-    `documents` is how many documents may follow each other, any number by default.
-    `keys`, `strings` and `values` choose what is told: `strings="deltas"` leaves out whole strings, `"whole"` all but
-    them; without `values`, `JsonComplete` carries none, and nothing is kept of what was read.
-    `updates=False` returns errors only, for those who listen by `on`.
+    `add_fragment` returns what happened, in order; `on` calls functions with what happens at some paths.
 
     >>> accumulator = JsonFragmentAccumulator()
     >>> for update in accumulator.add_fragment('{"users": [{"na') + accumulator.add_fragment('me": "Ada"}]}'):
@@ -113,33 +105,22 @@ class JsonFragmentAccumulator:
     True
     """
 
-    def __init__(  # noqa: PLR0913 - options, all by name
-        self,
-        *,
-        on_error: OnError = "event",
-        documents: int | None = None,
-        updates: bool = True,
-        keys: bool = True,
-        strings: Strings = "both",
-        values: bool = True,
-        floats: Floats = "float",
-        limits: Limits = DEFAULT_LIMITS,
-    ) -> None:
-        if on_error not in _ON_ERROR:
-            accepted = ", ".join(map(repr, _ON_ERROR))
-            message = f"on_error must be one of {accepted}, not {on_error!r}"
-            raise ValueError(message)
-        self._raises: bool = on_error == "raise"
-        self._first: EventState = create_event_state(
-            documents=documents,
-            skip_errors=on_error == "skip",
-            updates=updates,
-            keys=keys,
-            strings=strings,
-            values=values,
-            floats=floats,
-            limits=limits,
-        )
+    def __init__(self, **options: Unpack[AccumulatorChoices]) -> None:
+        """Choose what is told, and what happens to text that is no JSON.
+
+        - `on_error="event"`: tell it by an update, and read no more until `reset`; `"raise"` raises
+          `JsonFragmentError`, `"skip"` tells it and goes on after the next comma or closing bracket of the innermost
+          open container.
+        - `documents=None`: how many documents may follow each other; by default any number.
+        - `keys=True`: tell of keys.
+        - `strings="both"`: tell of strings as they grow and when they are whole; `"deltas"` leaves out whole ones,
+          `"whole"` all but them.
+        - `values=True`: let `JsonComplete` carry the value; without, nothing is kept of what was read.
+        - `updates=True`: without, return errors only, for those who listen by `on`.
+        - `floats="float"`: what numbers with a fraction or an exponent become; or `"decimal"`, or `"lexeme"`.
+        - `limits=Limits()`: how long and deep each document may be.
+        """
+        self._first, self._raises = begin(**options)
         self._teller: Teller = fork(self._first, NOTHING_WATCHED)
         self._source: ByteSource | None = None
         self._stance: i64 = _READY
@@ -165,7 +146,7 @@ class JsonFragmentAccumulator:
 
     def add_fragment(self, fragment: str | bytes | bytearray | memoryview) -> list[JsonFragmentUpdate]:
         """Read on, call the callbacks of what is found, and return what happened."""
-        if self._stance != _READY or not isinstance(fragment, str):
+        if self._stance != _READY or type(fragment) is not str:
             return self._add_carefully(fragment)
         teller = self._teller
         if fragment:
@@ -203,6 +184,8 @@ class JsonFragmentAccumulator:
         self._shared = None
         self._has_news = bool(self._subscriptions)
         self._stance = _CAREFUL
+        for subscription in self._subscriptions.values():
+            subscription._since = 0
         self._untold.clear()
         self._unreturned = []
 
@@ -230,7 +213,10 @@ class JsonFragmentAccumulator:
         hello Alan
         []
         """
-        subscription = Subscription(self, parse_pattern(pattern), deltas=bool(deltas), once=bool(once))
+        check_switch("deltas", deltas)
+        check_switch("once", once)
+        subscription = Subscription(self, parse_pattern(pattern), deltas=deltas, once=once)
+        subscription._since = self._teller.index if self._shared is None else self._shared.index
         if callback is not None:
             subscription(callback)
         self._subscriptions[self._next_id] = subscription
@@ -293,8 +279,14 @@ class JsonFragmentAccumulator:
                 subscription._tell(update)
         updates = self._unreturned
         self._unreturned = []
-        if self._source is None and not (teller.is_over or self._has_news or self._shared):
+        teller = self._teller  # another one, if a callback has reset
+        if self._stance == _CAREFUL and self._source is None and not (teller.is_over or self._has_news or self._shared):
             self._stance = _READY
-        if self._raises and teller.error is not None:
-            raise JsonFragmentError(teller.error, [each for each in updates if each.value is not teller.error])
+        error = teller.error
+        if self._raises and error is not None:
+            raise JsonFragmentError(error, [each for each in updates if each.value is not error])
         return updates
+
+    def __reduce__(self) -> NoReturn:
+        message = "an accumulator cannot be copied or pickled, but its state can, and `jsontide.events` goes on with it"
+        raise TypeError(message)

@@ -5,38 +5,29 @@ Never compiled: what is wrong with an option is better said by its own checks th
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING
 
-from jsontide.events._options import EventOptions, Strings
+from jsontide.events._options import ON_ERROR, EventOptions
 from jsontide.events._state import EventState
 from jsontide.events._teller import Teller
 from jsontide.events._watch import NOTHING_WATCHED
-from jsontide.text import Limits
-from jsontide.text._choices import Floats
+from jsontide.text._choices import check_choice
 
-DEFAULT_LIMITS: Final = Limits()
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from jsontide.events._options import EventChoices, OnError
 
 
-def create_event_state(  # noqa: PLR0913 - options, all by name
-    *,
-    documents: int | None = None,
-    skip_errors: bool = False,
-    updates: bool = True,
-    keys: bool = True,
-    strings: Strings = "both",
-    values: bool = True,
-    floats: Floats = "float",
-    limits: Limits = DEFAULT_LIMITS,
-) -> EventState:
-    """Return the state before any text; the options are those of `JsonFragmentAccumulator`."""
-    options = EventOptions(
-        limits=limits,
-        floats=floats,
-        documents=documents,
-        updates=updates,
-        keys=keys,
-        strings=strings,
-        values=values,
-        skips_errors=skip_errors,
-    )
-    return EventState(Teller(options, NOTHING_WATCHED), None)
+def create_event_state(*, skip_errors: bool = False, **options: Unpack[EventChoices]) -> EventState:
+    """Return the state before any text; the options are those of `JsonFragmentAccumulator`.
+
+    With `skip_errors`, what is no JSON is told and skipped; else nothing is read after it.
+    """
+    return EventState(Teller(EventOptions(skips_errors=skip_errors, **options), NOTHING_WATCHED), None)
+
+
+def begin(*, on_error: OnError = "event", **options: Unpack[EventChoices]) -> tuple[EventState, bool]:
+    """Return the first state of an accumulator, and whether it raises errors."""
+    check_choice("on_error", on_error, ON_ERROR)
+    return create_event_state(skip_errors=on_error == "skip", **options), on_error == "raise"

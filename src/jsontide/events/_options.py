@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias, TypedDict
 
 from jsontide.text import Limits
 from jsontide.text._choices import FLOATS, Floats, check_choices, check_limits, check_switches
 from jsontide.text._limits import check_count
 
+OnError: TypeAlias = Literal["event", "raise", "skip"]
 Strings: TypeAlias = Literal["both", "deltas", "whole"]
 
+ON_ERROR: Final = ("event", "raise", "skip")
 _CHOICES: Final = {"strings": ("both", "deltas", "whole"), "floats": FLOATS}
+
+
+class EventChoices(TypedDict, total=False):
+    """The options as keyword arguments; `JsonFragmentAccumulator` tells what they mean."""
+
+    documents: int | None
+    updates: bool
+    keys: bool
+    strings: Strings
+    values: bool
+    floats: Floats
+    limits: Limits
+
+
+class AccumulatorChoices(EventChoices, total=False):
+    """The same with what only an accumulator can do."""
+
+    on_error: OnError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventOptions:
     """The choices of one accumulator, checked."""
 
-    limits: Limits
-    floats: Floats
-    documents: int | None
-    updates: bool
-    keys: bool
-    strings: Strings
-    values: bool
-    skips_errors: bool
+    documents: int | None = None
+    updates: bool = True
+    keys: bool = True
+    strings: Strings = "both"
+    values: bool = True
+    floats: Floats = "float"
+    limits: Limits = field(default_factory=Limits)
+    skips_errors: bool = False
 
     def __post_init__(self) -> None:
         check_limits(self.limits)

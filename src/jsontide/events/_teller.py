@@ -21,6 +21,7 @@ from jsontide.events._kinds import JsonFragmentKind
 from jsontide.events._update import JsonFragmentUpdate, Trail
 from jsontide.text import _modes as modes
 from jsontide.text._grammar import AT_A_VALUE
+from jsontide.text._limits import MOST
 from jsontide.text._numbers import number_of
 from jsontide.text._scanner import Scanner
 
@@ -86,7 +87,7 @@ class Teller(Scanner):
         self.tells_whole_strings: bool = options.updates and options.strings != "deltas"
         self.keeps_values: bool = options.updates and options.values
         self.floats: str = options.floats
-        self.most_documents: i64 = -1 if options.documents is None else options.documents
+        self.most_documents: i64 = -1 if options.documents is None else min(options.documents, MOST)
 
         self.updates: list[JsonFragmentUpdate] = []
         self.hits: list[tuple[int, JsonFragmentUpdate]] = []

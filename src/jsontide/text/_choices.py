@@ -24,16 +24,24 @@ def check_limits(limits: object) -> None:
 def check_choices(options: object, accepted: Mapping[str, Sequence[str]]) -> None:
     """Refuse attributes that are none of their choices."""
     for name, choices in accepted.items():
-        choice = getattr(options, name)
-        if choice not in choices:
-            message = f"{name} must be one of {', '.join(map(repr, choices))}, not {choice!r}"
-            raise ValueError(message)
+        check_choice(name, getattr(options, name), choices)
+
+
+def check_choice(name: str, choice: object, accepted: Sequence[str]) -> None:
+    """Refuse what is none of the choices."""
+    if choice not in accepted:
+        message = f"{name} must be one of {', '.join(map(repr, accepted))}, not {choice!r}"
+        raise ValueError(message)
 
 
 def check_switches(options: object, *names: str) -> None:
     """Refuse attributes that are neither `True` nor `False`."""
     for name in names:
-        value = getattr(options, name)
-        if not isinstance(value, bool):
-            message = f"{name} must be a bool, not {type(value).__name__}"
-            raise TypeError(message)
+        check_switch(name, getattr(options, name))
+
+
+def check_switch(name: str, value: object) -> None:
+    """Refuse what is neither `True` nor `False`."""
+    if not isinstance(value, bool):
+        message = f"{name} must be a bool, not {type(value).__name__}"
+        raise TypeError(message)
