@@ -8,6 +8,7 @@ import pytest
 
 from jsontide import (
     MISSING,
+    JsonFragmentAccumulator,
     Limits,
     Mode,
     ParserState,
@@ -18,7 +19,7 @@ from jsontide import (
     node_at,
     parse_chunk,
 )
-from tests.cuts import every, fed, singles, trail
+from tests.cuts import every, fed, singles, trail, ways
 from tests.relations import portrait
 
 ATTRIBUTES = (
@@ -154,15 +155,33 @@ def test_a_subclass_of_str_is_a_str() -> None:
     assert [type(key) for key in value] == [str]
 
 
-def test_a_subclass_of_str_does_not_leak_into_whole_tokens() -> None:
-    class Text(str):
-        __slots__ = ()
+class Markup(str):
+    """A text that cuts and joins in ways of its own, as some for HTML do."""
 
-    state = create_parser_state()
-    for chunk in ('["', "abc", '"', ",", "12", " ", "]"):
-        state = parse_chunk(state, Text(chunk))
-    value: Any = state.value
-    assert [type(item) for item in value] == [str, int]
+    __slots__ = ()
+
+    def __add__(self, other: str) -> "Markup":
+        return Markup(f"{self:s}&{other:s}")
+
+    def __radd__(self, other: str) -> "Markup":
+        return Markup(f"{other:s}&{self:s}")
+
+    def __getitem__(self, key: Any) -> "Markup":
+        return Markup(str.__getitem__(self, key))
+
+
+def test_a_subclass_of_str_leaks_into_no_value_and_no_update() -> None:
+    text = '{"key": ["ab\\u00e9cd", 12, true]}'
+    for parts in ways(text):
+        state, accumulator = create_parser_state(), JsonFragmentAccumulator()
+        for at, part in enumerate(parts):
+            chunk = part if at % 3 == 1 else Markup(part)
+            state = parse_chunk(state, chunk)
+            updates = accumulator.add_fragment(chunk)
+            value: Any = state.value or {}
+            assert {type(found) for items in value.values() for found in (*value, *items)} <= {str, int, bool}
+            assert {type(update.text) for update in updates} <= {str, type(None)}
+        assert state.value == {"key": ["abécd", 12, True]}
 
 
 @pytest.mark.parametrize(

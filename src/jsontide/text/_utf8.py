@@ -66,7 +66,8 @@ def as_text(
         if source is not None and chunk:
             message = f"a str {noun} cannot follow bytes {noun}s"
             raise TypeError(message)
-        return source, chunk, True
+        # A subclass of `str`, as those for HTML, may cut and join in ways of its own.
+        return source, str.__str__(chunk), True
     if isinstance(chunk, bytes):
         data = chunk
     elif isinstance(chunk, _LIKE_BYTES):

@@ -30,25 +30,27 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
     """
     if not isinstance(state, ParserState):
         check_state(state)
-    if not isinstance(chunk, str) or state._source is not None:
-        return _parse_bytes(state, chunk)
-    text = chunk
+    if type(chunk) is not str or state._source is not None:
+        return _parse_other(state, chunk)
     tape = state._tape
-    if not text or (tape.is_over and state.is_over):
+    if not chunk or (tape.is_over and state.is_over):
         return state
     step = state._step
     if tape.step != step:
         tape = fork(state)
     # Counted before anything is written: a state whose step is broken off is no longer the newest.
     tape.step = step + 1
-    tape.scan(text)
+    tape.scan(chunk)
     return ParserState(tape, None, state)
 
 
-def _parse_bytes(state: ParserState, chunk: str | bytes | bytearray | memoryview) -> ParserState:
+def _parse_other(state: ParserState, chunk: str | bytes | bytearray | memoryview) -> ParserState:
+    """Do the same with bytes, and with text of a class of its own."""
     source, text, is_good = as_text(chunk, state._source, state._index, "chunk")
-    if source is None or len(chunk) == 0 or state.is_over:
+    if len(chunk) == 0 or state.is_over:
         return state
+    if source is None:
+        return parse_chunk(state, text)
     tape = claim(state)
     if text:
         tape.scan(text)
