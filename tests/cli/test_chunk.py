@@ -89,6 +89,8 @@ def test_the_check_can_fail() -> None:
     assert not Summary(1, 1, '{"a":1}', b'{"a": true}').is_equal()
     assert not Summary(1, 1, '{"a":1}', b'{"a": "1"}').is_equal()
     assert not Summary(1, 1, '{"a":1}', b'{"a": 1.0}').is_equal()
+    assert not Summary(1, 1, '{"a":1}', b'{"a": {"digits": "1"}}').is_equal()
+    assert not Summary(1, 1, '{"a":"x"}', b'{"a": "y", "b": "x"}').is_equal()
     assert Summary(1, 1, '{"a":1,"b":[]}', b'{"b": [], "a": 1}').is_equal()
 
 
@@ -96,6 +98,13 @@ def test_the_check_reads_integers_of_any_length() -> None:
     text = f"[{'7' * 10_000}]"
     result = chunk("-", "--raw", "--check", text=text)
     assert (result.exit_code, result.stdout) == (0, text)
+
+
+def test_a_value_too_deep_for_the_check_is_written_and_said_to_be_unchecked() -> None:
+    text = "[" * 9_000 + "]" * 9_000
+    result = chunk("-", "--raw", "--check", text=text)
+    assert (result.exit_code, result.stdout) == (1, text)
+    assert "not checked, because Python's own reader takes no value so deep" in result.stderr
 
 
 def test_a_failed_check_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

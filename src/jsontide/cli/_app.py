@@ -241,6 +241,10 @@ def _lines(file: str) -> Iterator[bytes]:
 
 def _check(summary: Summary) -> None:
     counts = f"{summary.snapshots or 'no'} snapshots, {summary.chunks or 'no'} chunks"
-    if not summary.is_equal():
+    try:
+        is_equal = summary.is_equal()
+    except RecursionError:
+        raise _bad(f"{counts}: not checked, because Python's own reader takes no value so deep") from None
+    if not is_equal:
         raise _bad(f"{counts}: joined they are not the last snapshot")
     typer.echo(f"jsontide: {counts}: joined they are the last snapshot", err=True)

@@ -88,9 +88,18 @@ def _at(place: str, step: Callable[..., str], *arguments: bytes) -> str:
 
 def _canonical(text: str | bytes) -> str:
     """Write a value so that equal ones are equal texts; `==` would take 1, 1.0 and true for one another."""
-    return json.dumps(json.loads(text, parse_int=_as_digits), sort_keys=True)
+    return repr(json.loads(text, parse_int=_Digits, object_pairs_hook=_sorted))
 
 
-def _as_digits(lexeme: str) -> dict[str, str]:
-    """Keep an integer as it was written: it may have more digits than Python converts."""
-    return {"digits": lexeme}
+class _Digits(str):
+    """An integer as it was written, in no quotes: it may have more digits than Python converts."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _sorted(members: list[tuple[str, object]]) -> dict[str, object]:
+    whole = dict(members)
+    return {key: whole[key] for key in sorted(whole)}
