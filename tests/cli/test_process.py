@@ -100,6 +100,23 @@ def test_a_closed_output_ends_quietly(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["watch", "chunk"])
+@pytest.mark.parametrize(("output", "words"), [(">&-", b"it is closed"), (">/dev/full", b"No space left on device")])
+def test_an_output_that_cannot_be_written_is_named(command: str, output: str, words: bytes) -> None:
+    if output == ">/dev/full" and not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    result = subprocess.run(
+        ["/bin/sh", "-c", f'exec "$@" {output}', "sh", *COMMAND, command, "-"],
+        input=b"[1]\n",
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert result.returncode == 2
+    assert b"cannot write standard output: " + words in result.stderr
+    assert b"Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("command", ["watch", "chunk"])
 def test_a_closed_standard_input_is_named(command: str) -> None:
     result = subprocess.run(
         ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *COMMAND, command, "-"],

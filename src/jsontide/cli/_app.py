@@ -95,8 +95,8 @@ def watch(
     The last line is the final value.
 
     Exit codes: 0 the text was one complete JSON document; 1 it was not, and standard error says
-    where; 2 the command line or the source is not usable; 130 interrupted; 141 nobody reads the
-    output any more.
+    where; 2 the command line, the source or the output is not usable; 130 interrupted; 141 nobody
+    reads the output any more.
     """
     sizes = _sizes(size)
     recent = Recent()
@@ -110,6 +110,8 @@ def watch(
 @contextmanager
 def _exit_codes() -> Iterator[None]:
     """Turn what can happen to any command into its exit code."""
+    if sys.stdout is None:  # where the descriptor is closed
+        raise typer.BadParameter("cannot write standard output: it is closed")
     try:
         yield
     except UnreadableError as error:
@@ -117,9 +119,16 @@ def _exit_codes() -> Iterator[None]:
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
-        # Python flushes standard output once more when it ends, and would complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         raise typer.Exit(PIPE_CLOSED) from None
+    except OSError as error:
+        _write_no_more()
+        raise typer.BadParameter(f"cannot write standard output: {error.strerror}") from error
+
+
+def _write_no_more() -> None:
+    """Let Python flush standard output once more when it ends, and not complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _bad(message: str) -> typer.Exit:
@@ -201,8 +210,8 @@ def chunk(  # noqa: PLR0913 - options, all by name
     Of a long file that is not written to a terminal, the progress is shown on it.
 
     Exit codes: 0 all snapshots became text; 1 a line is not JSON or contradicts what is written,
-    or the check failed, and standard error says where; 2 the command line or the source is not
-    usable; 130 interrupted; 141 nobody reads the output any more.
+    or the check failed, and standard error says where; 2 the command line, the source or the
+    output is not usable; 130 interrupted; 141 nobody reads the output any more.
     """
     chunker = JsonStreamChunker(
         on_conflict=on_conflict,
@@ -212,8 +221,8 @@ def chunk(  # noqa: PLR0913 - options, all by name
         max_wait=max_wait,
         ensure_ascii=ensure_ascii,
     )
-    out = sys.stdout.buffer
     with _exit_codes():
+        out = sys.stdout.buffer
         try:
             summary = write_chunks(_lines(file), chunker, as_text(out) if raw else as_lines(out))
         except BadSnapshotError as error:
