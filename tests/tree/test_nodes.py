@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from itertools import pairwise
+from random import Random
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from jsontide import (
     NullNode,
     NumberNode,
     ObjectNode,
+    ParserState,
     StringNode,
     create_parser_state,
     parse_chunk,
@@ -24,7 +26,7 @@ from jsontide import (
 from tests.cuts import Chunks, every, fed, few, prefixes, trail
 from tests.oracles import Hook, first_wins, nodes
 from tests.relations import facts, same, same_nodes
-from tests.strategies import cut_documents, examples, texts
+from tests.strategies import cut_documents, examples, randoms, texts
 
 KINDS = {
     "null": NullNode,
@@ -204,6 +206,22 @@ def test_what_was_closed_keeps_its_node(document: tuple[str, Chunks]) -> None:
     for old, new in pairwise(states):
         for one, other in zip(old.nodes, new.nodes, strict=False):
             assert one is other or not same_nodes([facts(one)], [facts(other)])
+
+
+@examples(1)
+@given(cut_documents(texts()), randoms)
+def test_nodes_that_somebody_has_are_given_again_in_any_order(document: tuple[str, Chunks], random: Random) -> None:
+    chunks: Any = document[1]
+    states = trail(chunks)
+    states += [parse_chunk(random.choice(states), chunk) for chunk in random.choices(chunks, k=min(2, len(chunks)))]
+    read: list[tuple[ParserState, list[Node]]] = []
+    for state in random.choices(states, k=6):
+        nodes = list(state.nodes)
+        for other, earlier in read:
+            for one, again in zip(nodes, earlier, strict=False):
+                if state is other or (state._tape is other._tape and same_nodes([facts(one)], [facts(again)])):
+                    assert one is again
+        read.append((state, nodes))
 
 
 def test_reading_the_nodes_late_gives_the_nodes_of_that_moment() -> None:

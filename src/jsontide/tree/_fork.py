@@ -48,9 +48,7 @@ def _copy_log(state: ParserState, tape: Tape) -> None:
     tape.entries = old.entries[:logged]
     tape.starts = old.starts[:logged]
     tape.lexemes = {node_id: text for node_id, text in old.lexemes.items() if node_id < logged}
-    tape.node_index.newest = {
-        node_id: made for node_id, made in old.node_index.newest.items() if made[0] <= state._step
-    }
+    tape.node_index.keep_as_seen_by(state, old.node_index)
 
 
 def _copy_open_containers(state: ParserState, tape: Tape) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from jsontide._values import JsonValue, Missing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class NullNode:
     """`null`, or the beginning of it."""
 
@@ -22,7 +22,7 @@ class NullNode:
     type: Literal["null"] = "null"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class BooleanNode:
     """`true` or `false`, or the beginning of one."""
 
@@ -33,7 +33,7 @@ class BooleanNode:
     type: Literal["boolean"] = "boolean"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class NumberNode:
     """A number; `buffer` is its lexeme so far."""
 
@@ -45,7 +45,7 @@ class NumberNode:
     type: Literal["number"] = "number"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class StringNode:
     """A string; `buffer` is its decoded text so far."""
 
@@ -57,7 +57,7 @@ class StringNode:
     type: Literal["string"] = "string"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class ArrayNode:
     """An array; `children` are the ids of its items."""
 
@@ -69,7 +69,7 @@ class ArrayNode:
     type: Literal["array"] = "array"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class ObjectNode:
     """An object; `children` are the ids of its values, `keys` their keys, repeated ones included."""
 

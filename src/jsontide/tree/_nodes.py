@@ -73,7 +73,7 @@ def node_of(state: ParserState, node_id: int) -> Node:
             node = _container_node(state, entry, parent_id)
         else:
             node = _closed_scalar(node_id, parent_id, entry, tape.lexemes.get(node_id))
-    return tape.node_index.keep(state._step, node)
+    return tape.node_index.keep(node)
 
 
 def _open_scalar(state: ParserState) -> Node:
