@@ -194,6 +194,65 @@ class TestCancelling:
         assert stream.stop().outcome is Outcome.CANCELLED
         assert closed == ["iterator", "source"]
 
+    def test_closes_a_source_of_both_kinds_as_the_loop_reads_it(self) -> None:
+        class Both(Source):
+            """As the bodies of some clients are."""
+
+            async def __aiter__(self) -> AsyncIterator[object]:
+                for item in self.items:
+                    yield item
+
+            async def aclose(self) -> None:
+                self.items.clear()
+
+        async def left(source: Both) -> None:
+            async with astream_message(source):
+                pass
+
+        read, awaited = Both(HI), Both(HI)
+        with stream_message(read):
+            pass
+        asyncio.run(left(awaited))
+        assert (read.closed, read.items) == (True, [HI])
+        assert (awaited.closed, awaited.items) == (False, [])
+
+    def test_closes_the_source_once_and_also_if_closing_its_iterator_fails(self) -> None:
+        closed = []
+
+        class Fails:
+            def __iter__(self) -> Iterator[object]:
+                try:
+                    yield HI
+                finally:
+                    raise ConnectionResetError
+
+            async def __aiter__(self) -> AsyncIterator[object]:
+                try:
+                    yield HI
+                finally:
+                    raise ConnectionResetError
+
+            def close(self) -> None:
+                closed.append(True)
+
+        async def stopped() -> None:
+            stream = astream_message(Fails())
+            await anext(stream)
+            with pytest.raises(ConnectionResetError):
+                await stream.stop()
+            assert closed == [True]
+            await stream.stop()
+
+        asyncio.run(stopped())
+        assert closed == [True]
+        stream = stream_message(Fails())
+        next(stream)
+        with pytest.raises(ConnectionResetError):
+            stream.stop()
+        assert closed == [True, True]
+        stream.stop()
+        assert closed == [True, True]
+
     def test_from_outside_while_a_task_waits_closes_the_source_when_it_can(self) -> None:
         closed, go_on = [], asyncio.Event()
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -62,12 +63,13 @@ def _turn(options: MessageChoices) -> Turn:
 
 
 class _Holder:
-    """What both kinds of streams hold: the turn so far, and messages that nobody has taken yet."""
+    """What both kinds of streams hold: the turn so far, messages that nobody has taken yet, what is to be closed."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: Turn, source: object, events: object) -> None:
         self._turn = turn
         self._ready: deque[Message] = deque()
         self._is_stopped = False
+        self._open = [source] if source is events else [source, events]
 
     @property
     def state(self) -> MessageState:
@@ -97,28 +99,27 @@ class _Holder:
         self._turn = replace(self._turn, state=stop_message(self._turn.state))
         self._ready.clear()
 
+    def _closers(self, *names: str) -> list[Callable[[], object]]:
+        """Return what closes an iterator and what it came from, each once, by the first of the names that it has.
 
-def _closers(source: object, events: object) -> list[Callable[[], object]]:
-    """Return what closes an iterator, and what it came from.
-
-    A generator that somebody waits for cannot be closed meanwhile; who waits closes it then.
-    """
-    found = []
-    for one in (source,) if source is events else (source, events):
-        close = getattr(one, "aclose", None) or getattr(one, "close", None)
-        is_running = getattr(one, "ag_running", False) or getattr(one, "gi_running", False)
-        if callable(close) and not is_running:
-            found.append(close)
-    return found
+        A generator that somebody waits for cannot be closed meanwhile; who waits closes it then.
+        """
+        running: list[object] = []
+        found: list[object] = []
+        for one in self._open:
+            is_running = getattr(one, "ag_running", False) or getattr(one, "gi_running", False)
+            (running if is_running else found).append(one)
+        self._open = running
+        closers = (next(filter(callable, (getattr(one, name, None) for name in names)), None) for one in found)
+        return [close for close in closers if close is not None]
 
 
 class MessageStream(_Holder, Iterator["Message"]):
     """An iterator of messages; leaving it as a context manager stops it, and the partial message stays."""
 
     def __init__(self, events: Iterable[object], turn: Turn) -> None:
-        super().__init__(turn)
-        self._events = events
         self._source = iter(events)
+        super().__init__(turn, self._source, events)
 
     def __next__(self) -> Message:
         while not self._ready:
@@ -141,8 +142,9 @@ class MessageStream(_Holder, Iterator["Message"]):
         self.stop()
 
     def _close(self) -> None:
-        for close in _closers(self._source, self._events):
-            close()
+        with ExitStack() as last_first:
+            for close in reversed(self._closers("close")):
+                last_first.callback(close)
 
     def _pull(self) -> None:
         try:
@@ -164,9 +166,8 @@ class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
     """The same for asynchronous streams; a task that is cancelled meanwhile leaves the partial message here."""
 
     def __init__(self, events: AsyncIterable[object], turn: Turn) -> None:
-        super().__init__(turn)
-        self._events = events
         self._source = aiter(events)
+        super().__init__(turn, self._source, events)
 
     async def __anext__(self) -> Message:
         while not self._ready:
@@ -191,10 +192,9 @@ class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
         await self.stop()
 
     async def _close(self) -> None:
-        for close in _closers(self._source, self._events):
-            closing = close()
-            if isinstance(closing, Awaitable):
-                await cast("Awaitable[object]", closing)
+        async with AsyncExitStack() as last_first:
+            for close in reversed(self._closers("aclose", "close")):
+                last_first.push_async_callback(_awaited, close)
 
     async def _pull(self) -> None:
         try:
@@ -210,3 +210,9 @@ class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
             self._take(item)
             if self._is_stopped:
                 await self._close()
+
+
+async def _awaited(close: Callable[[], object]) -> None:
+    closing = close()
+    if isinstance(closing, Awaitable):
+        await cast("Awaitable[object]", closing)
