@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
+from json import dumps
 from pathlib import Path
 from random import Random
 from types import FrameType
@@ -16,7 +17,15 @@ import pytest
 from hypothesis import given
 
 import jsontide
-from jsontide import COMPILED, JsonFragmentAccumulator, create_parser_state, finalize, parse_chunk
+from jsontide import (
+    COMPILED,
+    JsonFragmentAccumulator,
+    Outcome,
+    create_parser_state,
+    finalize,
+    parse_chunk,
+    stream_message,
+)
 from jsontide.events import add_fragment, create_event_state
 from jsontide.snapshots import add_snapshot, create_snapshot_state, finish
 from tests.cuts import Chunks, prefixes
@@ -137,3 +146,24 @@ def test_an_accumulator_that_was_broken_off_says_so(lines: int) -> None:
         assert accumulator.add_fragment("1 ")[0].value == 1
     else:  # broken off before it began, or after all was done
         assert again[-1].kind == "Error" or [*updates, *again][-1].value == {"a": [1, "text", {"b": 2}], "c": None}
+
+
+@pytest.mark.parametrize("lines", range(0, 400, 3))
+def test_law_9_a_message_that_was_broken_off_has_nothing_to_run_unless_nothing_is_lost(lines: int) -> None:
+    events: list[Any] = [
+        {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": entry}]}}]} for entry in ENTRIES
+    ]
+    events.append({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
+    data = "".join(f"data: {dumps(event)}\n\n" for event in events)
+    for source in (events, [data], [data[:150], data[150:]]):
+        stream = stream_message(source)
+        if source is events:
+            next(stream)
+        break_off(partial(next, stream), lines)
+        list(stream)
+        is_whole = stream.message.outcome is Outcome.COMPLETE
+        assert is_whole or stream.message.outcome is Outcome.CANCELLED
+        assert not is_whole or stream.message.tool_calls[0].arguments == "[1,2,3]"
+
+
+ENTRIES = [{"name": "add", "arguments": "[1"}, {"arguments": ",2"}, {"arguments": ",3"}, {"arguments": "]"}]

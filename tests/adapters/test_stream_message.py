@@ -483,6 +483,39 @@ class TestWhatAValidatorRaises:
 
         asyncio.run(run())
 
+    def test_takes_nothing_from_the_events_before_it_however_they_are_cut(self) -> None:
+        entry = {"index": 0, "function": {"name": "pay", "arguments": '{"amount": 1, "to": "nobody"}'}}
+        bad = {"choices": [{"index": 0, "delta": {"tool_calls": [entry]}}]}
+        for chunks in every(sse(HI, HI, bad, STOP)):
+            stream = stream_message(chunks, tools=[Tool("pay", Payment)])
+            with pytest.raises(KeyError):
+                list(stream)
+            assert (stream.message.content, stream.message.outcome) == ("HiHi", Outcome.CANCELLED)
+
+    def test_ends_the_stream_also_where_the_end_is_judged(self) -> None:
+        def fails(_: object) -> object:
+            raise KeyError
+
+        async def run() -> Outcome:
+            stream = astream_message(asynchronous(events), tools=tools)
+            with pytest.raises(KeyError):
+                [message async for message in stream]
+            assert [message async for message in stream] == []
+            return stream.message.outcome
+
+        events = [call("", name="book"), end("tool_calls")]
+        tools = [Tool("book", Annotated[dict[str, int], AfterValidator(fails)])]
+        stream = stream_message(events, tools=tools)
+        with pytest.raises(KeyError):
+            list(stream)
+        assert list(stream) == []
+        assert stream.message.outcome is asyncio.run(run()) is Outcome.CANCELLED
+
+    def test_does_not_look_like_the_end_of_the_stream(self) -> None:
+        tools = [Tool("book", Annotated[list[int], AfterValidator(lambda found: next(iter(found)))])]
+        with pytest.raises(RuntimeError):
+            list(stream_message([call("[]", name="book"), end("tool_calls")], tools=tools))
+
 
 @pytest.mark.parametrize("wrong", [None, 7, asynchronous([])])
 def test_what_is_no_stream_is_refused_where_it_is_passed(wrong: Any) -> None:

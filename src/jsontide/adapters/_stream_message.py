@@ -81,19 +81,13 @@ class _Holder:
         """The message so far."""
         return self._turn.state.message
 
-    def _keep(self, step: tuple[Turn, list[Message]]) -> None:
-        self._turn, messages = step
-        self._ready += messages
-
-    def _take(self, item: object) -> None:
-        try:
-            step = take(self._turn, item)
-        except BaseException:  # of a validator or an event, or an interrupt: what the item says is lost
-            self._cancel()
-            raise
-        self._keep(step)
-        if self._is_stopped:  # meanwhile
-            self._cancel()
+    def _follow(self, turns: Iterator[Turn]) -> None:
+        for turn in turns:
+            if self._is_stopped:  # meanwhile
+                return
+            before, self._turn = self._turn, turn
+            if turn.state is not before.state:
+                self._ready.append(turn.state.message)
 
     def _cancel(self) -> None:
         self._turn = replace(self._turn, state=stop_message(self._turn.state))
@@ -148,18 +142,21 @@ class MessageStream(_Holder, Iterator["Message"]):
 
     def _pull(self) -> None:
         try:
-            item = next(self._source)
-        except StopIteration:
-            self._keep(finish(self._turn))
-        except Exception as error:  # noqa: BLE001 - whatever a client raises
-            self._keep(fail(self._turn, error))
-        except BaseException:  # an interrupt from the keyboard
+            self._follow(self._pulled())
+        except BaseException:  # of a validator or an event, or an interrupt: what the item says is lost
             self._cancel()
             raise
-        else:
-            self._take(item)
-            if self._is_stopped:
-                self._close()
+        if self._is_stopped:
+            self._close()
+
+    def _pulled(self) -> Iterator[Turn]:
+        try:
+            item = next(self._source)
+        except StopIteration:
+            return finish(self._turn)
+        except Exception as error:  # noqa: BLE001 - whatever a client raises
+            return fail(self._turn, error)
+        return take(self._turn, item)
 
 
 class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
@@ -198,18 +195,21 @@ class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
 
     async def _pull(self) -> None:
         try:
-            item = await anext(self._source)
-        except StopAsyncIteration:
-            self._keep(finish(self._turn))
-        except Exception as error:  # noqa: BLE001 - whatever a client raises
-            self._keep(fail(self._turn, error))
-        except BaseException:  # a task that is cancelled
+            self._follow(await self._pulled())
+        except BaseException:  # as above, or a task that is cancelled
             self._cancel()
             raise
-        else:
-            self._take(item)
-            if self._is_stopped:
-                await self._close()
+        if self._is_stopped:
+            await self._close()
+
+    async def _pulled(self) -> Iterator[Turn]:
+        try:
+            item = await anext(self._source)
+        except StopAsyncIteration:
+            return finish(self._turn)
+        except Exception as error:  # noqa: BLE001 - whatever a client raises
+            return fail(self._turn, error)
+        return take(self._turn, item)
 
 
 async def _awaited(close: Callable[[], object]) -> None:
