@@ -63,31 +63,37 @@ def _turn(options: MessageChoices) -> Turn:
 
 
 class _Holder:
-    """What both kinds of streams hold: the turn so far, messages that nobody has taken yet, what is to be closed."""
+    """What both kinds of streams hold: the turn so far, messages that nobody has taken yet, what is to be closed.
+
+    Who reads writes the turn and the messages, and who stops the state that stays then: they may be two threads.
+    """
 
     def __init__(self, turn: Turn, source: object, events: object) -> None:
         self._turn = turn
         self._ready: deque[Message] = deque()
-        self._is_stopped = False
+        self._stopped: MessageState | None = None
         self._open = [source] if source is events else [source, events]
 
     @property
     def state(self) -> MessageState:
         """Where the message stands, also after the stream was left, stopped or broken off."""
-        return self._turn.state
+        return self._turn.state if self._stopped is None else self._stopped
 
     @property
     def message(self) -> Message:
         """The message so far."""
-        return self._turn.state.message
+        return self.state.message
 
     def _follow(self, turns: Iterator[Turn]) -> None:
         for turn in turns:
-            if self._is_stopped:  # meanwhile
+            if self._stopped is not None:  # meanwhile
                 return
             before, self._turn = self._turn, turn
             if turn.state is not before.state:
                 self._ready.append(turn.state.message)
+
+    def _stop(self) -> None:
+        self._stopped = stop_message(self.state)
 
     def _cancel(self) -> None:
         self._turn = replace(self._turn, state=stop_message(self._turn.state))
@@ -116,16 +122,15 @@ class MessageStream(_Holder, Iterator["Message"]):
         super().__init__(turn, self._source, events)
 
     def __next__(self) -> Message:
-        while not self._ready:
-            if self._turn.state.is_over:
-                raise StopIteration
+        while not self._ready and not self.state.is_over:
             self._pull()
+        if not self._ready or self._stopped is not None:
+            raise StopIteration
         return self._ready.popleft()
 
     def stop(self) -> Message:
         """Stop pulling, close the source, and return the message, which is cancelled unless it was over."""
-        self._cancel()
-        self._is_stopped = True
+        self._stop()
         self._close()
         return self.message
 
@@ -146,7 +151,7 @@ class MessageStream(_Holder, Iterator["Message"]):
         except BaseException:  # of a validator or an event, or an interrupt: what the item says is lost
             self._cancel()
             raise
-        if self._is_stopped:
+        if self._stopped is not None:
             self._close()
 
     def _pulled(self) -> Iterator[Turn]:
@@ -167,16 +172,15 @@ class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
         super().__init__(turn, self._source, events)
 
     async def __anext__(self) -> Message:
-        while not self._ready:
-            if self._turn.state.is_over:
-                raise StopAsyncIteration
+        while not self._ready and not self.state.is_over:
             await self._pull()
+        if not self._ready or self._stopped is not None:
+            raise StopAsyncIteration
         return self._ready.popleft()
 
     async def stop(self) -> Message:
         """Stop pulling, close the source, and return the message, which is cancelled unless it was over."""
-        self._cancel()
-        self._is_stopped = True
+        self._stop()
         await self._close()
         return self.message
 
@@ -199,7 +203,7 @@ class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
         except BaseException:  # as above, or a task that is cancelled
             self._cancel()
             raise
-        if self._is_stopped:
+        if self._stopped is not None:
             await self._close()
 
     async def _pulled(self) -> Iterator[Turn]:
