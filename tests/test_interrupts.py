@@ -5,8 +5,10 @@ An accumulator is not a value: it says so when it was broken off, and never goes
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from itertools import islice
+from json import dumps
 from pathlib import Path
 from random import Random
 from types import FrameType
@@ -16,7 +18,16 @@ import pytest
 from hypothesis import given
 
 import jsontide
-from jsontide import COMPILED, JsonFragmentAccumulator, create_parser_state, finalize, parse_chunk
+from jsontide import (
+    COMPILED,
+    JsonFragmentAccumulator,
+    Message,
+    Outcome,
+    create_parser_state,
+    finalize,
+    parse_chunk,
+    stream_message,
+)
 from jsontide.events import add_fragment, create_event_state
 from jsontide.snapshots import add_snapshot, create_snapshot_state, finish
 from tests.cuts import Chunks, prefixes
@@ -33,8 +44,8 @@ class InterruptError(BaseException):
     """What a trace function raises in the middle of the library."""
 
 
-def break_off(call: Callable[[], object], lines: int) -> None:
-    """Run a call up to some number of lines of the library; a shorter one runs to its end."""
+def at_line(lines: int, act: Callable[[], object], call: Callable[[], object]) -> None:
+    """Run a call, and do something else before a line of the library, so many lines later; a shorter call just runs."""
     left = lines
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
@@ -43,18 +54,26 @@ def break_off(call: Callable[[], object], lines: int) -> None:
         if not frame.f_code.co_filename.startswith(LIBRARY):
             return None
         left -= event == "line"
-        if left < 0:
-            raise InterruptError
+        if event == "line" and left == -1:
+            act()
         return trace
 
     before = sys.gettrace()
     sys.settrace(trace)
     try:
         call()
-    except InterruptError:
-        pass
     finally:
         sys.settrace(before)
+
+
+def interrupt() -> None:
+    raise InterruptError
+
+
+def break_off(call: Callable[[], object], lines: int) -> None:
+    """Run a call up to some number of lines of the library; a shorter one runs to its end."""
+    with suppress(InterruptError):
+        at_line(lines, interrupt, call)
 
 
 @examples(3)
@@ -137,3 +156,32 @@ def test_an_accumulator_that_was_broken_off_says_so(lines: int) -> None:
         assert accumulator.add_fragment("1 ")[0].value == 1
     else:  # broken off before it began, or after all was done
         assert again[-1].kind == "Error" or [*updates, *again][-1].value == {"a": [1, "text", {"b": 2}], "c": None}
+
+
+ENTRIES = [{"name": "add", "arguments": "[1"}, {"arguments": ",2"}, {"arguments": ",3"}, {"arguments": "]"}]
+EVENTS: list[Any] = [{"choices": [{"delta": {"tool_calls": [{"index": 0, "function": entry}]}}]} for entry in ENTRIES]
+EVENTS.append({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
+DATA = "".join(f"data: {dumps(event)}\n\n" for event in EVENTS)
+SOURCES: list[Any] = [EVENTS, [DATA], [DATA[:150], DATA[150:]]]
+
+
+@pytest.mark.parametrize("lines", range(0, 400, 3))
+def test_law_9_a_message_that_was_broken_off_has_nothing_to_run_unless_nothing_is_lost(lines: int) -> None:
+    for source in SOURCES:
+        stream = stream_message(source)
+        if source is EVENTS:
+            next(stream)
+        break_off(partial(next, stream), lines)
+        list(stream)
+        is_whole = stream.message.outcome is Outcome.COMPLETE
+        assert is_whole or stream.message.outcome is Outcome.CANCELLED
+        assert not is_whole or stream.message.tool_calls[0].arguments == "[1,2,3]"
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("lines", range(0, 900, 10))
+def test_a_message_that_was_stopped_stays_as_it_was_then_whatever_was_being_read(lines: int, source: Any) -> None:
+    stream, told = stream_message(source), list[Message]()
+    at_line(lines, lambda: told.append(stream.stop()), partial(list, stream))
+    assert all(message is stream.message for message in told)
+    assert not told or list(stream) == []

@@ -595,7 +595,7 @@ def test_the_container_around_items_is_not_built() -> None:
 
 
 @pytest.mark.parametrize("call", ALL)
-@pytest.mark.parametrize("wrong", [None, 1, 1.5, object()])
+@pytest.mark.parametrize("wrong", [None, 1, 1.5, object(), {"1": 2}])
 def test_what_is_no_stream_is_refused_at_the_call(call: Callable[..., Any], wrong: Any) -> None:
     with pytest.raises(TypeError, match=f"iterable of str or bytes, not {type(wrong).__name__}"):
         call(wrong, "a")

@@ -262,7 +262,7 @@ def test_a_json_schema_ends_with_the_value() -> None:
     assert same(last, {"a": [1, 2]})
 
 
-@pytest.mark.parametrize("chunks", [1, None, object()])
+@pytest.mark.parametrize("chunks", [1, None, object(), {"1": 2}])
 def test_what_are_no_chunks_is_refused_where_it_is_passed(chunks: Any) -> None:
     with pytest.raises(TypeError, match="chunks must be"):
         stream_model(chunks, Itinerary)

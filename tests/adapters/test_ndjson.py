@@ -80,7 +80,7 @@ def test_a_message_whose_stream_has_an_event_that_is_too_long_ends_there(state: 
     data = line[6:] if isinstance(state, NdjsonState) else b'data: {"done": 0, "message": {}}\n\n' + line[:-2]
     turn = Turn(start_message(), wire=state)
     for chunk in (data + b" " * 50, b"more", b"\n"):
-        turn, _ = take(turn, chunk)
+        *_, turn = take(turn, chunk)
     (error,) = turn.state.errors
     assert (error.kind, error.source) == (ErrorKind.TRANSPORT, "stream")
     assert error.message.endswith("is longer than 40 characters")

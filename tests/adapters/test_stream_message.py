@@ -194,6 +194,65 @@ class TestCancelling:
         assert stream.stop().outcome is Outcome.CANCELLED
         assert closed == ["iterator", "source"]
 
+    def test_closes_a_source_of_both_kinds_as_the_loop_reads_it(self) -> None:
+        class Both(Source):
+            """As the bodies of some clients are."""
+
+            async def __aiter__(self) -> AsyncIterator[object]:
+                for item in self.items:
+                    yield item
+
+            async def aclose(self) -> None:
+                self.items.clear()
+
+        async def left(source: Both) -> None:
+            async with astream_message(source):
+                pass
+
+        read, awaited = Both(HI), Both(HI)
+        with stream_message(read):
+            pass
+        asyncio.run(left(awaited))
+        assert (read.closed, read.items) == (True, [HI])
+        assert (awaited.closed, awaited.items) == (False, [])
+
+    def test_closes_the_source_once_and_also_if_closing_its_iterator_fails(self) -> None:
+        closed = []
+
+        class Fails:
+            def __iter__(self) -> Iterator[object]:
+                try:
+                    yield HI
+                finally:
+                    raise ConnectionResetError
+
+            async def __aiter__(self) -> AsyncIterator[object]:
+                try:
+                    yield HI
+                finally:
+                    raise ConnectionResetError
+
+            def close(self) -> None:
+                closed.append(True)
+
+        async def stopped() -> None:
+            stream = astream_message(Fails())
+            await anext(stream)
+            with pytest.raises(ConnectionResetError):
+                await stream.stop()
+            assert closed == [True]
+            await stream.stop()
+
+        asyncio.run(stopped())
+        assert closed == [True]
+        stream = stream_message(Fails())
+        next(stream)
+        with pytest.raises(ConnectionResetError):
+            stream.stop()
+        assert closed == [True, True]
+        stream.stop()
+        assert closed == [True, True]
+
     def test_from_outside_while_a_task_waits_closes_the_source_when_it_can(self) -> None:
         closed, go_on = [], asyncio.Event()
 
@@ -423,6 +482,39 @@ class TestWhatAValidatorRaises:
             assert stream.message.tool_calls[0].status is Outcome.CANCELLED
 
         asyncio.run(run())
+
+    def test_takes_nothing_from_the_events_before_it_however_they_are_cut(self) -> None:
+        entry = {"index": 0, "function": {"name": "pay", "arguments": '{"amount": 1, "to": "nobody"}'}}
+        bad = {"choices": [{"index": 0, "delta": {"tool_calls": [entry]}}]}
+        for chunks in every(sse(HI, HI, bad, STOP)):
+            stream = stream_message(chunks, tools=[Tool("pay", Payment)])
+            with pytest.raises(KeyError):
+                list(stream)
+            assert (stream.message.content, stream.message.outcome) == ("HiHi", Outcome.CANCELLED)
+
+    def test_ends_the_stream_also_where_the_end_is_judged(self) -> None:
+        def fails(_: object) -> object:
+            raise KeyError
+
+        async def run() -> Outcome:
+            stream = astream_message(asynchronous(events), tools=tools)
+            with pytest.raises(KeyError):
+                [message async for message in stream]
+            assert [message async for message in stream] == []
+            return stream.message.outcome
+
+        events = [call("", name="book"), end("tool_calls")]
+        tools = [Tool("book", Annotated[dict[str, int], AfterValidator(fails)])]
+        stream = stream_message(events, tools=tools)
+        with pytest.raises(KeyError):
+            list(stream)
+        assert list(stream) == []
+        assert stream.message.outcome is asyncio.run(run()) is Outcome.CANCELLED
+
+    def test_does_not_look_like_the_end_of_the_stream(self) -> None:
+        tools = [Tool("book", Annotated[list[int], AfterValidator(lambda found: next(iter(found)))])]
+        with pytest.raises(RuntimeError):
+            list(stream_message([call("[]", name="book"), end("tool_calls")], tools=tools))
 
 
 @pytest.mark.parametrize("wrong", [None, 7, asynchronous([])])

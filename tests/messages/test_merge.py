@@ -258,3 +258,8 @@ def test_what_the_server_runs_is_never_shown_however_it_begins() -> None:
         states = trail([begun, call("{}", index=1, name="weather"), call("}", index=0), end()])
         for state in (*states, finished([begun, end("stop")])):
             assert all(shown.name == "weather" for shown in state.message.tool_calls)
+
+
+def test_what_the_server_runs_cannot_be_run_here_also_if_that_is_told_late() -> None:
+    for told in (call(index=0, on_server=True), call("{}", index=0, name="search", on_server=True)):
+        assert finished([call(index=0, id="a"), told, call(index=0, name="search"), end()]).message.tool_calls == ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable
+from collections.abc import AsyncIterable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state, finish
@@ -27,7 +27,8 @@ def chunk_snapshots(
     >>> list(chunk_snapshots(['{"a": "x"}', '{"a": "x"}', '{"b": 1, "a": "xy"}']))
     ['{"a":"x', 'y","b":1', '}']
     """
-    if isinstance(snapshots, str | bytes | bytearray | memoryview) or not isinstance(snapshots, Iterable):
+    is_single = isinstance(snapshots, str | bytes | bytearray | memoryview | Mapping)
+    if is_single or not isinstance(snapshots, Iterable):
         message = f"snapshots must be an iterable of texts or values, not {type(snapshots).__name__}"
         raise TypeError(message)
     return _chunks(create_snapshot_state(**options), snapshots)

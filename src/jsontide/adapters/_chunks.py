@@ -5,7 +5,7 @@ Rule: nothing is pulled from a stream to find out what it is.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable
+from collections.abc import AsyncIterable, Iterable, Mapping
 from typing import cast
 
 
@@ -13,7 +13,7 @@ def as_chunks(chunks: str | bytes | Iterable[str | bytes]) -> Iterable[str | byt
     """Take a single text for a stream of one chunk, and not for one of its characters."""
     if isinstance(chunks, str | bytes | bytearray | memoryview):
         return (cast("str | bytes", chunks),)
-    if not isinstance(chunks, Iterable):
+    if isinstance(chunks, Mapping) or not isinstance(chunks, Iterable):  # its keys are no chunks
         message = f"chunks must be a text or an iterable of str or bytes, not {type(chunks).__name__}"
         raise TypeError(message)
     return chunks

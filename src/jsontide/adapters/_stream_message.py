@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -62,75 +63,74 @@ def _turn(options: MessageChoices) -> Turn:
 
 
 class _Holder:
-    """What both kinds of streams hold: the turn so far, and messages that nobody has taken yet."""
+    """What both kinds of streams hold: the turn so far, messages that nobody has taken yet, what is to be closed.
 
-    def __init__(self, turn: Turn) -> None:
+    Who reads writes the turn and the messages, and who stops the state that stays then: they may be two threads.
+    """
+
+    def __init__(self, turn: Turn, source: object, events: object) -> None:
         self._turn = turn
         self._ready: deque[Message] = deque()
-        self._is_stopped = False
+        self._stopped: MessageState | None = None
+        self._open = [source] if source is events else [source, events]
 
     @property
     def state(self) -> MessageState:
         """Where the message stands, also after the stream was left, stopped or broken off."""
-        return self._turn.state
+        return self._turn.state if self._stopped is None else self._stopped
 
     @property
     def message(self) -> Message:
         """The message so far."""
-        return self._turn.state.message
+        return self.state.message
 
-    def _keep(self, step: tuple[Turn, list[Message]]) -> None:
-        self._turn, messages = step
-        self._ready += messages
+    def _follow(self, turns: Iterator[Turn]) -> None:
+        for turn in turns:
+            if self._stopped is not None:  # meanwhile
+                return
+            before, self._turn = self._turn, turn
+            if turn.state is not before.state:
+                self._ready.append(turn.state.message)
 
-    def _take(self, item: object) -> None:
-        try:
-            step = take(self._turn, item)
-        except BaseException:  # of a validator or an event, or an interrupt: what the item says is lost
-            self._cancel()
-            raise
-        self._keep(step)
-        if self._is_stopped:  # meanwhile
-            self._cancel()
+    def _stop(self) -> None:
+        self._stopped = stop_message(self.state)
 
     def _cancel(self) -> None:
         self._turn = replace(self._turn, state=stop_message(self._turn.state))
         self._ready.clear()
 
+    def _closers(self, *names: str) -> list[Callable[[], object]]:
+        """Return what closes an iterator and what it came from, each once, by the first of the names that it has.
 
-def _closers(source: object, events: object) -> list[Callable[[], object]]:
-    """Return what closes an iterator, and what it came from.
-
-    A generator that somebody waits for cannot be closed meanwhile; who waits closes it then.
-    """
-    found = []
-    for one in (source,) if source is events else (source, events):
-        close = getattr(one, "aclose", None) or getattr(one, "close", None)
-        is_running = getattr(one, "ag_running", False) or getattr(one, "gi_running", False)
-        if callable(close) and not is_running:
-            found.append(close)
-    return found
+        A generator that somebody waits for cannot be closed meanwhile; who waits closes it then.
+        """
+        running: list[object] = []
+        found: list[object] = []
+        for one in self._open:
+            is_running = getattr(one, "ag_running", False) or getattr(one, "gi_running", False)
+            (running if is_running else found).append(one)
+        self._open = running
+        closers = (next(filter(callable, (getattr(one, name, None) for name in names)), None) for one in found)
+        return [close for close in closers if close is not None]
 
 
 class MessageStream(_Holder, Iterator["Message"]):
     """An iterator of messages; leaving it as a context manager stops it, and the partial message stays."""
 
     def __init__(self, events: Iterable[object], turn: Turn) -> None:
-        super().__init__(turn)
-        self._events = events
         self._source = iter(events)
+        super().__init__(turn, self._source, events)
 
     def __next__(self) -> Message:
-        while not self._ready:
-            if self._turn.state.is_over:
-                raise StopIteration
+        while not self._ready and not self.state.is_over:
             self._pull()
+        if not self._ready or self._stopped is not None:
+            raise StopIteration
         return self._ready.popleft()
 
     def stop(self) -> Message:
         """Stop pulling, close the source, and return the message, which is cancelled unless it was over."""
-        self._cancel()
-        self._is_stopped = True
+        self._stop()
         self._close()
         return self.message
 
@@ -141,44 +141,46 @@ class MessageStream(_Holder, Iterator["Message"]):
         self.stop()
 
     def _close(self) -> None:
-        for close in _closers(self._source, self._events):
-            close()
+        with ExitStack() as last_first:
+            for close in reversed(self._closers("close")):
+                last_first.callback(close)
 
     def _pull(self) -> None:
         try:
-            item = next(self._source)
-        except StopIteration:
-            self._keep(finish(self._turn))
-        except Exception as error:  # noqa: BLE001 - whatever a client raises
-            self._keep(fail(self._turn, error))
-        except BaseException:  # an interrupt from the keyboard
+            self._follow(self._pulled())
+        except BaseException:  # of a validator or an event, or an interrupt: what the item says is lost
             self._cancel()
             raise
-        else:
-            self._take(item)
-            if self._is_stopped:
-                self._close()
+        if self._stopped is not None:
+            self._close()
+
+    def _pulled(self) -> Iterator[Turn]:
+        try:
+            item = next(self._source)
+        except StopIteration:
+            return finish(self._turn)
+        except Exception as error:  # noqa: BLE001 - whatever a client raises
+            return fail(self._turn, error)
+        return take(self._turn, item)
 
 
 class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
     """The same for asynchronous streams; a task that is cancelled meanwhile leaves the partial message here."""
 
     def __init__(self, events: AsyncIterable[object], turn: Turn) -> None:
-        super().__init__(turn)
-        self._events = events
         self._source = aiter(events)
+        super().__init__(turn, self._source, events)
 
     async def __anext__(self) -> Message:
-        while not self._ready:
-            if self._turn.state.is_over:
-                raise StopAsyncIteration
+        while not self._ready and not self.state.is_over:
             await self._pull()
+        if not self._ready or self._stopped is not None:
+            raise StopAsyncIteration
         return self._ready.popleft()
 
     async def stop(self) -> Message:
         """Stop pulling, close the source, and return the message, which is cancelled unless it was over."""
-        self._cancel()
-        self._is_stopped = True
+        self._stop()
         await self._close()
         return self.message
 
@@ -191,22 +193,30 @@ class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
         await self.stop()
 
     async def _close(self) -> None:
-        for close in _closers(self._source, self._events):
-            closing = close()
-            if isinstance(closing, Awaitable):
-                await cast("Awaitable[object]", closing)
+        async with AsyncExitStack() as last_first:
+            for close in reversed(self._closers("aclose", "close")):
+                last_first.push_async_callback(_awaited, close)
 
     async def _pull(self) -> None:
         try:
-            item = await anext(self._source)
-        except StopAsyncIteration:
-            self._keep(finish(self._turn))
-        except Exception as error:  # noqa: BLE001 - whatever a client raises
-            self._keep(fail(self._turn, error))
-        except BaseException:  # a task that is cancelled
+            self._follow(await self._pulled())
+        except BaseException:  # as above, or a task that is cancelled
             self._cancel()
             raise
-        else:
-            self._take(item)
-            if self._is_stopped:
-                await self._close()
+        if self._stopped is not None:
+            await self._close()
+
+    async def _pulled(self) -> Iterator[Turn]:
+        try:
+            item = await anext(self._source)
+        except StopAsyncIteration:
+            return finish(self._turn)
+        except Exception as error:  # noqa: BLE001 - whatever a client raises
+            return fail(self._turn, error)
+        return take(self._turn, item)
+
+
+async def _awaited(close: Callable[[], object]) -> None:
+    closing = close()
+    if isinstance(closing, Awaitable):
+        await cast("Awaitable[object]", closing)

@@ -1,4 +1,4 @@
-"""What a client streams in, messages out: one assistant's turn as a pure step.
+"""What a client streams in, the message after each event out: one assistant's turn in pure steps.
 
 An item is an event of any provider, as dict or SDK object, a `CompletionChunk`, or raw bytes of the response.
 The first event that is recognised decides whose stream it is.
@@ -20,7 +20,7 @@ from jsontide.messages import (
 )
 
 if TYPE_CHECKING:
-    from jsontide.messages import Message
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,38 +32,30 @@ class Turn:
     wire: WireState = Undecided()  # noqa: RUF009 - it never changes either
 
 
-def take(turn: Turn, item: object) -> tuple[Turn, list[Message]]:
-    """Return the turn after an item, and the message after each event in it that changed something."""
+def take(turn: Turn, item: object) -> Iterator[Turn]:
+    """Yield the turn after each event in an item: what one of them raises takes nothing from those before it."""
     if not isinstance(item, str | bytes | bytearray | memoryview):
-        return _take_events(turn, [item])
+        yield _take_event(turn, item)
+        return
     wire, events = decode_wire(turn.wire, item if isinstance(item, str) else bytes(item))
-    return _take_events(replace(turn, wire=wire), events)
-
-
-def finish(turn: Turn) -> tuple[Turn, list[Message]]:
-    """Return the turn after the end of the stream, and the last messages, the finished one included."""
-    turn, messages = _take_events(turn, finish_wire(turn.wire))
-    if turn.state.is_over:
-        return turn, messages
-    turn = replace(turn, state=finish_message(turn.state))
-    return turn, [*messages, turn.state.message]
-
-
-def fail(turn: Turn, error: BaseException) -> tuple[Turn, list[Message]]:
-    """Return the turn after the stream failed, and the message as it is then."""
-    if turn.state.is_over:
-        return turn, []
-    turn = replace(turn, state=fail_message(turn.state, error))
-    return turn, [turn.state.message]
-
-
-def _take_events(turn: Turn, events: list[object]) -> tuple[Turn, list[Message]]:
-    messages = []
+    turn = replace(turn, wire=wire)
+    yield turn
     for event in events:
-        before, turn = turn, _take_event(turn, event)
-        if turn.state is not before.state:
-            messages.append(turn.state.message)
-    return turn, messages
+        turn = _take_event(turn, event)
+        yield turn
+
+
+def finish(turn: Turn) -> Iterator[Turn]:
+    """Yield the turn after each event that the end of the stream completes, and after the end."""
+    for event in finish_wire(turn.wire):
+        turn = _take_event(turn, event)
+        yield turn
+    yield replace(turn, state=finish_message(turn.state))
+
+
+def fail(turn: Turn, error: BaseException) -> Iterator[Turn]:
+    """Yield the turn after the stream failed."""
+    yield replace(turn, state=fail_message(turn.state, error))
 
 
 def _take_event(turn: Turn, event: object) -> Turn:

@@ -90,8 +90,7 @@ def _new_call(position: int, entry: ToolCallDelta, config: MessageConfig) -> Par
     return PartialCall(
         index=position if entry.index is None else entry.index,
         _document=new_document(),
-        _on_server=entry.on_server,
-        _is_hidden=entry.on_server or config._hides(None),
+        _is_hidden=config._hides(None),
     )
 
 
@@ -103,13 +102,14 @@ def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> Par
         piece, held = joined(held if _goes_on(entry) else "", piece)
     document = grown(seen(call._document, config._lens_of(name)), piece)
     call_id = call.id or entry.id or None
-    is_cut_off = call._is_cut_off or entry.cut_off
+    is_cut_off, on_server = call._is_cut_off or entry.cut_off, call._on_server or entry.on_server
     if (
         not piece
         and document is call._document
         and name == call.name
         and call_id == call.id
         and is_cut_off is call._is_cut_off
+        and on_server is call._on_server
         and held == call._held
     ):
         return call
@@ -121,9 +121,9 @@ def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> Par
         _text=call._text.append(piece),
         _held=held,
         _document=document,
-        _on_server=call._on_server,
+        _on_server=on_server,
         _is_cut_off=is_cut_off,
-        _is_hidden=call._on_server or config._hides(name),
+        _is_hidden=on_server or config._hides(name),
     )
 
 
