@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._detect import Adapter, detect
 from jsontide.adapters._wire import DONE, Undecided, WireState, decode_wire, finish_wire
 from jsontide.messages import (
@@ -34,9 +35,9 @@ class Turn:
 
 def take(turn: Turn, item: object) -> tuple[Turn, list[Message]]:
     """Return the turn after an item, and the message after each event in it that changed something."""
-    if not isinstance(item, str | bytes | bytearray | memoryview):
+    if not isinstance(item, Chunk):
         return _take_events(turn, [item])
-    wire, events = decode_wire(turn.wire, item if isinstance(item, str) else bytes(item))
+    wire, events = decode_wire(turn.wire, item)
     return _take_events(replace(turn, wire=wire), events)
 
 
