@@ -221,10 +221,10 @@ def test_bytes_cut_inside_a_character_are_fine() -> None:
         assert collected(chunks)[-1] == ["é😀"]
 
 
-@pytest.mark.parametrize("wrong", [None, 1, 1.5, object()])
+@pytest.mark.parametrize("wrong", [None, 1, 1.5, object(), {"a": 1}])
 def test_what_is_no_stream_is_refused(wrong: Any) -> None:
     for call in (lambda: list(values(wrong)), lambda: loads(wrong), lambda: acollected(wrong)):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="chunks must be"):
             call()
 
 

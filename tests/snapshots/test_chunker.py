@@ -545,7 +545,7 @@ class TestStreams:
 
         assert asyncio.run(collect()) == ['["a', 'b",1', "]"]
 
-    @pytest.mark.parametrize("wrong", [None, "[]", b"[]", 1])
+    @pytest.mark.parametrize("wrong", [None, "[]", b"[]", 1, {"a": 1}])
     def test_only_iterables(self, wrong: Any) -> None:
         with pytest.raises(TypeError, match="snapshots must be an iterable"):
             chunk_snapshots(wrong)

@@ -30,7 +30,7 @@ def chunk_snapshots(
     >>> list(chunk_snapshots(['{"a": "x"}', '{"a": "x"}', '{"b": 1, "a": "xy"}']))
     ['{"a":"x', 'y","b":1', '}']
     """
-    if isinstance(snapshots, Chunk) or not isinstance(snapshots, Iterable):
+    if isinstance(snapshots, Chunk | Mapping) or not isinstance(snapshots, Iterable):
         message = f"snapshots must be an iterable of texts or values, not {type(snapshots).__name__}"
         raise TypeError(message)
     return _chunks(create_snapshot_state(**options), snapshots)
