@@ -4,8 +4,9 @@ In: the typer app. Out: Markdown; `python docs/gen_cli.py` writes it beside this
 """
 
 from collections.abc import Iterator
+from inspect import unwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -37,11 +38,13 @@ def reference() -> str:
 def _section(name: str, command: Any) -> Iterator[str]:  # noqa: ANN401 - see above
     arguments = [param for param in command.params if param.param_type_name == "argument"]
     options = [param for param in command.params if param.param_type_name == "option"]
-    words = [name, "[OPTIONS]" * bool(options), *map(_usage, arguments)]
+    types = get_type_hints(unwrap(command.callback))
+    more = "COMMAND [ARGS]..." * hasattr(command, "commands")
+    words = [name, "[OPTIONS]" * bool(options), *(param.name.upper() for param in arguments), more]
     yield f"## `{name}`\n"
     yield f"```\n{' '.join(filter(None, words))}\n```\n"
     yield f"{_prose(command.help)}\n"
-    yield "\n".join(map(_entry, arguments + options)) + "\n"
+    yield "\n".join(_entry(param, types[param.name]) for param in arguments + options) + "\n"
 
 
 def _prose(text: str) -> str:
@@ -50,15 +53,17 @@ def _prose(text: str) -> str:
     return "\n\n".join(paragraphs).replace(". ", ".\n")
 
 
-def _usage(param: Any) -> str:  # noqa: ANN401 - see above
+def _entry(param: Any, wanted: object) -> str:  # noqa: ANN401 - see above
+    is_told = param.show_default and param.default is not None and param.default is not False
+    default = f" Default: `{param.default}`." if is_told else ""
+    return f"- `{_usage(param, wanted)}`: {param.help}{default}"
+
+
+def _usage(param: Any, wanted: object) -> str:  # noqa: ANN401 - see above
     if param.param_type_name == "argument":
         return str(param.name).upper()
-    return " ".join(filter(None, [", ".join(param.opts), param.metavar]))
-
-
-def _entry(param: Any) -> str:  # noqa: ANN401 - see above
-    default = f" Default: `{param.default}`." if param.show_default and param.default else ""
-    return f"- `{_usage(param)}`: {param.help}{default}"
+    choices = "|".join(get_args(wanted)) if get_origin(wanted) is Literal else None
+    return " ".join(filter(None, [", ".join(param.opts), param.metavar or choices]))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,12 @@ def test_the_command_line_reference_says_what_the_program_says() -> None:
     )
 
 
+def test_the_command_line_reference_names_the_choices_of_an_option() -> None:
+    reference = (DOCS / "cli.md").read_text(encoding="utf-8")
+    assert "`--on-conflict raise|repair`" in reference
+    assert re.search(r"`--seed N`: .* Default: `0`\.", reference)
+
+
 def test_the_reference_lists_every_public_name_once() -> None:
     listed = re.findall(r"^::: jsontide\.(\w+)$", (DOCS / "reference.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(jsontide.__all__)

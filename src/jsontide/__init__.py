@@ -13,6 +13,7 @@ from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide._version import __version__
 from jsontide.adapters import (
+    Chunk,
     achunk_snapshots,
     aitems,
     astream,
@@ -123,6 +124,7 @@ __all__ = [
     "AsyncMessageStream",
     "BooleanNode",
     "Choice",
+    "Chunk",
     "CompleteCall",
     "CompletionChunk",
     "Delta",

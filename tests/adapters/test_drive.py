@@ -2,7 +2,7 @@
 
 import asyncio
 import pickle
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import given
 
 from jsontide import (
     MISSING,
+    Chunk,
     JsonStreamError,
     JsonValue,
     Limits,
@@ -19,6 +20,7 @@ from jsontide import (
     create_parser_state,
     loads,
     parse_chunk,
+    stream,
     values,
 )
 from tests import oracles
@@ -222,7 +224,7 @@ def test_bytes_cut_inside_a_character_are_fine() -> None:
 @pytest.mark.parametrize("wrong", [None, 1, 1.5, object(), {"1": 2}])
 def test_what_is_no_stream_is_refused(wrong: Any) -> None:
     for call in (lambda: list(values(wrong)), lambda: loads(wrong), lambda: acollected(wrong)):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="chunks must be"):
             call()
 
 
@@ -244,8 +246,16 @@ def test_a_stream_of_str_and_bytes_is_refused() -> None:
 
 
 @pytest.mark.parametrize("text", ["[1]", b"[1]", bytearray(b"[1]"), memoryview(b"[1]")])
-def test_a_single_text_is_a_stream_of_one_chunk(text: Any) -> None:
-    assert collected(text) == [[1]]
+def test_a_single_text_is_a_stream_of_one_chunk(text: Chunk) -> None:
+    assert list(values(text)) == [[1]]
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_chunks_are_bytes_of_any_kind_for_type_checkers_too(kind: Callable[[bytes], Chunk]) -> None:
+    chunks = [kind(b'{"a": "x'), kind(b'"}')]
+    assert list(values(chunks)) == [{"a": "x"}]
+    assert loads(chunks) == {"a": "x"}
+    assert list(stream(chunks, "a")) == ["x"]
 
 
 def test_a_state_that_is_none_of_ours_is_refused() -> None:

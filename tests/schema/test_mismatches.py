@@ -15,10 +15,13 @@ from jsontide import (
     SchemaError,
     SchemaMismatch,
     Status,
+    Tool,
     UnsupportedSchemaError,
     create_parser_state,
     from_json_ast,
     parse_chunk,
+    stream_message,
+    stream_model,
 )
 from tests.cuts import every, fed, singles, whole
 from tests.oracles import line_and_column
@@ -115,6 +118,23 @@ class Odd(BaseModel):
 def test_a_type_that_pydantic_has_no_json_schema_for_is_refused(schema: Any) -> None:
     with pytest.raises(UnsupportedSchemaError, match="pydantic"):
         from_json_ast(schema, create_parser_state())
+
+
+@pytest.mark.parametrize("schema", ['{"type": "object"}', "list[int]", "1 / 0"])
+def test_text_is_no_schema_and_is_not_run_as_python(schema: str) -> None:
+    for refused in (
+        lambda: from_json_ast(schema, create_parser_state()),
+        lambda: stream_model("{}", schema),
+        lambda: stream_message([], tools=[Tool("weather", schema)]),
+    ):
+        with pytest.raises(UnsupportedSchemaError, match="a type or a dict, not text"):
+            refused()
+
+
+def test_an_instance_is_no_schema() -> None:
+    for one in (TYPES["model"](lat=1, lon=2), TYPES["dataclass"]("Kyoto")):
+        with pytest.raises(UnsupportedSchemaError, match=f"a type, not an instance of {type(one).__name__}"):
+            from_json_ast(one, create_parser_state())
 
 
 def test_numbers_may_be_decimals_but_not_lexemes() -> None:

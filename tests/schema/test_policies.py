@@ -175,6 +175,8 @@ def test_wrong_overrides_say_what_is_wrong() -> None:
         from_json_ast(Trip, state, policies={"days[0:2].title": Done()})
     with pytest.raises(TypeError, match=r"must be Stream\(\), Done\(\) or Gate\(\), not 'done'"):
         from_json_ast(Trip, state, policies={"city": "done"})  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match="policies must be a mapping from patterns to policies, not Done"):
+        from_json_ast(Trip, state, policies=Done())  # type: ignore[call-overload]
     with pytest.raises(PathSyntaxError):
         from_json_ast(Trip, state, policies={"days[": Done()})
 

@@ -530,8 +530,13 @@ class TestStreams:
     def test_texts_and_values(self) -> None:
         assert list(chunk_snapshots(['{"a": "x"}', b'{"a": "x"}', {"a": "xy"}])) == ['{"a":"x', "y", '"}']
 
+    def test_values_of_any_type_that_are_json(self) -> None:
+        snapshots: list[dict[str, list[str]]] = [{"stops": ["Ly"]}, {"stops": ["Lyon"]}]
+        assert list(chunk_snapshots(snapshots)) == ['{"stops":["Ly', "on", '"]}']
+        assert list(chunk_snapshots([("a",), ("ab",)])) == ['["a', "b", '"]']
+
     def test_async(self) -> None:
-        async def snapshots() -> AsyncIterator[Any]:
+        async def snapshots() -> AsyncIterator[str | list[Any]]:
             for snapshot in ('["a"]', ["a"], ["ab", 1]):
                 yield snapshot
 

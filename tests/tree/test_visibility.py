@@ -195,6 +195,7 @@ def test_missing_is_falsy_but_not_none_and_prints_as_its_name() -> None:
     assert not MISSING
     assert MISSING is not None
     assert repr(MISSING) == "MISSING"
+    assert f"{MISSING}" == "MISSING"
     assert isinstance(MISSING, Missing)
 
 

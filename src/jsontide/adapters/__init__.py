@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jsontide._lazy import homes_of, lazily
 from jsontide.adapters._chunk import achunk_snapshots, chunk_snapshots
+from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._drive import avalues, loads, values
 from jsontide.adapters._follow import aitems, astream, avalue, items, stream, value
 
@@ -53,6 +54,7 @@ __all__ = [
     "ADAPTERS",
     "Adapter",
     "AsyncMessageStream",
+    "Chunk",
     "GeminiMemory",
     "MessageStream",
     "NdjsonState",

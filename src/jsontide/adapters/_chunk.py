@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
+from jsontide._values import JsonValue
+from jsontide.adapters._chunks import Chunk
 from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state, finish
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from typing import Unpack
 
-    from jsontide._values import JsonValue
     from jsontide.snapshots import SnapshotState
     from jsontide.snapshots._options import ChunkChoices
 
+_Snapshot: TypeAlias = "Chunk | JsonValue | Mapping[str, object] | Sequence[object]"
+
 
 def chunk_snapshots(
-    snapshots: Iterable[str | bytes | JsonValue],
+    snapshots: Iterable[Chunk | JsonValue | Mapping[str, object] | Sequence[object]],
     **options: Unpack[ChunkChoices],
 ) -> Iterator[str]:
     """Yield the chunks of a stream of snapshots that are not empty, the closing one included.
@@ -27,15 +30,14 @@ def chunk_snapshots(
     >>> list(chunk_snapshots(['{"a": "x"}', '{"a": "x"}', '{"b": 1, "a": "xy"}']))
     ['{"a":"x', 'y","b":1', '}']
     """
-    is_single = isinstance(snapshots, str | bytes | bytearray | memoryview | Mapping)
-    if is_single or not isinstance(snapshots, Iterable):
+    if isinstance(snapshots, Chunk | Mapping) or not isinstance(snapshots, Iterable):
         message = f"snapshots must be an iterable of texts or values, not {type(snapshots).__name__}"
         raise TypeError(message)
     return _chunks(create_snapshot_state(**options), snapshots)
 
 
 def achunk_snapshots(
-    snapshots: AsyncIterable[str | bytes | JsonValue],
+    snapshots: AsyncIterable[Chunk | JsonValue | Mapping[str, object] | Sequence[object]],
     **options: Unpack[ChunkChoices],
 ) -> AsyncIterator[str]:
     """Do as `chunk_snapshots` does, for an asynchronous stream of snapshots."""
@@ -45,7 +47,7 @@ def achunk_snapshots(
     return _achunks(create_snapshot_state(**options), snapshots)
 
 
-def _chunks(state: SnapshotState, snapshots: Iterable[str | bytes | JsonValue]) -> Iterator[str]:
+def _chunks(state: SnapshotState, snapshots: Iterable[_Snapshot]) -> Iterator[str]:
     for snapshot in snapshots:
         state, chunk = _added(state, snapshot)
         if chunk:
@@ -55,7 +57,7 @@ def _chunks(state: SnapshotState, snapshots: Iterable[str | bytes | JsonValue]) 
         yield last
 
 
-async def _achunks(state: SnapshotState, snapshots: AsyncIterable[str | bytes | JsonValue]) -> AsyncIterator[str]:
+async def _achunks(state: SnapshotState, snapshots: AsyncIterable[_Snapshot]) -> AsyncIterator[str]:
     async for snapshot in snapshots:
         state, chunk = _added(state, snapshot)
         if chunk:
@@ -65,7 +67,7 @@ async def _achunks(state: SnapshotState, snapshots: AsyncIterable[str | bytes | 
         yield last
 
 
-def _added(state: SnapshotState, snapshot: str | bytes | JsonValue) -> tuple[SnapshotState, str]:
-    if isinstance(snapshot, str | bytes | bytearray | memoryview):
+def _added(state: SnapshotState, snapshot: _Snapshot) -> tuple[SnapshotState, str]:
+    if isinstance(snapshot, Chunk):
         return add_snapshot(state, snapshot)
     return add_value(state, snapshot)

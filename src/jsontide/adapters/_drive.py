@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from jsontide._errors import JsonStreamError
 from jsontide._values import MISSING
-from jsontide.adapters._chunks import as_async_chunks, as_chunks
+from jsontide.adapters._chunks import Chunk, as_async_chunks, as_chunks
 from jsontide.tree import create_parser_state, finalize, parse_chunk
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jsontide.tree import ParserState
 
 
-def values(chunks: Iterable[str | bytes], state: ParserState | None = None) -> Iterator[JsonValue]:
+def values(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) -> Iterator[JsonValue]:
     """Yield the growing value after each chunk that changed it, beginning from `state` if one is given.
 
     Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what it showed.
@@ -34,7 +34,7 @@ def values(chunks: Iterable[str | bytes], state: ParserState | None = None) -> I
     _raise_error(state)
 
 
-async def avalues(chunks: AsyncIterable[str | bytes], state: ParserState | None = None) -> AsyncIterator[JsonValue]:
+async def avalues(chunks: AsyncIterable[Chunk], state: ParserState | None = None) -> AsyncIterator[JsonValue]:
     """Do as `values` does, for an asynchronous stream of chunks."""
     state = state or create_parser_state()
     async for chunk in as_async_chunks(chunks):
@@ -48,7 +48,7 @@ async def avalues(chunks: AsyncIterable[str | bytes], state: ParserState | None 
     _raise_error(state)
 
 
-def loads(chunks: str | bytes | Iterable[str | bytes], state: ParserState | None = None) -> JsonValue:
+def loads(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) -> JsonValue:
     """Return the value of a whole text, given at once or in chunks; raise `JsonStreamError` if it is wrong.
 
     >>> loads(["[1, 2", "3]"]), loads(b"null")

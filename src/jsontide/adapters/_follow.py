@@ -16,7 +16,7 @@ from jsontide._errors import JsonStreamError
 from jsontide._path import Segment
 from jsontide._pattern import AnyItem, AnyKey, Pattern, parse_pattern
 from jsontide._values import MISSING
-from jsontide.adapters._chunks import as_async_chunks, as_chunks
+from jsontide.adapters._chunks import Chunk, as_async_chunks, as_chunks
 from jsontide.events import JsonFragmentAccumulator
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ _Found = TypeVar("_Found")
 
 
 @overload
-def stream(chunks: AsyncIterable[str | bytes], pattern: str | Sequence[Segment]) -> AsyncGenerator[str]: ...
+def stream(chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]) -> AsyncGenerator[str]: ...
 @overload
-def stream(chunks: str | bytes | Iterable[str | bytes], pattern: str | Sequence[Segment]) -> Generator[str]: ...
+def stream(chunks: Chunk | Iterable[Chunk], pattern: str | Sequence[Segment]) -> Generator[str]: ...
 def stream(
-    chunks: str | bytes | Iterable[str | bytes] | AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
+    chunks: Chunk | Iterable[Chunk] | AsyncIterable[Chunk], pattern: str | Sequence[Segment]
 ) -> Generator[str] | AsyncGenerator[str]:
     """Yield the decoded text of the strings that a pattern matches, piece by piece as they grow.
 
@@ -51,21 +51,21 @@ def stream(
     return _follow(as_chunks(chunks), _Finder(_delta_in, pattern, deltas=True))
 
 
-def astream(chunks: AsyncIterable[str | bytes], pattern: str | Sequence[Segment]) -> AsyncGenerator[str]:
+def astream(chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]) -> AsyncGenerator[str]:
     """Do as `stream` does, for an asynchronous stream of chunks."""
     return _afollow(as_async_chunks(chunks), _Finder(_delta_in, pattern, deltas=True))
 
 
 @overload
 def items(
-    chunks: AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
+    chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]
 ) -> AsyncGenerator[tuple[Segment, JsonValue]]: ...
 @overload
 def items(
-    chunks: str | bytes | Iterable[str | bytes], pattern: str | Sequence[Segment]
+    chunks: Chunk | Iterable[Chunk], pattern: str | Sequence[Segment]
 ) -> Generator[tuple[Segment, JsonValue]]: ...
 def items(
-    chunks: str | bytes | Iterable[str | bytes] | AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
+    chunks: Chunk | Iterable[Chunk] | AsyncIterable[Chunk], pattern: str | Sequence[Segment]
 ) -> Generator[tuple[Segment, JsonValue]] | AsyncGenerator[tuple[Segment, JsonValue]]:
     """Yield what is in the arrays and objects that a pattern matches, each with its index or key, as it closes.
 
@@ -84,21 +84,19 @@ def items(
     return _follow(as_chunks(chunks), _Finder(_entry_in, *_inside(pattern)))
 
 
-def aitems(
-    chunks: AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
-) -> AsyncGenerator[tuple[Segment, JsonValue]]:
+def aitems(chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]) -> AsyncGenerator[tuple[Segment, JsonValue]]:
     """Do as `items` does, for an asynchronous stream of chunks."""
     return _afollow(as_async_chunks(chunks), _Finder(_entry_in, *_inside(pattern)))
 
 
 @overload
 def value(
-    chunks: AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
+    chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]
 ) -> Coroutine[object, None, JsonValue | Missing]: ...
 @overload
-def value(chunks: str | bytes | Iterable[str | bytes], pattern: str | Sequence[Segment]) -> JsonValue | Missing: ...
+def value(chunks: Chunk | Iterable[Chunk], pattern: str | Sequence[Segment]) -> JsonValue | Missing: ...
 def value(
-    chunks: str | bytes | Iterable[str | bytes] | AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
+    chunks: Chunk | Iterable[Chunk] | AsyncIterable[Chunk], pattern: str | Sequence[Segment]
 ) -> JsonValue | Missing | Coroutine[object, None, JsonValue | Missing]:
     """Return the first value that is complete where a pattern matches, and pull no chunk after that.
 
@@ -118,7 +116,7 @@ def value(
 
 
 def avalue(
-    chunks: AsyncIterable[str | bytes], pattern: str | Sequence[Segment]
+    chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]
 ) -> Coroutine[object, None, JsonValue | Missing]:
     """Do as `value` does, for an asynchronous stream of chunks."""
     return _first(_afollow(as_async_chunks(chunks), _Finder(_value_in, pattern)))
@@ -135,7 +133,7 @@ class _Finder(Generic[_Found]):
         for pattern in patterns:
             self._accumulator.on(pattern, lambda update: self._found.append(pick(update)), deltas=deltas)
 
-    def add(self, chunk: str | bytes) -> Iterator[_Found]:
+    def add(self, chunk: Chunk) -> Iterator[_Found]:
         """Yield what is found in a chunk, then raise what is wrong with it."""
         return self._told(self._accumulator.add_fragment(chunk))
 
@@ -150,13 +148,13 @@ class _Finder(Generic[_Found]):
             raise JsonStreamError(cast("ParserError", update.value))
 
 
-def _follow(chunks: Iterable[str | bytes], finder: _Finder[_Found]) -> Generator[_Found]:
+def _follow(chunks: Iterable[Chunk], finder: _Finder[_Found]) -> Generator[_Found]:
     for chunk in chunks:
         yield from finder.add(chunk)
     yield from finder.finish()
 
 
-async def _afollow(chunks: AsyncIterable[str | bytes], finder: _Finder[_Found]) -> AsyncGenerator[_Found]:
+async def _afollow(chunks: AsyncIterable[Chunk], finder: _Finder[_Found]) -> AsyncGenerator[_Found]:
     async for chunk in chunks:
         for found in finder.add(chunk):
             yield found

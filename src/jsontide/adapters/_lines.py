@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from jsontide._growing import NO_TEXT, GrowingText
+from jsontide.adapters._chunks import Chunk
 from jsontide.text import Limits
 
 _ANY_END: Final = re.compile("\r\n|\n|\r")
@@ -35,7 +36,7 @@ class LineState:
     """Whether there was a line with more characters than it may have."""
 
 
-def split_lines(state: LineState, chunk: str | bytes, most: int) -> tuple[LineState, list[str]]:
+def split_lines(state: LineState, chunk: Chunk, most: int) -> tuple[LineState, list[str]]:
     """Return the state after a chunk, and the lines that it ended, each of so many characters at most."""
     before = state
     state, text = _decoded(state, chunk)
@@ -73,8 +74,8 @@ def last_line(state: LineState) -> str:
     return str(state.line) + state.pending.decode("utf-8", "replace")
 
 
-def _decoded(state: LineState, chunk: str | bytes) -> tuple[LineState, str]:
-    if not isinstance(chunk, str | bytes | bytearray | memoryview):
+def _decoded(state: LineState, chunk: Chunk) -> tuple[LineState, str]:
+    if not isinstance(chunk, Chunk):
         message = f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}"
         raise TypeError(message)
     if not chunk:

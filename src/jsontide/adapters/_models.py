@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast, overload
 
 from jsontide._errors import JsonStreamError
 from jsontide._values import MISSING
-from jsontide.adapters._chunks import as_async_chunks, as_chunks
+from jsontide.adapters._chunks import Chunk, as_async_chunks, as_chunks
 from jsontide.schema import Partial, SchemaError, Status, from_json_ast
 from jsontide.tree import create_parser_state, finalize, parse_chunk
 
@@ -25,27 +25,27 @@ Model = TypeVar("Model")
 
 @overload
 def stream_model(
-    chunks: str | bytes | Iterable[str | bytes],
+    chunks: Chunk | Iterable[Chunk],
     schema: type[Model],
     *,
     policies: Mapping[str, Stream | Done | Gate] | None = None,
 ) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(
-    chunks: str | bytes | Iterable[str | bytes],
+    chunks: Chunk | Iterable[Chunk],
     schema: Mapping[str, object],
     *,
     policies: Mapping[str, Stream | Done | Gate] | None = None,
 ) -> Generator[Partial[JsonValue] | JsonValue]: ...
 @overload
 def stream_model(
-    chunks: str | bytes | Iterable[str | bytes],
+    chunks: Chunk | Iterable[Chunk],
     schema: object,
     *,
     policies: Mapping[str, Stream | Done | Gate] | None = None,
 ) -> Generator[object]: ...
 def stream_model(
-    chunks: str | bytes | Iterable[str | bytes],
+    chunks: Chunk | Iterable[Chunk],
     schema: object,
     *,
     policies: Mapping[str, Stream | Done | Gate] | None = None,
@@ -69,27 +69,27 @@ def stream_model(
 
 @overload
 def astream_model(
-    chunks: AsyncIterable[str | bytes],
+    chunks: AsyncIterable[Chunk],
     schema: type[Model],
     *,
     policies: Mapping[str, Stream | Done | Gate] | None = None,
 ) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
-    chunks: AsyncIterable[str | bytes],
+    chunks: AsyncIterable[Chunk],
     schema: Mapping[str, object],
     *,
     policies: Mapping[str, Stream | Done | Gate] | None = None,
 ) -> AsyncGenerator[Partial[JsonValue] | JsonValue]: ...
 @overload
 def astream_model(
-    chunks: AsyncIterable[str | bytes],
+    chunks: AsyncIterable[Chunk],
     schema: object,
     *,
     policies: Mapping[str, Stream | Done | Gate] | None = None,
 ) -> AsyncGenerator[object]: ...
 def astream_model(
-    chunks: AsyncIterable[str | bytes],
+    chunks: AsyncIterable[Chunk],
     schema: object,
     *,
     policies: Mapping[str, Stream | Done | Gate] | None = None,
@@ -108,7 +108,7 @@ class _Stage(Generic[Model]):
         self._state = create_parser_state()
         self._resolution = self._resolved(None)
 
-    def add(self, chunk: str | bytes) -> Iterator[Partial[Model]]:
+    def add(self, chunk: Chunk) -> Iterator[Partial[Model]]:
         return self._grown(parse_chunk(self._state, chunk))
 
     def finish(self) -> Iterator[Partial[Model] | Model]:
@@ -132,13 +132,13 @@ class _Stage(Generic[Model]):
         return cast("Resolution[Model]", found)
 
 
-def _drive(chunks: Iterable[str | bytes], stage: _Stage[Model]) -> Generator[Partial[Model] | Model]:
+def _drive(chunks: Iterable[Chunk], stage: _Stage[Model]) -> Generator[Partial[Model] | Model]:
     for chunk in chunks:
         yield from stage.add(chunk)
     yield from stage.finish()
 
 
-async def _adrive(chunks: AsyncIterable[str | bytes], stage: _Stage[Model]) -> AsyncGenerator[Partial[Model] | Model]:
+async def _adrive(chunks: AsyncIterable[Chunk], stage: _Stage[Model]) -> AsyncGenerator[Partial[Model] | Model]:
     async for chunk in chunks:
         for partial in stage.add(chunk):
             yield partial

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._lines import LF_LINE, MOST, LineState, last_line, split_lines
 from jsontide.text._limits import check_count
 
@@ -30,7 +31,7 @@ class NdjsonState:
         return f"a line is longer than {self.max_chars} characters" if self.lines.is_too_long else None
 
 
-def decode_ndjson(state: NdjsonState, chunk: str | bytes) -> tuple[NdjsonState, tuple[str, ...]]:
+def decode_ndjson(state: NdjsonState, chunk: Chunk) -> tuple[NdjsonState, tuple[str, ...]]:
     r"""Return the state after a chunk, cut anywhere, and the lines that it ended.
 
     >>> state, lines = decode_ndjson(NdjsonState(), b'{"a": 1}\r\n{"b"')

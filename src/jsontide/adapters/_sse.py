@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from jsontide._growing import NO_TEXT, GrowingText
+from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._fields import digits
 from jsontide.adapters._lines import ANY_LINE, MOST, TOO_LONG, LineState, split_lines
 from jsontide.text._limits import check_count
@@ -51,7 +52,7 @@ class SseState:
         return f"an event is longer than {self.max_chars} characters" if self.lines.is_too_long else None
 
 
-def decode_sse(state: SseState, chunk: str | bytes) -> tuple[SseState, tuple[SseEvent, ...]]:
+def decode_sse(state: SseState, chunk: Chunk) -> tuple[SseState, tuple[SseEvent, ...]]:
     r"""Return the state after a chunk, cut anywhere, and the events that it completed.
 
     >>> state, events = decode_sse(SseState(), b"event: delta\r\ndata: {}\r")

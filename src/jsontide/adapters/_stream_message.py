@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._turn import Turn, fail, finish, take
 from jsontide.messages import MessageConfig, start_message, stop_message
 
@@ -39,7 +40,7 @@ def stream_message(events: Iterable[object], **options: Unpack[MessageChoices]) 
     >>> [(message.content, message.outcome.name) for message in stream_message(events)]
     [('Hi', 'STREAMING'), ('Hi', 'STREAMING'), ('Hi', 'COMPLETE')]
     """
-    if isinstance(events, str | bytes | bytearray | memoryview):
+    if isinstance(events, Chunk):
         events = (events,)  # all of a response, and not its characters
     if isinstance(events, Mapping):
         message = "events must be an iterable of events; this is a single one"

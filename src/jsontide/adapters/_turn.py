@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._detect import Adapter, detect
 from jsontide.adapters._wire import DONE, Undecided, WireState, decode_wire, finish_wire
 from jsontide.messages import (
@@ -34,10 +35,10 @@ class Turn:
 
 def take(turn: Turn, item: object) -> Iterator[Turn]:
     """Yield the turn after each event in an item: what one of them raises takes nothing from those before it."""
-    if not isinstance(item, str | bytes | bytearray | memoryview):
+    if not isinstance(item, Chunk):
         yield _take_event(turn, item)
         return
-    wire, events = decode_wire(turn.wire, item if isinstance(item, str) else bytes(item))
+    wire, events = decode_wire(turn.wire, item)
     turn = replace(turn, wire=wire)
     yield turn
     for event in events:

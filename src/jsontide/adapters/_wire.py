@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._ndjson import NdjsonState, decode_ndjson, finish_ndjson
 from jsontide.adapters._sse import SseState, decode_sse
 from jsontide.messages import CompletionChunk
@@ -32,7 +33,7 @@ class Undecided:
 WireState: TypeAlias = Undecided | SseState | NdjsonState
 
 
-def decode_wire(state: WireState, chunk: str | bytes) -> tuple[WireState, list[object]]:
+def decode_wire(state: WireState, chunk: Chunk) -> tuple[WireState, list[object]]:
     """Return the state after a chunk, and the events that it completed; `DONE` where the server says so."""
     data = chunk.encode("utf-8", "replace") if isinstance(chunk, str) else bytes(chunk)
     if isinstance(state, Undecided):

@@ -43,6 +43,8 @@ def compiled(source: Any, policies: Policies | None) -> Compiled[Any]:  # noqa: 
     """Read a schema: a JSON Schema, or anything that pydantic's `TypeAdapter` takes."""
     if isinstance(source, dict | bool):
         shape, validator = _read_json_schema(source)
+    elif isinstance(source, str):  # pydantic would run it as Python
+        raise UnsupportedSchemaError("a schema must be a type or a dict, not text; json.loads makes a dict of it")
     else:
         need_package("pydantic", "a schema that is a type")
         shape, validator = _read_type(source)

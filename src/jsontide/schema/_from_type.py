@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic
 
-from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
+from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
 
@@ -169,6 +169,9 @@ class Generator(GenerateJsonSchema):
 
 def schema_of_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:  # noqa: ANN401
     """Return the JSON Schema of a type, the validators that its keywords name, and that of the whole."""
+    if isinstance(source, BaseModel) or (is_dataclass(source) and not isinstance(source, type)):
+        problem = f"a schema must be a type, not an instance of {type(source).__name__}"
+        raise UnsupportedSchemaError(problem)
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(source)
         generators: list[Generator] = []

@@ -5,6 +5,7 @@ The way to each place is made anew, so that a policy for `next.title` of a recur
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from jsontide._pattern import AnyItem, AnyKey, Item, Key, Pattern, parse_pattern
@@ -13,8 +14,6 @@ from jsontide.schema._policy import policy_of
 from jsontide.schema._shapes import ArrayForm, Form, ObjectForm, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from jsontide.schema._policy import Policy
 
 _MOST_ITEMS: Final = 10_000
@@ -22,6 +21,9 @@ _MOST_ITEMS: Final = 10_000
 
 def overridden(shape: Shape, policies: Mapping[str, object]) -> Shape:
     """Return a shape whose places have other policies; a place that the schema does not have is an error."""
+    if not isinstance(policies, Mapping):
+        message = f"policies must be a mapping from patterns to policies, not {type(policies).__name__}"
+        raise TypeError(message)
     for pattern, annotation in policies.items():
         made = _with_policy(shape, parse_pattern(pattern), policy_of(annotation))
         if made is None:
