@@ -221,6 +221,14 @@ def test_bytes_cut_inside_a_character_are_fine() -> None:
         assert collected(chunks)[-1] == ["é😀"]
 
 
+@pytest.mark.parametrize("wrong", [0, {}, "", False, 1])
+def test_what_is_no_state_is_refused(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="state"):
+        loads(["[1]"], wrong)
+    with pytest.raises(TypeError, match="state"):
+        list(values(["[1]"], wrong))
+
+
 @pytest.mark.parametrize("wrong", [None, 1, 1.5, object(), {"1": 2}])
 def test_what_is_no_stream_is_refused(wrong: Any) -> None:
     for call in (lambda: list(values(wrong)), lambda: loads(wrong), lambda: acollected(wrong)):

@@ -24,7 +24,7 @@ def values(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) ->
     >>> list(values(['{"city": "Kyo', 'to"', ', "days": 3}']))
     [{'city': 'Kyo'}, {'city': 'Kyoto'}, {'city': 'Kyoto', 'days': 3}]
     """
-    state = state or create_parser_state()
+    state = create_parser_state() if state is None else state
     for chunk in as_chunks(chunks):
         before, state = state, parse_chunk(state, chunk)
         yield from _growth(before, state)
@@ -36,7 +36,7 @@ def values(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) ->
 
 async def avalues(chunks: AsyncIterable[Chunk], state: ParserState | None = None) -> AsyncIterator[JsonValue]:
     """Do as `values` does, for an asynchronous stream of chunks."""
-    state = state or create_parser_state()
+    state = create_parser_state() if state is None else state
     async for chunk in as_async_chunks(chunks):
         before, state = state, parse_chunk(state, chunk)
         for value in _growth(before, state):
@@ -54,7 +54,7 @@ def loads(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) -> 
     >>> loads(["[1, 2", "3]"]), loads(b"null")
     ([1, 23], None)
     """
-    state = state or create_parser_state()
+    state = create_parser_state() if state is None else state
     for chunk in as_chunks(chunks):
         state = parse_chunk(state, chunk)
         _raise_error(state)
