@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentKind, JsonFragmentUpdate, Limits
+from jsontide import JsonFragmentAccumulator, JsonFragmentError, JsonFragmentKind, JsonFragmentUpdate, Limits
 from tests.cuts import every, ways
 from tests.events.telling import errors, joined, told
 from tests.oracles import Event, events
@@ -312,6 +312,34 @@ def test_an_accumulator_is_not_copied_but_its_state_is(way: Callable[[object], o
         way(accumulator)
     way(accumulator.state)
     assert accumulator.add_fragment('b"]')[-1].value == ["ab"]
+
+
+def test_a_subclass_says_more_and_calls_what_it_extends() -> None:
+    class Counting(JsonFragmentAccumulator):
+        def __init__(self) -> None:
+            super().__init__(updates=False, on_error="raise")
+            self.fragments = 0
+
+        def add_fragment(self, fragment: str | bytes | bytearray | memoryview) -> list[JsonFragmentUpdate]:
+            self.fragments += 1
+            return super().add_fragment(fragment)
+
+    accumulator = Counting()
+    heard: list[object] = []
+    accumulator.on("**", lambda update: heard.append(update.value))
+    for fragment in ('{"a": "x', 'y"}'):
+        assert accumulator.add_fragment(fragment) == []
+    with pytest.raises(JsonFragmentError):
+        accumulator.add_fragment("}")
+    assert heard == ["xy", {"a": "xy"}]
+    assert accumulator.fragments == 3
+
+
+def test_an_accumulator_takes_no_attributes_that_it_does_not_have() -> None:
+    accumulator: Any = JsonFragmentAccumulator()
+    for each in (accumulator, accumulator.on("a")):
+        with pytest.raises(AttributeError):
+            each.name = "mine"
 
 
 def test_depth_costs_no_recursion() -> None:

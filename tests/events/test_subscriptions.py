@@ -1,6 +1,8 @@
 """Callbacks by pattern: what they are told, when, and what it costs not to be told."""
 
+import copy
 import json
+import pickle
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -268,6 +270,14 @@ def test_wrong_types_are_refused() -> None:
     for option in ("deltas", "once"):
         with pytest.raises(TypeError):
             accumulator.on("a", **{option: wrong})
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_subscription_is_not_copied(way: Callable[[object], object]) -> None:
+    """A copy would say that it is cancelled while the callback is still called."""
+    subscription = JsonFragmentAccumulator().on("a", print)
+    with pytest.raises(TypeError, match="a subscription cannot be copied"):
+        way(subscription)
 
 
 def test_a_thousand_subscriptions_are_each_told_of_their_own() -> None:

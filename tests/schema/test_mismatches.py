@@ -38,6 +38,7 @@ CASES: list[tuple[Any, str, str, str, str]] = [
     ({"const": {"a": 1}}, '{"a": 2}', "{", '{"a": 1}', "an object"),
     ({"type": "array", "maxItems": 1}, "[1, 2 ", "2", "at most 1 item", "one more"),
     ({"type": "array", "minItems": 2}, "[1]", "[", "at least 2 items", "1 item"),
+    ({"type": "array", "minItems": 2.0}, "[1]", "[", "at least 2.0 items", "1 item"),
     ({"required": ["a"], "properties": {"a": {"type": "null"}}}, "  {}", "{", "null", "nothing"),
     ({"additionalProperties": False, "type": "object"}, '{"a": 1 ', "1", "no other keys", "one"),
     ({"type": "string", "minLength": 9}, '"' + "x" * 3 + '"', '"', "a value that keeps to 'minLength': 9", '"xxx"'),

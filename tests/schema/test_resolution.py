@@ -1,6 +1,7 @@
 """Resolutions as values: old ones used again, repeated keys, long strings, and corners of schemas, by example."""
 
 import asyncio
+import weakref
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
@@ -301,6 +302,15 @@ def test_an_interrupted_resolution_leaves_the_cache_as_it_was() -> None:
         from_json_ast(Breaking, after, before.cache)
     assert from_json_ast(Breaking, after, before.cache).value == {"name": "xy", "size": 3}
     assert before.value == {"name": "x"}
+
+
+def test_a_resolution_takes_no_weak_references_and_no_other_attributes() -> None:
+    """What a compiled class with type parameters lets happen: they outlived it, and were those of the next one."""
+    resolution: Any = from_json_ast(Shop, create_parser_state())
+    with pytest.raises(TypeError):
+        weakref.ref(resolution)
+    with pytest.raises(AttributeError):
+        resolution.mine = 1
 
 
 def test_pending_values_are_missing() -> None:

@@ -15,6 +15,7 @@ from jsontide.events._state import EventState
 from jsontide.events._update import JsonFragmentUpdate
 from jsontide.events._watch import NOTHING_WATCHED, Watch
 from jsontide.text._choices import check_switch
+from jsontide.text._hints import mypyc_attr
 from jsontide.text._utf8 import as_text
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ _READING: Final = 2  # refuse: the call before was broken off
 
 class Subscription:
     """What `JsonFragmentAccumulator.on` returns: it can be cancelled, and decorates the callback if none was given."""
+
+    __slots__ = ("_accumulator", "_callback", "_is_cancelled", "_once", "_since", "deltas", "pattern")
 
     def __init__(self, accumulator: JsonFragmentAccumulator, pattern: Pattern, *, deltas: bool, once: bool) -> None:
         self._accumulator: JsonFragmentAccumulator = accumulator
@@ -80,7 +83,12 @@ class Subscription:
     def __repr__(self) -> str:
         return f"<Subscription {self.pattern!r}{' cancelled' if self._is_cancelled else ''}>"
 
+    def __reduce__(self) -> NoReturn:
+        message = "a subscription cannot be copied or pickled: it is one of its accumulator's"
+        raise TypeError(message)
 
+
+@mypyc_attr(allow_interpreted_subclasses=True)
 class JsonFragmentAccumulator:
     """Takes JSON text in fragments, cut anywhere, and tells what happens in it, and where.
 
@@ -104,6 +112,20 @@ class JsonFragmentAccumulator:
     >>> accumulator.is_complete
     True
     """
+
+    __slots__ = (
+        "_first",
+        "_has_news",
+        "_next_id",
+        "_raises",
+        "_shared",
+        "_source",
+        "_stance",
+        "_subscriptions",
+        "_teller",
+        "_unreturned",
+        "_untold",
+    )
 
     def __init__(self, **options: Unpack[AccumulatorChoices]) -> None:
         """Choose what is told, and what happens to text that is no JSON.

@@ -3,7 +3,8 @@
 from jsontide.schema._mismatch import MismatchReason, SchemaError, SchemaMismatch, UnsupportedSchemaError
 from jsontide.schema._partial import Partial
 from jsontide.schema._policy import Done, Gate, Stream
-from jsontide.schema._resolve import Resolution, ResolutionCache, from_json_ast
+from jsontide.schema._resolution import Resolution, ResolutionCache
+from jsontide.schema._resolve import from_json_ast
 from jsontide.schema._status import Status
 
 __all__ = [

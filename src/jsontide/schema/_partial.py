@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jsontide._path import Path, Segment
     from jsontide._values import JsonValue, Missing
     from jsontide.schema._mismatch import SchemaMismatch
-    from jsontide.schema._resolve import Resolution
+    from jsontide.schema._resolution import Resolution
 
 Model = TypeVar("Model")
 

@@ -13,9 +13,9 @@ from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._compile import Compiled, compiled
 from jsontide.schema._keywords import short
 from jsontide.schema._mismatch import SchemaMismatch
+from jsontide.schema._resolution import Resolution, ResolutionCache
 from jsontide.schema._status import Status
 from jsontide.schema._trace import Trace
-from jsontide.text._hints import mypyc_attr
 from jsontide.tree import Node, ParserState, node_at
 from jsontide.tree._log import check_floats, goes_on_from, has_decimals, is_still_at, log_of, position_of
 
@@ -33,13 +33,7 @@ _PARTIAL: Final = Status.PARTIAL
 _MISMATCH: Final = Status.MISMATCH
 
 
-class ResolutionCache:
-    """Where a resolution stood, for the next call to go on from; it can be passed again at any time."""
-
-    __slots__ = ()
-
-
-class _Outcome(Generic[Model]):
+class Outcome(Generic[Model]):
     """What a resolution says beside its value: the same object while nothing but a string grows."""
 
     __slots__ = ("error_count", "model", "open_errors", "plan", "policies", "source", "status", "trace")
@@ -65,54 +59,9 @@ class _Outcome(Generic[Model]):
             and self.open_errors is ladder.open_errors
         )
 
-
-@mypyc_attr(free_list_len=1)  # as for states
-class Resolution(ResolutionCache, Generic[Model]):
-    """What a schema shows of a parser state; made by `from_json_ast`.
-
-    Values read from it are plain Python containers, shared with other resolutions of the stream: they are for reading
-    only.
-    """
-
-    __slots__ = ("_outcome", "_state", "_step", "value")
-
-    def __init__(self, outcome: _Outcome[Model], state: ParserState, step: int, value: JsonValue | Missing) -> None:
-        self._outcome = outcome
-        self._state = state
-        self._step = step
-        self.value = value
-        """What may be shown now, `MISSING` while nothing may."""
-
-    @property
-    def status(self) -> Status:
-        """How far it has come."""
-        return self._outcome.status
-
-    @property
-    def model(self) -> Model | Missing:
-        """What the validator made of the complete document: an instance of the type; of a JSON Schema the value itself.
-
-        `MISSING` unless the status is `FINAL`.
-        """
-        return self._outcome.model
-
-    @property
-    def errors(self) -> tuple[SchemaMismatch, ...]:
-        """What does not fit, in the order in which that showed."""
-        outcome = self._outcome
-        return (*outcome.trace.ladder.errors[: outcome.error_count], *outcome.open_errors)
-
-    @property
-    def cache(self) -> ResolutionCache:
-        """What to pass to the next call."""
-        return self
-
-    def __repr__(self) -> str:
-        return f"<Resolution {self.status.name} of {self._state!r}>"
-
-    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
-        plan = self._outcome.plan
-        return _restore, (plan.source, plan.policies, self._state)
+    def reduced(self, state: ParserState) -> tuple[Callable[..., object], tuple[object, ...]]:
+        """Return what the pickle of a resolution holds."""
+        return _restore, (self.source, self.policies, state)
 
 
 @overload
@@ -216,12 +165,12 @@ def _resolve(
         status = _MISMATCH
     if state.is_complete:
         trace.is_settled = False  # what follows may be wrong, and then nothing is final
-        resolution = Resolution(_Outcome(plan, trace, status), state, trace.step, value)
+        resolution = Resolution(Outcome(plan, trace, status), state, trace.step, value)
         _finish(resolution, before)
         return resolution
     if before is not None and before._outcome.still_holds(trace, status):
         return Resolution(before._outcome, state, trace.step, value)
-    return Resolution(_Outcome(plan, trace, status), state, trace.step, value)
+    return Resolution(Outcome(plan, trace, status), state, trace.step, value)
 
 
 def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jsontide._path import Path, Segment
     from jsontide._values import JsonValue, Missing
     from jsontide.schema._readings import Values
-    from jsontide.schema._shapes import Shape
+    from jsontide.schema._shapes import Length, Shape
     from jsontide.schema._show import Showing
     from jsontide.tree import ParserState
     from jsontide.tree._log import Log, OpenScalar
@@ -337,7 +337,7 @@ def _wrong_container(shape: Shape, *, is_object: bool) -> Refusal:
     return Refusal(0, MismatchReason.WRONG_TYPE, shape.expected, "an object" if is_object else "an array")
 
 
-def _items(count: int) -> str:
+def _items(count: Length) -> str:
     return "1 item" if count == 1 else f"{count} items"
 
 

@@ -1,0 +1,73 @@
+"""What a schema shows of a state, as people see it.
+
+Never compiled: a compiled class with type parameters takes weak references, forgets them when it is freed, and whoever
+follows one then crashes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jsontide._values import JsonValue, Missing
+    from jsontide.schema._mismatch import SchemaMismatch
+    from jsontide.schema._resolve import Outcome
+    from jsontide.schema._status import Status
+    from jsontide.tree import ParserState
+
+Model = TypeVar("Model")
+
+
+class ResolutionCache:
+    """Where a resolution stood, for the next call to go on from; it can be passed again at any time."""
+
+    __slots__ = ()
+
+
+class Resolution(ResolutionCache, Generic[Model]):
+    """What a schema shows of a parser state; made by `from_json_ast`.
+
+    Values read from it are plain Python containers, shared with other resolutions of the stream: they are for reading
+    only.
+    """
+
+    __slots__ = ("_outcome", "_state", "_step", "value")
+
+    def __init__(self, outcome: Outcome[Model], state: ParserState, step: int, value: JsonValue | Missing) -> None:
+        self._outcome = outcome
+        self._state = state
+        self._step = step
+        self.value = value
+        """What may be shown now, `MISSING` while nothing may."""
+
+    @property
+    def status(self) -> Status:
+        """How far it has come."""
+        return self._outcome.status
+
+    @property
+    def model(self) -> Model | Missing:
+        """What the validator made of the complete document: an instance of the type; of a JSON Schema the value itself.
+
+        `MISSING` unless the status is `FINAL`.
+        """
+        return self._outcome.model
+
+    @property
+    def errors(self) -> tuple[SchemaMismatch, ...]:
+        """What does not fit, in the order in which that showed."""
+        outcome = self._outcome
+        return (*outcome.trace.ladder.errors[: outcome.error_count], *outcome.open_errors)
+
+    @property
+    def cache(self) -> ResolutionCache:
+        """What to pass to the next call."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"<Resolution {self.status.name} of {self._state!r}>"
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        return self._outcome.reduced(self._state)
