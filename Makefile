@@ -18,7 +18,7 @@ MUST_COMPILE ?=
 # Property tests run without it for their speed; the examples alone must reach the bound.
 COST := tests/test_cost.py tests/events/test_event_cost.py tests/snapshots/test_snapshot_cost.py tests/schema/test_schema_cost.py tests/messages/test_message_cost.py
 # As many processes as processors; coverage is measured in all of them.
-PARALLEL := --numprocesses=auto --dist=worksteal
+PARALLEL := --numprocesses=auto --dist=loadfile
 METADATA := pyproject.toml src/jsontide/_version.py
 SOURCES := hatch_build.py $(shell find src -name '*.py')
 
