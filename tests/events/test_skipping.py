@@ -2,7 +2,9 @@
 
 import pytest
 
-from jsontide import Limits, ParserError, Reason
+from jsontide import COMPILED, Limits, ParserError, Reason
+from jsontide.events import _read
+from jsontide.events._teller import Teller
 from tests.cuts import ways
 from tests.events.telling import errors, joined, told
 
@@ -19,10 +21,30 @@ def test_skipping_is_the_same_for_any_cut_where_each_document_has_its_limit() ->
 
 def test_a_long_fragment_with_many_errors_is_told_as_its_characters_are() -> None:
     text = "[" + ", ".join(f'{number}, "a\\n{number}", @{number}' for number in range(900)) + "]"
-    whole, single = ([told(chunks, on_error="skip")] for chunks in ([text], list(text)))
-    assert len(errors(whole[0])) == 900
-    assert joined(whole[0]) == joined(single[0])
-    assert [update.value for update in whole[0] if update.kind == "PartialString"] == [None] * 900
+    whole, single = (told(chunks, on_error="skip") for chunks in ([text], list(text)))
+    assert len(errors(whole)) == 900
+    assert joined(whole) == joined(single)
+    assert sum(update.kind == "PartialString" for update in whole) == 900
+
+
+@pytest.mark.skipif(COMPILED, reason="compiled calls cannot be counted from outside")
+def test_what_an_error_copies_does_not_grow_with_the_fragment(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[int] = []
+    whole_step = _read._after_error
+
+    def counted(teller: Teller, held: str, text: str) -> str:
+        rest = whole_step(teller, held, text)
+        copied.append(len(rest))
+        return rest
+
+    monkeypatch.setattr(_read, "_after_error", counted)
+    totals = []
+    for count in (5_000, 20_000):
+        copied.clear()
+        told([f"[{'@,' * count}1]"], on_error="skip")
+        assert len(copied) == count
+        totals.append(sum(copied))
+    assert totals[1] < 5 * totals[0]
 
 
 @pytest.mark.parametrize(
