@@ -4,13 +4,14 @@
 
 PYTHON ?= python3
 VENV := .venv
-PY := $(VENV)/bin/python
+BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+PY := $(VENV)/$(BIN)/python
 # JSONTIDE_PURE: an editable install is pure anyway, and so nothing is fetched that only compiling needs.
 PIP := JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PY) -m pip install --quiet --disable-pip-version-check
 COMPILED_VENV := .venv-compiled
 # Those who are compared by what they do with tool calls want other versions of the same packages than the tests.
 PEERS_VENV := .venv-peers
-COMPILED_PY := $(COMPILED_VENV)/bin/python
+COMPILED_PY := $(COMPILED_VENV)/$(BIN)/python
 COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install --quiet --disable-pip-version-check
 # Empty: where nothing can be compiled, the tests of the compiled build are left out. Continuous integration sets it.
 MUST_COMPILE ?=
@@ -25,13 +26,17 @@ SOURCES := hatch_build.py $(shell find src -name '*.py')
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-pure test-compiled test-dist lint types docs bench peers fuzz build clean
+.PHONY: help demo check test test-pure test-compiled test-dist lint types docs bench peers fuzz build wheels clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.cli ## Replay a bundled text in token-sized pieces and watch its value grow
-	$(VENV)/bin/jsontide watch examples/itinerary.json
+	$(VENV)/$(BIN)/jsontide watch examples/itinerary.json
+
+check: export HYPOTHESIS_PROFILE := quick
+check: lint types ## Check in a minute: lint, types, and quick tests of what changed
+	$(PY) -m pytest -q $(PARALLEL) $$($(PY) -m tests.changed)
 
 test: lint types test-pure test-compiled ## Check everything: lint, types, all tests of both builds
 
@@ -61,23 +66,24 @@ run-compiled-tests: $(COMPILED_VENV)/.test
 test-dist: build ## Install each distribution into an empty environment and try it
 	JSONTIDE_DIST=dist $(PY) -m pytest tests/test_distributions.py
 
-lint: $(VENV)/.test ## Check style and formatting with ruff
-	$(VENV)/bin/ruff check .
-	$(VENV)/bin/ruff format --check .
+lint: $(VENV)/.test ## Check style and formatting with ruff, and the workflows by their schema
+	$(VENV)/$(BIN)/ruff check .
+	$(VENV)/$(BIN)/ruff format --check .
+	$(VENV)/$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 types: $(VENV)/.test ## Check types with mypy in strict mode
-	$(VENV)/bin/mypy
+	$(VENV)/$(BIN)/mypy
 
 docs: $(VENV)/.docs ## Regenerate the command line reference and build the documentation into site/
 	$(PY) docs/gen_cli.py
-	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(VENV)/$(BIN)/mkdocs build --strict --quiet
 	@echo "built: site/index.html"
 
 bench: $(VENV)/.bench ## Measure the cost of a chunk beside other libraries, and write docs/benchmarks.md (fifteen minutes)
 	$(PY) -m benchmarks
 
 peers: $(PEERS_VENV)/.peers ## Feed tool calls of all shapes to other libraries, and write docs/tool-calls.md
-	$(PEERS_VENV)/bin/python -m benchmarks.tool_matrix
+	$(PEERS_VENV)/$(BIN)/python -m benchmarks.tool_matrix
 
 fuzz: $(VENV)/.test ## Run the property tests with twenty times the examples (half an hour)
 	HYPOTHESIS_PROFILE=fuzz $(PY) -m pytest tests -m hypothesis
@@ -86,6 +92,9 @@ build: $(VENV)/.build ## Build into dist/: the source distribution, and from it 
 	rm -rf dist
 	JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(PY) -m build
 	JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PY) -m pip wheel --quiet --no-deps --wheel-dir dist dist/*.tar.gz
+
+wheels: $(VENV)/.build ## Build compiled wheels for all versions of Python into dist/ (on Linux this needs Docker)
+	$(PY) -m cibuildwheel --output-dir dist
 
 clean: ## Remove everything that the other targets made, all environments included
 	rm -rf $(VENV) $(COMPILED_VENV) $(PEERS_VENV) build dist site htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -121,8 +130,8 @@ $(VENV)/.build: $(METADATA) | $(PY)
 
 $(PEERS_VENV)/.peers: $(METADATA) | $(PY)
 	$(PY) -m venv $(PEERS_VENV)
-	$(PEERS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PEERS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group peers
+	$(PEERS_VENV)/$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PEERS_VENV)/$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group peers
 	@touch $@
 
 $(COMPILED_PY): | $(PY)

@@ -1,5 +1,6 @@
 """The meters of the cost tests, and Hypothesis profiles by HYPOTHESIS_PROFILE; ``ci`` where CI=true, else ``dev``.
 
+quick a few examples, for `make check`
 dev   a quick look, other examples each time
 ci    the same examples each time, a failure prints what reproduces it
 fuzz  many examples, for `make fuzz`
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.meters import Meter, heap, interpreted, opcodes
 
+settings.register_profile("quick", deadline=None, max_examples=10)
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile(

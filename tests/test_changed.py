@@ -1,0 +1,23 @@
+"""Which tests `make check` runs."""
+
+import pytest
+
+from tests.changed import find_tests
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ("src/jsontide/tree/_parse.py", ["tests/tree"]),
+        ("src/jsontide/_path.py", ["tests/test_path.py"]),
+        ("tests/tree/test_state.py", ["tests/tree/test_state.py"]),
+        ("tests/oracles.py", []),
+        ("benchmarks/peers.py", ["tests/test_benchmarks.py"]),
+        ("docs/parser.md", ["docs/parser.md"]),
+        ("README.md", ["README.md"]),
+        ("docs/benchmarks.svg", []),
+        ("Makefile", []),
+    ],
+)
+def test_a_change_leads_to_its_tests(changed: str, expected: list[str]) -> None:
+    assert list(find_tests([changed])) == expected
