@@ -26,7 +26,7 @@ SOURCES := hatch_build.py $(shell find src -name '*.py')
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo check test test-pure test-compiled test-dist lint types docs bench peers fuzz build wheels clean
+.PHONY: help demo check test test-pure test-compiled test-dist lint types docs bench growth peers fuzz build wheels clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ docs: $(VENV)/.docs ## Regenerate the command line reference and build the docum
 
 bench: $(VENV)/.bench ## Measure the cost of a chunk beside other libraries, and write docs/benchmarks.md (fifteen minutes)
 	$(PY) -m benchmarks
+
+growth: $(VENV)/.test ## Measure how work grows with hostile input, and write docs/growth.md (ten minutes)
+	$(PY) -m benchmarks.growth
 
 peers: $(PEERS_VENV)/.peers ## Feed tool calls of all shapes to other libraries, and write docs/tool-calls.md
 	$(PEERS_VENV)/$(BIN)/python -m benchmarks.tool_matrix

@@ -1,0 +1,168 @@
+"""`python -m benchmarks.growth`: how the work of each public entry point grows with hostile input, and docs/growth.md.
+
+In: the cases of `benchmarks.hostile`. Out: two exponents for each, of processor time and of memory.
+Work that follows its input has an exponent of 1, quadratic work one of 2; the bound is 1.2.
+Rule: what is over the bound is explained on the page, or the command fails.
+"""
+
+import argparse
+import gc
+import os
+import platform
+import sys
+import tracemalloc
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log2
+from pathlib import Path
+from time import process_time
+
+from rich.console import Console
+from rich.progress import track
+
+from benchmarks.hostile import Case
+from benchmarks.hostile_messages import CASES
+from benchmarks.tables import Table, for_terminal, markdown
+from jsontide import COMPILED, __version__
+
+PAGE = Path(__file__).parent.parent / "docs" / "growth.md"
+BOUND = 1.2
+LEAST_SECONDS = 0.02  # of the smallest size, so that what is the same for every size does not count
+LARGEST = 200_000
+PATIENCE = 4.0  # seconds for one call; input that takes longer is not made larger
+DOUBLINGS = 3
+ROUNDS = 3
+TRIES = 3  # a busy machine makes single figures larger, never smaller
+HEAD = """# How work grows
+
+Work should follow the input: twice the input, twice the work, whatever the input is.
+The table has the exponents of processor time and of memory for every public entry point: 1 is linear, 2 is quadratic.
+Input comes in small pieces, and limits are lifted unless the table names them.
+"""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What was measured of a case, from one size to another."""
+
+    case: Case
+    smallest: int
+    largest: int
+    time: float
+    memory: float
+    seconds: float
+    """What the largest input took."""
+
+    @property
+    def is_explained(self) -> bool:
+        return max(self.time, self.memory) <= BOUND or bool(self.case.why)
+
+
+def seconds_of(case: Case, size: int, rounds: int = 1) -> float:
+    found = []
+    for _ in range(rounds):
+        call = case.build(size)
+        gc.collect()
+        began = process_time()
+        call()
+        found.append(process_time() - began)
+        if sum(found) > PATIENCE:
+            break
+    return min(found)
+
+
+def bytes_of(case: Case, size: int) -> int:
+    """The most that a call takes beside its input."""
+    call = case.build(size)
+    gc.collect()
+    tracemalloc.start()
+    call()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return max(most, 1)
+
+
+def sizes_of(case: Case) -> tuple[int, int]:
+    """The smallest and the largest size worth measuring."""
+    size = case.start
+    while size < LARGEST and seconds_of(case, size) < LEAST_SECONDS:
+        size *= 2
+    largest = size
+    while largest < size << DOUBLINGS and seconds_of(case, largest) < PATIENCE / 4:
+        largest *= 2
+    return (size, largest) if largest > size else (max(size // 2, 1), size)
+
+
+def exponent(less: float, more: float, doublings: float) -> float:
+    return log2(more / less) / doublings
+
+
+def measure(case: Case) -> Growth:
+    smallest, largest = sizes_of(case)
+    doublings = log2(largest / smallest)
+    times = []
+    for _ in range(TRIES):
+        seconds = seconds_of(case, largest, ROUNDS)
+        times.append((exponent(seconds_of(case, smallest, ROUNDS), seconds, doublings), seconds))
+        if times[-1][0] <= BOUND:
+            break
+    # Memory is counted exactly, but slowly: two sizes less.
+    memory = exponent(bytes_of(case, max(smallest // 2, 1)), bytes_of(case, max(largest // 2, 1)), doublings)
+    time, seconds = min(times)
+    return Growth(case, smallest, largest, time, memory, seconds)
+
+
+def row(growth: Growth, notes: Sequence[str]) -> list[str]:
+    note = f" ({notes.index(growth.case.why) + 1})" if growth.case.why else ""
+    entries = ", ".join(f"`{name}`" for name in growth.case.entries)
+    sizes = f"{growth.smallest:,} to {growth.largest:,}"
+    return [entries, growth.case.given + note, sizes, f"{growth.time:.2f}", f"{growth.memory:.2f}"]
+
+
+def table_of(found: Sequence[Growth]) -> tuple[Table, list[str]]:
+    notes = list(dict.fromkeys(growth.case.why for growth in found if growth.case.why))
+    header = ("entry points", "input", "n", "time", "memory")
+    return Table("Exponents", header, [row(growth, notes) for growth in found]), notes
+
+
+def page(found: Sequence[Growth]) -> str:
+    table, notes = table_of(found)
+    build = "compiled" if COMPILED else "pure Python"
+    numbered = [f"{number}. {note}" for number, note in enumerate(notes, 1)]
+    return "\n".join(
+        [
+            HEAD,
+            markdown(table),
+            "The numbers in brackets explain what can be more than linear:",
+            "",
+            *numbered,
+            "",
+            f"`make growth`: jsontide {__version__}, {build}, the least of {ROUNDS} rounds.",
+            f"{platform.python_implementation()} {platform.python_version()}.",
+            f"{platform.system()}, {platform.machine()}, {os.cpu_count()} processors.",
+            "",
+        ]
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
+    parser.add_argument(
+        "--only", metavar="WORD", default="", help="cases with this in an entry point or in their input"
+    )
+    options = parser.parse_args(arguments)
+    chosen = [case for case in CASES if options.only in " ".join((*case.entries, case.given))]
+    console = Console()
+    found = [measure(case) for case in track(chosen, "growth", console=console)]
+    console.print(for_terminal(table_of(found)[0]))
+    if not options.only:
+        PAGE.write_text(page(found), "utf-8")
+        console.print(f"written: {PAGE}", highlight=False)
+    unexplained = [growth for growth in found if not growth.is_explained]
+    for growth in unexplained:
+        console.print(f"more than {BOUND}, and not explained: {growth.case.entries[0]}, {growth.case.given}")
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,61 @@
+"""The cases of `make growth`: every public entry point has one, and every case runs; their work is measured there."""
+
+from enum import Enum
+from inspect import isclass
+
+import pytest
+
+import jsontide
+from benchmarks.growth import BOUND, Growth, exponent, page
+from benchmarks.hostile import Case
+from benchmarks.hostile_messages import CASES
+from jsontide import events, schema, snapshots, testing
+
+# Values that a program is handed or builds, with nothing in them that reads a stream.
+PLAIN = {
+    *("Adapter", "AsyncMessageStream", "Choice", "CompleteCall", "CompletionChunk", "Delta", "Done", "Gate"),
+    *("GeminiMemory", "JsonFragmentUpdate", "Limits", "Message", "MessageConfig", "MessageError", "PartialCall"),
+    *("ParserError", "Partial", "Path", "Resolution", "ResolutionCache", "SchemaMismatch", "SseEvent", "Stream"),
+    *("ToolCallDelta", "events.EventState", "snapshots.SnapshotState"),
+}
+
+
+def names() -> set[str]:
+    packages = {"": jsontide, "events.": events, "snapshots.": snapshots, "schema.": schema, "testing.": testing}
+    found = {
+        prefix + name: getattr(package, name)
+        for prefix, package in packages.items()
+        for name in package.__all__
+        if not prefix or name not in jsontide.__all__
+    }
+    return {name for name, thing in found.items() if callable(thing) and not is_told_not_called(name, thing)}
+
+
+def is_told_not_called(name: str, thing: object) -> bool:
+    """Exceptions, enums and nodes, which programs get and do not make."""
+    return isclass(thing) and (issubclass(thing, Exception | Enum) or name.endswith("Node"))
+
+
+def test_every_public_entry_point_has_a_case() -> None:
+    measured = {entry.split(".on")[0] for case in CASES for entry in case.entries}
+    assert names() - measured - PLAIN == set()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.entries[0]}-{case.given}")
+def test_every_case_runs(case: Case) -> None:
+    case.build(8)()
+
+
+def test_exponents_tell_linear_work_from_quadratic_work() -> None:
+    assert exponent(2.0, 16.0, 3) == 1
+    assert exponent(2.0, 128.0, 3) == 2
+
+
+def test_what_grows_too_much_must_be_explained() -> None:
+    linear = Case(("loads",), "", lambda _: int, 1, "")
+    assert Growth(linear, 1, 8, BOUND, BOUND, 1.0).is_explained
+    assert not Growth(linear, 1, 8, BOUND + 0.01, 1.0, 1.0).is_explained
+    assert not Growth(linear, 1, 8, 1.0, BOUND + 0.01, 1.0).is_explained
+    reason = Case(("loads",), "text", lambda _: int, 1, "because")
+    assert Growth(reason, 1, 8, 2.0, 2.0, 1.0).is_explained
+    assert "1. because" in page([Growth(reason, 1, 8, 2.0, 2.0, 1.0)])
