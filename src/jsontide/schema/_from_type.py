@@ -21,13 +21,10 @@ from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._from_json_schema import ATTRIBUTES, BEFORE, CHECK, EXTRA
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
-from jsontide.schema._validator import Model, Problem, Validated, path_in
+from jsontide.schema._pydantic_errors import problems_of
+from jsontide.schema._validator import Model, Problem, Validated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pydantic_core import ErrorDetails
-
     from jsontide.schema._keywords import Schema
 
 CoreSchema = dict[str, Any]
@@ -52,19 +49,6 @@ _OF_SCALARS: Final = frozenset(
 _OBJECTS: Final = frozenset({"model-fields", "dataclass-args", "typed-dict"})
 _SCOPES: Final = frozenset({"model", "dataclass", "typed-dict"})
 
-_REASONS: Final = {
-    "missing": MismatchReason.MISSING_KEY,
-    "missing_keyword_only_argument": MismatchReason.MISSING_KEY,
-    "extra_forbidden": MismatchReason.UNKNOWN_KEY,
-    "unexpected_keyword_argument": MismatchReason.UNKNOWN_KEY,
-    "literal_error": MismatchReason.NOT_A_MEMBER,
-    "enum": MismatchReason.NOT_A_MEMBER,
-    "union_tag_invalid": MismatchReason.NO_BRANCH,
-    "union_tag_not_found": MismatchReason.NO_BRANCH,
-    "too_short": MismatchReason.WRONG_LENGTH,
-    "too_long": MismatchReason.WRONG_LENGTH,
-}
-
 
 class TypeValidator(Generic[Model]):
     """Has the last word on a document whose schema is a type."""
@@ -80,7 +64,7 @@ class TypeValidator(Generic[Model]):
         try:
             return Validated(self._adapter.validate_json(text))
         except ValidationError as error:
-            return Validated(MISSING, _problems(error, value))
+            return Validated(MISSING, problems_of(error, value))
 
 
 @dataclass
@@ -102,7 +86,7 @@ class FieldCheck:
         try:
             self.validator.validate_json(_part_as_text(value))
         except ValidationError as error:
-            return _problems(error, value)
+            return problems_of(error, value)
         except RecursionError:  # the end will tell
             return ()
         return ()
@@ -266,34 +250,3 @@ def _as_text(value: JsonValue) -> str | bytes:
 def _written(value: JsonValue) -> str:
     # pydantic reads a number as a float, whatever the field is.
     return json.dumps(value, default=float)
-
-
-def _problems(error: ValidationError, value: JsonValue) -> tuple[Problem, ...]:
-    details = error.errors(include_url=False, include_context=False, include_input=False)
-    return tuple(_problem(each, value) for each in details)
-
-
-def _problem(error: ErrorDetails, value: JsonValue) -> Problem:
-    reason = _REASONS.get(error["type"])
-    if reason is None:
-        reason = MismatchReason.WRONG_TYPE if error["type"].endswith("_type") else MismatchReason.INVALID
-    path = path_in(value, tuple(error["loc"]))
-    return Problem(path, reason, _expected(error["msg"]), of_branch=len(path) < len(error["loc"]))
-
-
-def _expected(message: str) -> str:
-    """Turn a sentence about the input into what was expected."""
-    for start, wanted in _SENTENCES.items():
-        if message.startswith(start):
-            return wanted + message.removeprefix(start)
-    return f"a valid value ({message})"
-
-
-_SENTENCES: Final[Mapping[str, str]] = {
-    "Input should be ": "",
-    "Field required": "a value",
-    "String should ": "a string that should ",
-    "List should ": "an array that should ",
-    "Dictionary should ": "an object that should ",
-    "Extra inputs are not permitted": "no other keys",
-}
