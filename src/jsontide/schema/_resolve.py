@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from jsontide.schema._compile import Policies
+    from jsontide.schema._source import Adapter
     from jsontide.schema._validator import Problem
 
 Model = TypeVar("Model")
@@ -82,6 +83,14 @@ def from_json_ast(
 ) -> Resolution[JsonValue]: ...
 @overload
 def from_json_ast(
+    schema: Adapter[Model],
+    state: ParserState,
+    cache: ResolutionCache | None = None,
+    *,
+    policies: Policies | None = None,
+) -> Resolution[Model]: ...
+@overload
+def from_json_ast(
     schema: object,
     state: ParserState,
     cache: ResolutionCache | None = None,
@@ -97,7 +106,7 @@ def from_json_ast(
 ) -> Resolution[Any]:
     """Return what may be shown of a parser state by a schema.
 
-    `schema` is a JSON Schema as a `dict`, or whatever pydantic's `TypeAdapter` takes: models, dataclasses, ...
+    `schema` is a JSON Schema as a `dict`, a pydantic `TypeAdapter`, or any type that one takes: a model, ...
     `cache` is that of the resolution before; it saves work and keeps identities, and changes nothing else.
     `policies` maps path patterns to `Stream()`, `Done()` or `Gate()`, for schemas that cannot be edited.
 

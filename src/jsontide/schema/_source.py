@@ -6,9 +6,19 @@ then calls it with what the stream says.
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
+from typing import Final, NoReturn, Protocol, TypeVar
 
 from jsontide.schema._mismatch import UnsupportedSchemaError
+
+Model_co = TypeVar("Model_co", covariant=True)
+
+
+class Adapter(Protocol[Model_co]):
+    """A pydantic `TypeAdapter`, for type checkers, which may not find pydantic."""
+
+    def validate_json(self, data: str | bytes | bytearray, /) -> Model_co:
+        """Return the instance."""
+
 
 _TYPING: Final = frozenset({"types", "typing", "typing_extensions"})
 """The modules whose objects stand for types: `list[int]`, `Literal["a"]`, a `NewType`; some of them can be called."""
