@@ -212,7 +212,7 @@ def ways_in(schema: Any) -> list[Callable[[], object]]:
 def test_what_can_be_called_is_no_schema_and_is_never_called(name: str) -> None:
     CALLS.clear()
     for enter in ways_in({**DIRECT, **NESTED}[name]):
-        with pytest.raises(UnsupportedSchemaError, match=r"not something to call .*described by a type"):
+        with pytest.raises(UnsupportedSchemaError, match=r"not something to call .*describe its arguments by a type"):
             enter()
     assert not CALLS
 

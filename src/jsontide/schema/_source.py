@@ -35,7 +35,5 @@ def check_source(source: object) -> None:
 def refuse_call(function: object) -> NoReturn:
     """Say what to write instead of something that can be called."""
     name = getattr(function, "__qualname__", None) or f"an instance of {type(function).__name__}"
-    problem = (
-        f"a schema must be a type or a dict, not something to call ({name}); its arguments are described by a type"
-    )
+    problem = f"a schema must be a type or a dict, not something to call ({name}); describe its arguments by a type"
     raise UnsupportedSchemaError(problem)
