@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from jsontide.schema._readings import Values
     from jsontide.schema._shapes import Length, Shape
     from jsontide.schema._show import Showing
+    from jsontide.schema._validator import Problem
     from jsontide.tree import ParserState
     from jsontide.tree._log import Log, OpenScalar
 
@@ -282,15 +283,21 @@ class Trace:
         form, ladder = reading.form, self.ladder
         lacks = [] if form.is_changed_before else _lacks(form, value)
         found = [ladder.mismatch(path, refusal, level.start) for path, refusal in lacks]
-        if form.check is not None:
+        problems = () if form.check is None else form.check.problems(value)
+        if problems:
             told = [*ladder.told_inside(), *(path for path, _ in lacks)]
-            problems = form.check.problems(value)
-            own = [each for each in problems if not each.path and each.reason is MismatchReason.INVALID]
-            new = [*unreported((each for each in problems if each not in own), told), *own]
-            for problem, start, there in placed(new, log, level.node_id, value, keeps_first=self.keeps_first):
+            for problem, start, there in placed(
+                _new_ones(problems, told), log, level.node_id, value, keeps_first=self.keeps_first
+            ):
                 refusal = Refusal(0, problem.reason, problem.expected, there)
                 found.append(ladder.mismatch(problem.path, refusal, start))
         return [Failure(0, reading, mismatch) for mismatch in found]
+
+
+def _new_ones(problems: tuple[Problem, ...], told: list[Path]) -> list[Problem]:
+    """Leave out what was told before; a rule of the container itself nobody else can have told."""
+    own = [each for each in problems if not each.path and each.reason is MismatchReason.INVALID]
+    return [*unreported([each for each in problems if each not in own], told), *own]
 
 
 def _lacks(form: Form, value: Values) -> list[tuple[Path, Refusal]]:
