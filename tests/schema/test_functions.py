@@ -3,10 +3,13 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from random import Random
 from types import GenericAlias
 from typing import Annotated, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -14,6 +17,7 @@ from pydantic import (
     Field,
     PlainValidator,
     RootModel,
+    TypeAdapter,
     ValidationInfo,
     WrapValidator,
     field_validator,
@@ -27,6 +31,7 @@ from tests.cuts import fed, singles, whole
 from tests.meters import interpreted, opcodes
 from tests.oracles import line_and_column
 from tests.schema.resolving import resolutions
+from tests.strategies import examples, randoms, some_value, spell
 
 
 class Plain(BaseModel):
@@ -225,6 +230,17 @@ def test_functions_that_change_nothing_change_no_mismatch(name: str, nested: Any
             assert told(found) == told(expected)
             for error in found.errors:
                 assert (error.line, error.column) == line_and_column(document, error.index)
+
+
+@examples(4)
+@given(st.sampled_from(sorted(SAME)), st.sampled_from([each[1] for each in nestings()]), randoms)
+def test_functions_that_change_nothing_change_no_mismatch_of_any_document(
+    name: str, nested: Any, random: Random
+) -> None:
+    schema = TypeAdapter(nested(Plain)).json_schema()
+    text = spell(some_value(schema, schema, random, random.choice((0.1, 0.4))), random) + "\n"
+    expected = from_json_ast(nested(Plain), fed(whole(text)))
+    assert told(resolutions(nested(SAME[name]), singles(text))[-1]) == told(expected)
 
 
 @pytest.mark.parametrize("wrong", WRONG)

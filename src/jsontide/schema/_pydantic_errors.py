@@ -27,6 +27,7 @@ _REASONS: Final = {
     "literal_error": MismatchReason.NOT_A_MEMBER,
     "enum": MismatchReason.NOT_A_MEMBER,
     "int_parsing": MismatchReason.WRONG_TYPE,
+    "int_parsing_size": MismatchReason.WRONG_TYPE,
     "int_from_float": MismatchReason.WRONG_TYPE,
     "float_parsing": MismatchReason.WRONG_TYPE,
     "bool_parsing": MismatchReason.WRONG_TYPE,
