@@ -17,14 +17,17 @@ from jsontide import (
     MISSING,
     Done,
     JsonStreamError,
+    Missing,
     Partial,
     SchemaError,
     astream_model,
     from_json_ast,
     stream_model,
 )
+from jsontide.schema import ArrayView, ObjectView
 from tests.cuts import Chunks, every, fed, singles, whole
 from tests.relations import grows, same
+from tests.schema.kinds import Everything
 from tests.strategies import cut, examples
 
 
@@ -156,14 +159,39 @@ def test_attributes_are_those_of_the_model_and_missing_before_they_come() -> Non
     assert list(trip.days[0]) == ["title", "distance"]
 
 
-def test_type_checkers_follow_what_is_so_far() -> None:
-    """mypy checks this file too: without `so_far` the last lines would not pass."""
-    first = next(stream_model(['{"city": "Porto", "days": [{"title": "Arr'], Itinerary))
-    assert isinstance(first, Partial)
-    trip: Itinerary = first.so_far
-    title: str = trip.days[0].title
-    assert (title.upper(), trip.city.lower()) == ("ARR", "porto")
-    assert type(trip) is not Itinerary
+def seen_in(shown: Any) -> Iterator[Any]:
+    """Everything that a partial shows, at every place."""
+    yield shown
+    if isinstance(shown, ObjectView):
+        for key in shown:
+            yield from seen_in(shown[key])
+    elif isinstance(shown, ArrayView):
+        for each in shown:
+            yield from seen_in(each)
+
+
+def test_what_a_partial_shows_is_json_so_far_or_missing_as_type_checkers_are_told() -> None:
+    text = (
+        '{"title": "a", "mood": "calm", "level": 2, "pair": ["1", "b"], "seen": [1], "when": "2026-01-02T03:04:05Z", '
+        '"day": "2026-01-02", "pet": {"kind": "cat"}, "who": "00000000-0000-0000-0000-000000000000"}'
+    )
+    kinds = (ObjectView, ArrayView, str, int, float, bool, Missing, type(None))
+    *partials, last = taken(singles(text), Everything)[0]
+    for partial in partials:
+        assert all(type(each) in kinds for each in seen_in(partial.so_far))
+        assert (partial.when, partial.mood) == (partial.resolution.value.get("when", MISSING), partial["mood"])
+    assert (partials[-1].when, partials[-1].mood, partials[-1].pair[0]) == ("2026-01-02T03:04:05Z", "calm", 1)
+    assert (last.when.year, last.mood.value) == (2026, "calm")
+
+
+def test_a_pattern_finds_what_has_come() -> None:
+    def first_title(text: str) -> Any:
+        match partial_of(text).days:
+            case [ObjectView(title=str(title)), *_]:
+                return title
+        return None
+
+    assert [first_title(text) for text in ("{", '{"days": [{', '{"days": [{"title": "Arr')] == [None, None, "Arr"]
 
 
 def test_a_name_that_the_model_does_not_have_is_an_attribute_error() -> None:

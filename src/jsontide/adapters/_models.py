@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from jsontide._values import JsonValue
     from jsontide.schema import Done, Gate, Resolution, Stream
+    from jsontide.schema._source import Adapter
     from jsontide.tree import ParserState
 
 Model = TypeVar("Model")
@@ -37,6 +38,13 @@ def stream_model(
     *,
     policies: Mapping[str, Stream | Done | Gate] | None = None,
 ) -> Generator[Partial[JsonValue] | JsonValue]: ...
+@overload
+def stream_model(
+    chunks: Chunk | Iterable[Chunk],
+    schema: Adapter[Model],
+    *,
+    policies: Mapping[str, Stream | Done | Gate] | None = None,
+) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
@@ -81,6 +89,13 @@ def astream_model(
     *,
     policies: Mapping[str, Stream | Done | Gate] | None = None,
 ) -> AsyncGenerator[Partial[JsonValue] | JsonValue]: ...
+@overload
+def astream_model(
+    chunks: AsyncIterable[Chunk],
+    schema: Adapter[Model],
+    *,
+    policies: Mapping[str, Stream | Done | Gate] | None = None,
+) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
     chunks: AsyncIterable[Chunk],

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from jsontide.messages._document import UNKNOWN, Lens, check_lens
+from jsontide.schema._source import check_source
 from jsontide.text._choices import check_switches
 
 RESERVED: Final = "output"
@@ -31,6 +32,7 @@ class Tool:
             raise ValueError(message)
         if self.stream is not None:
             check_switches(self, "stream")
+        check_source(self.schema)
         object.__setattr__(self, "schema", _kept(self.schema))
 
     @property

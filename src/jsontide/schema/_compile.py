@@ -14,6 +14,7 @@ from jsontide.schema._keywords import AnySchema, Schema, as_schema
 from jsontide.schema._mismatch import UnsupportedSchemaError
 from jsontide.schema._override import overridden
 from jsontide.schema._policy import Done, Gate, Stream
+from jsontide.schema._source import check_source
 from jsontide.schema._validator import Model, Validator, need_package
 
 if TYPE_CHECKING:
@@ -40,11 +41,10 @@ class Compiled(Generic[Model]):
 
 
 def compiled(source: Any, policies: Policies | None) -> Compiled[Any]:  # noqa: ANN401
-    """Read a schema: a JSON Schema, or anything that pydantic's `TypeAdapter` takes."""
+    """Read a schema: a JSON Schema, a pydantic `TypeAdapter`, or any type that one takes."""
+    check_source(source)
     if isinstance(source, dict | bool):
         shape, validator = _read_json_schema(source)
-    elif isinstance(source, str):  # pydantic would run it as Python
-        raise UnsupportedSchemaError("a schema must be a type or a dict, not text; json.loads makes a dict of it")
     else:
         need_package("pydantic", "a schema that is a type")
         shape, validator = _read_type(source)

@@ -14,19 +14,27 @@ from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic
 
-from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    PydanticSchemaGenerationError,
+    PydanticUserError,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
 
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._from_json_schema import ATTRIBUTES, BEFORE, CHECK, EXTRA
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
-from jsontide.schema._validator import Model, Problem, Validated, path_in
+from jsontide.schema._pydantic_errors import problems_of
+from jsontide.schema._source import refuse_call
+from jsontide.schema._typed_dicts import with_new_typed_dicts
+from jsontide.schema._validator import Model, Problem, Validated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pydantic_core import ErrorDetails
+    from collections.abc import Iterator
 
     from jsontide.schema._keywords import Schema
 
@@ -51,19 +59,13 @@ _OF_SCALARS: Final = frozenset(
 """Settings of models that make a difference to plain scalars of the right kind."""
 _OBJECTS: Final = frozenset({"model-fields", "dataclass-args", "typed-dict"})
 _SCOPES: Final = frozenset({"model", "dataclass", "typed-dict"})
-
-_REASONS: Final = {
-    "missing": MismatchReason.MISSING_KEY,
-    "missing_keyword_only_argument": MismatchReason.MISSING_KEY,
-    "extra_forbidden": MismatchReason.UNKNOWN_KEY,
-    "unexpected_keyword_argument": MismatchReason.UNKNOWN_KEY,
-    "literal_error": MismatchReason.NOT_A_MEMBER,
-    "enum": MismatchReason.NOT_A_MEMBER,
-    "union_tag_invalid": MismatchReason.NO_BRANCH,
-    "union_tag_not_found": MismatchReason.NO_BRANCH,
-    "too_short": MismatchReason.WRONG_LENGTH,
-    "too_long": MismatchReason.WRONG_LENGTH,
-}
+_DATA: Final = frozenset(
+    (
+        *("metadata", "default", "expected", "members", "serialization", "config", "context"),
+        *("custom_error_context",),
+    )
+)
+"""What a core schema holds beside other schemas."""
 
 
 class TypeValidator(Generic[Model]):
@@ -80,7 +82,7 @@ class TypeValidator(Generic[Model]):
         try:
             return Validated(self._adapter.validate_json(text))
         except ValidationError as error:
-            return Validated(MISSING, _problems(error, value))
+            return Validated(MISSING, problems_of(error, value))
 
 
 @dataclass
@@ -102,7 +104,7 @@ class FieldCheck:
         try:
             self.validator.validate_json(_part_as_text(value))
         except ValidationError as error:
-            return _problems(error, value)
+            return problems_of(error, value)
         except RecursionError:  # the end will tell
             return ()
         return ()
@@ -173,19 +175,53 @@ def schema_of_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[A
         problem = f"a schema must be a type, not an instance of {type(source).__name__}"
         raise UnsupportedSchemaError(problem)
     try:
-        adapter: TypeAdapter[Any] = TypeAdapter(source)
+        adapter: TypeAdapter[Any] = (
+            source if isinstance(source, TypeAdapter) else TypeAdapter(with_new_typed_dicts(source))
+        )
         generators: list[Generator] = []
 
         class Noted(Generator):
             def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
                 super().__init__(*args, **options)
+                self._configs = [_config_of(adapter)]
                 generators.append(self)
 
         written = adapter.json_schema(schema_generator=Noted)
     except (PydanticUserError, PydanticSchemaGenerationError) as error:
         problem = f"pydantic writes no JSON Schema for {source!r}: {error.message}"
         raise UnsupportedSchemaError(problem) from error
+    for function in _called_by(adapter.core_schema):
+        refuse_call(function)
     return written, generators[0].found, adapter
+
+
+def _called_by(core: Any) -> Iterator[object]:  # noqa: ANN401
+    """Yield what pydantic calls with a value for its arguments: of a function it takes the signature for a schema.
+
+    Classes are called too, to make an instance of a named tuple.
+    """
+    todo, seen = [core], set[int]()
+    while todo:
+        part = todo.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, dict):
+            kind = part.get("type")
+            if kind == "call" and not isinstance(part["function"], type):
+                yield part["function"]
+            is_schema = isinstance(kind, str)  # and not fields by their names
+            todo += [inner for key, inner in part.items() if not (is_schema and key in _DATA)]
+        elif isinstance(part, list | tuple):
+            todo += part
+
+
+def _config_of(adapter: TypeAdapter[Any]) -> Any:  # noqa: ANN401
+    """Return the settings that were passed to an adapter, as validators take them; pydantic has no word for it."""
+    if adapter._config is None:
+        return None
+    schema: Any = create_model("Settings", __config__=adapter._config).__pydantic_core_schema__
+    return schema["config"]
 
 
 def checks_of_type(found: list[FieldCheck], flat: Schema) -> tuple[FieldCheck | None, FieldCheck | None]:
@@ -266,34 +302,3 @@ def _as_text(value: JsonValue) -> str | bytes:
 def _written(value: JsonValue) -> str:
     # pydantic reads a number as a float, whatever the field is.
     return json.dumps(value, default=float)
-
-
-def _problems(error: ValidationError, value: JsonValue) -> tuple[Problem, ...]:
-    details = error.errors(include_url=False, include_context=False, include_input=False)
-    return tuple(_problem(each, value) for each in details)
-
-
-def _problem(error: ErrorDetails, value: JsonValue) -> Problem:
-    reason = _REASONS.get(error["type"])
-    if reason is None:
-        reason = MismatchReason.WRONG_TYPE if error["type"].endswith("_type") else MismatchReason.INVALID
-    path = path_in(value, tuple(error["loc"]))
-    return Problem(path, reason, _expected(error["msg"]), of_branch=len(path) < len(error["loc"]))
-
-
-def _expected(message: str) -> str:
-    """Turn a sentence about the input into what was expected."""
-    for start, wanted in _SENTENCES.items():
-        if message.startswith(start):
-            return wanted + message.removeprefix(start)
-    return f"a valid value ({message})"
-
-
-_SENTENCES: Final[Mapping[str, str]] = {
-    "Input should be ": "",
-    "Field required": "a value",
-    "String should ": "a string that should ",
-    "List should ": "an array that should ",
-    "Dictionary should ": "an object that should ",
-    "Extra inputs are not permitted": "no other keys",
-}

@@ -90,7 +90,13 @@ class Ladder:
         self.is_stale = True
         self.steady = 1
 
+    def told_inside(self) -> list[Path]:
+        """Return the places in the innermost container of which something was said, as seen from there."""
+        depth = len(self.levels) - 2  # that of the document and that of the root have no place in a path
+        return [error.path[depth:] for error in self.errors[self.levels[-1].told :]]
+
     def push(self, level: Level) -> None:
+        level.told = len(self.errors)
         self.levels.append(level)
         self.is_stale = True
 

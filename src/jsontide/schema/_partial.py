@@ -1,13 +1,15 @@
 """A resolution in, what people write code against out: attributes, items, and whether each of them is complete.
 
 What a partial gives out is never an instance of the final type: nothing that was cut off can be taken for the whole.
+Type checkers are told the same: whatever is asked for is a JSON value so far, or `MISSING`, and never yet what the type
+will make of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeAlias, TypeVar, cast, overload
 
 from jsontide._pattern import Item, Key, parse_pattern
 from jsontide._values import MISSING
@@ -16,12 +18,17 @@ from jsontide.schema._status import Status
 from jsontide.tree import node_at
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from jsontide._path import Path, Segment
     from jsontide._values import JsonValue, Missing
     from jsontide.schema._mismatch import SchemaMismatch
     from jsontide.schema._resolution import Resolution
 
 Model = TypeVar("Model")
+
+PartialValue: TypeAlias = "ObjectView | ArrayView | str | int | float | Decimal | bool | Missing | None"
+"""What a partial shows at one place: JSON, as far as it has come."""
 
 _OWN: Final = frozenset({"resolution", "_forms", "_members", "__setstate__", "__deepcopy__", "__copy__"})
 """What `copy` and `pickle` ask for before an object has its attributes."""
@@ -32,7 +39,7 @@ class Partial(Generic[Model]):
     """How far a document has come, seen as what it will be.
 
     Attributes and items are those of the type; what has not arrived is `MISSING`, which is falsy.
-    Type checkers follow `so_far`, which says that it is the type itself.
+    What they are is JSON: a string for a `datetime`, until the instance comes.
     """
 
     __slots__ = ("resolution",)
@@ -41,9 +48,9 @@ class Partial(Generic[Model]):
         self.resolution = resolution
 
     @property
-    def so_far(self) -> Model:
-        """The same attributes, as type checkers know them; a scalar at the root is the value itself."""
-        return cast("Model", _seen(self.resolution.value, self._forms))
+    def so_far(self) -> PartialValue:
+        """What is shown: an object or an array by its view, a scalar as it is, `MISSING` while nothing is."""
+        return _seen(self.resolution.value, self._forms)
 
     @property
     def errors(self) -> tuple[SchemaMismatch, ...]:
@@ -59,18 +66,18 @@ class Partial(Generic[Model]):
         # Defaults have no node: they are shown at the end, and then nothing changes any more.
         return self.resolution.status is Status.FINAL if node is None else node.closed
 
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name: str) -> PartialValue:
         if name in _OWN:
             raise AttributeError(name)
-        return getattr(self.so_far, name)
+        return cast("PartialValue", getattr(self.so_far, name))
 
-    def __getitem__(self, segment: Segment) -> object:
+    def __getitem__(self, segment: Segment) -> PartialValue:
         return cast("ObjectView", self.so_far)[cast("str", segment)]
 
     def __contains__(self, segment: object) -> bool:
         return segment in self._items
 
-    def __iter__(self) -> Iterator[object]:
+    def __iter__(self) -> Iterator[PartialValue]:
         return iter(self._items)
 
     def __repr__(self) -> str:
@@ -108,7 +115,7 @@ class ObjectView:
         self._members = members
         self._forms = forms
 
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name: str) -> PartialValue:
         if name in _OWN:
             raise AttributeError(name)
         key = _key_of(self._forms, name, self._members)
@@ -117,7 +124,7 @@ class ObjectView:
             raise AttributeError(message)
         return self[key]
 
-    def __getitem__(self, key: str) -> object:
+    def __getitem__(self, key: str) -> PartialValue:
         return _seen(self._members.get(key, MISSING), _inner_forms(self._forms, key))
 
     def __contains__(self, key: object) -> bool:
@@ -147,7 +154,7 @@ class ObjectView:
         return f"<so far: {self._members!r}>"
 
 
-class ArrayView(Sequence[object]):
+class ArrayView(Sequence["PartialValue"]):
     """An array so far."""
 
     __slots__ = ("_forms", "_items")
@@ -160,10 +167,10 @@ class ArrayView(Sequence[object]):
         return len(self._items)
 
     @overload
-    def __getitem__(self, index: int) -> object: ...
+    def __getitem__(self, index: int) -> PartialValue: ...
     @overload
-    def __getitem__(self, index: slice) -> list[object]: ...
-    def __getitem__(self, index: int | slice) -> object:
+    def __getitem__(self, index: slice) -> list[PartialValue]: ...
+    def __getitem__(self, index: int | slice) -> PartialValue | list[PartialValue]:
         places = range(len(self._items))[index]
         if isinstance(places, int):
             return _seen(self._items[places], _inner_forms(self._forms, places))
@@ -187,7 +194,7 @@ class ArrayView(Sequence[object]):
         return f"<so far: {self._items!r}>"
 
 
-def _seen(value: JsonValue | Missing, forms: tuple[Form, ...]) -> object:
+def _seen(value: JsonValue | Missing, forms: tuple[Form, ...]) -> PartialValue:
     if isinstance(value, dict):
         return ObjectView(value, forms)
     if isinstance(value, list):

@@ -118,7 +118,7 @@ class Group:
 class Level:
     """An open container."""
 
-    __slots__ = ("count", "groups", "node_id", "old", "readings", "seen", "segment", "start")
+    __slots__ = ("count", "groups", "node_id", "old", "readings", "seen", "segment", "start", "told")
 
     def __init__(self, node_id: int, segment: Segment, start: int, groups: list[Group]) -> None:
         self.node_id = node_id
@@ -127,6 +127,7 @@ class Level:
         self.groups = groups
         self.readings = groups[0].alive if len(groups) == 1 else self.left()
         self.count = 0  # children so far
+        self.told = 0  # mismatches that were told before it opened
         self.seen: set[str] | None = None  # their keys, where only the first of equal ones counts
         self.old: Values = None  # how an earlier resolution showed it, where that is followed again
 

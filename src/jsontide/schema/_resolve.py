@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, overload
 
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._compile import Compiled, compiled
-from jsontide.schema._keywords import short
 from jsontide.schema._mismatch import SchemaMismatch
+from jsontide.schema._places import placed, unreported
 from jsontide.schema._resolution import Resolution, ResolutionCache
 from jsontide.schema._status import Status
 from jsontide.schema._trace import Trace
-from jsontide.tree import Node, ParserState, node_at
-from jsontide.tree._log import check_floats, goes_on_from, has_decimals, is_still_at, log_of, position_of
+from jsontide.tree import ParserState
+from jsontide.tree._log import check_floats, goes_on_from, has_decimals, is_still_at, keeps_first, log_of, position_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from jsontide.schema._compile import Policies
+    from jsontide.schema._source import Adapter
     from jsontide.schema._validator import Problem
 
 Model = TypeVar("Model")
@@ -82,6 +83,14 @@ def from_json_ast(
 ) -> Resolution[JsonValue]: ...
 @overload
 def from_json_ast(
+    schema: Adapter[Model],
+    state: ParserState,
+    cache: ResolutionCache | None = None,
+    *,
+    policies: Policies | None = None,
+) -> Resolution[Model]: ...
+@overload
+def from_json_ast(
     schema: object,
     state: ParserState,
     cache: ResolutionCache | None = None,
@@ -97,7 +106,7 @@ def from_json_ast(
 ) -> Resolution[Any]:
     """Return what may be shown of a parser state by a schema.
 
-    `schema` is a JSON Schema as a `dict`, or whatever pydantic's `TypeAdapter` takes: models, dataclasses, ...
+    `schema` is a JSON Schema as a `dict`, a pydantic `TypeAdapter`, or any type that one takes: a model, ...
     `cache` is that of the resolution before; it saves work and keeps identities, and changes nothing else.
     `policies` maps path patterns to `Stream()`, `Done()` or `Gate()`, for schemas that cannot be edited.
 
@@ -182,7 +191,7 @@ def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> 
     validated = outcome.plan.validator.validated(cast("JsonValue", state.value), has_decimals=has_decimals(state))
     is_agreed = outcome.status is not Status.MISMATCH and not outcome.trace.ladder.has_doubts
     if validated.problems or not (is_agreed or validated.is_sure):
-        outcome.open_errors = _unreported(validated.problems, resolution)
+        outcome.open_errors = _last_word(validated.problems, resolution)
         outcome.status = Status.MISMATCH
         return
     resolution.value = outcome.trace.ladder.document.final()[0] if is_agreed else state.value
@@ -192,32 +201,13 @@ def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> 
     outcome.open_errors = []
 
 
-def _unreported(problems: tuple[Problem, ...], resolution: Resolution[Model]) -> list[SchemaMismatch]:
+def _last_word(problems: tuple[Problem, ...], resolution: Resolution[Model]) -> list[SchemaMismatch]:
     """Return what the validator says of places that nothing was said of before."""
-    told = {error.path for error in resolution.errors}
-    around = {path[:length] for path in told for length in range(len(path))}
+    state = resolution._state
+    value = cast("JsonValue", state.value)
+    new = unreported(problems, [error.path for error in resolution.errors])
     found: list[SchemaMismatch] = []
-    for problem in problems:
-        path = problem.path
-        if told and problem.of_branch:
-            continue
-        if path not in around and not any(path[:length] in told for length in range(len(path) + 1)):
-            found.append(_placed(problem, resolution._state))
+    for problem, start, there in placed(new, log_of(state), 0, value, keeps_first=keeps_first(state)):
+        line, column = position_of(state, start)
+        found.append(SchemaMismatch(problem.path, problem.reason, problem.expected, there, start, line, column))
     return found
-
-
-def _brief(node: Node) -> str:
-    """Say what is there; of a container, which may be deep, only its kind."""
-    if node.type in ("array", "object"):
-        return f"an {node.type}"
-    return short(node.resolved_value)
-
-
-def _placed(problem: Problem, state: ParserState) -> SchemaMismatch:
-    """Find where in the text a problem is: at its value, or at the container around if there is none."""
-    node = node_at(state, problem.path)
-    found = "nothing" if node is None else _brief(node)
-    around = node or node_at(state, problem.path[:-1])
-    start = 0 if around is None else log_of(state).starts[around.id] - (around.type == "string")
-    line, column = position_of(state, start)
-    return SchemaMismatch(problem.path, problem.reason, problem.expected, found, start, line, column)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from jsontide._values import MISSING
 from jsontide.schema._ladder import Failure, Ladder
 from jsontide.schema._mismatch import MismatchReason
+from jsontide.schema._places import placed, unreported
 from jsontide.schema._readings import Group, Level, Reading
 from jsontide.schema._shapes import ArrayForm, EnumForm, Form, ObjectForm, is_same_json
 from jsontide.schema._show import Picture, begin_showing, is_same_value, restored_showing
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from jsontide.schema._readings import Values
     from jsontide.schema._shapes import Length, Shape
     from jsontide.schema._show import Showing
+    from jsontide.schema._validator import Problem
     from jsontide.tree import ParserState
     from jsontide.tree._log import Log, OpenScalar
 
@@ -259,7 +261,7 @@ class Trace:
         failures: list[Failure] = []
         for reading in level.readings:
             if not reading.form.is_met_by(value):
-                failures += self._finish(level, reading, value)
+                failures += self._finish(level, reading, value, log)
         if failures:
             ladder.fail(failures)
         ladder.pop()
@@ -276,16 +278,26 @@ class Trace:
                 ladder.upset()
             around.store(level.segment, best.values, best.final())
 
-    def _finish(self, level: Level, reading: Reading, value: Values) -> list[Failure]:
+    def _finish(self, level: Level, reading: Reading, value: Values, log: Log) -> list[Failure]:
         """Say what is wrong with a container that closes."""
-        form = reading.form
-        found = [] if form.is_changed_before else _lacks(form, value)
-        if form.check is not None:
-            found += [
-                (problem.path, Refusal(0, problem.reason, problem.expected, _container_name(value)))
-                for problem in form.check.problems(value)
-            ]
-        return [Failure(0, reading, self.ladder.mismatch(path, refusal, level.start)) for path, refusal in found]
+        form, ladder = reading.form, self.ladder
+        lacks = [] if form.is_changed_before else _lacks(form, value)
+        found = [ladder.mismatch(path, refusal, level.start) for path, refusal in lacks]
+        problems = () if form.check is None else form.check.problems(value)
+        if problems:
+            told = [*ladder.told_inside(), *(path for path, _ in lacks)]
+            for problem, start, there in placed(
+                _new_ones(problems, told), log, level.node_id, value, keeps_first=self.keeps_first
+            ):
+                refusal = Refusal(0, problem.reason, problem.expected, there)
+                found.append(ladder.mismatch(problem.path, refusal, start))
+        return [Failure(0, reading, mismatch) for mismatch in found]
+
+
+def _new_ones(problems: tuple[Problem, ...], told: list[Path]) -> list[Problem]:
+    """Leave out what was told before; a rule of the container itself nobody else can have told."""
+    own = [each for each in problems if not each.path and each.reason is MismatchReason.INVALID]
+    return [*unreported([each for each in problems if each not in own], told), *own]
 
 
 def _lacks(form: Form, value: Values) -> list[tuple[Path, Refusal]]:

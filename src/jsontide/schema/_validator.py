@@ -25,8 +25,6 @@ class Problem:
     path: Path
     reason: MismatchReason
     expected: str
-    of_branch: bool = False
-    """It is what one branch of a union says, and others may say otherwise."""
 
 
 class Check(Protocol):
@@ -67,19 +65,18 @@ def need_package(name: str, purpose: str) -> None:
 
 
 def path_in(value: JsonValue, location: tuple[Segment, ...]) -> Path:
-    """Return the path of a validator's location: what is not in the document names a branch, or what is missing."""
+    """Return the path of a validator's location: what is not in the document names a branch."""
     path: list[Segment] = []
-    for number, segment in enumerate(location):
-        inner = _child(value, segment)
+    for segment in location:
+        inner = child_of(value, segment)
         if inner is not MISSING:
             path.append(segment)
             value = inner
-        elif number == len(location) - 1 and isinstance(segment, str) and isinstance(value, dict):
-            path.append(segment)
     return tuple(path)
 
 
-def _child(value: JsonValue, segment: Segment) -> JsonValue | Missing:
+def child_of(value: JsonValue | Missing, segment: Segment) -> JsonValue | Missing:
+    """Return a member or an item, `MISSING` where there is none."""
     if isinstance(value, dict) and isinstance(segment, str):
         return value.get(segment, MISSING)
     if isinstance(value, list) and isinstance(segment, int) and 0 <= segment < len(value):

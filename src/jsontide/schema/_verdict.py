@@ -117,7 +117,9 @@ def _refusal(shape: Shape, kind: Kind, value: JsonValue, problem: str) -> Refusa
         return _by_prefix(shape, offsets, text)
     last = [form for form, offset in zip(shape.forms, offsets, strict=True) if offset == latest]
     if len(last) > 1:
-        return Refusal(latest, MismatchReason.NO_BRANCH, shape.expected, short(value))
+        is_of_their_kind = any(kind in form.kinds for form in last)
+        reason = MismatchReason.NO_BRANCH if is_of_their_kind else MismatchReason.WRONG_TYPE
+        return Refusal(latest, reason, shape.expected, short(value))
     form = last[0]
     if kind not in form.kinds or (not problem and not isinstance(form, EnumForm)):
         return Refusal(latest, MismatchReason.WRONG_TYPE, form.expected, short(value))

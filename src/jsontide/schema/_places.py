@@ -1,0 +1,95 @@
+"""What a validator refuses in, where in the text that stands and what is there out.
+
+A validator names places by path; the log knows where each node begins.
+Rule: whatever the number of problems, the nodes of the value are gone through once.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsontide._values import MISSING
+from jsontide.schema._keywords import short
+from jsontide.schema._validator import Problem, child_of
+from jsontide.tree._containers import Container
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from jsontide._path import Path, Segment
+    from jsontide._values import JsonValue, Missing
+    from jsontide.tree._log import Log
+
+_Wanted = dict[Any, Any]
+"""The children to look for, by key or index, and for each of them what to look for in it."""
+
+
+class Placed(NamedTuple):
+    """A problem, where its value begins, and what that is; of what is missing, where the container around begins."""
+
+    problem: Problem
+    start: int
+    found: str
+
+
+def unreported(problems: Iterable[Problem], told: Iterable[Path]) -> list[Problem]:
+    """Return what a validator says of places that nothing was said of before; `told` are paths in the same value."""
+    paths = set(told)
+    around = {path[:length] for path in paths for length in range(len(path))}
+    return [
+        problem
+        for problem in problems
+        if problem.path not in around
+        and not any(problem.path[:length] in paths for length in range(len(problem.path) + 1))
+    ]
+
+
+def placed(problems: list[Problem], log: Log, node_id: int, value: JsonValue, *, keeps_first: bool) -> list[Placed]:
+    """Find the problems of a closed value, whose node is given, in the text."""
+    if not problems:
+        return []
+    starts = _starts([problem.path for problem in problems], log, node_id, keeps_first=keeps_first)
+    return [_found(problem, starts, value) for problem in problems]
+
+
+def _found(problem: Problem, starts: dict[Path, int], value: JsonValue) -> Placed:
+    path = problem.path
+    there = _at(value, path)
+    if there is MISSING:
+        path = path[:-1]
+        return Placed(problem, starts[path] - isinstance(_at(value, path), str), "nothing")
+    if isinstance(there, dict | list):  # it may be deep
+        return Placed(problem, starts[path], "an object" if isinstance(there, dict) else "an array")
+    return Placed(problem, starts[path] - isinstance(there, str), short(there))
+
+
+def _at(value: JsonValue | Missing, path: Path) -> JsonValue | Missing:
+    return reduce(child_of, path, value)
+
+
+def _starts(paths: list[Path], log: Log, node_id: int, *, keeps_first: bool) -> dict[Path, int]:
+    """Return where the values at these paths begin, and those around them."""
+    wanted: _Wanted = {}
+    for path in paths:
+        reduce(lambda names, each: names.setdefault(each, {}), path, wanted)
+    found: dict[Path, int] = {(): log.starts[node_id]}
+    open_at: dict[int, tuple[Path, _Wanted]] = {node_id: ((), wanted)}
+    counts: dict[int, int] = {}
+    for child in range(node_id + 1, log.length if isinstance(log.entries[node_id], Container) else 0):
+        owner = log.owners[child].node_id
+        if owner < node_id:  # the log goes on outside
+            break
+        if owner not in open_at:
+            continue
+        around, names = open_at[owner]
+        key = log.keys[child]
+        segment: Segment = counts.get(owner, 0) if key is None else key
+        counts[owner] = counts.get(owner, 0) + 1
+        if segment not in names:
+            continue
+        path = (*around, segment)
+        if not keeps_first or path not in found:
+            found[path] = log.starts[child]
+            open_at[child] = path, names[segment]
+    return found
