@@ -14,9 +14,7 @@ from jsontide.adapters._gemini import GEMINI_START, GeminiMemory, gemini_chunk
 from jsontide.adapters._gemini_interactions import gemini_interactions_chunk
 from jsontide.adapters._ollama import ollama_chunk
 from jsontide.adapters._openai_chat import openai_chat_chunk
-from jsontide.adapters._openai_responses import openai_responses_chunk
-from jsontide.adapters._openai_responses_text import Streamed, with_event
-from jsontide.adapters._telling import delta_chunk
+from jsontide.adapters._openai_responses import ResponsesMemory, read_responses
 from jsontide.messages import CompletionChunk
 
 
@@ -56,15 +54,14 @@ class Gemini:
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """The adapter of OpenAI Responses; it remembers what was streamed, to take what was not from what is repeated."""
+    """The adapter of OpenAI Responses."""
 
     name: str = "openai-responses"
-    streamed: Streamed = Streamed()  # noqa: RUF009 - it never changes either
+    memory: ResponsesMemory = ResponsesMemory()  # noqa: RUF009 - it never changes either
 
     def read(self, event: object) -> tuple[Responses, CompletionChunk | None]:
-        streamed, more = with_event(self.streamed, event)
-        chunk = openai_responses_chunk(event) if more is None else delta_chunk(more)
-        return (self if streamed is self.streamed else replace(self, streamed=streamed)), chunk
+        memory, chunk = read_responses(self.memory, event)
+        return (self if memory is self.memory else replace(self, memory=memory)), chunk
 
 
 _Rule: TypeAlias = tuple[Callable[[object], bool], Adapter]
@@ -78,8 +75,13 @@ def _type(event: object) -> str:
     return text(event, "type") or ""
 
 
+def _in_helper(event: object) -> object:
+    """The helper of OpenAI's SDK wraps chunks in events of its own."""
+    return field(event, "chunk") if _type(event) == "chunk" else event
+
+
 def _is_chat(event: object) -> bool:
-    inner = field(event, "chunk") if _type(event) == "chunk" else event
+    inner = _in_helper(event)
     if isinstance(field(inner, "choices"), list | tuple):
         return True
     return not _type(inner) and has(field(inner, "error"), "message")
@@ -102,6 +104,14 @@ def _is_gemini(event: object) -> bool:
     return bool(items(event, "candidates")) or has(event, "promptFeedback", "usageMetadata", "prompt_feedback")
 
 
+def _is_cohere(event: object) -> bool:
+    return _type(event).startswith(_COHERE_PARTS)
+
+
+def _is_bedrock(event: object) -> bool:
+    return has(event, *_BEDROCK_KEYS, *EXCEPTIONS)
+
+
 def _is_ollama(event: object) -> bool:
     return (has(event, "done") and has(event, "message")) or text(event, "error") is not None
 
@@ -111,9 +121,9 @@ _RULES: Final[tuple[_Rule, ...]] = (
     (_is_responses, Responses()),
     (_is_interactions, Plain("gemini-interactions", gemini_interactions_chunk)),
     (_is_anthropic, Plain("anthropic", anthropic_chunk)),
-    (lambda event: _type(event).startswith(_COHERE_PARTS), Plain("cohere", cohere_chunk)),
+    (_is_cohere, Plain("cohere", cohere_chunk)),
     (_is_gemini, Gemini()),
-    (lambda event: has(event, *_BEDROCK_KEYS, *EXCEPTIONS), Plain("bedrock", bedrock_chunk)),
+    (_is_bedrock, Plain("bedrock", bedrock_chunk)),
     (_is_ollama, Plain("ollama", ollama_chunk)),
 )
 ADAPTERS: Final = {adapter.name: adapter for _, adapter in _RULES}
