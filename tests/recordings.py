@@ -1,6 +1,7 @@
 """Recorded streams of providers, and what is in them by a reading of their own.
 
 In: the name of a recording. Out: its events, and what a person would read off them.
+Some files hold the turns of a conversation one after another; each is a recording, named for the file and its number.
 Rule: nothing here comes from `jsontide`, and nothing is merged by an algorithm: each provider's events are read as its
 documentation says, by index or block, or from the whole answer that its last event repeats.
 
@@ -19,11 +20,33 @@ import pytest
 from tests.shared_data import DATA
 
 FOLDER = DATA / "provider-streams"
-NAMES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.glob("*/*.chunks.txt"))
+FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.glob("*/*.chunks.txt"))
+BEGINNINGS = {"message_start": "message", "response.created": "response"}
+"""Events that begin a turn, and what has its id."""
+Event = dict[str, Any]
+
+
+def all_events(file: str) -> list[Event]:
+    return [json.loads(line) for line in (FOLDER / file).read_text("utf-8").split("\n") if line.strip()]
+
+
+def turns(file: str) -> list[list[Event]]:
+    found: list[list[Event]] = []
+    last = None
+    for event in all_events(file):
+        name = BEGINNINGS.get(str(event.get("type")))
+        turn = event[name]["id"] if name else last
+        if not found or turn != last:
+            found.append([])
+        last = turn
+        found[-1].append(event)
+    return found
+
+
+TURNS = {file: turns(file) for file in FILES}
+NAMES = [f"{file}#{at}" if len(told) > 1 else file for file, told in TURNS.items() for at in range(len(told))]
 
 needs_recordings = pytest.mark.skipif(not NAMES, reason=f"provider-streams not found in {DATA}; set JSONTIDE_DATA")
-
-Event = dict[str, Any]
 
 
 @dataclass
@@ -45,7 +68,8 @@ class Reading:
 
 
 def events(name: str) -> list[Event]:
-    return [json.loads(line) for line in (FOLDER / name).read_text("utf-8").split("\n") if line.strip()]
+    file, _, at = name.partition("#")
+    return [*TURNS[file][int(at or 0)]]
 
 
 def reading(name: str) -> Reading:
@@ -83,14 +107,14 @@ def chat(told: Iterable[Event]) -> Reading:
 
 
 def responses(told: list[Event]) -> Reading:
-    """From the whole answers in the last events, and not from any delta; some recordings have several turns."""
+    """From the whole answer in the last event, and not from any delta."""
     found = Reading()
-    for whole in (event["response"] for event in told if event["type"] == "response.completed"):
-        assert whole["status"] == "completed"
-        kinds = [item["type"] for item in whole["output"]]
-        found.reason = "tool_calls" if {"function_call", "custom_tool_call"} & set(kinds) else "stop"
-        for item in whole["output"]:
-            read_item(found, item)
+    (whole,) = (event["response"] for event in told if event["type"] == "response.completed")
+    assert whole["status"] == "completed"
+    kinds = [item["type"] for item in whole["output"]]
+    found.reason = "tool_calls" if {"function_call", "custom_tool_call"} & set(kinds) else "stop"
+    for item in whole["output"]:
+        read_item(found, item)
     return found
 
 

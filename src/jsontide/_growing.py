@@ -90,3 +90,10 @@ def joined(held: str, piece: str) -> tuple[str, str]:
 
 def _pair(first: str, second: str) -> str:
     return (first + second).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def without_half(text: str, held: str) -> str | None:
+    """Return a text without the half of a character that it must begin with, `None` if it begins otherwise."""
+    units = text[:1].encode("utf-16-le", "surrogatepass")
+    first, second = units[:2].decode("utf-16-le", "surrogatepass"), units[2:].decode("utf-16-le", "surrogatepass")
+    return second + text[1:] if first == held else None

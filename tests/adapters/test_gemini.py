@@ -1,19 +1,25 @@
 """Arguments that come as values at JSON paths."""
 
 import json
+import tracemalloc
+from collections.abc import Callable, Iterator
 from enum import Enum
+from functools import reduce
+from statistics import median
 from types import SimpleNamespace
 from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 
-from jsontide.adapters import gemini_chunk, stream_message
+from jsontide.adapters import ADAPTERS, Adapter, GeminiMemory, gemini_chunk, stream_message
 from jsontide.adapters._gemini_args import path_of
 from jsontide.messages import Message, Outcome
 from jsontide.testing import Recording
 from tests import strategies
+from tests.meters import Meter, heap, untraced
 from tests.relations import grows
+from tests.test_cost import SLACK, SMALL
 
 
 def part(**call: Any) -> dict[str, Any]:
@@ -131,6 +137,119 @@ def test_parts_that_do_not_fit_together_cannot_be_run(parts: list[dict[str, Any]
     for events in ([begun, *steps, part()], [begun, part(partialArgs=parts)], [at_once]):
         (call,) = messages(*events)[-1].tool_calls
         assert call.status in {Outcome.TRUNCATED, Outcome.INVALID}
+
+
+@pytest.mark.parametrize("unclear", ["true", "false", 1, 0, [], {}, "", 0.0])
+class TestAFlagThatIsNeitherYesNorNo:
+    """Nobody knows whether the rest is still to come."""
+
+    @pytest.mark.parametrize("name", ["willContinue", "will_continue"])
+    def test_of_a_call(self, unclear: object, name: str) -> None:
+        said: list[dict[str, Any]] = [
+            {"args": {"to": "Zoe"}},
+            {"partialArgs": [partial("$.to", stringValue="Zoe")]},
+            {},
+        ]
+        for more in said:
+            for end in ([], [part()], [part(args={"to": "Zoe", "all": True})]):
+                events = [part(name="pay", **more, **{name: unclear}), *end]
+                (call,) = messages(*events)[-1].tool_calls
+                assert call.status in {Outcome.TRUNCATED, Outcome.INVALID}
+
+    def test_of_a_call_that_has_begun(self, unclear: object) -> None:
+        more = part(partialArgs=[partial("$.to", stringValue="Zoe")], willContinue=unclear)
+        (call,) = messages(part(name="pay", willContinue=True), more, part())[-1].tool_calls
+        assert call.status is Outcome.TRUNCATED
+
+    @pytest.mark.parametrize(
+        "value", [{"stringValue": "x"}, {"numberValue": 1}, {"boolValue": True}, {"nullValue": None}]
+    )
+    def test_of_a_value(self, unclear: object, value: dict[str, Any]) -> None:
+        for parts in (
+            [partial("$.a", **value, willContinue=unclear)],
+            [partial("$.b", stringValue="", willContinue=True)],
+        ):
+            told = [*parts, partial("$.b", stringValue="y", willContinue=unclear)]
+            (call,) = messages(part(name="pay", partialArgs=told))[-1].tool_calls
+            assert call.status is Outcome.TRUNCATED
+
+
+def test_a_value_of_a_wrong_type_is_no_null() -> None:
+    fields = {"string_value": None, "number_value": "5", "bool_value": None, "null_value": None}
+    strange = SimpleNamespace(json_path="$.a", will_continue=None, **fields)
+    (call,) = messages(part(name="pay", partialArgs=[strange]))[-1].tool_calls
+    assert call.status is Outcome.TRUNCATED
+
+
+class Watched(list[dict[str, Any]]):
+    """Parts that are looked at one after the other; it notes what was taken from the heap for each."""
+
+    def __init__(self, parts: list[dict[str, Any]]) -> None:
+        super().__init__(parts)
+        self.costs: list[int] = []
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for one in super().__iter__():
+            before, _ = tracemalloc.get_traced_memory()
+            tracemalloc.reset_peak()
+            yield one
+            self.costs.append(tracemalloc.get_traced_memory()[1] - before)
+
+
+SHAPES: dict[str, Callable[[int], dict[str, Any]]] = {
+    "members": lambda at: partial(f"$.k{at}", numberValue=at),
+    "elements": lambda at: partial(f"$.a[{at}]", numberValue=at),
+    "objects": lambda at: partial(f"$.a[{at // 2}].k{at % 2}", stringValue="as told"),
+    "one string": lambda _: partial("$.a", stringValue="as told", willContinue=True),
+    "strings": lambda at: partial(f"$.a.k{at // 2}", stringValue="x"[at % 2 :], willContinue=not at % 2),
+}
+
+
+class TestGrowth:
+    """What a part costs does not depend on how many came before it."""
+
+    @staticmethod
+    def parts(shape: str, start: int, end: int) -> list[dict[str, Any]]:
+        return list(map(SHAPES[shape], range(start, end)))
+
+    @pytest.mark.parametrize("shape", SHAPES)
+    def test_of_many_events(self, meter: Meter, shape: str) -> None:
+        def read(adapter: Adapter, event: dict[str, Any]) -> Adapter:
+            return adapter.read(event)[0]
+
+        def cost(size: int) -> float:
+            told = [part(partialArgs=[one], willContinue=True) for one in self.parts(shape, 0, size + 20)]
+            begun = [part(name="cook", willContinue=True), *told[:size]]
+            adapter = untraced(lambda: reduce(read, begun, ADAPTERS["gemini"]))
+            costs = []
+            for event in told[size:]:
+                work, adapter = meter(lambda before=adapter, event=event: read(before, event))  # type: ignore[misc]
+                costs.append(work)
+            return median(costs)
+
+        assert cost(2_000) <= SLACK[meter] * cost(100) + SMALL[meter]
+
+    @pytest.mark.parametrize("shape", SHAPES)
+    def test_of_one_event(self, shape: str) -> None:
+        tracemalloc.start()
+        try:
+            parts = Watched(self.parts(shape, 0, 2_000))
+            ADAPTERS["gemini"].read(part(name="cook", partialArgs=parts))
+        finally:
+            tracemalloc.stop()
+        assert len(parts.costs) == len(parts)
+        early, late = median(parts.costs[100:120]), median(parts.costs[-20:])
+        assert late <= SLACK[heap] * early + SMALL[heap]
+
+    def test_an_old_memory_goes_its_own_way(self) -> None:
+        memory, _ = gemini_chunk(GeminiMemory(), part(name="cook", willContinue=True))
+        for at in range(5):
+            memory, _ = gemini_chunk(memory, part(partialArgs=[partial(f"$.k{at}", numberValue=at)], willContinue=True))
+        other, _ = gemini_chunk(memory, part(partialArgs=[partial("$.x", numberValue=1)], willContinue=True))
+        for branch, key in ((memory, "x"), (other, "y"), (memory, "y")):
+            _, chunk = gemini_chunk(branch, part(partialArgs=[partial(f"$.{key}", numberValue=2)]))
+            assert chunk is not None
+            assert chunk.choices[0].delta.tool_calls[0].arguments == f',"{key}":2}}'
 
 
 def test_a_string_that_is_closed_twice_is_closed() -> None:

@@ -341,11 +341,6 @@ class TestOpenAIResponses:
         )
         assert message.content == "aaabx"
 
-    def test_text_of_a_second_response_is_not_taken_for_the_first(self) -> None:
-        turn = [{"type": "response.created", "response": {}}, self.text("output_text.done", text="Hi. ")]
-        end = {"type": "response.completed", "response": {}}
-        assert last(*turn, end, *turn, end).content == "Hi. Hi. "
-
     def test_refusals_and_reasoning_that_were_not_streamed(self) -> None:
         end = {"type": "response.completed", "response": {}}
         refused = last(self.text("refusal.delta", delta="I "), self.text("refusal.done", refusal="I cannot."), end)

@@ -9,7 +9,7 @@ import pytest
 from jsontide.adapters import SseState, decode_sse, detect
 from jsontide.messages import CompletionChunk, MessageState, Outcome, finish_message, reduce_chunk, start_message
 from tests.cuts import cut_randomly
-from tests.recordings import NAMES, Event, Reading, events, needs_recordings, reading
+from tests.recordings import NAMES, TURNS, Event, Reading, all_events, events, needs_recordings, reading
 from tests.relations import same
 
 pytestmark = needs_recordings
@@ -76,6 +76,18 @@ class TestEveryRecording:
         state = message_of(told[: ends[0]])
         assert all(call.status is not Outcome.COMPLETE for call in state.message.tool_calls)
         assert state.outcome is Outcome.TRUNCATED
+
+
+@pytest.mark.parametrize("file", [file for file, turns in TURNS.items() if len(turns) > 1])
+def test_turns_in_one_stream_are_not_one_message(file: str) -> None:
+    state = message_of(all_events(file))
+    first = message_of(TURNS[file][0])
+    assert state.message.content == first.message.content
+    assert [call.arguments for call in state.message.tool_calls] == [
+        call.arguments for call in first.message.tool_calls
+    ]
+    assert all(call.status is not Outcome.COMPLETE for call in state.message.tool_calls)
+    assert (state.outcome, state.errors[0].source) == (Outcome.TRUNCATED, "stream")
 
 
 def is_end(event: Event) -> bool:

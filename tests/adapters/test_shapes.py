@@ -106,6 +106,18 @@ def test_nothing_raises_on_any_bytes(chunks: list[bytes]) -> None:
     assert last(chunks).outcome is not Outcome.STREAMING
 
 
+@pytest.mark.parametrize("status", [5, True, ["completed"], {}, ""])
+def test_an_interaction_whose_status_is_no_text_has_no_normal_end(status: object) -> None:
+    step = {"type": "function_call", "id": "f", "name": "pay", "arguments": {"to": "Zoe"}}
+    message = last(
+        [
+            {"event_type": "step.start", "index": 0, "step": step},
+            {"event_type": "interaction.completed", "interaction": {"status": status}},
+        ]
+    )
+    assert [call.status for call in message.tool_calls] == [Outcome.TRUNCATED]
+
+
 def check_law_nine(message: Message) -> None:
     for call in message.tool_calls:
         if call.status is Outcome.COMPLETE:

@@ -1,6 +1,7 @@
 """The shapes in which providers send tool calls, regular or not, and what they all must become."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -245,6 +246,16 @@ class TestNamedCases:
             end(),
         ]
         assert finished(chunks).message.tool_calls[0].status is Outcome.INVALID
+
+    @pytest.mark.parametrize("pieces", [['{"n":1', "0}"], ['{"n":1'], ['{"n":10'], ["1"]])
+    @pytest.mark.parametrize("whole", ["", "}", "0}", '{"n":', "2", {}, {"n": 2}])
+    def test_whole_arguments_that_do_not_begin_with_the_deltas_cannot_be_run(
+        self, pieces: list[str], whole: Any
+    ) -> None:
+        chunks = [call("", index=0, id="a", name="pay"), *(call(piece, index=0) for piece in pieces)]
+        for more in ([], [call("}", index=0)]):
+            state = finished([*chunks, call(whole, index=0, spelling="whole"), *more, end()])
+            assert [one.status for one in state.message.tool_calls] == [Outcome.INVALID]
 
     def test_cumulative_arguments_are_recognised_when_asked_for(self) -> None:
         pieces = ["", '{"ci', '{"city": "Ro', '{"city": "Ro', '{"ci', '{"city": "Rome"}', ""]

@@ -13,10 +13,9 @@ from jsontide.adapters._fields import field, has, items, text
 from jsontide.adapters._gemini import GEMINI_START, GeminiMemory, gemini_chunk
 from jsontide.adapters._gemini_interactions import gemini_interactions_chunk
 from jsontide.adapters._ollama import ollama_chunk
+from jsontide.adapters._one_message import ById, ByStart
 from jsontide.adapters._openai_chat import openai_chat_chunk
-from jsontide.adapters._openai_responses import openai_responses_chunk
-from jsontide.adapters._openai_responses_text import Streamed, with_event
-from jsontide.adapters._telling import delta_chunk
+from jsontide.adapters._openai_responses import ResponsesMemory, read_responses
 from jsontide.messages import CompletionChunk
 
 
@@ -56,15 +55,32 @@ class Gemini:
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """The adapter of OpenAI Responses; it remembers what was streamed, to take what was not from what is repeated."""
+    """The adapter of OpenAI Responses."""
 
     name: str = "openai-responses"
-    streamed: Streamed = Streamed()  # noqa: RUF009 - it never changes either
+    memory: ResponsesMemory = ResponsesMemory()  # noqa: RUF009 - it never changes either
 
     def read(self, event: object) -> tuple[Responses, CompletionChunk | None]:
-        streamed, more = with_event(self.streamed, event)
-        chunk = openai_responses_chunk(event) if more is None else delta_chunk(more)
-        return (self if streamed is self.streamed else replace(self, streamed=streamed)), chunk
+        memory, chunk = read_responses(self.memory, event)
+        return (self if memory is self.memory else replace(self, memory=memory)), chunk
+
+
+@dataclass(frozen=True, slots=True)
+class OneMessage:
+    """An adapter whose stream fails where another message begins in it."""
+
+    inner: Adapter
+    watch: ByStart | ById
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    def read(self, event: object) -> tuple[OneMessage, CompletionChunk | None]:
+        inner, chunk = self.inner.read(event)
+        watch, chunk = self.watch.check(event, chunk)
+        is_same = inner is self.inner and watch is self.watch
+        return (self if is_same else OneMessage(inner, watch)), chunk
 
 
 _Rule: TypeAlias = tuple[Callable[[object], bool], Adapter]
@@ -78,8 +94,13 @@ def _type(event: object) -> str:
     return text(event, "type") or ""
 
 
+def _in_helper(event: object) -> object:
+    """The helper of OpenAI's SDK wraps chunks in events of its own."""
+    return field(event, "chunk") if _type(event) == "chunk" else event
+
+
 def _is_chat(event: object) -> bool:
-    inner = field(event, "chunk") if _type(event) == "chunk" else event
+    inner = _in_helper(event)
     if isinstance(field(inner, "choices"), list | tuple):
         return True
     return not _type(inner) and has(field(inner, "error"), "message")
@@ -102,18 +123,55 @@ def _is_gemini(event: object) -> bool:
     return bool(items(event, "candidates")) or has(event, "promptFeedback", "usageMetadata", "prompt_feedback")
 
 
+def _is_cohere(event: object) -> bool:
+    return _type(event).startswith(_COHERE_PARTS)
+
+
+def _is_bedrock(event: object) -> bool:
+    return has(event, *_BEDROCK_KEYS, *EXCEPTIONS)
+
+
 def _is_ollama(event: object) -> bool:
     return (has(event, "done") and has(event, "message")) or text(event, "error") is not None
 
 
+def _chat_id(event: object) -> str | None:
+    return text(_in_helper(event), "id")
+
+
+def _gemini_id(event: object) -> str | None:
+    return text(event, "responseId", "response_id")
+
+
+def _response(event: object) -> object:
+    return (field(event, "response") or event) if _type(event) == "response.created" else None
+
+
+def _interaction(event: object) -> object:
+    is_begun = text(event, "event_type", "type") == "interaction.created"
+    return (field(event, "interaction") or event) if is_begun else None
+
+
+def _anthropic_message(event: object) -> object:
+    return (field(event, "message") or event) if _type(event) == "message_start" else None
+
+
+def _cohere_message(event: object) -> object:
+    return event if _type(event) == "message-start" else None
+
+
+def _bedrock_message(event: object) -> object:
+    return field(event, "messageStart")
+
+
 _RULES: Final[tuple[_Rule, ...]] = (
-    (_is_chat, Plain("openai-chat", openai_chat_chunk)),
-    (_is_responses, Responses()),
-    (_is_interactions, Plain("gemini-interactions", gemini_interactions_chunk)),
-    (_is_anthropic, Plain("anthropic", anthropic_chunk)),
-    (lambda event: _type(event).startswith(_COHERE_PARTS), Plain("cohere", cohere_chunk)),
-    (_is_gemini, Gemini()),
-    (lambda event: has(event, *_BEDROCK_KEYS, *EXCEPTIONS), Plain("bedrock", bedrock_chunk)),
+    (_is_chat, OneMessage(Plain("openai-chat", openai_chat_chunk), ById(_chat_id))),
+    (_is_responses, OneMessage(Responses(), ByStart(_response))),
+    (_is_interactions, OneMessage(Plain("gemini-interactions", gemini_interactions_chunk), ByStart(_interaction))),
+    (_is_anthropic, OneMessage(Plain("anthropic", anthropic_chunk), ByStart(_anthropic_message))),
+    (_is_cohere, OneMessage(Plain("cohere", cohere_chunk), ByStart(_cohere_message))),
+    (_is_gemini, OneMessage(Gemini(), ById(_gemini_id))),
+    (_is_bedrock, OneMessage(Plain("bedrock", bedrock_chunk), ByStart(_bedrock_message))),
     (_is_ollama, Plain("ollama", ollama_chunk)),
 )
 ADAPTERS: Final = {adapter.name: adapter for _, adapter in _RULES}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from jsontide.adapters._fields import arguments, field, flag, integer, items, text
-from jsontide.adapters._gemini_args import Arguments, closing, no_arguments, with_partials
+from jsontide.adapters._gemini_args import Arguments, closing, continues, no_arguments, with_partials
 from jsontide.adapters._telling import end_chunk
 from jsontide.messages import Choice, CompletionChunk, Delta, ToolCallDelta
 
@@ -97,7 +97,9 @@ def _blocked(event: object) -> CompletionChunk | None:
 
 
 def _call(memory: GeminiMemory, call: object) -> tuple[GeminiMemory, list[ToolCallDelta]]:
-    name, goes_on = text(call, "name"), flag(call, "willContinue", "will_continue")
+    name, said = text(call, "name"), continues(call)
+    # Of a call that may go on or not nothing is known to be whole.
+    goes_on, is_unclear = said is not False, said is None
     given, partials = arguments(call, "args"), _partials(call)
     begins = name is not None or memory.arguments is None
     if begins and name is None and not given and not partials:  # the end of a call that is over already
@@ -109,7 +111,7 @@ def _call(memory: GeminiMemory, call: object) -> tuple[GeminiMemory, list[ToolCa
     grown, more = with_partials(begun, partials, given)
     if not goes_on:
         more += closing(grown)
-    told = ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=more)
+    told = ToolCallDelta(index=calls - 1, id=text(call, "id"), name=name, arguments=more, cut_off=is_unclear)
     return GeminiMemory(calls, grown if goes_on else None), [told]
 
 

@@ -63,7 +63,8 @@ def _delta(index: int | None, delta: object) -> CompletionChunk | None:
 
 
 def _end(interaction: object) -> CompletionChunk:
-    status = text(interaction, "status") or "completed"
+    # Nothing said is as good as a normal end, and what is no text is as good as an unknown word.
+    status = "completed" if field(interaction, "status") is None else text(interaction, "status") or "unknown"
     if status in {"failed", "cancelled"}:
         return CompletionChunk(error=text(field(interaction, "error"), "message") or f"the interaction {_SAID[status]}")
     return end_chunk(_STATUS.get(status, status))

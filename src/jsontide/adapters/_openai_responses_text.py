@@ -1,17 +1,18 @@
 """Text of OpenAI Responses that no delta brought: servers may send some of it only when a part or an item is done.
 
 In: what was streamed of each part, and an event. Out: the same with this event, and the text that only this event has.
-Rule: nothing is told twice. A whole that does not go on where the deltas stopped adds nothing.
+Rule: nothing is told twice. A whole that does not go on where the deltas stopped adds nothing, and is remembered: then
+some of the text was lost, or is not what was meant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import partial, reduce
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal, TypeAlias
 
-from jsontide._growing import NO_TEXT, GrowingText
+from jsontide._growing import NO_TEXT, GrowingText, joined, without_half
 from jsontide.adapters._fields import field as member
 from jsontide.adapters._fields import integer, items, text
 from jsontide.messages import Delta
@@ -27,49 +28,96 @@ _PARTS: Final[dict[str, tuple[_Kind, str]]] = {
     "summary_text": ("summary", "text"),
 }
 """What the types of parts hold, and where."""
-_UNITS: Final = "utf-16-le"
 
 
 @dataclass(frozen=True, slots=True)
+class _Part:
+    """What deltas brought of one part."""
+
+    text: GrowingText = NO_TEXT
+    held: str = ""
+    """Half a character, where the deltas were cut between the two halves."""
+
+    def append(self, piece: str) -> _Part:
+        added, held = joined(self.held, piece)
+        return _Part(self.text.append(added), held)
+
+    def missing(self, whole: str) -> str | None:
+        """Return what the whole has more than the deltas, `None` if it does not begin with them."""
+        if len(whole) < self.text.length:  # asked first: the deltas are joined only for a whole that is as long
+            return None
+        before = str(self.text)
+        if not whole.startswith(before):
+            return None
+        rest = whole[len(before) :]
+        return without_half(rest, self.held) if self.held else rest
+
+
+_NO_PART: Final = _Part()
+
+
+class _Log:
+    """Parts in the order in which others began to grow; states share it, and each sees the first so many entries."""
+
+    __slots__ = ("entries", "latest")
+
+    def __init__(self, entries: list[tuple[_Place, _Part]]) -> None:
+        self.entries = entries
+        self.latest = dict(entries)
+        """True for the state that sees all entries."""
+
+    def append(self, place: _Place, part: _Part) -> None:
+        # First of all, so that a log which an interrupt leaves half written is the newest to nobody.
+        self.entries.append((place, part))
+        self.latest[place] = part
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Streamed:
     """What deltas brought of each part of a response, by its place."""
 
-    parts: Mapping[_Place, GrowingText] = field(default_factory=dict)
     place: _Place | None = None
     """Where the part is that grows; it is put to the others when another one does."""
-    text: GrowingText = NO_TEXT
+    part: _Part = _NO_PART
+    others: _Log | None = None
+    count: int = 0
+    """How many entries of the log are seen: a state that does not see all of them is not the newest, and copies."""
+    is_contradicted: bool = False
+    """Whether some text was not what its deltas said."""
 
-    def at(self, place: _Place) -> GrowingText:
-        return self.text if place == self.place else self.parts.get(place, NO_TEXT)
+    def at(self, place: _Place) -> Streamed:
+        """Return the same with the part at a place as the one that grows."""
+        if place == self.place:
+            return self
+        others, count = self.others, self.count
+        if others is None or len(others.entries) != count:
+            others = _Log([] if others is None else others.entries[:count])
+        if self.place is not None:
+            others.append(self.place, self.part)
+            count += 1
+        return Streamed(place, others.latest.get(place, _NO_PART), others, count, self.is_contradicted)
 
-    def grown(self, place: _Place, piece: str) -> Streamed:
-        text = self.at(place).append(piece)
-        if place == self.place or self.place is None:
-            return Streamed(self.parts, place, text)
-        return Streamed({**self.parts, self.place: self.text}, place, text)
+    def append(self, place: _Place, piece: str) -> Streamed:
+        there = self.at(place)
+        return Streamed(place, there.part.append(piece), there.others, there.count, there.is_contradicted)
 
 
 def with_event(streamed: Streamed, event: object) -> tuple[Streamed, Delta | None]:
     """Return what was streamed after an event, and what it adds if it is no delta itself."""
     kind = text(event, "type") or ""
-    if kind == "response.created":
-        return Streamed(), None
     if kind in _DELTAS:
-        return streamed.grown(_place(event, _DELTAS[kind]), text(event, "delta") or ""), None
-    pieces = [(place, _missing(streamed, place, whole)) for place, whole in _wholes(kind, event)]
-    if not any(piece for _, piece in pieces):
-        return streamed, None
-    return reduce(lambda so_far, piece: so_far.grown(*piece), pieces, streamed), _delta(pieces)
-
-
-def _missing(streamed: Streamed, place: _Place, whole: str) -> str:
-    before = str(streamed.at(place))
-    if whole.startswith(before):
-        return whole[len(before) :]
-    # Deltas may have been cut between the two halves of a character.
-    written, all_of_it = before.encode(_UNITS, "surrogatepass"), whole.encode(_UNITS, "surrogatepass")
-    missing = all_of_it[len(written) :] if all_of_it.startswith(written) else b""
-    return missing.decode(_UNITS, "surrogatepass")
+        return streamed.append(_place(event, _DELTAS[kind]), text(event, "delta") or ""), None
+    pieces: list[_Piece] = []
+    for place, whole in _wholes(kind, event):
+        streamed = streamed.at(place)
+        missing = streamed.part.missing(whole)
+        if missing is None:
+            # What was thought, or why nothing is said, is shown and no more: there the deltas will do.
+            streamed = replace(streamed, is_contradicted=streamed.is_contradicted or place[0] == "content")
+        elif missing:
+            streamed = streamed.append(place, missing)
+            pieces.append((place, missing))
+    return streamed, _delta(pieces) if pieces else None
 
 
 def _delta(pieces: Iterable[_Piece]) -> Delta:
@@ -91,11 +139,16 @@ def _wholes(kind: str, event: object) -> list[_Piece]:
 
 def _part(event: object, part: object) -> list[_Piece]:
     kind, name = _PARTS.get(text(part, "type") or "", (None, ""))
-    return [(_place(event, kind), text(part, name) or "")] if kind else []
+    return _whole(event, kind, text(part, name)) if kind else []
 
 
 def _of_text(kind: _Kind, name: str, event: object) -> list[_Piece]:
-    return [(_place(event, kind), text(event, name) or "")]
+    return _whole(event, kind, text(event, name))
+
+
+def _whole(event: object, kind: _Kind, written: str | None) -> list[_Piece]:
+    """Some servers leave the text out where they repeat a part."""
+    return [(_place(event, kind), written)] if written else []
 
 
 def _of_part(event: object) -> list[_Piece]:

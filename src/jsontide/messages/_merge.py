@@ -13,14 +13,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import cast
+from typing import Final, cast
 
-from jsontide._growing import joined, waits
+from jsontide._growing import joined, waits, without_half
 from jsontide.messages._calls import PartialCall
 from jsontide.messages._chunks import ToolCallDelta
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import grown, new_document, seen
 from jsontide.messages._roster import Roster
+
+_CONTRADICTION: Final = "\0"
 
 
 def merged(calls: Roster, entries: Iterable[ToolCallDelta], config: MessageConfig) -> Roster:
@@ -96,7 +98,7 @@ def _new_call(position: int, entry: ToolCallDelta, config: MessageConfig) -> Par
 
 def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> PartialCall:
     name = call.name or entry.name or None
-    held, piece = call._held, _piece(call, entry)
+    held, piece = call._held, _piece(call, entry, repeats=config.cumulative_arguments)
     if piece and (held or waits(piece)):
         # All of the text has the half that waits in it.
         piece, held = joined(held if _goes_on(entry) else "", piece)
@@ -127,18 +129,26 @@ def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> Par
     )
 
 
-def _piece(call: PartialCall, entry: ToolCallDelta) -> str:
-    """Return the text that an entry adds to the arguments."""
+def _piece(call: PartialCall, entry: ToolCallDelta, *, repeats: bool) -> str:
+    """Return the text that an entry adds to the arguments.
+
+    With `repeats`, a whole may be shorter than one before it.
+    """
     arguments = entry.arguments
     if arguments is None:
         return ""
     if isinstance(arguments, str) and entry.spelling == "delta":
         return arguments
-    whole, before = _written(arguments), call.arguments
-    if before.startswith(whole):
+    whole, before = _written(arguments), call._text
+    # The text before is joined only for a whole that is as long, or if nothing was added to it since.
+    if len(whole) >= before.length and whole.startswith(str(before)):
+        rest = whole[before.length :]
+        if not call._held or without_half(rest, call._held) is not None:
+            return rest
+    if repeats and str(before).startswith(whole):
         return ""
-    # What contradicts the text before it is kept: then it is no JSON, and nothing is run.
-    return whole.removeprefix(before)
+    # What contradicts the text before it is kept, and with this no JSON comes of the two.
+    return _CONTRADICTION + whole
 
 
 def _goes_on(entry: ToolCallDelta) -> bool:
