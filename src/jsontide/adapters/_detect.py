@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from jsontide.adapters._anthropic import anthropic_chunk
@@ -50,7 +50,7 @@ class Gemini:
 
     def read(self, event: object) -> tuple[Gemini, CompletionChunk | None]:
         memory, chunk = gemini_chunk(self.memory, event)
-        return (self if memory is self.memory else replace(self, memory=memory)), chunk
+        return (self if memory is self.memory else Gemini(self.name, memory)), chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Responses:
 
     def read(self, event: object) -> tuple[Responses, CompletionChunk | None]:
         memory, chunk = read_responses(self.memory, event)
-        return (self if memory is self.memory else replace(self, memory=memory)), chunk
+        return (self if memory is self.memory else Responses(self.name, memory)), chunk
 
 
 @dataclass(frozen=True, slots=True)

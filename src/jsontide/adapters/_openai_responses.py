@@ -39,7 +39,7 @@ class ResponsesMemory:
 def read_responses(memory: ResponsesMemory, event: object) -> tuple[ResponsesMemory, CompletionChunk | None]:
     """Read one event with what was remembered before it."""
     kind = text(event, "type") or ""
-    streamed, more = with_event(memory.streamed, event)
+    streamed, more = with_event(memory.streamed, kind, event)
     declared = _declared(field(event, "response"), memory.declared) if kind in _BEGINNINGS else memory.declared
     if streamed is not memory.streamed or declared is not memory.declared:
         memory = ResponsesMemory(streamed, declared)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
-from jsontide._growing import NO_TEXT, GrowingText, joined, without_half
+from jsontide._growing import NO_TEXT, GrowingText, joined, waits, without_half
 from jsontide.adapters._fields import field as member
 from jsontide.adapters._fields import integer, items, text
 from jsontide.messages import Delta
@@ -39,8 +39,10 @@ class _Part:
     """Half a character, where the deltas were cut between the two halves."""
 
     def append(self, piece: str) -> _Part:
-        added, held = joined(self.held, piece)
-        return _Part(self.text.append(added), held)
+        if self.held or waits(piece):
+            piece, held = joined(self.held, piece)
+            return _Part(self.text.append(piece), held)
+        return _Part(self.text.append(piece))
 
     def missing(self, whole: str) -> str | None:
         """Return what the whole has more than the deltas, `None` if it does not begin with them."""
@@ -102,9 +104,8 @@ class Streamed:
         return Streamed(place, there.part.append(piece), there.others, there.count, there.is_contradicted)
 
 
-def with_event(streamed: Streamed, event: object) -> tuple[Streamed, Delta | None]:
-    """Return what was streamed after an event, and what it adds if it is no delta itself."""
-    kind = text(event, "type") or ""
+def with_event(streamed: Streamed, kind: str, event: object) -> tuple[Streamed, Delta | None]:
+    """Return what was streamed after an event of a kind, and what it adds if it is no delta itself."""
     if kind in _DELTAS:
         return streamed.append(_place(event, _DELTAS[kind]), text(event, "delta") or ""), None
     pieces: list[_Piece] = []
