@@ -1,4 +1,4 @@
-"""What the process around the library may do: watch it.
+"""What the process around the library may do: watch it, or run several interpreters.
 
 Each test is a program of its own, because these things stay with a process.
 """
@@ -10,9 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from jsontide import COMPILED
+from tests.interpreters import NAME
+
 ROOT = Path(__file__).parents[1]
 FEWEST = 100
 """Values; fewer would mean that a program no longer does what it says."""
+READ = "{'a': [1, 2, 'te']} <JsonComplete root value=[1, True] [0:9]>"
 
 
 def lines(*command: str) -> list[str]:
@@ -38,3 +42,15 @@ def test_held_values_never_change_whoever_watches(meddling: str, when: str) -> N
     *changed, held = lines("-m", "tests.traced", meddling, when)
     assert not changed
     assert int(held) >= FEWEST
+
+
+@pytest.mark.skipif(not NAME, reason="this Python cannot make interpreters")
+@pytest.mark.parametrize("first", ["main", "other"])
+def test_the_main_interpreter_goes_on_whatever_another_one_imports(first: str) -> None:
+    said = lines("-m", "tests.interpreters", first)
+    other = said.pop(1 if first == "main" else 0)
+    assert said == [READ] * (3 if first == "main" else 2)
+    if COMPILED:
+        assert other.startswith("compiled, jsontide runs in the main interpreter only")
+    else:
+        assert other == READ
