@@ -1,4 +1,4 @@
-"""What the process around the library may do: watch it, or run several interpreters.
+"""What the process around the library may do: run out of memory, watch it, or run several interpreters.
 
 Each test is a program of its own, because these things stay with a process.
 """
@@ -6,6 +6,7 @@ Each test is a program of its own, because these things stay with a process.
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from tests.interpreters import NAME
 
 ROOT = Path(__file__).parents[1]
 FEWEST = 100
-"""Values; fewer would mean that a program no longer does what it says."""
+"""Failures and values; fewer would mean that a program no longer does what it says."""
+SCENES = ("tree", "held", "wrong", "events", "subscriptions", "snapshots", "schema")
 READ = "{'a': [1, 2, 'te']} <JsonComplete root value=[1, True] [0:9]>"
 
 
@@ -24,6 +26,14 @@ def lines(*command: str) -> list[str]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     done = subprocess.run([sys.executable, *command], cwd=ROOT, env=env, capture_output=True, check=True, text=True)
     return done.stdout.splitlines()
+
+
+@pytest.mark.skipif(find_spec("_testcapi") is None, reason="this Python has no _testcapi, which lets memory run out")
+@pytest.mark.parametrize("scene", SCENES)
+def test_where_memory_ends_a_call_raises_and_can_be_made_again(scene: str) -> None:
+    *others, raised = lines("-m", "tests.starved", scene)
+    assert not others
+    assert int(raised) >= FEWEST
 
 
 @pytest.mark.parametrize(
