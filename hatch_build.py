@@ -140,7 +140,7 @@ def compile_modules(paths: list[str]) -> None:
     from mypyc.build import mypycify  # noqa: PLC0415
     from setuptools import setup  # noqa: PLC0415
 
-    work = Path("..", "work").absolute()
+    work = Path("..", "work").resolve()
     # The types of the package lead to interpreted modules too, and to packages that are not here while compiling.
     absent = ["--ignore-missing-imports", "--disable-error-code=import-untyped"]
     mypy_options = ["--config-file=", "--no-site-packages", f"--cache-dir={work / 'cache'}", *absent]

@@ -7,6 +7,7 @@ What has to do with schemas and messages is imported when somebody asks for it.
 
 from typing import TYPE_CHECKING
 
+from jsontide import _interpreter  # noqa: F401 - refuses, before anything is loaded that could break
 from jsontide._errors import JsonStreamError, ParserError, PathSyntaxError, Reason
 from jsontide._lazy import homes_of, lazily
 from jsontide._path import Path, Segment

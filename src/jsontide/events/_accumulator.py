@@ -12,7 +12,7 @@ from jsontide.events._errors import JsonFragmentError
 from jsontide.events._fork import claim, fork
 from jsontide.events._read import read, read_decoded, read_end
 from jsontide.events._state import EventState
-from jsontide.events._update import JsonFragmentUpdate
+from jsontide.events._update import Hit, JsonFragmentUpdate
 from jsontide.events._watch import NOTHING_WATCHED, Watch
 from jsontide.text._choices import check_switch
 from jsontide.text._hints import mypyc_attr
@@ -150,7 +150,7 @@ class JsonFragmentAccumulator:
         self._subscriptions: dict[int, Subscription] = {}
         self._next_id: int = 0
         self._has_news: bool = False  # subscriptions have come or gone since the teller was made
-        self._untold: deque[tuple[int, JsonFragmentUpdate]] = deque()
+        self._untold: deque[Hit] = deque()
         self._unreturned: list[JsonFragmentUpdate] = []  # these two are empty, unless a callback raised
 
     @property
@@ -290,15 +290,15 @@ class JsonFragmentAccumulator:
         """Call the callbacks; what a callback that raises leaves undone comes with the next call."""
         teller = self._teller
         ids = teller.watch.ids
-        self._untold.extend([(ids[number], update) for number, update in teller.hits])
+        self._untold.extend([Hit(ids[hit.number], hit.update) for hit in teller.hits])
         self._unreturned.extend(updates)
         teller.hits = []
         self._stance = _CAREFUL
         while self._untold:
-            identity, update = self._untold.popleft()
-            subscription = self._subscriptions.get(identity)
+            hit = self._untold.popleft()
+            subscription = self._subscriptions.get(hit.number)
             if subscription is not None:
-                subscription._tell(update)
+                subscription._tell(hit.update)
         updates = self._unreturned
         self._unreturned = []
         teller = self._teller  # another one, if a callback has reset

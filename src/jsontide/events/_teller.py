@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jsontide._errors import Reason
 from jsontide.events._frames import Frame, document_frame
 from jsontide.events._kinds import JsonFragmentKind
-from jsontide.events._update import JsonFragmentUpdate, Trail
+from jsontide.events._update import Hit, JsonFragmentUpdate, Trail
 from jsontide.text import _modes as modes
 from jsontide.text._grammar import AT_A_VALUE
 from jsontide.text._limits import MOST
@@ -90,7 +90,7 @@ class Teller(Scanner):
         self.most_documents: i64 = -1 if options.documents is None else min(options.documents, MOST)
 
         self.updates: list[JsonFragmentUpdate] = []
-        self.hits: list[tuple[int, JsonFragmentUpdate]] = []
+        self.hits: list[Hit] = []
         self.top: Frame = document_frame()  # the innermost open container
         self.top.place = watch.start
         self.spot: Trail | None = None  # the way to the value that is being read, if somebody wanted it
@@ -251,7 +251,7 @@ class Teller(Scanner):
         deltas = self.watch.deltas
         for number in wanted:
             if not deltas[number]:
-                self.hits.append((number, update))
+                self.hits.append(Hit(number, update))
 
     def _begin_string(self) -> None:
         """Tell that a string has opened."""
@@ -282,7 +282,7 @@ class Teller(Scanner):
             deltas = self.watch.deltas
             for number in self.string_wanted:
                 if deltas[number]:
-                    self.hits.append((number, update))
+                    self.hits.append(Hit(number, update))
 
     def tell_open_string(self) -> None:
         """Tell how far the open string has come: the fragment is over, or the string is wrong."""

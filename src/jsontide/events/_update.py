@@ -128,3 +128,13 @@ def update_at(
     """Make an update of a place that is known by its path: an error, or what a pickle holds."""
     start, end = span
     return JsonFragmentUpdate(kind, trail_of(path), text, value, start, end)
+
+
+class Hit:
+    """An update that a pattern wants, by its number."""
+
+    __slots__ = ("number", "update")
+
+    def __init__(self, number: int, update: JsonFragmentUpdate) -> None:
+        self.number: int = number
+        self.update: JsonFragmentUpdate = update

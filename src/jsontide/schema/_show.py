@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from jsontide._values import MISSING
-from jsontide.tree._references import OUR_TEXT, OUR_VIEW, are_referred_to, is_referred_to
+from jsontide.tree._references import OUR_TEXT, OUR_VIEW, have_more
 
 if TYPE_CHECKING:
     from jsontide._path import Segment
@@ -110,7 +110,7 @@ class Showing:
         if known < len(self.readings):
             del self.readings[known:]
             del self.views[known:]
-        if are_referred_to(self.views, OUR_VIEW):
+        if len(self.views) > 1 and have_more(self.views, OUR_VIEW):
             return False
         _bring_up_to_date(self.views[-1], readings[known - 1], has_child=has_child)
         for at in range(known, len(readings)):
@@ -144,12 +144,12 @@ class Showing:
     def grow(self, picture: Picture) -> bool:
         """Show more of the same string: nothing else has changed."""
         views = self.views
-        if are_referred_to(views, OUR_VIEW):
+        if len(views) > 1 and have_more(views, OUR_VIEW):
+            return False
+        if len(self.text) > _LONG and have_more([self.text], OUR_TEXT):
             return False
         text = self.text
         if len(text) > _LONG:
-            if is_referred_to(text, OUR_TEXT):
-                return False
             # Now nobody else refers to the string, and Python extends it in place.
             self.text = ""
             views[-1][self.text_segment] = None

@@ -47,7 +47,7 @@ def open_key(frames: list[Frame], level: i64, leaf_key: Segment) -> Segment:
 def check(frames: list[Frame], leaf: str | None, leaf_key: Segment, snapshot: Any, is_exact: bool) -> list[Any] | Clash:
     """Return what a snapshot holds for each frame, or the first contradiction."""
     found: list[Any] = []
-    current: Any = (snapshot,)
+    current: Any = [snapshot]
     top: i64 = len(frames) - 1
     for level in range(top + 1):
         clash = _clash_of_closed(frames, level, current, is_exact)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _CLOSING: Final = ' \t\n\r"]}'
 """What a text may end in that only closes what is open; a string may end so too, which is then read again."""
+_RSTRIP: Final[Any] = str.rstrip  # of any type: the one that compiled code knows does not notice where memory ends
 _SLOWER: Final = 3 if COMPILED else 16
 """How many characters Python's reader reads while ours reads one, about."""
 _SHORT: Final = 250 if COMPILED else 1_000
@@ -51,7 +52,7 @@ class LastText:
         goes_on = self._goes_on_in(text)
         if not goes_on or self.length == 0 or len(text) < _SHORT:
             return _read_anew(text, self.is_steady and goes_on)
-        new = text[self.length :].rstrip(_CLOSING)
+        new = _without_closing(text[self.length :])
         end: i64 = self.length + len(new)
         is_steady = self.is_steady
         self.is_steady = False
@@ -92,8 +93,13 @@ NOTHING_READ: Final = LastText((), 0, True)
 def _read_anew(text: str, is_steady: bool) -> tuple[Any, LastText]:
     """Read a text whole, and remember nothing of those before but whether each has gone on."""
     value = read_whole(text)
-    kept = text.rstrip(_CLOSING)
-    return value, LastText((kept,), len(kept), is_steady)
+    kept = _without_closing(text)
+    return value, LastText(_appended((), kept), len(kept), is_steady)
+
+
+def _without_closing(text: str) -> str:
+    kept: str = _RSTRIP(text, _CLOSING)
+    return kept
 
 
 def _appended(pieces: tuple[str, ...], new: str) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ LITERAL: Final = 4
 MAX_DEPTH: Final = 10_000
 """Containers inside each other; a value that contains itself has more."""
 ENDLESS: Final = f"a snapshot has at most {MAX_DEPTH} containers inside each other, and none contains itself"
+_NUMBERS: Final[Any] = (bytes, int, float, Decimal)  # of any type, or compiled code would make it again for each value
 _MOST_HOLLOW: Final = 1_000_000
 """Empty values of a skeleton, for the same reason."""
 
@@ -39,7 +40,7 @@ def kind_of(value: Any) -> i64:
         return ARRAY
     if value is None or isinstance(value, bool):
         return LITERAL
-    if isinstance(value, (bytes, int, float, Decimal)):
+    if isinstance(value, _NUMBERS):
         return NUMBER
     if isinstance(value, tuple):
         return ARRAY

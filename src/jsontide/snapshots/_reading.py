@@ -21,6 +21,7 @@ def _refuse(constant: str) -> float:
 
 
 _DECODER: Final = json.JSONDecoder(parse_int=str.encode, parse_float=str.encode, parse_constant=_refuse)
+_REFUSALS: Final[Any] = (ValueError, RecursionError)  # made once: what memory is too short for may be raised here too
 
 
 def snapshot_text(snapshot: str | bytes | bytearray | memoryview) -> str:
@@ -39,7 +40,7 @@ def read_whole(text: str) -> Any:
     """
     try:
         return _DECODER.decode(text)
-    except (ValueError, RecursionError):
+    except _REFUSALS:
         return _read_slowly(text)
 
 

@@ -55,11 +55,12 @@ def unescape(chunk: str, at: i64) -> tuple[str, i64]:
 def _pair(chunk: str, at: i64, high: i64) -> tuple[str, i64]:
     """Join a high surrogate with the low one that follows it, as RFC 8259 section 7 wants; any other stands alone."""
     end: i64 = at + 2 + _DIGITS
-    if chunk.startswith("\\u", end):
+    next_escape = chunk[end : end + 2 + _DIGITS]
+    if next_escape.startswith("\\u"):
         low = _code(chunk, end + 2)
         if 0xDC00 <= low < 0xE000:
             return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)), end + 2 + _DIGITS
-    if end == len(chunk) or _LOW_ESCAPE_BEGUN.fullmatch(chunk, end, end + 2 + _DIGITS):
+    if not next_escape or _LOW_ESCAPE_BEGUN.fullmatch(next_escape):
         return "", at
     return chr(high), end
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Final
 
-MOST: Final = 2**62
-"""What every higher count is taken for: there is nothing of which there are so many, and a machine integer holds it."""
+MOST: Final = 2**62 - 1
+"""What every higher count is taken for: there is nothing of which there are so many, and a machine integer holds it.
+
+It is the highest that compiled code compares without making an object of it, which may fail.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

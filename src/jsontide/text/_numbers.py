@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from decimal import Context, Decimal, InvalidOperation
-from typing import Final
+from typing import Any, Final
 
 # Python converts at least this many digits whatever `sys.set_int_max_str_digits` says; our own limit is `max_number`.
 _DIGITS_AT_ONCE: Final = 640
 _DIGITS_OF_A_FLOAT: Final = 15  # sys.float_info.dig; the point and a sign make it fewer, which is safe
-_SHIFT: Final = 10**_DIGITS_AT_ONCE
+# Numbers stay the objects that Python makes: compiled code would unpack them, and a failure to pack them again ends the
+# process.
+_INT: Final[Any] = int
+_FLOAT: Final[Any] = float
+_SHIFT: Final[Any] = 10**_DIGITS_AT_ONCE
 _CONTEXT: Final = Context(traps=[InvalidOperation])  # whatever the program's own context does
 
 
@@ -22,24 +26,25 @@ def number_of(lexeme: str, is_integer: bool, floats: str) -> object:
     if is_integer:
         return to_int(lexeme)
     if floats == "float":
-        return float(lexeme)
+        return _FLOAT(lexeme)
     return lexeme if floats == "lexeme" else to_decimal(lexeme)
 
 
-def to_int(lexeme: str) -> int:
+def to_int(lexeme: str) -> object:
     """Return the exact value, of any length.
 
     >>> to_int("-" + "9" * 10_000) == 1 - 10**10_000
     True
     """
     if len(lexeme) <= _DIGITS_AT_ONCE:
-        return int(lexeme)
-    digits = lexeme.lstrip("-")
+        return _INT(lexeme)
+    is_negative = lexeme.startswith("-")
+    digits = lexeme[1 if is_negative else 0 :]
     first = len(digits) % _DIGITS_AT_ONCE
-    value = int(digits[:first] or "0")
+    value: Any = _INT(digits[:first] or "0")
     for begin in range(first, len(digits), _DIGITS_AT_ONCE):
-        value = value * _SHIFT + int(digits[begin : begin + _DIGITS_AT_ONCE])
-    return value if digits is lexeme else -value
+        value = value * _SHIFT + _INT(digits[begin : begin + _DIGITS_AT_ONCE])
+    return -value if is_negative else value
 
 
 def to_decimal(lexeme: str) -> Decimal | None:

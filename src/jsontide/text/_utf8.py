@@ -7,7 +7,7 @@ A byte order mark at the very start is passed over.
 from __future__ import annotations
 
 from codecs import utf_8_decode
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
-_LIKE_BYTES: Final = (bytearray, memoryview)
+_LIKE_BYTES: Final[Any] = (bytearray, memoryview)  # of any type: compiled code would make a typed tuple again and again
 
 
 class ByteSource:

@@ -23,7 +23,7 @@ class NodeIndex:
     def __init__(self) -> None:
         self.indexed = 0
         self.children: dict[int, list[int]] = {}
-        self.held: WeakValueDictionary[Version, Node] = WeakValueDictionary()
+        self.held: WeakValueDictionary[Version, Node] | None = None  # made with the first one
 
     def extend(self, owners: list[Container]) -> None:
         """Take in what was logged since; if this was broken off before, some of it is there already."""
@@ -35,10 +35,15 @@ class NodeIndex:
 
     def keep(self, node: Node) -> Node:
         """Return the node that somebody has of this very version, else the one given."""
+        if self.held is None:
+            self.held = WeakValueDictionary()
         return self.held.setdefault(_version(node), node)
 
     def keep_as_seen_by(self, state: ParserState, other: NodeIndex) -> None:
         """Take from another index what the state can have seen of nodes: those that are logged, and the open scalar."""
+        if other.held is None:
+            return
+        self.held = WeakValueDictionary()
         is_open = has_open_scalar(state)
         logged = state._node_count - is_open
         length = len(open_text(state)) if is_open else -1

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from jsontide.text._modes import STRING
-from jsontide.tree._references import OUR_TEXT, OUR_VIEW, are_referred_to, is_referred_to
+from jsontide.tree._references import OUR_TEXT, OUR_VIEW, have_more
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -60,7 +60,7 @@ class Showing:
         if known > depth + 1:
             self._forget_closed(depth + 1)
         views = self.views
-        if are_referred_to(views, OUR_VIEW):
+        if len(views) > 1 and have_more(views, OUR_VIEW):
             return False
         container.update_view(views[depth], self.has_child)
         if opened is not None:
@@ -102,12 +102,12 @@ class Showing:
     def _grow_text(self, pieces: list[str]) -> bool:
         """Show more of the same string, if nobody can see the views: nothing else has changed."""
         views = self.views
-        if are_referred_to(views, OUR_VIEW):
+        if len(views) > 1 and have_more(views, OUR_VIEW):
+            return False
+        if len(self.text) > _LONG and have_more([self.text], OUR_TEXT):
             return False
         text = self.text
         if len(text) > _LONG:
-            if is_referred_to(text, OUR_TEXT):
-                return False
             # Now nobody else refers to the string, and Python extends it in place.
             self.text = ""
             views[-1][self.text_place] = None
