@@ -14,6 +14,7 @@ from jsontide import (
     achunk_snapshots,
     aitems,
     astream,
+    astream_message,
     astream_model,
     avalue,
     avalues,
@@ -21,11 +22,13 @@ from jsontide import (
     items,
     loads,
     stream,
+    stream_message,
     stream_model,
     value,
     values,
 )
 
+DONE = "data: [DONE]\n\n"
 TEXT = ('["a', 'b", ', '"c"]')
 
 LOOPS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
@@ -135,6 +138,21 @@ def test_loads_closes_it_where_the_text_is_bad() -> None:
     with pytest.raises(JsonStreamError):
         loads(chunks)
     assert source.is_closed
+
+
+def test_a_message_that_is_over_closes_it() -> None:
+    source, later = Source(DONE, DONE), Source(DONE, DONE)
+
+    async def look() -> None:
+        chunks = aiter(later)
+        assert len([message async for message in astream_message(chunks)]) == 1
+        assert later.is_closed
+
+    chunks = iter(source)
+    assert len(list(stream_message(chunks))) == 1
+    assert source.is_closed
+    assert source.pulled == 1
+    asyncio.run(look())
 
 
 @loops
