@@ -21,7 +21,7 @@ from collections.abc import (
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._transport import is_transport
@@ -76,6 +76,10 @@ def _turn(options: MessageChoices) -> Turn:
     return Turn(start_message(MessageConfig(**options)))
 
 
+_Step: TypeAlias = Callable[[Turn], Iterator[Turn]]
+"""What something that was pulled does to a turn; it is made as far as messages are asked for."""
+
+
 class _Holder:
     """What both kinds of streams hold: the turn so far, the steps that are still to be made, what is to be closed.
 
@@ -85,7 +89,8 @@ class _Holder:
 
     def __init__(self, turn: Turn, source: object, events: object) -> None:
         self._turn = turn
-        self._steps: deque[Iterator[Turn]] = deque()
+        self._planned: deque[_Step] = deque()
+        self._step: Iterator[Turn] | None = None
         self._stopped: MessageState | None = None
         self._open = [source] if source is events else [source, events]
 
@@ -99,23 +104,20 @@ class _Holder:
         """The message so far."""
         return self.state.message
 
-    def _plan(self, step: Callable[[Turn], Iterator[Turn]]) -> None:
-        """Let a step follow those that were pulled before it; it is made as far as messages are asked for."""
-        self._steps.append(self._make(step))
-
-    def _make(self, step: Callable[[Turn], Iterator[Turn]]) -> Iterator[Turn]:
-        yield from step(self._turn)
-
     def _next_message(self) -> Message | None:
         """Return the next message that the planned steps give, `None` if there is none without pulling more."""
         try:
-            while self._steps and not self.state.is_over:
-                turn = next(self._steps[0], None)
+            while not self.state.is_over:
+                if self._step is None:
+                    if not self._planned:
+                        return None
+                    self._step = self._planned.popleft()(self._turn)
+                turn = next(self._step, None)
+                if turn is None:
+                    self._step = None
+                    continue
                 if self._stopped is not None:  # meanwhile
                     return None
-                if turn is None:
-                    self._steps.popleft()
-                    continue
                 before, self._turn = self._turn, turn
                 if turn.state is not before.state:
                     return turn.state.message
@@ -124,7 +126,7 @@ class _Holder:
             raise
         return None
 
-    def _failure(self, error: Exception) -> Callable[[Turn], Iterator[Turn]]:
+    def _failure(self, error: Exception) -> _Step:
         """Return the step for what the source raised; raise it again if it is a bug.
 
         A source that was closed while it was read may raise anything.
@@ -138,7 +140,8 @@ class _Holder:
 
     def _cancel(self) -> None:
         self._turn = replace(self._turn, state=stop_message(self._turn.state))
-        self._steps.clear()
+        self._planned.clear()
+        self._step = None
 
     def _closers(self, *names: str) -> list[Callable[[], object]]:
         """Return what closes an iterator and what it came from, each once, by the first of the names that it has.
@@ -190,14 +193,14 @@ class MessageStream(_Holder, Iterator["Message"]):
 
     def _pull(self) -> None:
         try:
-            self._plan(self._pulled())
+            self._planned.append(self._pulled())
         except BaseException:  # a bug of the source, or an interrupt
             self._cancel()
             raise
         if self._stopped is not None:
             self._close()
 
-    def _pulled(self) -> Callable[[Turn], Iterator[Turn]]:
+    def _pulled(self) -> _Step:
         try:
             item = next(self._source)
         except StopIteration:
@@ -244,14 +247,14 @@ class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
 
     async def _pull(self) -> None:
         try:
-            self._plan(await self._pulled())
+            self._planned.append(await self._pulled())
         except BaseException:  # as above, or a task that is cancelled
             self._cancel()
             raise
         if self._stopped is not None:
             await self._close()
 
-    async def _pulled(self) -> Callable[[Turn], Iterator[Turn]]:
+    async def _pulled(self) -> _Step:
         try:
             item = await anext(self._source)
         except StopAsyncIteration:

@@ -2,16 +2,19 @@
 
 An item is an event of any provider, as dict or SDK object, a `CompletionChunk`, or raw bytes of the response.
 The first event that is recognised decides whose stream it is.
+
+Rule: a stream of which something is damaged or lost does not end as if all had come.
 """
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._detect import Adapter, detect
-from jsontide.adapters._wire import DONE, Undecided, WireState, decode_wire, finish_wire
+from jsontide.adapters._wire import DONE, SHOWN, Damage, WireState, beginning, decode_wire, finish_wire
 from jsontide.messages import (
     CompletionChunk,
     MessageState,
@@ -23,6 +26,8 @@ from jsontide.messages import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_NOTHING: Final = "no event of a known provider was recognised; the stream begins with {}"
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -30,16 +35,22 @@ class Turn:
 
     state: MessageState
     adapter: Adapter | None = None
-    wire: WireState = Undecided()  # noqa: RUF009 - it never changes either
+    wire: WireState = WireState()  # noqa: RUF009 - it never changes either
+    is_known: bool = False
+    """Whether an event was recognised; before that, the next two are kept."""
+    begun: str = ""
+    """What the stream begins with."""
+    damage: str | None = None
+    """What was damaged in it; the stream may be none of events."""
 
 
 def take(turn: Turn, item: object) -> Iterator[Turn]:
     """Yield the turn after each event in an item: what one of them raises takes nothing from those before it."""
     if not isinstance(item, Chunk):
-        yield _take_event(turn, item)
+        yield _take_event(turn if turn.is_known else _begun(turn, item), item)
         return
     wire, events = decode_wire(turn.wire, item)
-    turn = replace(turn, wire=wire)
+    turn = replace(turn if turn.is_known else _begun(turn, item), wire=wire)
     yield turn
     for event in events:
         turn = _take_event(turn, event)
@@ -51,23 +62,60 @@ def finish(turn: Turn) -> Iterator[Turn]:
     for event in finish_wire(turn.wire):
         turn = _take_event(turn, event)
         yield turn
-    yield replace(turn, state=finish_message(turn.state))
+    yield _end(turn)
 
 
-def fail(turn: Turn, error: BaseException) -> Iterator[Turn]:
+def fail(turn: Turn, error: BaseException | str) -> Iterator[Turn]:
     """Yield the turn after the stream failed."""
-    yield replace(turn, state=fail_message(turn.state, error))
+    yield _fail(turn, error)
+
+
+def _fail(turn: Turn, error: BaseException | str) -> Turn:
+    return replace(turn, state=fail_message(turn.state, error))
+
+
+def _end(turn: Turn) -> Turn:
+    if turn.is_known or not turn.begun.strip():
+        return replace(turn, state=finish_message(turn.state))
+    return _fail(turn, _NOTHING.format(beginning(turn.begun)))
+
+
+def _begun(turn: Turn, item: object) -> Turn:
+    """Return the turn with the beginning of its stream, as far as an error shows it."""
+    if len(turn.begun) >= SHOWN:
+        return turn
+    if isinstance(item, str):
+        more = item[:SHOWN]
+    elif isinstance(item, bytes | bytearray | memoryview):
+        more = bytes(item[: 4 * SHOWN]).decode("utf-8", "replace")
+    else:
+        more = _SHORT.repr(item)
+    return replace(turn, begun=turn.begun + more)
+
+
+_SHORT: Final = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = SHOWN
 
 
 def _take_event(turn: Turn, event: object) -> Turn:
     if event is DONE:
-        return replace(turn, state=finish_message(turn.state))
+        return _end(turn)
+    if isinstance(event, Damage):
+        return _fail(turn, event.said) if turn.is_known else replace(turn, damage=turn.damage or event.said)
     if isinstance(event, CompletionChunk):
-        return replace(turn, state=reduce_chunk(turn.state, event))
-    adapter = turn.adapter or detect(event)
-    if adapter is None:
-        return turn
-    adapter, chunk = adapter.read(event)
+        return replace(turn, state=reduce_chunk(turn.state, event), is_known=True)
+    if turn.adapter is None:
+        return _take_first(turn, event)
+    adapter, chunk = turn.adapter.read(event)
     state = turn.state if chunk is None else reduce_chunk(turn.state, chunk)
     # Spelled out: this is what every event costs.
-    return Turn(state, adapter, turn.wire)
+    return Turn(state, adapter, turn.wire, is_known=True)
+
+
+def _take_first(turn: Turn, event: object) -> Turn:
+    """Find out whose stream it is."""
+    adapter = detect(event)
+    if adapter is None:
+        return turn
+    known = Turn(turn.state, adapter, turn.wire, is_known=True)
+    return _fail(known, turn.damage) if turn.damage else _take_event(known, event)
