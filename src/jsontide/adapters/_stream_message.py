@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._transport import is_transport
 from jsontide.adapters._turn import Turn, fail, finish, take
+from jsontide.adapters._whole import events_of
 from jsontide.messages import MessageConfig, start_message, stop_message
 
 if TYPE_CHECKING:
@@ -48,13 +49,14 @@ def stream_message(events: Iterable[object], **options: Unpack[MessageChoices]) 
     """Yield the message after each event that changed it; the last one is the finished one, with its outcome.
 
     `events` is what a client streams, or the raw bytes of its response; the options are those of `MessageConfig`.
+    A whole completion, of a server or a client that does not stream, is taken for a stream of one event.
 
     >>> events = [{"message": {"content": "Hi"}, "done": False}, {"message": {}, "done": True}]
     >>> [(message.content, message.outcome.name) for message in stream_message(events)]
     [('Hi', 'STREAMING'), ('Hi', 'STREAMING'), ('Hi', 'COMPLETE')]
     """
-    if isinstance(events, Chunk):
-        events = (events,)  # all of a response, and not its characters
+    if isinstance(events, Chunk) or events_of(events):
+        events = (events,)  # all of a response, and not its characters or fields
     if isinstance(events, Mapping):
         message = "events must be an iterable of events; this is a single one"
         raise TypeError(message)

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import reprlib
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._detect import Adapter, detect
+from jsontide.adapters._whole import events_of
 from jsontide.adapters._wire import DONE, SHOWN, Damage, WireState, beginning, decode_wire, finish_wire
 from jsontide.messages import (
     CompletionChunk,
@@ -113,9 +115,10 @@ def _take_event(turn: Turn, event: object) -> Turn:
 
 
 def _take_first(turn: Turn, event: object) -> Turn:
-    """Find out whose stream it is."""
-    adapter = detect(event)
+    """Find out whose stream it is; a whole completion is taken as one event."""
+    events = events_of(event) or [event]
+    adapter = detect(events[0])
     if adapter is None:
         return turn
     known = Turn(turn.state, adapter, turn.wire, is_known=True)
-    return _fail(known, turn.damage) if turn.damage else _take_event(known, event)
+    return _fail(known, turn.damage) if turn.damage else reduce(_take_event, events, known)
