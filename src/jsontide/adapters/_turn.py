@@ -41,7 +41,7 @@ class Turn:
     is_known: bool = False
     """Whether an event was recognised; before that, the next two are kept."""
     begun: str = ""
-    """What the stream begins with."""
+    """What came first, if that is no text."""
     damage: str | None = None
     """What was damaged in it; the stream may be none of events."""
 
@@ -49,10 +49,10 @@ class Turn:
 def take(turn: Turn, item: object) -> Iterator[Turn]:
     """Yield the turn after each event in an item: what one of them raises takes nothing from those before it."""
     if not isinstance(item, Chunk):
-        yield _take_event(turn if turn.is_known else _begun(turn, item), item)
+        yield _take_event(turn, item)
         return
     wire, events = decode_wire(turn.wire, item)
-    turn = replace(turn if turn.is_known else _begun(turn, item), wire=wire)
+    turn = replace(turn, wire=wire)
     yield turn
     for event in events:
         turn = _take_event(turn, event)
@@ -77,22 +77,10 @@ def _fail(turn: Turn, error: BaseException | str) -> Turn:
 
 
 def _end(turn: Turn) -> Turn:
-    if turn.is_known or not turn.begun.strip():
+    begun = turn.wire.begun if turn.wire.begun.strip() else turn.begun
+    if turn.is_known or not begun:
         return replace(turn, state=finish_message(turn.state))
-    return _fail(turn, _NOTHING.format(beginning(turn.begun)))
-
-
-def _begun(turn: Turn, item: object) -> Turn:
-    """Return the turn with the beginning of its stream, as far as an error shows it."""
-    if len(turn.begun) >= SHOWN:
-        return turn
-    if isinstance(item, str):
-        more = item[:SHOWN]
-    elif isinstance(item, bytes | bytearray | memoryview):
-        more = bytes(item[: 4 * SHOWN]).decode("utf-8", "replace")
-    else:
-        more = _SHORT.repr(item)
-    return replace(turn, begun=turn.begun + more)
+    return _fail(turn, _NOTHING.format(beginning(begun)))
 
 
 _SHORT: Final = reprlib.Repr()
@@ -119,6 +107,6 @@ def _take_first(turn: Turn, event: object) -> Turn:
     events = events_of(event) or [event]
     adapter = detect(events[0])
     if adapter is None:
-        return turn
+        return turn if turn.begun else replace(turn, begun=_SHORT.repr(event))
     known = Turn(turn.state, adapter, turn.wire, is_known=True)
     return _fail(known, turn.damage) if turn.damage else reduce(_take_event, events, known)

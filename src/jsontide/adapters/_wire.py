@@ -84,6 +84,8 @@ class WireState:
     text: TextState = START
     first: str | None = ""
     """The first chunk, while it may be a line without its end; `None` when it is known not to be."""
+    begun: str = ""
+    """What it begins with, as much of it as an error shows."""
 
 
 def decode_wire(state: WireState, chunk: Chunk) -> tuple[WireState, Iterator[object]]:
@@ -101,7 +103,8 @@ def decode_wire(state: WireState, chunk: Chunk) -> tuple[WireState, Iterator[obj
         if text:
             first = None if first or has_end else text
     form, events = _read_all(form, before, text)
-    return WireState(form, decoding, first), events
+    begun = state.begun if len(state.begun) >= SHOWN else (state.begun + text)[:SHOWN]
+    return WireState(form, decoding, first, begun), events
 
 
 def finish_wire(state: WireState) -> Iterator[object]:
