@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from random import Random
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from jsontide.adapters import stream_message
 from jsontide.messages import ErrorKind, Message, Outcome
 from tests.adapters.test_stream_message import both
-from tests.cuts import cut_at, every, halves, singles, sized, ways
+from tests.cuts import cut_at, cut_randomly, every, halves, singles, sized, ways
 
 
 def chat(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
@@ -347,3 +348,41 @@ class TestWhatIsNoStreamOfEvents:
         for text in (json.dumps(body), json.dumps(body, indent=2)):
             for chunks in every(text):
                 check_damaged(last_of(chunks), said)
+
+
+JUNK = (
+    b"\xff",
+    b"\n",
+    b"\r",
+    b"}",
+    b"{",
+    b"data: ",
+    b"\n\n",
+    b"[",
+    b":",
+    b" ",
+    b"\xf0\x9d",
+    b"\0",
+    b'"',
+    b"\xef\xbb\xbf",
+)
+
+
+def damaged(sent: bytes, random: Random) -> bytes:
+    """A response from which something is lost, or into which something came."""
+    for _ in range(random.randint(1, 3)):
+        place = random.randint(0, len(sent))
+        lost = random.choice((0, 1, 2, 5, 40, 150))
+        sent = sent[:place] + random.choice((b"", *JUNK)) + sent[place + lost :]
+    return sent
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("text", [SSE, NDJSON, "".join(map(data, OLLAMA)), json.dumps(list(EVENTS), indent=1)])
+def test_a_damaged_response_says_the_same_at_any_cut(text: str, seed: int) -> None:
+    random = Random(seed)
+    for _ in range(30):
+        sent = damaged(text.encode(), random)
+        expected = last_of([sent])
+        for chunks in (singles(sent), cut_randomly(sent, random), cut_randomly(sent, random, 3)):
+            assert last_of(chunks) == expected
