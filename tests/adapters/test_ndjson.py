@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from jsontide.adapters import NdjsonState, SseState, decode_ndjson, finish_ndjson
 from jsontide.adapters._turn import Turn, take
+from jsontide.adapters._wire import WireState
 from jsontide.messages import ErrorKind, Outcome, start_message
 from tests import strategies
 from tests.cuts import Chunks, every
@@ -78,7 +79,7 @@ def test_a_line_that_is_too_long_is_an_error_and_the_end_at_every_cut(
 def test_a_message_whose_stream_has_an_event_that_is_too_long_ends_there(state: SseState | NdjsonState) -> None:
     line = b'data: {"message": {"content": "Hi"}, "done": 0}\n\n'
     data = line[6:] if isinstance(state, NdjsonState) else b'data: {"done": 0, "message": {}}\n\n' + line[:-2]
-    turn = Turn(start_message(), wire=state)
+    turn = Turn(start_message(), wire=WireState(state))
     for chunk in (data + b" " * 50, b"more", b"\n"):
         *_, turn = take(turn, chunk)
     (error,) = turn.state.errors

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from jsontide.adapters import SseState, decode_sse, detect
+from jsontide.adapters import SseState, decode_sse, detect, stream_message
 from jsontide.messages import CompletionChunk, MessageState, Outcome, finish_message, reduce_chunk, start_message
 from tests.cuts import cut_randomly
 from tests.recordings import NAMES, TURNS, Event, Reading, all_events, events, needs_recordings, reading
@@ -65,6 +65,14 @@ class TestEveryRecording:
                 state, found = decode_sse(state, chunk)
                 told += [json.loads(event.data) for event in found]
             check(message_of(told), known(name))
+
+    @pytest.mark.parametrize("form", ["data: {}\n\n", ": keep-alive\n\ndata: {}\r\n\r\ndata:\n\n", "{}\n"])
+    def test_says_the_same_as_a_raw_response(self, name: str, form: str) -> None:
+        data = "".join(form.replace("{}", json.dumps(event, ensure_ascii=False)) for event in events(name)).encode()
+        for chunks in ([data], cut_randomly(data, Random(7), 60), data.splitlines()):
+            stream = stream_message(chunks)
+            assert list(stream)
+            check(stream.state, known(name))
 
     def test_every_event_is_of_the_same_adapter_or_tells_nothing(self, name: str) -> None:
         names = {adapter.name for adapter in map(detect, events(name)) if adapter}

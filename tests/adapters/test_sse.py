@@ -165,3 +165,15 @@ def test_any_cut_of_any_stream_tells_what_the_model_tells(text: str, random: Ran
     assert decode_sse(pickle.loads(pickle.dumps(state)), text[place:])[1] == first[1]  # noqa: S301
     assert decode_sse(state, text[place:]) == first  # an old state can be fed again
     assert [(event.data, event.event, event.id) for event in events + first[1]] == model(text)
+
+
+def test_both_halves_of_a_character_in_text_are_put_together_and_can_wait() -> None:
+    text = "data: 𝄞é\n\n"
+    units = text.encode("utf-16-le")
+    pieces = [units[at : at + 2].decode("utf-16-le", "surrogatepass") for at in range(0, len(units), 2)]
+    for chunks in (pieces, ["".join(pieces)]):
+        assert [event.data for event in decoded(chunks)] == ["𝄞é"]
+    state, _ = reduce(step, pieces[:7], Decoded(SseState(), ()))
+    again = pickle.loads(pickle.dumps(state))  # noqa: S301
+    assert reduce(step, pieces[7:], Decoded(again, ())).events[0].data == "𝄞é"
+    assert [event.data for event in decoded(["data: \ud834", "x\n\n"])] == ["\ud834x"]

@@ -1,19 +1,22 @@
 """The loops around the reducer, sync and async, over any source."""
 
 import asyncio
+import http.client
 import json
 import threading
-from collections.abc import AsyncIterator, Iterable, Iterator
+import tracemalloc
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import pytest
 from pydantic import AfterValidator, BaseModel, field_validator
 
-from jsontide.adapters import MessageStream, astream_message, stream_message
+from jsontide.adapters import AsyncMessageStream, MessageStream, astream_message, stream_message
 from jsontide.messages import ErrorKind, Message, Outcome, Tool
 from tests.cuts import every, singles
 from tests.messages.telling import call, end, text
+from tests.meters import heap
 
 HI = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": None}]}
 CALL = {
@@ -91,10 +94,12 @@ def test_white_space_and_a_mark_before_the_first_event(before: str) -> None:
             assert list(stream_message(chunks))[-1].content == "Zoë 𝄞"
 
 
-def test_a_space_before_a_field_makes_it_another_field() -> None:
+def test_a_space_before_a_field_makes_it_another_field_whose_event_is_lost() -> None:
     for space in (" ", "\t", "\n ", "\ufeff "):
         data = space + sse(HI) + sse(*LINES)
-        assert [list(stream_message(chunks))[-1].content for chunks in (singles(data), [data])] == ["Zoë 𝄞"] * 2
+        for chunks in (singles(data), [data]):
+            *_, last = stream_message(chunks)
+            assert (last.outcome, last.errors[0].kind) == (Outcome.TRUNCATED, ErrorKind.TRANSPORT)
 
 
 def test_what_follows_the_word_that_all_is_done_is_not_waited_for() -> None:
@@ -515,6 +520,213 @@ class TestWhatAValidatorRaises:
         tools = [Tool("book", Annotated[list[int], AfterValidator(lambda found: next(iter(found)))])]
         with pytest.raises(RuntimeError):
             list(stream_message([call("[]", name="book"), end("tool_calls")], tools=tools))
+
+
+def growing_list(count: int) -> list[str]:
+    """Events whose messages each show one string more of a list."""
+    pieces = ['{"names": ["a"', *(f', "name {n}"' for n in range(count)), "]}"]
+    deltas: list[object] = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
+    return [sse(event) for event in [*deltas, STOP]]
+
+
+class Names(BaseModel):
+    names: list[str]
+
+
+def read_all(chunks: Iterable[str]) -> int:
+    """How many messages there are, each looked at and let go."""
+    return sum(bool(message.content_resolved) for message in stream_message(chunks, response_schema=Names))
+
+
+def read_all_later(chunks: Iterable[str]) -> int:
+    async def run() -> int:
+        stream = astream_message(asynchronous(chunks), response_schema=Names)
+        return sum([bool(message.content_resolved) async for message in stream])
+
+    return asyncio.run(run())
+
+
+class TestSeveralEventsInOneRead:
+    @pytest.mark.parametrize("read", [read_all, read_all_later])
+    def test_take_no_more_memory_than_one_by_one(self, read: Callable[[Iterable[str]], int]) -> None:
+        events = growing_list(400)
+        whole = "".join(events)
+        assert read([whole]) == read(events)  # also: what is loaded once is loaded now
+        tracemalloc.start()
+        try:
+            alone, _ = heap(lambda: read(events))
+            at_once, _ = heap(lambda: read([whole]))
+        finally:
+            tracemalloc.stop()
+        assert at_once < alone + 20 * len(whole)
+
+    def test_give_one_message_when_one_is_asked_for(self) -> None:
+        stream = stream_message([sse(HI, HI, STOP)])
+        assert [next(stream).content, stream.message.content] == ["Hi", "Hi"]
+        assert [next(stream).content, stream.message.content] == ["HiHi", "HiHi"]
+        assert [message.outcome for message in stream] == [Outcome.STREAMING, Outcome.COMPLETE]
+
+    def test_are_kept_as_far_as_they_were_asked_for_when_it_is_stopped(self) -> None:
+        async def run() -> Message:
+            stream = astream_message(asynchronous([sse(HI, CALL, HI, STOP), sse(HI)]))
+            await anext(stream)
+            await anext(stream)
+            return await stream.stop()
+
+        stream = stream_message([sse(HI, CALL, HI, STOP), sse(HI)])
+        next(stream)
+        next(stream)
+        for message in (stream.stop(), asyncio.run(run())):
+            assert (message.content, message.outcome) == ("Hi", Outcome.CANCELLED)
+            assert [call.status for call in message.tool_calls] == [Outcome.CANCELLED]
+        assert list(stream) == []
+
+    def test_come_before_what_one_of_them_raises(self) -> None:
+        entry = {"index": 0, "function": {"name": "pay", "arguments": '{"amount": 1, "to": "nobody"}'}}
+        bad = {"choices": [{"index": 0, "delta": {"tool_calls": [entry]}}]}
+        stream = stream_message([sse(HI, HI, bad, STOP)], tools=[Tool("pay", Payment)])
+        assert [next(stream).content, next(stream).content] == ["Hi", "HiHi"]
+        with pytest.raises(KeyError):
+            next(stream)
+        assert (stream.message.content, stream.message.outcome) == ("HiHi", Outcome.CANCELLED)
+
+    def test_are_not_lost_when_two_tasks_take_turns(self) -> None:
+        class Reads:
+            """A source that two tasks may wait for, as those of some clients are."""
+
+            def __init__(self) -> None:
+                self.reads = iter([sse(HI, HI, HI), sse(HI, HI), sse(STOP)])
+
+            def __aiter__(self) -> "Reads":
+                return self
+
+            async def __anext__(self) -> str:
+                await asyncio.sleep(0)
+                try:
+                    return next(self.reads)
+                except StopIteration:
+                    raise StopAsyncIteration from None
+
+        async def run() -> Message:
+            stream = astream_message(Reads())
+
+            async def consume() -> None:
+                async for _ in stream:
+                    await asyncio.sleep(0)
+
+            await asyncio.gather(consume(), consume())
+            return stream.message
+
+        message = asyncio.run(run())
+        assert (message.content, message.outcome) == ("Hi" * 5, Outcome.COMPLETE)
+
+
+def fails_with(error: BaseException) -> tuple[MessageStream, BaseException | None]:
+    """The stream after its source raised, and what came out of it."""
+
+    def source() -> Iterator[object]:
+        yield HI
+        raise error
+
+    stream = stream_message(source())
+    next(stream)
+    try:
+        list(stream)
+    except Exception as raised:  # noqa: BLE001
+        return stream, raised
+    return stream, None
+
+
+def fails_later_with(error: BaseException) -> tuple[AsyncMessageStream, BaseException | None]:
+    async def source() -> AsyncIterator[object]:
+        yield HI
+        raise error
+
+    async def run() -> tuple[AsyncMessageStream, BaseException | None]:
+        stream = astream_message(source())
+        await anext(stream)
+        try:
+            [message async for message in stream]
+        except Exception as raised:  # noqa: BLE001
+            return stream, raised
+        return stream, None
+
+    return asyncio.run(run())
+
+
+def of_client(name: str) -> Exception:
+    """An exception whose base is one of a client's."""
+    base = type("ClientError", (Exception,), {"__module__": name})
+    return cast("Exception", type("OwnError", (base,), {})("gone"))
+
+
+class TestWhatTheSourceRaises:
+    @pytest.mark.parametrize("run", [fails_with, fails_later_with])
+    @pytest.mark.parametrize(
+        "error",
+        [
+            NameError("respones"),
+            AttributeError(),
+            KeyError("choices"),
+            ValueError(),
+            RuntimeError(),
+            AssertionError(),
+            ZeroDivisionError(),
+            of_client("my.httpx"),
+            of_client("httpx_of_mine"),
+            ExceptionGroup("both", [ConnectionError(), NameError()]),
+        ],
+        ids=repr,
+    )
+    def test_is_raised_if_it_is_a_bug_and_the_message_stays(self, run: Callable[..., Any], error: Exception) -> None:
+        stream, raised = run(error)
+        assert raised is error
+        assert (stream.message.content, stream.message.outcome) == ("Hi", Outcome.CANCELLED)
+
+    @pytest.mark.parametrize("run", [fails_with, fails_later_with])
+    @pytest.mark.parametrize(
+        "error",
+        [
+            ConnectionResetError("gone"),
+            TimeoutError(),
+            EOFError(),
+            asyncio.IncompleteReadError(b"", 9),
+            http.client.IncompleteRead(b""),
+            json.JSONDecodeError("no", "x", 0),
+            UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"),
+            ExceptionGroup("both", [ConnectionError(), EOFError()]),
+            *map(
+                of_client,
+                [
+                    "openai",
+                    "anthropic._exceptions",
+                    "google.genai.errors",
+                    "botocore.exceptions",
+                    "httpx",
+                    "httpcore._exceptions",
+                    "aiohttp.client_exceptions",
+                    "requests.exceptions",
+                    "urllib3.exceptions",
+                ],
+            ),
+        ],
+        ids=repr,
+    )
+    def test_ends_the_message_if_the_transport_failed(self, run: Callable[..., Any], error: Exception) -> None:
+        stream, raised = run(error)
+        assert raised is None
+        assert (stream.message.content, stream.message.outcome) == ("Hi", Outcome.TRUNCATED)
+        assert (stream.message.errors[0].kind, stream.message.errors[0].cause) == (ErrorKind.TRANSPORT, error)
+
+    def test_is_not_raised_if_it_was_stopped_meanwhile(self) -> None:
+        def source() -> Iterator[object]:
+            yield HI
+            stream.stop()
+            raise AttributeError  # as `http.client` does when it is closed while it reads
+
+        stream = stream_message(source())
+        assert [message.content for message in stream] == ["Hi"]
+        assert (stream.message.outcome, stream.message.errors) == (Outcome.CANCELLED, ())
 
 
 @pytest.mark.parametrize("wrong", [None, 7, asynchronous([])])

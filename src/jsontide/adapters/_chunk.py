@@ -6,11 +6,11 @@ from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from jsontide._values import JsonValue
-from jsontide.adapters._chunks import Chunk
+from jsontide.adapters._chunks import Chunk, apulling, pulling
 from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state, finish
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncGenerator, Generator
     from typing import Unpack
 
     from jsontide.snapshots import SnapshotState
@@ -22,7 +22,7 @@ _Snapshot: TypeAlias = "Chunk | JsonValue | Mapping[str, object] | Sequence[obje
 def chunk_snapshots(
     snapshots: Iterable[Chunk | JsonValue | Mapping[str, object] | Sequence[object]],
     **options: Unpack[ChunkChoices],
-) -> Iterator[str]:
+) -> Generator[str]:
     """Yield the chunks of a stream of snapshots that are not empty, the closing one included.
 
     Snapshots that are str or bytes are JSON text, all others are values; the options are those of `JsonStreamChunker`.
@@ -39,7 +39,7 @@ def chunk_snapshots(
 def achunk_snapshots(
     snapshots: AsyncIterable[Chunk | JsonValue | Mapping[str, object] | Sequence[object]],
     **options: Unpack[ChunkChoices],
-) -> AsyncIterator[str]:
+) -> AsyncGenerator[str]:
     """Do as `chunk_snapshots` does, for an asynchronous stream of snapshots."""
     if not isinstance(snapshots, AsyncIterable):
         message = f"snapshots must be an asynchronous iterable of texts or values, not {type(snapshots).__name__}"
@@ -47,21 +47,23 @@ def achunk_snapshots(
     return _achunks(create_snapshot_state(**options), snapshots)
 
 
-def _chunks(state: SnapshotState, snapshots: Iterable[_Snapshot]) -> Iterator[str]:
-    for snapshot in snapshots:
-        state, chunk = _added(state, snapshot)
-        if chunk:
-            yield chunk
+def _chunks(state: SnapshotState, snapshots: Iterable[_Snapshot]) -> Generator[str]:
+    with pulling(snapshots) as source:
+        for snapshot in source:
+            state, chunk = _added(state, snapshot)
+            if chunk:
+                yield chunk
     last = finish(state)[1]
     if last:
         yield last
 
 
-async def _achunks(state: SnapshotState, snapshots: AsyncIterable[_Snapshot]) -> AsyncIterator[str]:
-    async for snapshot in snapshots:
-        state, chunk = _added(state, snapshot)
-        if chunk:
-            yield chunk
+async def _achunks(state: SnapshotState, snapshots: AsyncIterable[_Snapshot]) -> AsyncGenerator[str]:
+    async with apulling(snapshots) as source:
+        async for snapshot in source:
+            state, chunk = _added(state, snapshot)
+            if chunk:
+                yield chunk
     last = finish(state)[1]
     if last:
         yield last

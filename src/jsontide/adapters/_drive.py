@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, cast
 
 from jsontide._errors import JsonStreamError
 from jsontide._values import MISSING
-from jsontide.adapters._chunks import Chunk, as_async_chunks, as_chunks
+from jsontide.adapters._chunks import Chunk, apulling, as_async_chunks, as_chunks, pulling
 from jsontide.tree import create_parser_state, finalize, parse_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
 
     from jsontide._values import JsonValue
     from jsontide.tree import ParserState
 
 
-def values(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) -> Iterator[JsonValue]:
+def values(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) -> Generator[JsonValue]:
     """Yield the growing value after each chunk that changed it, beginning from `state` if one is given.
 
     Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what it showed.
@@ -25,23 +25,25 @@ def values(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) ->
     [{'city': 'Kyo'}, {'city': 'Kyoto'}, {'city': 'Kyoto', 'days': 3}]
     """
     state = create_parser_state() if state is None else state
-    for chunk in as_chunks(chunks):
-        before, state = state, parse_chunk(state, chunk)
-        yield from _growth(before, state)
-        _raise_error(state)
+    with pulling(as_chunks(chunks)) as source:
+        for chunk in source:
+            before, state = state, parse_chunk(state, chunk)
+            yield from _growth(before, state)
+            _raise_error(state)
     before, state = state, finalize(state)
     yield from _growth(before, state)
     _raise_error(state)
 
 
-async def avalues(chunks: AsyncIterable[Chunk], state: ParserState | None = None) -> AsyncIterator[JsonValue]:
+async def avalues(chunks: AsyncIterable[Chunk], state: ParserState | None = None) -> AsyncGenerator[JsonValue]:
     """Do as `values` does, for an asynchronous stream of chunks."""
     state = create_parser_state() if state is None else state
-    async for chunk in as_async_chunks(chunks):
-        before, state = state, parse_chunk(state, chunk)
-        for value in _growth(before, state):
-            yield value
-        _raise_error(state)
+    async with apulling(as_async_chunks(chunks)) as source:
+        async for chunk in source:
+            before, state = state, parse_chunk(state, chunk)
+            for value in _growth(before, state):
+                yield value
+            _raise_error(state)
     before, state = state, finalize(state)
     for value in _growth(before, state):
         yield value
@@ -55,9 +57,10 @@ def loads(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) -> 
     ([1, 23], None)
     """
     state = create_parser_state() if state is None else state
-    for chunk in as_chunks(chunks):
-        state = parse_chunk(state, chunk)
-        _raise_error(state)
+    with pulling(as_chunks(chunks)) as source:
+        for chunk in source:
+            state = parse_chunk(state, chunk)
+            _raise_error(state)
     state = finalize(state)
     _raise_error(state)
     return cast("JsonValue", state.value)

@@ -16,7 +16,7 @@ from jsontide._errors import JsonStreamError
 from jsontide._path import Segment
 from jsontide._pattern import AnyItem, AnyKey, Pattern, parse_pattern
 from jsontide._values import MISSING
-from jsontide.adapters._chunks import Chunk, as_async_chunks, as_chunks
+from jsontide.adapters._chunks import Chunk, apulling, as_async_chunks, as_chunks, pulling
 from jsontide.events import JsonFragmentAccumulator
 
 if TYPE_CHECKING:
@@ -149,15 +149,17 @@ class _Finder(Generic[_Found]):
 
 
 def _follow(chunks: Iterable[Chunk], finder: _Finder[_Found]) -> Generator[_Found]:
-    for chunk in chunks:
-        yield from finder.add(chunk)
+    with pulling(chunks) as source:
+        for chunk in source:
+            yield from finder.add(chunk)
     yield from finder.finish()
 
 
 async def _afollow(chunks: AsyncIterable[Chunk], finder: _Finder[_Found]) -> AsyncGenerator[_Found]:
-    async for chunk in chunks:
-        for found in finder.add(chunk):
-            yield found
+    async with apulling(chunks) as source:
+        async for chunk in source:
+            for found in finder.add(chunk):
+                yield found
     for found in finder.finish():
         yield found
 

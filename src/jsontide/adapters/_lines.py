@@ -1,22 +1,20 @@
-"""Bytes or text cut anywhere in, whole lines out.
+"""Text cut anywhere in, whole lines out.
 
-Rule: nothing raises on a stream. Bytes that are not UTF-8 become U+FFFD; a byte order mark at the start is passed over.
+Rule: nothing raises on a stream.
 A line that is too long is the end: neither it nor what follows is kept.
 """
 
 from __future__ import annotations
 
 import re
-from codecs import utf_8_decode
 from dataclasses import dataclass, replace
 from typing import Final
 
 from jsontide._growing import NO_TEXT, GrowingText
-from jsontide.adapters._chunks import Chunk
+from jsontide.adapters._decode import START, TextState, end_of
 from jsontide.text import Limits
 
 _ANY_END: Final = re.compile("\r\n|\n|\r")
-_BYTE_ORDER_MARK: Final = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +23,20 @@ class LineState:
 
     ends_at_cr: bool = True
     """Whether CR and CRLF end a line too, and not LF alone."""
-    pending: bytes = b""
-    """The beginning of a character that is not complete yet."""
+    text: TextState = START
+    """Where the decoding of what comes stands."""
     line: GrowingText = NO_TEXT
     """The beginning of a line that is not complete yet."""
-    is_start: bool = True
     after_cr: bool = False
     """Whether a LF that comes next belongs to the line end before it."""
     is_too_long: bool = False
     """Whether there was a line with more characters than it may have."""
 
 
-def split_lines(state: LineState, chunk: Chunk, most: int) -> tuple[LineState, list[str]]:
-    """Return the state after a chunk, and the lines that it ended, each of so many characters at most."""
-    before = state
-    state, text = _decoded(state, chunk)
-    if before.is_too_long:
-        return before, []
+def split_lines(state: LineState, text: str, most: int) -> tuple[LineState, list[str]]:
+    """Return the state after more text, and the lines that it ended, each of so many characters at most."""
+    if state.is_too_long:
+        return state, []
     if state.after_cr and text:
         text = text[1:] if text[0] == "\n" else text
         state = replace(state, after_cr=False)
@@ -70,27 +65,8 @@ def _split(state: LineState, text: str) -> tuple[LineState, list[str]]:
 
 
 def last_line(state: LineState) -> str:
-    """Return what follows the last line end; half a character there becomes U+FFFD."""
-    return str(state.line) + state.pending.decode("utf-8", "replace")
-
-
-def _decoded(state: LineState, chunk: Chunk) -> tuple[LineState, str]:
-    if not isinstance(chunk, Chunk):
-        message = f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}"
-        raise TypeError(message)
-    if not chunk:
-        return state, ""
-    if isinstance(chunk, str):
-        text, pending = state.pending.decode("utf-8", "replace") + chunk, b""
-    else:
-        data = state.pending + bytes(chunk)
-        text, used = utf_8_decode(data, "replace", False)  # noqa: FBT003 - it takes no keywords
-        pending = data[used:]
-    if not text:
-        return replace(state, pending=pending), ""
-    if state.is_start and text[0] == _BYTE_ORDER_MARK:
-        text = text[1:]
-    return replace(state, pending=pending, is_start=False), text
+    """Return what follows the last line end."""
+    return str(state.line) + end_of(state.text)
 
 
 MOST: Final = Limits().max_chars

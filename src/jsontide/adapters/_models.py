@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast, overload
 
 from jsontide._errors import JsonStreamError
 from jsontide._values import MISSING
-from jsontide.adapters._chunks import Chunk, as_async_chunks, as_chunks
+from jsontide.adapters._chunks import Chunk, apulling, as_async_chunks, as_chunks, pulling
 from jsontide.schema import Partial, SchemaError, Status, from_json_ast
 from jsontide.tree import create_parser_state, finalize, parse_chunk
 
@@ -148,14 +148,16 @@ class _Stage(Generic[Model]):
 
 
 def _drive(chunks: Iterable[Chunk], stage: _Stage[Model]) -> Generator[Partial[Model] | Model]:
-    for chunk in chunks:
-        yield from stage.add(chunk)
+    with pulling(chunks) as source:
+        for chunk in source:
+            yield from stage.add(chunk)
     yield from stage.finish()
 
 
 async def _adrive(chunks: AsyncIterable[Chunk], stage: _Stage[Model]) -> AsyncGenerator[Partial[Model] | Model]:
-    async for chunk in chunks:
-        for partial in stage.add(chunk):
-            yield partial
+    async with apulling(chunks) as source:
+        async for chunk in source:
+            for partial in stage.add(chunk):
+                yield partial
     for found in stage.finish():
         yield found

@@ -1,14 +1,16 @@
 """The bytes of newline-delimited JSON in, its lines out, each to be read as one document.
 
 Rule: nothing raises on a stream. Blank lines are passed over; the last line needs no line end.
+Bytes that are not UTF-8 become U+FFFD.
 A line that is too long is an error, and the end: nothing that follows is read.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jsontide.adapters._chunks import Chunk
+from jsontide.adapters._decode import decode, replaced
 from jsontide.adapters._lines import LF_LINE, MOST, LineState, last_line, split_lines
 from jsontide.text._limits import check_count
 
@@ -42,13 +44,27 @@ def decode_ndjson(state: NdjsonState, chunk: Chunk) -> tuple[NdjsonState, tuple[
     ((), ('{"b": 2}',))
     """
     _check(state)
-    lines, ended = split_lines(state.lines, chunk, state.max_chars)
+    decoding, text = decode(state.lines.text, chunk)
+    if not state.lines.is_too_long:
+        state = replace(state, lines=replace(state.lines, text=decoding))
+    state, lines = read_ndjson(state, text)
+    return state, tuple(map(replaced, lines))
+
+
+def read_ndjson(state: NdjsonState, text: str) -> tuple[NdjsonState, tuple[str, ...]]:
+    """Do the same with decoded text, and leave damage in it."""
+    lines, ended = split_lines(state.lines, text, state.max_chars)
     return NdjsonState(lines, state.max_chars), _not_blank(ended)
 
 
 def finish_ndjson(state: NdjsonState) -> tuple[str, ...]:
     """Return the last line, if the stream ended without a line end."""
     _check(state)
+    return tuple(map(replaced, rest_of_ndjson(state)))
+
+
+def rest_of_ndjson(state: NdjsonState) -> tuple[str, ...]:
+    """Do the same, and leave damage in it."""
     return _not_blank([last_line(state.lines)])
 
 

@@ -1,17 +1,20 @@
 """The bytes of a server-sent event stream in, its events out, by the rules of the WHATWG HTML standard, section 9.2.
 
-Rule: nothing raises on a stream; an event that the end cuts off is dropped, as the standard says.
+Rule: nothing raises on a stream; an event that the end cuts off is dropped, and bytes that are not UTF-8 become U+FFFD,
+as the standard says. Underneath, for streams of which nothing may be lost, both are kept, and so are stray lines.
 An event that is too long is an error, and the end: nothing that follows is read.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from jsontide._growing import NO_TEXT, GrowingText
 from jsontide.adapters._chunks import Chunk
+from jsontide.adapters._decode import decode, replaced
 from jsontide.adapters._fields import digits
-from jsontide.adapters._lines import ANY_LINE, MOST, TOO_LONG, LineState, split_lines
+from jsontide.adapters._lines import ANY_LINE, MOST, TOO_LONG, LineState, last_line, split_lines
 from jsontide.text._limits import check_count
 
 
@@ -65,33 +68,57 @@ def decode_sse(state: SseState, chunk: Chunk) -> tuple[SseState, tuple[SseEvent,
     if not isinstance(state, SseState):
         message = f"a state must be an SseState, not {type(state).__name__}"
         raise TypeError(message)
-    lines, ended = split_lines(state.lines, chunk, state.max_chars)
-    state = replace(state, lines=lines)
-    events: list[SseEvent] = []
+    decoding, text = decode(state.lines.text, chunk)
+    if not state.lines.is_too_long:
+        state = replace(state, lines=replace(state.lines, text=decoding))
+    state, found = read_sse(state, text)
+    return state, tuple(_shown(event) for event in found if isinstance(event, SseEvent))
+
+
+def _shown(event: SseEvent) -> SseEvent:
+    return SseEvent(replaced(event.data), replaced(event.event), replaced(event.id), event.retry)
+
+
+Found: TypeAlias = "SseEvent | str"
+"""An event, or a line that is neither a field of one nor a comment."""
+
+
+def read_sse(state: SseState, text: str) -> tuple[SseState, list[Found]]:
+    """Return the state after more decoded text, and what it completed, with damage left in it."""
+    lines, ended = split_lines(state.lines, text, state.max_chars)
+    data, kind, last_id, retry = state.data, state.event, state.id, state.retry
+    found: list[Found] = []
     for line in ended:
-        if line:
-            state = _field(state, line)
-            if len(state.data) > state.max_chars + 1:  # the last newline is not part of the data
-                return replace(state, lines=TOO_LONG, data=NO_TEXT), tuple(events)
+        if not line:
+            # If the data buffer is an empty string, set the data buffer and the event type buffer to the empty string.
+            if data:
+                found.append(SseEvent(str(data)[:-1], kind or "message", last_id, retry))
+            data, kind = NO_TEXT, ""
             continue
-        # If the data buffer is an empty string, set the data buffer and the event type buffer to the empty string.
-        if state.data:
-            events.append(SseEvent(str(state.data)[:-1], state.event or "message", state.id, state.retry))
-        state = replace(state, data=NO_TEXT, event="")
-    return state, tuple(events)
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        match name:
+            case "data":
+                data = data.append(value + "\n")
+                if len(data) > state.max_chars + 1:  # the last newline is not part of the data
+                    return SseState(TOO_LONG, NO_TEXT, kind, last_id, retry, state.max_chars), found
+            case "event":
+                kind = value
+            case "id":
+                last_id = last_id if "\0" in value else value
+            case "retry":
+                wait = digits(value)
+                retry = retry if wait is None else wait
+            case "":  # a comment
+                pass
+            case _:
+                found.append(line)
+    return SseState(lines, data, kind, last_id, retry, state.max_chars), found
 
 
-def _field(state: SseState, line: str) -> SseState:
-    name, _, value = line.partition(":")
-    value = value.removeprefix(" ")
-    match name:
-        case "data":
-            return replace(state, data=state.data.append(value + "\n"))
-        case "event":
-            return replace(state, event=value)
-        case "id" if "\0" not in value:
-            return replace(state, id=value)
-        case "retry" if (wait := digits(value)) is not None:
-            return replace(state, retry=wait)
-        case _:  # a comment has no name
-            return state
+def rest_of_sse(state: SseState) -> tuple[SseEvent | None, str]:
+    """Return the event that no blank line ended, if it has data, and the last line, if nothing ended that."""
+    line = last_line(state.lines)
+    ended, _ = read_sse(state, "\n") if line else (state, [])
+    event = SseEvent(str(ended.data)[:-1], ended.event or "message", ended.id, ended.retry) if ended.data else None
+    return event, "" if line.startswith(":") else line
