@@ -51,7 +51,10 @@ def events(name: str) -> list[Event]:
 def reading(name: str) -> Reading:
     told = events(name)
     kind = next(kind for kind, is_it in KINDS.items() if any(is_it(event) for event in told))
-    return READERS[kind](told)
+    found = READERS[kind](told)
+    if found.reason in {"stop", "tool_calls"}:  # some providers stop in either case
+        found.reason = "tool_calls" if found.calls else "stop"
+    return found
 
 
 KINDS: dict[str, Callable[[Event], bool]] = {
@@ -87,8 +90,7 @@ def responses(told: list[Event]) -> Reading:
     found = Reading()
     for whole in (event["response"] for event in told if event["type"] == "response.completed"):
         assert whole["status"] == "completed"
-        kinds = [item["type"] for item in whole["output"]]
-        found.reason = "tool_calls" if {"function_call", "custom_tool_call"} & set(kinds) else "stop"
+        found.reason = "stop"
         for item in whole["output"]:
             read_item(found, item)
     return found

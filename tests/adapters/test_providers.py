@@ -106,10 +106,10 @@ class TestOpenAIChat:
     @pytest.mark.parametrize(
         ("said", "reason"),
         [
-            ("eos", "stop"),
-            ("eos_token", "stop"),
-            ("end_turn", "stop"),
-            ("STOP", "stop"),
+            ("eos", "tool_calls"),
+            ("eos_token", "tool_calls"),
+            ("end_turn", "tool_calls"),
+            ("STOP", "tool_calls"),
             ("TOOL_CALLS", "tool_calls"),
             ("tool_use", "tool_calls"),
             ("MAX_TOKENS", "length"),
@@ -125,7 +125,9 @@ class TestOpenAIChat:
         call = {"index": 0, "id": "a", "function": {"name": "now", "arguments": ""}}
         message = last(self.chunk(tool_calls=[call]), self.chunk(said))
         assert message.finish_reason == reason
-        assert runnable(message) == ([("a", "now", {})] if reason in {"stop", "tool_calls"} else [])
+        assert runnable(message) == ([("a", "now", {})] if reason == "tool_calls" else [])
+        if reason == "tool_calls":
+            assert last(self.chunk(content="Hi"), self.chunk(said)).finish_reason == "stop"
 
     @pytest.mark.parametrize("nothing", ["", None, {}])
     def test_an_empty_error_is_none(self, nothing: object) -> None:
