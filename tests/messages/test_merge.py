@@ -290,6 +290,15 @@ class TestNothingIsGuessed:
         assert doubts(finished([*unnamed, call('"Rome"}', id="a"), end()])) == [True, True]
         assert values(finished([*unnamed[:1], call('"Rome"}', id="a"), end()])) == TWO[:1]
 
+    def test_an_index_that_is_new_may_be_that_of_any_open_call_that_began_without_one(self) -> None:
+        for index in (0, 1, 7):
+            assert doubts(finished([*OPEN, call('"x"}', index=index), end()])) == [True, True]
+            state = finished([OPEN[0], call('"Ro', index=index), call('me"}', index=index), end()])
+            assert values(state) == TWO[:1]
+            assert state.message.tool_calls[0].index == index
+        both = [*OPEN, call('"Rome"}', index=4, id="a"), call('"Zoe"}', index=2, id="b")]
+        assert values(finished([*both, end()])) == [("a", "weather", ROME), ("b", "pay", {"to": "Zoe"})]
+
     def test_an_entry_that_says_nothing_is_nobodys(self) -> None:
         for nothing in (call(), call(""), call(" ", name=""), call(id="")):
             state = fed(OPEN)

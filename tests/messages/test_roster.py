@@ -30,10 +30,12 @@ def growing(roster: Roster, position: int) -> PartialCall:
 
 
 def some_call(random: Random, before: PartialCall | None) -> PartialCall:
-    index = random.choice(INDICES) if before is None else before.index
+    has_index = (before is not None and before._has_index) or random.random() < 0.5
+    index = before.index if before is not None and before._has_index else random.choice(INDICES)
     written = random.choice(TEXTS)
     return PartialCall(
         index=index,
+        _has_index=has_index,
         id=(before and before.id) or random.choice(IDS),
         name=(before and before.name) or random.choice(NAMES),
         _document=grown(new_document(random.choice((None, LENS))), written),
@@ -47,18 +49,19 @@ def last(roster: Roster, index: int | None = None, call_id: str | None = None) -
     found = [
         position
         for position, call in enumerate(roster.all)
-        if (index is None or call.index == index) and (call_id is None or call.id == call_id)
+        if (index is None or (call._has_index and call.index == index)) and (call_id is None or call.id == call_id)
     ]
     return found[-1] if found else None
 
 
 def open_for(roster: Roster, entry: ToolCallDelta) -> set[int]:
-    """Those that are not complete, and of which neither id nor name is another."""
+    """Those that are not complete, and of which neither index nor id nor name is another."""
     is_whole = entry.name and not entry.id and isinstance(entry.arguments, dict)
     return {
         position
         for position, call in enumerate(roster.all)
         if not call._document.is_complete
+        and not (entry.index is not None and call._has_index)
         and not (entry.id and call.id)
         and not (entry.name and call.name and entry.name != call.name)
         and not (is_whole and call.name and call._document.error)
@@ -71,6 +74,7 @@ def blank_for(roster: Roster, entry: ToolCallDelta, names: list[str]) -> set[int
         position
         for position, call in enumerate(roster.all)
         if call._is_blank
+        and not (entry.index is not None and call._has_index)
         and not (entry.id and call.id)
         and (call.name in names or (call.name and call._document.lens is None))
     }
@@ -97,7 +101,10 @@ def check(roster: Roster, random: Random) -> None:
     assert roster.of_index(index, call_id) == (last(roster, index) if both is None else both)
     assert roster.of_id(call_id) == (call_id and last(roster, call_id=call_id))
     entry = ToolCallDelta(
-        id=random.choice((None, "new")), name=random.choice(NAMES), arguments=random.choice((None, "{", {"a": 1}))
+        index=random.choice((None, 7)),
+        id=random.choice((None, "new")),
+        name=random.choice(NAMES),
+        arguments=random.choice((None, "{", {"a": 1})),
     )
     found, expected = roster.open_for(entry), open_for(roster, entry)
     assert found.count == len(expected)

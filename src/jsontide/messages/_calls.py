@@ -25,6 +25,8 @@ def shortened(text: str) -> str:
 class _Call:
     index: int
     """As the provider counts; the position in the message where it does not."""
+    _has_index: bool = True
+    """Whether the provider has told an index."""
     id: str | None = None
     name: str | None = None
     """`None` until it is known."""

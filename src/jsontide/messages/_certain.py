@@ -83,9 +83,12 @@ class Known:
     calls: Vector[ToolCall] = Vector()  # noqa: RUF009 - it never changes
     hidden: tuple[int, ...] = ()
     """The positions of calls that are not shown."""
+    unnamed: tuple[int, ...] = ()
+    """The positions of those of them that may still be shown."""
     of_calls: Errors = ()
     """In the order of the calls."""
     errors: Errors = ()
+    """All that is certain: where calls are is not, after one that may still be shown."""
 
 
 NOTHING_KNOWN: Final = Known()
@@ -105,8 +108,11 @@ def known_of(before: Known, config: MessageConfig, answer: Document | ToolCall |
     if not found.follow(calls):
         found = _CallErrors(NOTHING_KNOWN, config)
         found.follow(calls)
-    of_calls = tuple(found.errors)
-    return Known(config, answer, of_answer, calls.calls, tuple(found.hidden), of_calls, of_answer + of_calls)
+    of_calls, hidden, unnamed = tuple(found.errors), tuple(found.hidden), tuple(found.unnamed)
+    last = len(of_calls)
+    if unnamed:
+        last = bisect_left(of_calls, unnamed[0] - bisect_left(hidden, unnamed[0]), key=_source)
+    return Known(config, answer, of_answer, calls.calls, hidden, unnamed, of_calls, of_answer + of_calls[:last])
 
 
 def _errors_of_answer(before: Known, config: MessageConfig, answer: Document | ToolCall | None) -> Errors:
@@ -121,12 +127,13 @@ def _errors_of_answer(before: Known, config: MessageConfig, answer: Document | T
 class _CallErrors:
     """What is wrong with calls, while it is brought up to date."""
 
-    __slots__ = ("_before", "_config", "errors", "hidden")
+    __slots__ = ("_before", "_config", "errors", "hidden", "unnamed")
 
     def __init__(self, before: Known, config: MessageConfig) -> None:
         self._config = config
         self._before = before.calls
         self.hidden = list(before.hidden)
+        self.unnamed = list(before.unnamed)
         self.errors = list(before.of_calls)
 
     def follow(self, calls: Roster) -> bool:
@@ -136,14 +143,21 @@ class _CallErrors:
     def _take(self, position: int, call: ToolCall) -> bool:
         at = bisect_left(self.hidden, position)
         source = position - at
-        was_hidden = at < len(self.hidden) and self.hidden[at] == position
+        was_hidden = position in self.hidden[at : at + 1]
         first = bisect_left(self.errors, source, key=_source)
         last = first if was_hidden else bisect_left(self.errors, source + 1, first, key=_source)
         if was_hidden is not call._is_hidden:
             if last < len(self.errors):  # those after it belong to other places now
                 return False
             self.hidden[at : at + was_hidden] = [position] if call._is_hidden else []
+        place = bisect_left(self.unnamed, position)
+        was_unnamed = position in self.unnamed[place : place + 1]
+        self.unnamed[place : place + was_unnamed] = [position] if _may_be_shown(call) else []
         before = None if was_hidden or position >= len(self._before) else self._before[position]
         told = tuple(self.errors[first:last])
         self.errors[first:last] = () if call._is_hidden else call_errors(call, source, self._config, before, told)
         return True
+
+
+def _may_be_shown(call: ToolCall) -> bool:
+    return call._is_hidden and not call._on_server and call.name is None

@@ -24,7 +24,7 @@ from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import grown, new_document, seen
 from jsontide.messages._roster import Roster
 
-_WHOSE: Final = "a delta without index and id came while several calls were open: it may belong to any of them"
+_WHOSE: Final = "a delta came that does not tell which of several open calls it belongs to: it may be this one"
 _NAMES: Final = "the names {!r} and {!r} may be of two calls, or the two parts of one name"
 
 
@@ -40,15 +40,12 @@ def _cumulative(entries: Iterable[ToolCallDelta]) -> Iterable[ToolCallDelta]:
 
 
 def _merge(calls: Roster, entry: ToolCallDelta, config: MessageConfig) -> Roster:
-    if entry.index is not None:
-        position = _of_index(calls, entry.index, entry)
-    else:
-        position = calls.of_id(entry.id)
-        if position is None:
-            found = calls.open_for(entry)
-            if found.count > 1:
-                return calls if _says_nothing(entry) else _in_doubt(calls, found.clear(), _WHOSE, config)
-            position = found.first if found.count else _last(calls, entry)
+    position = calls.of_id(entry.id) if entry.index is None else _of_index(calls, entry.index, entry)
+    if position is None:
+        found = calls.open_for(entry)
+        if found.count > 1:
+            return calls if _says_nothing(entry) else _in_doubt(calls, found.clear(), _WHOSE, config)
+        position = found.first if found.count else _last(calls, entry)
     # No call is complete while its message grows.
     before = None if position is None else cast("PartialCall", calls[position])
     if position is None or before is None or _begins_another(before, entry):
@@ -65,7 +62,8 @@ def _of_index(calls: Roster, index: int, entry: ToolCallDelta) -> int | None:
 
 def _last(calls: Roster, entry: ToolCallDelta) -> int | None:
     """Where all calls are complete, an entry that brings neither a name nor arguments is about the last one."""
-    return len(calls) - 1 if len(calls) and not entry.name and _is_blank(entry.arguments) else None
+    is_new = entry.index is not None or entry.name or not _is_blank(entry.arguments)
+    return len(calls) - 1 if len(calls) and not is_new else None
 
 
 def _begun(calls: Roster, position: int | None, entry: ToolCallDelta, config: MessageConfig) -> Roster:
@@ -83,10 +81,8 @@ def _first_parts(calls: Roster, position: int | None, entry: ToolCallDelta, conf
     if not entry.name:
         return []
     names = config._first_parts(entry.name)
-    if entry.index is None:
-        return calls.blank_for(entry, names)
     if position is None:
-        return []
+        return calls.blank_for(entry, names)
     call = calls[position]
     are_told_apart = call.id and entry.id
     is_part = call.name and (call.name in names or config._lens_of(call.name) is None)
@@ -131,6 +127,7 @@ def _is_blank(arguments: str | Mapping[str, object] | None) -> bool:
 def _new_call(position: int, entry: ToolCallDelta, config: MessageConfig, doubt: str) -> PartialCall:
     return PartialCall(
         index=position if entry.index is None else entry.index,
+        _has_index=entry.index is not None,
         _document=new_document(),
         _doubt=doubt,
         _is_hidden=config._hides(None),
@@ -146,6 +143,7 @@ def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> Par
     document = grown(seen(call._document, config._lens_of(name)), piece)
     call_id = call.id or entry.id or None
     is_cut_off, on_server = call._is_cut_off or entry.cut_off, call._on_server or entry.on_server
+    has_index = call._has_index or entry.index is not None
     doubt = call._doubt
     if entry.name and name != entry.name and not doubt:
         doubt = _NAMES.format(name, entry.name)
@@ -157,12 +155,14 @@ def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> Par
         and is_cut_off is call._is_cut_off
         and on_server is call._on_server
         and doubt == call._doubt
+        and has_index is call._has_index
         and held == call._held
     ):
         return call
     # Spelled out: this is what every delta costs.
     return PartialCall(
-        index=call.index,
+        index=call.index if call._has_index or entry.index is None else entry.index,
+        _has_index=has_index,
         id=call_id,
         name=name,
         _text=call._text.append(piece),

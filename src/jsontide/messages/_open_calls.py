@@ -13,8 +13,8 @@ from jsontide.messages._calls import ToolCall
 
 _Text: TypeAlias = Literal["blank", "begun", "wrong"]
 """What has come of the arguments; what is wrong is no JSON."""
-_Key: TypeAlias = tuple[str | None, bool, _Text]
-"""The name of a call, whether it has an id, and its arguments."""
+_Key: TypeAlias = tuple[str | None, bool, bool, _Text]
+"""The name of a call, whether it has an index, whether it has an id, and its arguments."""
 _TEXTS: Final[tuple[_Text, ...]] = ("blank", "begun", "wrong")
 _ANY: Final = ""
 """Stands for all names."""
@@ -78,31 +78,38 @@ class OpenCalls:
             for positions in self._sets(now):
                 positions.add(position)
 
-    def fitting(self, name: str | None, *, has_id: bool, is_whole: bool) -> Candidates:
-        """Return those that an entry may go on with, if it has this name, and no id or one that is new."""
+    def fitting(self, name: str | None, *, has_index: bool, has_id: bool, is_whole: bool) -> Candidates:
+        """Return those that an entry may go on with, if its index and id, where it has them, are new."""
         if not name:
-            return Candidates(self._alike(_ANY, has_id=has_id))
+            return Candidates(self._alike(_ANY, has_index, has_id))
         # Whole arguments are a call of their own beside others that are no JSON.
-        own = self._alike(name, has_id=has_id, texts=_TEXTS[:2] if is_whole and not has_id else _TEXTS)
-        return Candidates([*own, *self._alike(None, has_id=has_id)])
+        texts = _TEXTS[:2] if is_whole and not has_id else _TEXTS
+        return Candidates([*self._alike(name, has_index, has_id, texts), *self._alike(None, has_index, has_id)])
 
-    def blank(self, names: Iterable[str], *, has_id: bool) -> list[int]:
-        """Return those of some names, or of no tool, without arguments, for an entry with no id or one that is new.
+    def blank(self, names: Iterable[str], *, has_index: bool, has_id: bool) -> list[int]:
+        """Return those without arguments that are of some names, or of no tool, whatever the name of an entry is.
 
         Of those in doubt one is enough to tell that there are some.
         """
-        groups = [self._alike(name, has_id=has_id, texts=_TEXTS[:1]) for name in (*names, _OF_NO_TOOL)]
+        groups = [self._alike(name, has_index, has_id, _TEXTS[:1]) for name in (*names, _OF_NO_TOOL)]
         found = Candidates(chain.from_iterable(groups))
         return found.clear() or ([found.first] if found.count else [])
 
-    def _alike(self, name: str | None, *, has_id: bool, texts: tuple[_Text, ...] = _TEXTS) -> list[_Group]:
-        # A new id is that of a call which has none.
-        keys = product((name,), (False,) if has_id else (False, True), texts)
+    def _alike(
+        self,
+        name: str | None,
+        has_index: bool,  # noqa: FBT001 - these two of an entry, always in this order
+        has_id: bool,  # noqa: FBT001
+        texts: tuple[_Text, ...] = _TEXTS,
+    ) -> list[_Group]:
+        # What is new to all calls is that of one which has none.
+        keys = product((name,), (False,) if has_index else (False, True), (False,) if has_id else (False, True), texts)
         return [self._groups[key] for key in keys if key in self._groups]
 
     def _sets(self, place: _Place) -> list[set[int]]:
         names = (place.name, _ANY, _OF_NO_TOOL) if place.is_of_no_tool else (place.name, _ANY)
-        groups = [self._groups.setdefault((name, place.has_id, place.text), _Group()) for name in names]
+        keys = ((name, place.has_index, place.has_id, place.text) for name in names)
+        groups = [self._groups.setdefault(key, _Group()) for key in keys]
         return [group.doubtful if place.is_in_doubt else group.clear for group in groups]
 
 
@@ -111,6 +118,7 @@ class _Place(NamedTuple):
 
     name: str | None
     is_of_no_tool: bool
+    has_index: bool
     has_id: bool
     text: _Text
     is_in_doubt: bool
@@ -122,4 +130,4 @@ def _place(call: ToolCall) -> _Place | None:
         return None
     text: _Text = "blank" if call._is_blank else "begun" if document.error is None else "wrong"
     is_of_no_tool = call.name is not None and document.lens is None
-    return _Place(call.name, is_of_no_tool, bool(call.id), text, bool(call._doubt))
+    return _Place(call.name, is_of_no_tool, call._has_index, bool(call.id), text, bool(call._doubt))

@@ -34,11 +34,14 @@ class _Tables:
         self.open = OpenCalls()
 
     def note(self, position: int, before: ToolCall | None, call: ToolCall) -> None:
-        if before is None:
-            self.of_index[call.index] = position
-        if call.id and (before is None or not before.id):
-            both = (call.index, call.id)
+        has_new_index = call._has_index and (before is None or not before._has_index)
+        has_new_id = call.id and (before is None or not before.id)
+        if has_new_index:
+            self.of_index[call.index] = max(position, self.of_index.get(call.index, 0))
+        if call.id and has_new_id:
             self.of_id[call.id] = max(position, self.of_id.get(call.id, 0))
+        if call.id and call._has_index and (has_new_id or has_new_index):
+            both = (call.index, call.id)
             self.of_index_and_id[both] = max(position, self.of_index_and_id.get(both, 0))
         self.open.note(position, call)
 
@@ -109,13 +112,15 @@ class Roster:
         return self._own_tables().of_id.get(call_id) if call_id else None
 
     def open_for(self, entry: ToolCallDelta) -> Candidates:
-        """Return the open calls that an entry may go on with, if it has no id or one that is new."""
+        """Return the open calls that an entry may go on with, if its index and id, where it has them, are new."""
         is_whole = isinstance(entry.arguments, Mapping) and entry.spelling == "delta"
-        return self._own_tables().open.fitting(entry.name, has_id=bool(entry.id), is_whole=is_whole)
+        return self._own_tables().open.fitting(
+            entry.name, has_index=entry.index is not None, has_id=bool(entry.id), is_whole=is_whole
+        )
 
     def blank_for(self, entry: ToolCallDelta, names: Iterable[str]) -> list[int]:
-        """Return the open calls of some names, or of no tool, that have no arguments; not those whose id is another."""
-        return self._own_tables().open.blank(names, has_id=bool(entry.id))
+        """Return those without arguments that are of some names, or of no tool, whatever the name of the entry is."""
+        return self._own_tables().open.blank(names, has_index=entry.index is not None, has_id=bool(entry.id))
 
     def _own_tables(self) -> _Tables:
         tables = self._tables

@@ -6,7 +6,8 @@ Rows of at most 32 items, rows of rows, and so on: an item of a million is four 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, zip_longest
+from itertools import chain, compress, count, repeat
+from operator import is_not
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
 Item = TypeVar("Item")
@@ -59,14 +60,13 @@ class Vector(Generic[Item]):
 
 
 def _changed(now: _Row, before: _Row, height: int, first: int) -> Iterator[int]:
-    for at, (one, other) in enumerate(zip_longest(now, before)):
-        if one is other:
-            continue
+    are_others = map(is_not, now, chain(before, repeat(None)))
+    for at in compress(count(), are_others):
         position = first + (at << height)
-        if not height:
-            yield position
+        if height:
+            yield from _changed(now[at], before[at] if at < len(before) else (), height - _BITS, position)
         else:
-            yield from _changed(one, other or (), height - _BITS, position)
+            yield position
 
 
 def _put(row: _Row, height: int, position: int, item: object) -> _Row:
