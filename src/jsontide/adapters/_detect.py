@@ -16,7 +16,7 @@ from jsontide.adapters._ollama import ollama_chunk
 from jsontide.adapters._openai_chat import openai_chat_chunk
 from jsontide.adapters._openai_responses import openai_responses_chunk
 from jsontide.adapters._openai_responses_text import Streamed, with_event
-from jsontide.adapters._telling import delta_chunk
+from jsontide.adapters._telling import delta_chunk, told_error
 from jsontide.messages import CompletionChunk
 
 
@@ -39,7 +39,7 @@ class Plain:
     convert: Callable[[object], CompletionChunk | None]
 
     def read(self, event: object) -> tuple[Plain, CompletionChunk | None]:
-        return self, self.convert(event)
+        return self, self.convert(event) or told_error(event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Gemini:
 
     def read(self, event: object) -> tuple[Gemini, CompletionChunk | None]:
         memory, chunk = gemini_chunk(self.memory, event)
-        return (self if memory is self.memory else replace(self, memory=memory)), chunk
+        return (self if memory is self.memory else replace(self, memory=memory)), chunk or told_error(event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Responses:
     def read(self, event: object) -> tuple[Responses, CompletionChunk | None]:
         streamed, more = with_event(self.streamed, event)
         chunk = openai_responses_chunk(event) if more is None else delta_chunk(more)
-        return (self if streamed is self.streamed else replace(self, streamed=streamed)), chunk
+        return (self if streamed is self.streamed else replace(self, streamed=streamed)), chunk or told_error(event)
 
 
 _Rule: TypeAlias = tuple[Callable[[object], bool], Adapter]
