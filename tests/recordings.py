@@ -90,7 +90,8 @@ def responses(told: list[Event]) -> Reading:
     found = Reading()
     for whole in (event["response"] for event in told if event["type"] == "response.completed"):
         assert whole["status"] == "completed"
-        found.reason = "stop"
+        kinds = [item["type"] for item in whole["output"]]
+        found.reason = "tool_calls" if {"function_call", "custom_tool_call"} & set(kinds) else "stop"
         for item in whole["output"]:
             read_item(found, item)
     return found
