@@ -299,6 +299,11 @@ class TestNothingIsGuessed:
         both = [*OPEN, call('"Rome"}', index=4, id="a"), call('"Zoe"}', index=2, id="b")]
         assert values(finished([*both, end()])) == [("a", "weather", ROME), ("b", "pay", {"to": "Zoe"})]
 
+    @pytest.mark.parametrize("odd", ["\0", "0", "1", " "])
+    def test_a_name_is_only_a_name_however_odd_it_is(self, odd: str) -> None:
+        state = finished([*OPEN, call("{}", name=odd), call('"Rome"}', id="a"), call('"Zoe"}', id="b"), end()])
+        assert values(state) == [("a", "weather", ROME), ("b", "pay", {"to": "Zoe"}), (None, odd, {})]
+
     def test_an_entry_that_says_nothing_is_nobodys(self) -> None:
         for nothing in (call(), call(""), call(" ", name=""), call(id="")):
             state = fed(OPEN)

@@ -13,12 +13,13 @@ from jsontide.messages._calls import ToolCall
 
 _Text: TypeAlias = Literal["blank", "begun", "wrong"]
 """What has come of the arguments; what is wrong is no JSON."""
-_Key: TypeAlias = tuple[str | None, bool, bool, _Text]
+_Name: TypeAlias = str | Literal[0, 1] | None
+_Key: TypeAlias = tuple[_Name, bool, bool, _Text]
 """The name of a call, whether it has an index, whether it has an id, and its arguments."""
 _TEXTS: Final[tuple[_Text, ...]] = ("blank", "begun", "wrong")
-_ANY: Final = ""
+_ANY: Final = 0
 """Stands for all names."""
-_OF_NO_TOOL: Final = "\0"
+_OF_NO_TOOL: Final = 1
 """Stands for all names but those of tools that were offered."""
 
 
@@ -91,13 +92,14 @@ class OpenCalls:
 
         Of those in doubt one is enough to tell that there are some.
         """
-        groups = [self._alike(name, has_index, has_id, _TEXTS[:1]) for name in (*names, _OF_NO_TOOL)]
+        wanted: list[_Name] = [*names, _OF_NO_TOOL]
+        groups = [self._alike(name, has_index, has_id, _TEXTS[:1]) for name in wanted]
         found = Candidates(chain.from_iterable(groups))
         return found.clear() or ([found.first] if found.count else [])
 
     def _alike(
         self,
-        name: str | None,
+        name: _Name,
         has_index: bool,  # noqa: FBT001 - these two of an entry, always in this order
         has_id: bool,  # noqa: FBT001
         texts: tuple[_Text, ...] = _TEXTS,
@@ -107,7 +109,7 @@ class OpenCalls:
         return [self._groups[key] for key in keys if key in self._groups]
 
     def _sets(self, place: _Place) -> list[set[int]]:
-        names = (place.name, _ANY, _OF_NO_TOOL) if place.is_of_no_tool else (place.name, _ANY)
+        names: tuple[_Name, ...] = (place.name, _ANY, *((_OF_NO_TOOL,) if place.is_of_no_tool else ()))
         keys = ((name, place.has_index, place.has_id, place.text) for name in names)
         groups = [self._groups.setdefault(key, _Group()) for key in keys]
         return [group.doubtful if place.is_in_doubt else group.clear for group in groups]
