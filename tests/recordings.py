@@ -75,7 +75,10 @@ def events(name: str) -> list[Event]:
 def reading(name: str) -> Reading:
     told = events(name)
     kind = next(kind for kind, is_it in KINDS.items() if any(is_it(event) for event in told))
-    return READERS[kind](told)
+    found = READERS[kind](told)
+    if found.reason in {"stop", "tool_calls"}:  # some providers stop in either case
+        found.reason = "tool_calls" if found.calls else "stop"
+    return found
 
 
 KINDS: dict[str, Callable[[Event], bool]] = {

@@ -1,6 +1,6 @@
 """Shapes that the recordings do not have, from the documentation of each provider."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import pytest
@@ -84,7 +84,25 @@ class TestOpenAIChat:
         choices = [{"index": index, "delta": {"content": index}, "finish_reason": "stop"} for index in ("1", "0")]
         assert last({"choices": choices}).content == "0"
 
-    @pytest.mark.parametrize("strange", ["", " 0", "-1", "0x1", "²", "٣", "1" * 5_000, 0.5, True, [0]])
+    @pytest.mark.parametrize("index", [1, 1.0, "1"])
+    def test_only_the_first_choice_counts_however_its_index_is_written(self, index: object) -> None:
+        def choice(index: object, content: str) -> Event:
+            return {"index": index, "delta": {"content": content}, "finish_reason": None}
+
+        other, own = choice(index, "other"), choice(type(index)(0), "own")  # type: ignore[call-arg]
+        events = [{"choices": [other]}, {"choices": [own]}, {"choices": [other, own]}, self.chunk("stop")]
+        assert last(*events).content == "ownown"
+        without = [{"delta": {"content": content}} for content in ("own", "other")]
+        assert last({"choices": without}, self.chunk("stop")).content == "own"
+
+    @pytest.mark.parametrize("strange", [True, False, 0.5, "first", [0]])
+    def test_a_choice_whose_index_is_no_number_leaves_nothing_to_run(self, strange: object) -> None:
+        call = {"index": 0, "id": "a", "function": {"name": "now", "arguments": "{}"}}
+        begun, end = self.chunk(tool_calls=[call]), self.chunk("tool_calls")
+        begun["choices"][0]["index"] = strange
+        assert "index of a choice" in failure(last(begun, end))
+
+    @pytest.mark.parametrize("strange", ["", " 0", "-1", "0x1", "²", "٣", "1" * 5_000, 0.5, 1e300, True, [0]])
     def test_an_index_that_is_no_number_is_none(self, strange: object) -> None:
         calls = [{"index": strange, "id": "a", "function": {"name": "now", "arguments": piece}} for piece in ("{", "}")]
         (call,) = last(self.chunk(tool_calls=calls), self.chunk("tool_calls")).tool_calls
@@ -106,10 +124,10 @@ class TestOpenAIChat:
     @pytest.mark.parametrize(
         ("said", "reason"),
         [
-            ("eos", "stop"),
-            ("eos_token", "stop"),
-            ("end_turn", "stop"),
-            ("STOP", "stop"),
+            ("eos", "tool_calls"),
+            ("eos_token", "tool_calls"),
+            ("end_turn", "tool_calls"),
+            ("STOP", "tool_calls"),
             ("TOOL_CALLS", "tool_calls"),
             ("tool_use", "tool_calls"),
             ("MAX_TOKENS", "length"),
@@ -125,10 +143,12 @@ class TestOpenAIChat:
         call = {"index": 0, "id": "a", "function": {"name": "now", "arguments": ""}}
         message = last(self.chunk(tool_calls=[call]), self.chunk(said))
         assert message.finish_reason == reason
-        assert runnable(message) == ([("a", "now", {})] if reason in {"stop", "tool_calls"} else [])
+        assert runnable(message) == ([("a", "now", {})] if reason == "tool_calls" else [])
+        if reason == "tool_calls":
+            assert last(self.chunk(content="Hi"), self.chunk(said)).finish_reason == "stop"
 
     @pytest.mark.parametrize("nothing", ["", None, {}])
-    def test_an_empty_error_is_none(self, nothing: object) -> None:
+    def test_an_empty_error_beside_an_answer_is_none(self, nothing: object) -> None:
         message = last({**self.chunk(content="Hi"), "error": nothing}, self.chunk("stop"))
         assert (message.content, message.outcome) == ("Hi", Outcome.COMPLETE)
 
@@ -506,6 +526,10 @@ class TestBedrock:
         assert failure(last({"messageStart": {"role": "assistant"}}, {name: {"message": "Too many"}})) == "Too many"
         assert failure(last({name: {}})) == name
 
+    def test_an_exception_that_is_new_is_one_too(self) -> None:
+        message = last(self.call(0, toolUseId="t", name="now"), self.end("tool_use"), {"modelTimeoutException": {}})
+        assert (failure(message), runnable(message)) == ("modelTimeoutException", [])
+
 
 class TestOllama:
     @staticmethod
@@ -534,6 +558,11 @@ class TestOllama:
 
     def test_an_error_in_the_stream(self) -> None:
         assert failure(last(self.line(content="Hi"), {"error": "model runner crashed"})) == "model runner crashed"
+
+    @pytest.mark.parametrize("reason", [5, ["stop"], {"stop": True}])
+    def test_a_reason_that_is_no_text_leaves_nothing_to_run(self, reason: object) -> None:
+        calls = [{"function": {"name": "now", "arguments": {}}}]
+        assert runnable(last(self.line(tool_calls=calls), {**self.line(done=True), "done_reason": reason})) == []
 
     def test_one_call_that_is_no_json_does_not_take_the_next_one_with_it(self) -> None:
         calls = [{"function": {"name": "weather", "arguments": {"at": value}}} for value in (float("nan"), 1)]
@@ -572,6 +601,12 @@ class TestCohere:
         assert last(begun, self.end("ERROR_LIMIT")).outcome is Outcome.TRUNCATED
         for reason in ("ERROR", "TIMEOUT", "USER_CANCEL"):
             assert failure(last(begun, self.end(reason))) == reason
+
+    def test_an_error_at_the_end_counts_whatever_the_reason_is(self) -> None:
+        call = self.call("tool-call-start", 0, id="c", function={"name": "now", "arguments": "{}"})
+        end = {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL", "error": "Out of memory"}}
+        message = last(call, end)
+        assert (failure(message), runnable(message)) == ("Out of memory", [])
 
     @pytest.mark.parametrize("end", [{}, {"finish_reason": None}, {"finish_reason": 7}])
     def test_an_end_that_does_not_say_why_leaves_nothing_to_run(self, end: Event) -> None:
@@ -738,3 +773,101 @@ class TestLawNineOfEveryProvider:
             for _ in range(count):
                 next(stream)
             assert (runnable(stream.stop()), stream.message.outcome) == ([], Outcome.CANCELLED)
+
+    @pytest.mark.parametrize("error", [{}, "", [], {"message": "Sorry"}, {"code": 500}, "Sorry", True])
+    def test_an_error_after_the_end_was_told_leaves_nothing_to_run(self, provider: str, error: object) -> None:
+        message = last(*told_with('{"amount": 5}')[provider], {"error": error})
+        assert (failure(message), runnable(message)) == ("Sorry" if "Sorry" in str(error) else "error", [])
+
+    @pytest.mark.parametrize("none", [None, False])
+    def test_a_field_that_says_that_there_is_no_error_is_none(self, provider: str, none: object) -> None:
+        assert len(runnable(last(*told_with('{"amount": 5}')[provider], {"error": none}))) == 1
+
+    def test_a_call_that_begins_after_a_limit_was_told_needs_another_end(self, provider: str) -> None:
+        end = told_to_end(provider, '{"amount": 5}', is_limit=True)
+        again = told_with('{"amount": 6}')[provider]
+        later = [with_other_ids(event) for event in (again if provider == "gemini" else again[:-1])]
+        if provider == "gemini":
+            later[0]["candidates"][0].pop("finishReason")
+        message = last(*end, *later)
+        assert (message.finish_reason, runnable(message)) == (None, [])
+
+    def test_calls_end_with_the_same_word(self, provider: str) -> None:
+        *_, before, message = stream_message(told_with('{"amount": 5}')[provider])
+        assert (before.finish_reason, message.finish_reason) == ("tool_calls", "tool_calls")
+
+
+def with_other_ids(event: Any) -> Any:
+    """The same event of another call."""
+    if isinstance(event, dict):
+        ids, places = ("id", "call_id", "toolUseId"), ("output_index", "contentBlockIndex")
+        changed = {key: f"{event[key]}2" for key in ids if key in event}
+        moved = {key: event[key] + 5 for key in (*places, "index") if key in event and "delta" not in event}
+        return {key: with_other_ids(value) for key, value in event.items()} | changed | moved
+    return [with_other_ids(item) for item in event] if isinstance(event, list) else event
+
+
+def interleaved(index: Callable[[int], object]) -> dict[str, list[Event]]:
+    """Two calls of each provider that tells them apart by an index, as `index` writes it, in turns."""
+    chat, anthropic, bedrock, cohere = TestOpenAIChat, TestAnthropic, TestBedrock, TestCohere
+    zero, one = index(0), index(1)
+    first, second = ('{"city": ', '"Rome"}'), ('{"to": ', '"Zoe"}')
+    turns = [(zero, first[0]), (one, second[0]), (zero, first[1]), (one, second[1])]
+    names = [(zero, "weather"), (one, "pay")]
+    return {
+        "chat": [
+            *(chat.chunk(tool_calls=[{"index": at, "id": name, "function": {"name": name}}]) for at, name in names),
+            *(chat.chunk(tool_calls=[{"index": at, "function": {"arguments": piece}}]) for at, piece in turns),
+            chat.chunk("tool_calls"),
+        ],
+        "responses": [
+            *(
+                {**ADDED, "output_index": at, "item": {**ADDED["item"], "call_id": name, "name": name}}
+                for at, name in names
+            ),
+            *(
+                {"type": "response.function_call_arguments.delta", "output_index": at, "delta": piece}
+                for at, piece in turns
+            ),
+            {"type": "response.completed", "response": {}},
+        ],
+        "anthropic": [
+            *(anthropic.block(at, type="tool_use", id=name, name=name, input={}) for at, name in names),  # type: ignore[arg-type]
+            *(anthropic.json(at, piece) for at, piece in turns),  # type: ignore[arg-type]
+            anthropic.end("tool_use"),
+        ],
+        "bedrock": [
+            *(bedrock.call(at, toolUseId=name, name=name) for at, name in names),  # type: ignore[arg-type]
+            *(bedrock.more(at, piece) for at, piece in turns),  # type: ignore[arg-type]
+            bedrock.end("tool_use"),
+        ],
+        "cohere": [
+            *(cohere.call("tool-call-start", at, id=name, function={"name": name}) for at, name in names),  # type: ignore[arg-type]
+            *(cohere.call("tool-call-delta", at, function={"arguments": piece}) for at, piece in turns),  # type: ignore[arg-type]
+            cohere.end("TOOL_CALL"),
+        ],
+        "interactions": [
+            *(
+                {"event_type": "step.start", "index": at, "step": {"type": "function_call", "id": name, "name": name}}
+                for at, name in names
+            ),
+            *(
+                {"event_type": "step.delta", "index": at, "delta": {"type": "arguments_delta", "arguments": piece}}
+                for at, piece in turns
+            ),
+            {"event_type": "interaction.completed", "interaction": {"status": "requires_action"}},
+        ],
+    }
+
+
+@pytest.mark.parametrize("provider", interleaved(int))
+class TestIndices:
+    @pytest.mark.parametrize("index", [int, float, str])
+    def test_are_numbers_or_digits(self, provider: str, index: Callable[[int], object]) -> None:
+        message = last(*interleaved(index)[provider])
+        assert runnable(message) == [("weather", "weather", {"city": "Rome"}), ("pay", "pay", {"to": "Zoe"})]
+
+    @pytest.mark.parametrize("index", [bool, lambda at: at + 0.5, lambda at: [at], lambda at: f"#{at}", lambda _: None])
+    def test_that_are_nothing_else_leave_nothing_to_run(self, provider: str, index: Callable[[int], object]) -> None:
+        message = last(*interleaved(index)[provider])
+        assert [call.status for call in message.tool_calls] == [Outcome.INVALID] * 2

@@ -5,7 +5,18 @@ from typing import Any
 
 import pytest
 
-from jsontide.messages import Choice, CompletionChunk, Delta, MessageConfig, Outcome
+from jsontide import MISSING
+from jsontide.messages import (
+    Choice,
+    CompletionChunk,
+    Delta,
+    ErrorKind,
+    MessageConfig,
+    MessageState,
+    Outcome,
+    Tool,
+    reduce_chunk,
+)
 from tests.messages.telling import call, delta, end, entry, fed, finished, text, trail, values
 
 ROME, PARIS = {"city": "Rome"}, {"city": "Paris"}
@@ -33,18 +44,6 @@ class TestIrregularShapes:
                 call('"Rome"}'),
                 call("", id="b", name="weather"),
                 call('{"city": "Paris"}'),
-                end(),
-            ]
-        )
-        assert values(state) == TWO
-
-    def test_index_and_id_are_missing_and_two_calls_are_open(self) -> None:
-        state = finished(
-            [
-                call('{"city": ', id="a", name="weather"),
-                call('{"city": ', id="b", name="weather"),
-                call('"Paris"}'),
-                call('"Rome"}'),
                 end(),
             ]
         )
@@ -226,8 +225,6 @@ class TestNamedCases:
     def test_another_name_on_a_used_index_without_ids_is_another_call(self) -> None:
         state = finished([call("{}", index=0, name="now"), call("{}", index=0, name="here"), end()])
         assert values(state) == [(None, "now", {}), (None, "here", {})]
-        silent = finished([call("", index=0, name="now"), call("", index=0, name="here"), end()])
-        assert values(silent) == [(None, "now", {}), (None, "here", {})]
 
     def test_whole_arguments_that_repeat_the_deltas_add_nothing(self) -> None:
         chunks = [
@@ -262,6 +259,133 @@ class TestNamedCases:
         chunks = [*(call(piece, index=0, id="a", name="weather") for piece in pieces), end()]
         assert values(finished(chunks, MessageConfig(cumulative_arguments=True))) == TWO[:1]
         assert finished(chunks).message.tool_calls[0].status is Outcome.INVALID
+
+
+OPEN = [call('{"city": ', id="a", name="weather"), call('{"to": ', id="b", name="pay")]
+DELETE, ALL = call("", index=0, name="delete"), call('{"all": true}', index=0, name="_all")
+
+
+def doubts(state: MessageState) -> list[bool]:
+    """For each call whether it is invalid because nobody knows what belongs to it; nothing of others is asked."""
+    found = []
+    for position, shown in enumerate(state.message.tool_calls):
+        said = [error for error in state.errors if error.source == position and "may b" in error.message]
+        found.append(bool(said))
+        if said:
+            assert (shown.status, shown.error) == (Outcome.INVALID, said[0])
+            assert said[0].kind is ErrorKind.JSON
+            assert not hasattr(shown, "arguments_value")
+    return found
+
+
+class TestNothingIsGuessed:
+    @pytest.mark.parametrize("more", [call('"x"}'), call('"x"}', name=""), call({"x": 1}), call("}", cut_off=True)])
+    def test_whose_a_delta_is_that_has_neither_index_nor_id_while_two_calls_are_open(
+        self, more: CompletionChunk
+    ) -> None:
+        for rest in ([], [more], [call('"x"}', id="a"), call('"x"}', id="b")]):
+            state = finished([*OPEN, more, *rest, end()])
+            assert doubts(state) == [True, True]
+        assert [shown.arguments for shown in fed([*OPEN, more]).message.tool_calls] == ['{"city": ', '{"to": ']
+
+    def test_calls_that_are_closed_already_or_begin_later_are_not_concerned(self) -> None:
+        first, last = (call("{}", id=name, name=name) for name in ("first", "last"))
+        assert doubts(finished([first, *OPEN, call('"x"}'), last, end()])) == [False, True, True, False]
+
+    def test_a_call_is_told_by_its_name_if_only_one_that_is_open_has_it(self) -> None:
+        state = finished([*OPEN, call('"Rome"}', name="weather"), call('"Zoe"}', name="pay"), end()])
+        assert values(state) == [("a", "weather", ROME), ("b", "pay", {"to": "Zoe"})]
+
+    def test_a_new_id_may_be_that_of_any_open_call_without_one(self) -> None:
+        unnamed = [call('{"city": ', index=0, name="weather"), call('{"city": ', index=1, name="weather")]
+        assert doubts(finished([*unnamed, call('"Rome"}', id="a"), end()])) == [True, True]
+        assert values(finished([*unnamed[:1], call('"Rome"}', id="a"), end()])) == TWO[:1]
+
+    def test_an_index_that_is_new_may_be_that_of_any_open_call_that_began_without_one(self) -> None:
+        for index in (0, 1, 7):
+            assert doubts(finished([*OPEN, call('"x"}', index=index), end()])) == [True, True]
+            state = finished([OPEN[0], call('"Ro', index=index), call('me"}', index=index), end()])
+            assert values(state) == TWO[:1]
+            assert state.message.tool_calls[0].index == index
+        both = [*OPEN, call('"Rome"}', index=4, id="a"), call('"Zoe"}', index=2, id="b")]
+        assert values(finished([*both, end()])) == [("a", "weather", ROME), ("b", "pay", {"to": "Zoe"})]
+
+    @pytest.mark.parametrize("odd", ["\0", "0", "1", " "])
+    def test_a_name_is_only_a_name_however_odd_it_is(self, odd: str) -> None:
+        state = finished([*OPEN, call("{}", name=odd), call('"Rome"}', id="a"), call('"Zoe"}', id="b"), end()])
+        assert values(state) == [("a", "weather", ROME), ("b", "pay", {"to": "Zoe"}), (None, odd, {})]
+
+    def test_an_entry_that_says_nothing_is_nobodys(self) -> None:
+        for nothing in (call(), call(""), call(" ", name=""), call(id="")):
+            state = fed(OPEN)
+            assert reduce_chunk(state, nothing) is state
+
+    def test_what_a_server_runs_may_be_meant_too(self) -> None:
+        search = call('{"query": ', index=0, name="search", on_server=True)
+        assert doubts(finished([search, call('{"city": ', index=1, name="weather"), call('"Rome"}'), end()])) == [True]
+
+    def test_an_answer_may_be_meant_too(self) -> None:
+        config = MessageConfig(response_schema={"type": "object"}, emulate_structured_output=True)
+        chunks = [call("{", index=0, name="output"), call("{", index=1, name="pay"), call("}"), call("}", index=0)]
+        state = finished([*chunks, call("}", index=1), end()], config)
+        assert (state.outcome, state.message.content_model) == (Outcome.INVALID, MISSING)
+        assert doubts(state) == [True]
+        assert [error.source for error in fed(chunks, config).errors] == ["content", 0]
+
+    @pytest.mark.parametrize("reason", ["stop", "tool_calls", "length"])
+    @pytest.mark.parametrize(
+        "tools", [[], ["delete"], ["delete", "delete_all"], ["_all"], ["delete", "_all", "delete_all_now"]]
+    )
+    def test_whether_two_names_are_one_in_two_parts(self, tools: list[str], reason: str) -> None:
+        config = tools_of(*tools)
+        shapes = {
+            "by index": [DELETE, ALL],
+            "by index, with the first id": [call("", index=0, id="a", name="delete"), ALL],
+            "by index, with a late id": [DELETE, call("{}", index=0, id="a", name="_all")],
+            "by index, blank": [call(" \n", index=0, name="delete"), ALL],
+            "without index": [call("", name="delete"), call('{"all": true}', name="_all")],
+            "without index, with the first id": [call("", id="a", name="delete"), call("{}", name="_all")],
+            "in three parts": [call("", index=0, name="de"), call("", index=0, name="lete"), ALL],
+            "in three parts without index": [call("", name="de"), call("", name="lete"), call("{}", name="_all")],
+        }
+        for chunks in shapes.values():
+            assert all(doubts(finished([*chunks, end(reason)], config)))
+
+    def test_one_id_is_one_call_and_two_names_of_it_are_in_doubt(self) -> None:
+        for index in (0, None):
+            chunks = [call("", index=index, id="a", name="delete"), call("{}", index=index, id="a", name="_all"), end()]
+            assert doubts(finished(chunks)) == [True]
+            assert finished(chunks).message.tool_calls[0].name == "delete"
+
+    def test_two_ids_are_two_calls(self) -> None:
+        for index in (0, None):
+            chunks = [call("", index=index, id="a", name="delete"), call("", index=index, id="b", name="_all"), end()]
+            assert values(finished(chunks)) == [("a", "delete", {}), ("b", "_all", {})]
+
+    def test_names_of_tools_are_two_calls_if_no_tool_begins_with_both(self) -> None:
+        for index in (0, None):
+            chunks = [call("", index=index, name="now"), call("", index=index, name="here"), end()]
+            assert values(finished(chunks, tools_of("now", "here"))) == [(None, "now", {}), (None, "here", {})]
+            for other in ("now_here", "nowher", "here_now"):
+                assert doubts(finished(chunks, tools_of("now", "here", other))) == [False, False]
+            for longer in ("nowhere", "nowhere_else"):
+                assert doubts(finished(chunks, tools_of("now", "here", longer))) == [True, True]
+
+
+def tools_of(*names: str) -> MessageConfig:
+    return MessageConfig(tools=[Tool(name) for name in names])
+
+
+def test_two_choices_of_one_index_in_a_chunk_are_one_answer() -> None:
+    parts = [Choice(delta=Delta(tool_calls=(entry(piece, index=0, name="pay"),))) for piece in ("1", "0")]
+    assert values(finished([CompletionChunk(choices=tuple(parts)), end()])) == [(None, "pay", 10)]
+
+
+def test_the_role_counts_that_comes_first() -> None:
+    said = [delta(role="assistant"), text("a"), delta(role="user", content="b"), end("stop")]
+    assert {state.message.role for state in trail(said)} == {"assistant"}
+    assert finished([delta(role="model"), delta(role="user"), end("stop")]).message.role == "model"
+    assert finished([text("a"), delta(role=""), delta(role="model"), end("stop")]).message.role == "model"
 
 
 def test_what_the_server_runs_is_never_shown_however_it_begins() -> None:

@@ -19,7 +19,7 @@ from jsontide.messages import (
     start_message,
 )
 from tests.messages.telling import call, end, text
-from tests.meters import Meter, heap, opcodes, untraced
+from tests.meters import Meter, heap, interpreted, opcodes, untraced
 from tests.test_cost import SAMPLE, SLACK, SMALL
 
 RESPONSES = ADAPTERS["openai-responses"]
@@ -121,6 +121,74 @@ def test_a_delta_costs_the_same_however_many_calls_were_made(meter: Meter, more:
         return min(costs)
 
     assert cost(2_000) <= SLACK[meter] * cost(20) + SMALL[meter]
+
+
+UNCLEAR: dict[str, CompletionChunk] = {
+    "no index and no id": call("1"),
+    "no index and no id, by name": call("1", name="write0"),
+    "no index and no id, by a name that is new": call("1", name="read"),
+    "no index and a new id": call("1", id="new"),
+    "a new index": call("1", index=7_000),
+    "whole, without an id": call({"a": 1}, name="write"),
+    "says nothing": call(""),
+}
+
+
+@pytest.mark.parametrize("tools", [(), ("write", "read")])
+@pytest.mark.parametrize("begun", ["", "["])
+@pytest.mark.parametrize("more", UNCLEAR)
+def test_a_delta_that_may_belong_to_any_call_costs_the_same_however_many_are_open(
+    meter: Meter, more: str, begun: str, tools: tuple[str, ...]
+) -> None:
+    """Each call is put in doubt once; after that it costs nothing any more."""
+    config = MessageConfig(tools=[Tool(name) for name in tools])
+
+    def cost(calls: int) -> int:
+        made = [call(begun, id=str(at), name="write") for at in range(calls)]
+        state = untraced(lambda: reduce(reduce_chunk, [*made, UNCLEAR[more]], start_message(config)))
+        costs = []
+        for _ in range(3):
+            state = reduce_chunk(state, call(" ", id="0"))
+            costs.append(meter(lambda: reduce_chunk(state, UNCLEAR[more]))[0])  # noqa: B023
+        return min(costs)
+
+    assert cost(300) <= SLACK[meter] * cost(20) + SMALL[meter]
+
+
+NUMBERS = {"type": "array", "items": {"type": "integer"}}
+WRONG: dict[str, tuple[MessageConfig, Callable[[int], CompletionChunk]]] = {
+    "calls that are wrong": (MessageConfig(), lambda at: call("{]", index=at, name="write")),
+    "calls that are right": (MessageConfig(), lambda at: call("{}", index=at, name="write")),
+    "calls that the server runs": (MessageConfig(), lambda at: call("{]", index=at, name="a", on_server=at % 2 == 0)),
+    "items of one call": (
+        MessageConfig(tools=[Tool("write", NUMBERS, stream=True)]),
+        lambda at: call('"a",' if at else "[", index=0, name="write"),
+    ),
+    "items of an answer": (MessageConfig(response_schema=NUMBERS), lambda at: text('"a",' if at else "[")),
+    "items of an emulated answer": (
+        MessageConfig(response_schema=NUMBERS, emulate_structured_output=True),
+        lambda at: call('"a",' if at else "[", index=0, name="output"),
+    ),
+}
+
+
+@interpreted
+@pytest.mark.parametrize("wrong", WRONG)
+def test_reading_errors_after_each_chunk_costs_the_same_however_many_there_are(wrong: str) -> None:
+    """Only by bytecodes: a tuple of all of them is made, in one piece."""
+    config, chunk = WRONG[wrong]
+
+    def cost(chunks: int) -> int:
+        state = start_message(config)
+        found = []
+        for at in range(chunks):
+            state = untraced(lambda before=state, at=at: reduce_chunk(before, chunk(at)))  # type: ignore[misc]
+            reading, _ = opcodes(lambda after=state: after.errors) if at > chunks - 9 else (0, state.errors)  # type: ignore[misc]
+            found.append(reading)
+        return int(median(found[-8:]))
+
+    few, many = cost(40), cost(600)
+    assert many <= SLACK[opcodes] * few + 2 * SMALL[opcodes]
 
 
 def test_a_delta_of_a_responses_text_costs_the_same_however_many_parts_there_are(meter: Meter) -> None:

@@ -10,9 +10,12 @@ from typing import Any
 
 from hypothesis import given
 
+from jsontide import ParserError
 from jsontide.messages import (
     CompletionChunk,
+    ErrorKind,
     MessageConfig,
+    MessageError,
     MessageState,
     Outcome,
     Tool,
@@ -121,3 +124,87 @@ def test_law_9_at_a_limit_those_only_can_be_run_whose_text_is_whole(stream: Stre
             assert call.status is Outcome.TRUNCATED
             # A number at the root may have had more digits, so it is never whole here.
             assert not is_json(call.arguments) or call.arguments.strip()[-1].isdigit()
+
+
+def damaged(entries: list[dict[str, Any]], random: Random) -> list[dict[str, Any]]:
+    """The same entries, some without what tells their calls apart, and some names in two parts."""
+    lost = random.sample(("index", "id", "name"), random.randint(0, 2))
+    share = random.choice((0.1, 0.5, 1))
+    found = []
+    for said in entries:
+        kept = {key: value for key, value in said.items() if key not in lost or random.random() > share}
+        if "name" in kept and random.random() < 0.2:
+            cut = random.randint(1, len(kept["name"]) - 1)
+            others = {key: value for key, value in kept.items() if key != "id" or random.random() < 0.5}
+            found += [{**kept, "name": kept["name"][:cut]}, {**others, "name": kept["name"][cut:]}]
+        else:
+            found.append(kept)
+    return found
+
+
+def in_turn(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One call after another."""
+    return sorted(entries, key=lambda said: int(said["index"]))
+
+
+@given(strategies.call_streams, strategies.randoms)
+def test_law_9_of_damaged_deltas_nothing_can_be_run_but_what_was_meant(
+    stream: tuple[list[dict[str, Any]], list[Any]], random: Random
+) -> None:
+    entries, wanted = stream
+    meant = {f"tool{index}": value for index, value in enumerate(wanted)}
+    offered = random.choice(([], [Tool(name) for name in meant], [Tool(name) for name in (*meant, "to", "l0")]))
+    told = [entry(**said) for said in damaged(in_turn(entries) if random.random() < 0.5 else entries, random)]
+    chunks = [delta(tool_calls=(one,)) for one in told]
+    for call in finished([*chunks, end()], MessageConfig(tools=offered)).message.tool_calls:
+        if call.status is Outcome.COMPLETE:
+            assert same(call.arguments_value, meant[str(call.name)])
+
+
+@given(streams, strategies.randoms)
+def test_law_9_what_goes_on_after_the_end_was_told_cannot_be_run(stream: Stream, random: Random) -> None:
+    chunks = stream[0]
+    saying = [at for at, chunk in enumerate(chunks) if chunk.choices[0].delta.tool_calls[0].arguments]
+    at = random.randint(0, saying[-1])
+    early = end(random.choice(("stop", "tool_calls", "length", "stop_sequence", "content_filter", "unheard-of")))
+    state = finished([*chunks[:at], early, *chunks[at:]])
+    assert not any(hasattr(call, "arguments_value") for call in state.message.tool_calls)
+
+
+LAST = (end(), end("length"), end("content_filter"), end("unheard-of"), delta("stop", refusal="No."))
+
+
+@given(strategies.call_streams, strategies.randoms)
+def test_errors_that_are_certain_stay(stream: tuple[list[dict[str, Any]], list[Any]], random: Random) -> None:
+    """Also beside prose that is no answer, whatever the end is, and however often they are read."""
+    config = MessageConfig(
+        response_schema={"type": "object", "properties": {"a": {"type": "integer"}}},
+        tools=random.choice(((), (Tool("tool0", {"type": "object"}, stream=True), Tool("tool1")))),
+        emulate_structured_output=random.random() < 0.3,
+        output_name="tool2",
+    )
+    chunks = [delta(tool_calls=(entry(**said),)) for said in damaged(stream[0], random)]
+    chunks.insert(random.randint(0, len(chunks)), delta(content=random.choice(("Let me look.", '{"a": "x"', "{"))))
+    chunks.insert(random.randint(0, len(chunks)), delta(tool_calls=(entry("{]", index=0),)))
+    states = trail(chunks, config)
+    for before, after in pairwise(states):
+        if random.random() < 0.5:
+            assert stay(before, after)
+    for state in random.choices(states, k=3):
+        fresh: MessageState = pickle.loads(pickle.dumps(state))  # noqa: S301
+        assert fresh.errors == state.errors
+        ended = [conclude(state) for conclude in ENDS] + [finish_message(reduce_chunk(state, one)) for one in LAST]
+        assert all(stay(state, one) for one in ended)
+
+
+def stay(before: MessageState, after: MessageState) -> bool:
+    """Of an open value what it is may be told better later on; if that is no JSON at all, only this is told."""
+    broken = {error.source for error in after.errors if isinstance(error.cause, ParserError)}
+    found = {place(error) for error in after.errors}
+    return all(
+        place(error) in found or (error.kind is ErrorKind.SCHEMA and error.source in broken) for error in before.errors
+    )
+
+
+def place(error: MessageError) -> tuple[object, ...]:
+    return error.kind, error.source, error.path, getattr(error.cause, "index", error.message)

@@ -227,6 +227,33 @@ class TestFinishReasons:
         again = finished([WEATHER, end(reason), begun, end(reason)])
         assert again.message.tool_calls[0].status is Outcome.COMPLETE
 
+    @pytest.mark.parametrize("late", ["", '{"city"', '{"city": "Rome"}', "1"])
+    def test_a_call_that_begins_after_a_limit_was_told_may_be_cut_off(self, late: str) -> None:
+        begun = call(late, index=1, id="b", name="delete")
+        state = finished([WEATHER, end("length"), begun])
+        assert not any(hasattr(shown, "arguments_value") for shown in state.message.tool_calls)
+        assert (state.outcome, state.message.finish_reason) == (Outcome.TRUNCATED, None)
+        for reason in ("length", "stop"):
+            again = finished([WEATHER, end("length"), begun, end(reason)])
+            assert (again.message.tool_calls[0].status, again.message.finish_reason) == (Outcome.COMPLETE, "length")
+
+    def test_a_limit_that_was_told_counts_though_something_came_after_it(self) -> None:
+        chunks = [call("", index=0, id="a", name="pay"), end("length"), call(" ", index=0), end()]
+        assert only_call(finished(chunks)).status is Outcome.TRUNCATED
+
+    def test_a_normal_end_is_told_in_one_word_whatever_the_provider_calls_it(self) -> None:
+        for reason in ("stop", "tool_calls"):
+            for state in (fed([WEATHER, end(reason)]), finished([WEATHER, end(reason)])):
+                assert state.message.finish_reason == "tool_calls"
+            for state in (fed([text("Hi"), end(reason)]), finished([text("Hi"), end(reason)])):
+                assert state.message.finish_reason == "stop"
+            served = call("{}", index=0, name="search", on_server=True)
+            assert finished([served, text("Hi"), end(reason)]).message.finish_reason == "stop"
+        assert fed([WEATHER]).message.finish_reason is None
+        answer = call("{}", index=0, name="output")
+        config = MessageConfig(response_schema={"type": "object"}, emulate_structured_output=True)
+        assert finished([answer, end()], config).message.finish_reason == "stop"
+
     def test_a_call_that_goes_on_after_the_end_was_told_may_be_cut_off(self) -> None:
         pieces = [call("1", index=0, id="a", name="pay"), end(), call("2", index=0)]
         assert only_call(finished(pieces)).status is Outcome.TRUNCATED
@@ -390,6 +417,20 @@ class TestErrors:
         assert fail_message(fed([]), UnspeakableError()).errors[0].message == "UnspeakableError"
         for state in (fail_message(fed([]), ""), fed([CompletionChunk(error="")])):
             assert state.errors[0].message == "the stream failed"
+
+    def test_that_are_certain_stay_at_any_end(self) -> None:
+        state = fed([call('{"city": oops}', index=0, id="a", name="weather")])
+        refused = finish_message(reduce_chunk(state, delta("stop", refusal="No.")))
+        ends = (stop_message(state), fail_message(state, "reset"), refused, finish_message(state))
+        for ended in (*ends, finish_message(reduce_chunk(state, end("content_filter")))):
+            assert state.errors[0] in ended.errors
+            assert ended.message.tool_calls[0].error == state.errors[0]
+
+    def test_of_a_tool_that_was_not_offered_are_known_as_soon_as_its_name_is(self) -> None:
+        config = MessageConfig(tools=[Tool("weather")])
+        state = fed([call("{", index=0), call(index=0, name="teleport")], config)
+        assert [(error.kind, error.source) for error in state.errors] == [(ErrorKind.SCHEMA, 0)]
+        assert finish_message(state).errors[1:2] == state.errors
 
     def test_cancelling_is_no_error(self) -> None:
         state = stop_message(fed([text("Once")]))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from jsontide import COMPILED
-from jsontide.messages import MessageState, reduce_chunk, start_message
+from jsontide.messages import MessageState, ToolCallDelta, reduce_chunk, start_message
 from jsontide.messages._calls import PartialCall
-from jsontide.messages._document import grown, new_document
+from jsontide.messages._document import Lens, grown, new_document
 from jsontide.messages._roster import NO_CALLS, Roster
 from tests.messages.telling import call, text
 from tests.strategies import examples, randoms
@@ -18,6 +18,8 @@ from tests.test_interrupts import break_off
 
 INDICES = range(4)
 IDS = ("a", "b", "c", None)
+LENS = Lens(None, streams=True)
+NAMES = ("pay", "now", None)
 TEXTS = ("", "{", "{}", "{}]")
 
 
@@ -28,21 +30,54 @@ def growing(roster: Roster, position: int) -> PartialCall:
 
 
 def some_call(random: Random, before: PartialCall | None) -> PartialCall:
-    index = random.choice(INDICES) if before is None else before.index
-    call_id = (before and before.id) or random.choice(IDS)
-    return PartialCall(index=index, id=call_id, _document=grown(new_document(), random.choice(TEXTS)))
+    has_index = (before is not None and before._has_index) or random.random() < 0.5
+    index = before.index if before is not None and before._has_index else random.choice(INDICES)
+    written = random.choice(TEXTS)
+    return PartialCall(
+        index=index,
+        _has_index=has_index,
+        id=(before and before.id) or random.choice(IDS),
+        name=(before and before.name) or random.choice(NAMES),
+        _document=grown(new_document(random.choice((None, LENS))), written),
+        _is_blank=not written,
+        _doubt=(before and before._doubt) or random.choice(("", "", "who knows")),
+    )
 
 
-def last(roster: Roster, index: int | None = None, call_id: str | None = None, *, is_open: bool = False) -> int | None:
+def last(roster: Roster, index: int | None = None, call_id: str | None = None) -> int | None:
     """The model: look at all of them."""
     found = [
         position
         for position, call in enumerate(roster.all)
-        if (index is None or call.index == index)
-        and (call_id is None or call.id == call_id)
-        and not (is_open and call._document.is_complete)
+        if (index is None or (call._has_index and call.index == index)) and (call_id is None or call.id == call_id)
     ]
     return found[-1] if found else None
+
+
+def open_for(roster: Roster, entry: ToolCallDelta) -> set[int]:
+    """Those that are not complete, and of which neither index nor id nor name is another."""
+    is_whole = entry.name and not entry.id and isinstance(entry.arguments, dict)
+    return {
+        position
+        for position, call in enumerate(roster.all)
+        if not call._document.is_complete
+        and not (entry.index is not None and call._has_index)
+        and not (entry.id and call.id)
+        and not (entry.name and call.name and entry.name != call.name)
+        and not (is_whole and call.name and call._document.error)
+    }
+
+
+def blank_for(roster: Roster, entry: ToolCallDelta, names: list[str]) -> set[int]:
+    """Those without arguments that have one of the names, or a name that no tool has."""
+    return {
+        position
+        for position, call in enumerate(roster.all)
+        if call._is_blank
+        and not (entry.index is not None and call._has_index)
+        and not (entry.id and call.id)
+        and (call.name in names or (call.name and call._document.lens is None))
+    }
 
 
 @given(randoms)
@@ -65,7 +100,20 @@ def check(roster: Roster, random: Random) -> None:
     both = last(roster, index, call_id)
     assert roster.of_index(index, call_id) == (last(roster, index) if both is None else both)
     assert roster.of_id(call_id) == (call_id and last(roster, call_id=call_id))
-    assert roster.last_open() == last(roster, is_open=True)
+    entry = ToolCallDelta(
+        index=random.choice((None, 7)),
+        id=random.choice((None, "new")),
+        name=random.choice(NAMES),
+        arguments=random.choice((None, "{", {"a": 1})),
+    )
+    found, expected = roster.open_for(entry), open_for(roster, entry)
+    assert found.count == len(expected)
+    assert not expected or found.first in expected
+    assert found.clear() == sorted(position for position in expected if not roster[position]._doubt)
+    names = random.choice(([], ["pay"], ["pay", "now"]))
+    blank, possible = set(roster.blank_for(entry, names)), blank_for(roster, entry, names)
+    assert {position for position in possible if not roster[position]._doubt} <= blank <= possible
+    assert bool(blank) == bool(possible)
 
 
 def told(state: MessageState) -> list[tuple[str | None, str]]:
@@ -80,7 +128,7 @@ def test_law_4_a_step_of_a_message_that_is_broken_off_can_be_done_again(random: 
         call('{"a": ', index=0, id="a", name="pay"),
         call("[", id="b", name="pay"),
         call("1", index=0),
-        call("]"),
+        call("]", id="b"),
         text("Hi"),
         call("}", id="a"),
     ]

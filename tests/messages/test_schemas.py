@@ -242,10 +242,17 @@ class TestStructuredContent:
         assert state.message.content == "Let me look."
         assert state.message.content_resolved is MISSING
 
-    def test_prose_is_forgiven_as_soon_as_a_call_comes(self) -> None:
+    def test_prose_is_no_error_while_a_call_may_come(self) -> None:
         config = MessageConfig(response_schema=Itinerary, tools=[WEATHER])
         states = trail([text("Let me look."), call("", index=0, name="weather")], config)
-        assert [len(state.errors) for state in states] == [0, 1, 0]
+        assert [len(state.errors) for state in states] == [0, 0, 0]
+        assert len(finish_message(reduce_chunk(states[1], end("stop"))).errors) == 1
+
+    def test_prose_where_no_tools_were_offered_is_told_and_not_taken_back(self) -> None:
+        chunks = [text("Let me look."), call("{}", index=0, name="weather"), end()]
+        states = trail(chunks, MessageConfig(response_schema=Itinerary))
+        assert [len(state.errors) for state in (*states, finish_message(states[-1]))] == [0, 1, 1, 1, 1]
+        assert finish_message(states[-1]).outcome is Outcome.COMPLETE
 
     def test_json_beside_tool_calls_is_shown_but_need_not_be_whole(self) -> None:
         weather = call('{"city": "Rome"}', index=0, name="weather")

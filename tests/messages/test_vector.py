@@ -34,3 +34,17 @@ def test_sizes_at_which_a_row_is_full(size: int) -> None:
         vector = vector.put(item, item)
     assert vector.items() == tuple(range(size))
     assert [vector[position] for position in range(size)] == list(range(size))
+
+
+@given(st.integers(0, 1_100), st.integers(0, 60), randoms)
+def test_what_changed_since_an_earlier_one_is_what_is_another_object(size: int, steps: int, random: Random) -> None:
+    before: Vector[object] = Vector()
+    for position in range(size):
+        before = before.put(position, object())
+    after = before
+    for _ in range(steps):
+        after = after.put(random.choice([len(after), random.randint(0, len(after))]), object())
+    old = [*before.items(), *[None] * (len(after) - size)]
+    expected = [at for at, (one, other) in enumerate(zip(after.items(), old, strict=True)) if one is not other]
+    assert list(after.changed_since(before)) == expected
+    assert not list(after.changed_since(after))

@@ -16,10 +16,13 @@ from tests.oracles import first_wins, nodes
 from tests.relations import flat, grows, hold, same, strays
 from tests.schema.model import shown_by_model
 from tests.schema.resolving import resolutions, resolved_in_turn, said
-from tests.strategies import cut, examples, mishap, randoms, typed_documents
+from tests.strategies import cut, examples, mishap, randoms, texts, typed_documents
 
 Document = tuple[dict[str, Any], str]
 good = typed_documents()
+few_keys = st.recursive(
+    st.sampled_from((1, "", None)), lambda inner: st.dictionaries(st.sampled_from("ab"), inner) | st.lists(inner)
+)
 mixed = st.one_of(good, typed_documents(wrong=0.1), typed_documents(wrong=0.3))
 
 
@@ -214,3 +217,30 @@ def test_of_equal_keys_the_one_that_counts_for_the_parser_counts(
         assert last.status is Status.MISMATCH
     for resolution, prefix in zip(resolved_in_turn(schema, states), prefixes(chunks), strict=True):
         assert said(resolution) == said(from_json_ast(schema, fed(whole(prefix), start)))
+
+
+@examples(3)
+@given(
+    st.one_of(typed_documents(repeat_keys=True), texts(few_keys, repeat_keys=True).map(lambda text: ({}, text))),
+    st.sampled_from(["last", "first"]),
+    randoms,
+)
+def test_old_caches_can_be_used_again_where_a_key_repeats_with_another_kind(
+    document: Document, policy: Any, random: Random
+) -> None:
+    schema, text = document
+    start = create_parser_state(duplicate_keys=policy)
+    expected = said(from_json_ast(schema, fed(whole(text), start)))
+    for at in random.choices(range(len(text)), k=20):
+        state = fed(whole(text[:at]), start)
+        old = from_json_ast(schema, state)
+        for _ in range(2):
+            assert said(from_json_ast(schema, parse_chunk(state, text[at:]), old.cache)) == expected
+
+
+def test_a_container_whose_key_repeats_as_a_number_can_be_followed_again() -> None:
+    schema: dict[str, Any] = {}
+    state = fed(whole('{"a":{"b":{}},"a":5,'))
+    old = from_json_ast(schema, state)
+    for more, value in (('"c":1}', {"a": 5, "c": 1}), ('"c":2}', {"a": 5, "c": 2})):
+        assert from_json_ast(schema, parse_chunk(state, more), old.cache).value == value

@@ -5,10 +5,11 @@ In: an event as boto3 gives it, a dict of one member. Out: a chunk, or `None` fo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from jsontide.adapters._fields import arguments, field, integer, text
-from jsontide.adapters._telling import call_chunk, delta_chunk, end_chunk
+from jsontide.adapters._telling import call_chunk, delta_chunk, end_chunk, told_error
 from jsontide.messages import CompletionChunk, Delta, ToolCallDelta
 
 _REASONS: Final = {
@@ -77,8 +78,10 @@ def _block_delta(block: object) -> CompletionChunk:
 
 
 def _exception(event: object) -> CompletionChunk | None:
-    for name in EXCEPTIONS:
+    # Those that are not known are failures too.
+    named = [name for name in event if str(name).endswith("Exception")] if isinstance(event, Mapping) else []
+    for name in (*EXCEPTIONS, *named):
         exception = field(event, name)
         if exception is not None:
             return CompletionChunk(error=text(exception, "message", "originalMessage") or name)
-    return None
+    return told_error(event)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from jsontide.adapters._fields import arguments, field, integer, text
-from jsontide.adapters._telling import call_chunk, delta_chunk, end_chunk
+from jsontide.adapters._telling import call_chunk, delta_chunk, end_chunk, error_chunk, told_error
 from jsontide.messages import CompletionChunk, Delta, ToolCallDelta
 
 _REASONS: Final = {
@@ -45,7 +45,7 @@ def cohere_chunk(event: object) -> CompletionChunk | None:
         case "message-end":
             return _end(delta)
         case _:
-            return None
+            return told_error(event)
 
 
 def _call(event: object, call: object) -> ToolCallDelta:
@@ -60,8 +60,7 @@ def _call(event: object, call: object) -> ToolCallDelta:
 
 def _end(delta: object) -> CompletionChunk | None:
     reason = text(delta, "finish_reason")
-    if reason is None:
-        return None
-    if reason in _FAILURES:
-        return CompletionChunk(error=text(delta, "error") or reason)
-    return end_chunk(_REASONS.get(reason, reason))
+    error = field(delta, "error")
+    if error or reason in _FAILURES:
+        return error_chunk(error or reason)
+    return None if reason is None else end_chunk(_REASONS.get(reason, reason))

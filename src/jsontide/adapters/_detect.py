@@ -16,6 +16,7 @@ from jsontide.adapters._ollama import ollama_chunk
 from jsontide.adapters._one_message import ById, ByStart
 from jsontide.adapters._openai_chat import openai_chat_chunk
 from jsontide.adapters._openai_responses import ResponsesMemory, read_responses
+from jsontide.adapters._telling import told_error
 from jsontide.messages import CompletionChunk
 
 
@@ -38,7 +39,7 @@ class Plain:
     convert: Callable[[object], CompletionChunk | None]
 
     def read(self, event: object) -> tuple[Plain, CompletionChunk | None]:
-        return self, self.convert(event)
+        return self, self.convert(event) or told_error(event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Gemini:
 
     def read(self, event: object) -> tuple[Gemini, CompletionChunk | None]:
         memory, chunk = gemini_chunk(self.memory, event)
-        return (self if memory is self.memory else Gemini(self.name, memory)), chunk
+        return (self if memory is self.memory else Gemini(self.name, memory)), chunk or told_error(event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Responses:
 
     def read(self, event: object) -> tuple[Responses, CompletionChunk | None]:
         memory, chunk = read_responses(self.memory, event)
-        return (self if memory is self.memory else Responses(self.name, memory)), chunk
+        return (self if memory is self.memory else Responses(self.name, memory)), chunk or told_error(event)
 
 
 @dataclass(frozen=True, slots=True)

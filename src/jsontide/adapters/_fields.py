@@ -16,6 +16,7 @@ NO_TEXT: Final = "\0not a text\0"
 """Stands for a piece of arguments that is of another type: it is no JSON anywhere, so nothing is run without it."""
 
 _DIGITS: Final = re.compile("[0-9]{1,18}")
+_MOST_EXACT: Final = 2**53
 
 
 def field(event: object, *names: str) -> object:
@@ -41,12 +42,14 @@ def text(event: object, *names: str) -> str | None:
 
 
 def integer(event: object, *names: str) -> int | None:
-    """Return a field that is a number; some servers write it as a text of digits."""
+    """Return a field that is an integer; some servers write it as `1.0`, or as a text of digits."""
     value = field(event, *names)
     if type(value) is int:
         return value
     if isinstance(value, str):
         return digits(value)
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) <= _MOST_EXACT else None
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 

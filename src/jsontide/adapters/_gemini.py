@@ -12,7 +12,7 @@ from typing import Final
 
 from jsontide.adapters._fields import arguments, field, flag, integer, items, text
 from jsontide.adapters._gemini_args import Arguments, closing, continues, no_arguments, with_partials
-from jsontide.adapters._telling import end_chunk
+from jsontide.adapters._telling import end_chunk, told_error
 from jsontide.messages import Choice, CompletionChunk, Delta, ToolCallDelta
 
 _REASONS: Final = {
@@ -89,9 +89,9 @@ def _reason(candidate: object) -> str | None:
 
 def _blocked(event: object) -> CompletionChunk | None:
     """A prompt that was blocked has no candidates, only feedback."""
-    error = field(event, "error")
+    error = told_error(event)
     if error is not None:
-        return CompletionChunk(error=text(error, "message") or "error")
+        return error
     blocked = text(field(event, "promptFeedback", "prompt_feedback"), "blockReason", "block_reason")
     return end_chunk("content_filter") if blocked else None
 

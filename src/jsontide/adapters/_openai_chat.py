@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from jsontide.adapters._fields import arguments, field, integer, items, text
+from jsontide.adapters._telling import told_error
 from jsontide.messages import Choice, CompletionChunk, Delta, ToolCallDelta
 
 _REASONS: Final = {
@@ -49,16 +50,23 @@ def openai_chat_chunk(event: object) -> CompletionChunk | None:
     """
     # The helper of the SDK wraps chunks in events of its own.
     event = field(event, "chunk") if text(event, "type") == "chunk" else event
-    error = field(event, "error")
-    if error:
-        return CompletionChunk(error=error if isinstance(error, str) else text(error, "message") or "error")
     choices = items(event, "choices")
-    return CompletionChunk(choices=tuple(map(_choice, choices))) if choices else None
+    # Beside an answer, an error that says nothing is none.
+    if not choices or field(event, "error"):
+        return told_error(event)
+    if any(map(_has_no_place, choices)):
+        return CompletionChunk(error="the index of a choice is not a number: which answer it is for is not known")
+    return CompletionChunk(choices=tuple(_choice(at, choice) for at, choice in enumerate(choices)))
 
 
-def _choice(choice: object) -> Choice:
+def _has_no_place(choice: object) -> bool:
+    return field(choice, "index") is not None and integer(choice, "index") is None
+
+
+def _choice(at: int, choice: object) -> Choice:
+    index = integer(choice, "index")
     return Choice(
-        index=integer(choice, "index") or 0,
+        index=at if index is None else index,
         delta=_delta(field(choice, "delta"), text(choice, "text")),
         finish_reason=_reason(text(choice, "finish_reason")),
     )

@@ -25,15 +25,21 @@ def shortened(text: str) -> str:
 class _Call:
     index: int
     """As the provider counts; the position in the message where it does not."""
+    _has_index: bool = True
+    """Whether the provider has told an index."""
     id: str | None = None
     name: str | None = None
     """`None` until it is known."""
     _text: GrowingText = NO_TEXT
     _held: str = ""
     """Half a character at the end of the text, which waits for its other half."""
+    _is_blank: bool = True
+    """Whether there is nothing but white space in the text."""
     _document: Document
     _on_server: bool = False
     _is_cut_off: bool = False
+    _doubt: str = ""
+    """Why it is not known what belongs to it; such a call cannot be run."""
     _is_hidden: bool = False
     """Whether a message that grows does not show it: the server runs it, or it is the answer, or it may become that."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 from jsontide.messages._document import UNKNOWN, Lens, check_lens
@@ -62,6 +63,9 @@ class MessageConfig:
     _lenses: dict[str, Lens] = field(init=False, repr=False, compare=False)
     """How the arguments of each tool are looked at."""
 
+    _rests: tuple[tuple[str, str], ...] = field(init=False, repr=False, compare=False)
+    """The names of tools with which that of another tool begins, each with the rest of it."""
+
     def __post_init__(self) -> None:
         check_switches(self, "emulate_structured_output", "cumulative_arguments")
         tools = _checked(self.tools)
@@ -84,6 +88,7 @@ class MessageConfig:
         answer = None if self.response_schema is None else Lens(self.response_schema, streams=True)
         object.__setattr__(self, "_answer", answer)
         object.__setattr__(self, "_lenses", {tool.name: tool._lens for tool in tools})
+        object.__setattr__(self, "_rests", _rests([*names, self.output_name] if self._emulates else names))
         for lens in (answer, *self._lenses.values()):
             check_lens(lens)
 
@@ -101,8 +106,27 @@ class MessageConfig:
         """Tell whether a call of this name is the answer, or may still turn out to be."""
         return self._emulates and (name is None or name == self.output_name)
 
+    def _first_parts(self, name: str) -> Collection[str]:
+        """Return the names of tools that may be the first part of a name of which this is another part.
+
+        A name that no tool has may be part of any other, that of a tool only of one that another tool has.
+        """
+        if name in self._lenses or self._is_output(name):
+            return [first for first, rest in self._rests if rest.startswith(name)]
+        return (*self._lenses, self.output_name) if self._emulates else self._lenses
+
     def _knows(self, name: str) -> bool:
         return not self._lenses or name in self._lenses
+
+
+def _rests(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    found = []
+    in_order = sorted(names)
+    for at, first in enumerate(in_order):
+        # Those that begin with it come next.
+        longer = takewhile(lambda name, first=first: name.startswith(first), in_order[at + 1 :])  # type: ignore[misc]
+        found += [(first, name.removeprefix(first)) for name in longer]
+    return tuple(found)
 
 
 def _checked(tools: object) -> tuple[Tool, ...]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias, cast
+from typing import Final, cast
 
-from jsontide._errors import Reason
 from jsontide._growing import GrowingText
 from jsontide._values import JsonValue
 from jsontide.messages._calls import CompleteCall, PartialCall, ToolCall
+from jsontide.messages._certain import Errors, beside_arguments, errors_in
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import Document, closed, grown
 from jsontide.messages._outcome import ErrorKind, MessageError, Outcome, Source
@@ -24,9 +24,6 @@ _UNTOLD: Final = "the stream ended before the provider told how the message ends
 _FAILED: Final = "the provider says that it failed"
 _CUT_OFF: Final = "the provider says that the call broke off"
 _NO_ARGUMENTS: Final = "{}"
-
-
-Errors: TypeAlias = tuple[MessageError, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +50,11 @@ class End:
         return Outcome.TRUNCATED if self.reason in {None, ERROR} else Outcome.COMPLETE
 
     @property
+    def is_withheld(self) -> bool:
+        """Whether nothing in the message is to be used, whatever it looks like."""
+        return self.outcome in _WITHHELD
+
+    @property
     def error(self) -> MessageError | None:
         """What was wrong with the stream itself."""
         if self.failure is not None or self.outcome is not Outcome.TRUNCATED:
@@ -71,8 +73,8 @@ class Judged:
 
 def judged(document: Document, end: End, source: Source) -> Judged:
     """Tell whether a document is complete and valid, given how its message ended."""
-    if end.outcome in _WITHHELD:
-        return Judged(end.outcome, document)
+    if end.is_withheld:
+        return Judged(end.outcome, document, errors_in(document, source))
     if end.reason in NORMAL and end.failure is None:
         document = closed(document)
     errors = errors_in(document, source)
@@ -85,15 +87,6 @@ def judged(document: Document, end: End, source: Source) -> Judged:
     return Judged(Outcome.COMPLETE, document)
 
 
-def errors_in(document: Document, source: Source) -> Errors:
-    """Return what is certainly wrong with a document; that it breaks off is not, while it may go on."""
-    error = document.error
-    mismatches = [MessageError(ErrorKind.SCHEMA, source, one.message, one.path, one) for one in document.mismatches]
-    if error is None or error.reason is Reason.UNEXPECTED_END:
-        return tuple(mismatches)
-    return (MessageError(ErrorKind.JSON, source, error.message, error.path, error), *mismatches)
-
-
 def _break_off(document: Document, source: Source) -> MessageError:
     error = closed(document).error
     if error is None:
@@ -104,23 +97,25 @@ def _break_off(document: Document, source: Source) -> MessageError:
 def concluded(call: PartialCall, end: End, source: Source, config: MessageConfig) -> tuple[ToolCall, Errors]:
     """Return a call as it is when its message has ended, and what was wrong with it."""
     call = with_arguments(call, end)
-    found = _trusted(judged_call(call, end, source), end, source)
-    fault = _fault(call, end, source, config)
-    if found.outcome is Outcome.COMPLETE and fault is None:
+    found = _trusted(judged_call(call, end, source, config), end, source)
+    errors = found.errors or _faults(call, end, source)
+    if found.outcome is Outcome.COMPLETE and not errors:
         return _complete(call, found.document), ()
     outcome = Outcome.INVALID if found.outcome is Outcome.COMPLETE else found.outcome
-    errors = found.errors if fault is None or found.errors else (fault,)
     first = next(iter(errors), None)
     ended = replace(call, _document=found.document, _is_hidden=False, status=outcome, error=first)  # type: ignore[arg-type]
     return ended, errors
 
 
-def judged_call(call: PartialCall, end: End, source: Source) -> Judged:
-    """Tell whether the arguments of a call are complete and valid; those that the provider says broke off never are."""
+def judged_call(call: PartialCall, end: End, source: Source, config: MessageConfig) -> Judged:
+    """Tell whether the arguments of a call are complete and valid, and all its own."""
     found = judged(call._document, end, source)
-    if not call._is_cut_off or found.outcome is not Outcome.COMPLETE:
-        return found
-    return Judged(Outcome.TRUNCATED, found.document, (MessageError(ErrorKind.JSON, source, _CUT_OFF),))
+    errors = beside_arguments(call, source, config) + found.errors
+    if call._doubt and not end.is_withheld:
+        return Judged(Outcome.INVALID, found.document, errors)
+    if call._is_cut_off and found.outcome is Outcome.COMPLETE:
+        return Judged(Outcome.TRUNCATED, found.document, (*errors, MessageError(ErrorKind.JSON, source, _CUT_OFF)))
+    return Judged(found.outcome, found.document, errors)
 
 
 def _trusted(found: Judged, end: End, source: Source) -> Judged:
@@ -128,7 +123,7 @@ def _trusted(found: Judged, end: End, source: Source) -> Judged:
     if found.outcome is not Outcome.COMPLETE or end.reason is None or is_known(end.reason):
         return found
     said = f"the message ended with {end.reason!r}, and it is not known what that means"
-    return Judged(Outcome.TRUNCATED, found.document, (MessageError(ErrorKind.TRANSPORT, source, said),))
+    return Judged(Outcome.TRUNCATED, found.document, (*found.errors, MessageError(ErrorKind.TRANSPORT, source, said)))
 
 
 def _complete(call: PartialCall, document: Document) -> CompleteCall:
@@ -148,26 +143,20 @@ def with_arguments(call: PartialCall, end: End) -> PartialCall:
     if call._held:
         # A half that nothing came for.
         text, document = call._text.append(call._held), grown(call._document, call._held)
-        call = replace(call, _text=text, _held="", _document=document)
+        call = replace(call, _text=text, _held="", _is_blank=False, _document=document)
     is_normal = end.reason in NORMAL and end.outcome is Outcome.COMPLETE
-    if not is_normal or call._is_cut_off or call.arguments.strip():
+    if not is_normal or call._is_cut_off or call._doubt or not call._is_blank:
         return call
     return replace(call, _text=GrowingText(_NO_ARGUMENTS), _document=grown(call._document, _NO_ARGUMENTS))
 
 
-def _fault(call: PartialCall, end: End, source: Source, config: MessageConfig) -> MessageError | None:
-    """Return what is wrong with a call beside its arguments."""
+def _faults(call: PartialCall, end: End, source: Source) -> Errors:
+    """Return what the end shows to be wrong with a call."""
     if end.outcome is not Outcome.COMPLETE:
-        return None
+        return ()
     if end.reason == MALFORMED:
-        said = "the provider says that the call is malformed"
-    elif call.name is None:
-        said = "the call has no name"
-    elif not config._knows(call.name):
-        said = f"no tool is called {call.name!r}"
-    else:
-        return None
-    return MessageError(ErrorKind.SCHEMA, source, said)
+        return (MessageError(ErrorKind.SCHEMA, source, "the provider says that the call is malformed"),)
+    return () if call.name else (MessageError(ErrorKind.SCHEMA, source, "the call has no name"),)
 
 
 def overall(end: End, parts: Sequence[Outcome], *, has_answer: bool, has_text: bool) -> Outcome:

@@ -19,13 +19,19 @@ class Message:
 
     role: str = "assistant"
     finish_reason: str | None = None
-    """Why the provider says that it ended: `stop`, `tool_calls`, `length`, `content_filter`, another or its own."""
+    """Why the provider says that it ended: `stop`, `length`, `content_filter`, another or its own.
+
+    `tool_calls`, whatever the provider calls it, if it stopped as it should and there are calls to run.
+    """
     outcome: Outcome = Outcome.STREAMING
     """What the end means."""
     errors: tuple[MessageError, ...] = ()
     """What was wrong; known at the end."""
     content_model: object = MISSING
     """The answer as an instance of its schema's type, when it is complete and valid, else `MISSING`."""
+    _has_role: bool = False
+    _worst_reason: str | None = None
+    """Of all reasons that were told, also if something came after it."""
     _content: GrowingText = NO_TEXT
     _reasoning: GrowingText = NO_TEXT
     _refusal: GrowingText = NO_TEXT

@@ -41,6 +41,18 @@ def is_known(reason: str) -> bool:
     return reason in _SEVERITY
 
 
+def leaves_to_run(reason: str | None) -> bool:
+    """Tell whether there may be something to run after a reason."""
+    return reason is not None and _SEVERITY.get(reason, _UNKNOWN) < _UNKNOWN
+
+
+def told_of(reason: str | None, *, has_calls: bool) -> str | None:
+    """Return the word for a reason in one vocabulary: providers differ in whether they stop to have tools run."""
+    if reason not in NORMAL:
+        return reason
+    return TOOL_CALLS if has_calls else STOP
+
+
 def worse(before: str | None, now: str) -> str:
     """Return the one of two reasons that counts: the worse, else the later."""
     if before is None:

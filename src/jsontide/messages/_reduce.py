@@ -6,21 +6,22 @@ Rule: a state is a value. Old ones stay valid and can be fed again; nothing rais
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from jsontide._values import MISSING
 from jsontide.messages._calls import PartialCall, ToolCall
+from jsontide.messages._certain import NOTHING_KNOWN, Errors, Known, errors_in, known_of
 from jsontide.messages._check import wrong_type
 from jsontide.messages._chunks import Choice, CompletionChunk
 from jsontide.messages._config import MessageConfig
 from jsontide.messages._document import Document, grown, new_document
-from jsontide.messages._end import End, Errors, concluded, errors_in, judged, judged_call, overall, with_arguments
+from jsontide.messages._end import End, concluded, judged, judged_call, overall, with_arguments
 from jsontide.messages._halves import NOTHING_HELD, mended
 from jsontide.messages._merge import merged
 from jsontide.messages._message import Message
 from jsontide.messages._outcome import ErrorKind, MessageError, Outcome
-from jsontide.messages._reasons import AS_ASKED, worse
+from jsontide.messages._reasons import AS_ASKED, leaves_to_run, told_of, worse
 from jsontide.messages._roster import Roster, roster_of
 
 _NO_ANSWER: Final = "the answer was expected as a call of {!r}, and there is none"
@@ -32,6 +33,8 @@ class MessageState:
 
     config: MessageConfig
     message: Message
+    _known: Known = field(init=False, repr=False, compare=False, default=NOTHING_KNOWN)
+    """What was found to be wrong so far, when somebody asked."""
 
     def __post_init__(self) -> None:
         if type(self.config) is not MessageConfig and not isinstance(self.config, MessageConfig):
@@ -51,7 +54,14 @@ class MessageState:
     @property
     def errors(self) -> tuple[MessageError, ...]:
         """All that is known to be wrong, also before the message tells."""
-        return self.message.errors if self.is_over else _certain(self)
+        if self.is_over:
+            return self.message.errors
+        message = self.message
+        _remember(self, known_of(self._known, self.config, _counting_answer(self), message._calls))
+        return self._known.errors
+
+    def __reduce__(self) -> tuple[type[MessageState], tuple[object, ...]]:
+        return MessageState, (self.config, self.message)
 
 
 def start_message(config: MessageConfig | None = None) -> MessageState:
@@ -81,8 +91,10 @@ def reduce_chunk(state: MessageState, chunk: CompletionChunk) -> MessageState:
         return state
     if chunk.error is not None:
         return fail_message(state, chunk.error)
-    choice = next((choice for choice in chunk.choices if choice.index == 0), None)
-    return state if choice is None else _with_choice(state, choice)
+    for choice in chunk.choices:
+        if choice.index == 0:
+            state = _with_choice(state, choice)
+    return state
 
 
 def finish_message(state: MessageState) -> MessageState:
@@ -134,9 +146,13 @@ def _with_choice(state: MessageState, choice: Choice) -> MessageState:
     has_calls = calls is not before._calls
     document = _answer(state, delta.content, calls)
     is_open = document is not None and document is not before._document and not document.is_complete
+    reason, worst = _reasons(before, choice.finish_reason, goes_on=has_calls or is_open)
     message = Message(
-        role=delta.role or before.role,
-        finish_reason=_reason(before.finish_reason, choice.finish_reason, goes_on=has_calls or is_open),
+        # Only an assistant's message is streamed: a role that comes later is not its own.
+        role=before.role if before._has_role else delta.role or before.role,
+        finish_reason=told_of(reason, has_calls=bool(calls.shown_count)),
+        _has_role=before._has_role or bool(delta.role),
+        _worst_reason=worst,
         _content=before._content.append(delta.content or ""),
         _reasoning=before._reasoning.append(delta.reasoning or ""),
         _refusal=before._refusal.append(delta.refusal or ""),
@@ -144,14 +160,26 @@ def _with_choice(state: MessageState, choice: Choice) -> MessageState:
         _document=document,
         _calls=calls,
     )
-    return state if not has_calls and message == before else MessageState(state.config, message)
+    if not has_calls and message == before:
+        return state
+    after = MessageState(state.config, message)
+    _remember(after, state._known)
+    return after
 
 
-def _reason(before: str | None, now: str | None, *, goes_on: bool) -> str | None:
-    if not now:
-        # That all was said, was said of what came before: a call that comes or grows after it may be cut off like any.
-        return None if goes_on and before in AS_ASKED else before
-    return worse(before, now)
+def _remember(state: MessageState, known: Known) -> None:
+    """A state is the same whether something is remembered of it or not."""
+    object.__setattr__(state, "_known", known)
+
+
+def _reasons(before: Message, now: str | None, *, goes_on: bool) -> tuple[str | None, str | None]:
+    """Return the reason that speaks for all that came, and the worst that was told at all."""
+    if now:
+        worst = worse(before._worst_reason, now)
+        return worst, worst
+    # How it ended was told of what came before: a call that comes or grows after that may be cut off like any.
+    is_taken_back = goes_on and leaves_to_run(before.finish_reason)
+    return None if is_taken_back else before.finish_reason, before._worst_reason
 
 
 def _answer(state: MessageState, content: str | None, calls: Roster) -> Document | None:
@@ -197,6 +225,7 @@ def _ended(state: MessageState, end: End) -> MessageState:
     errors = [*answer.errors, *(error for _, found in ends for error in found)]
     ended = replace(
         message,
+        finish_reason=told_of(message.finish_reason, has_calls=bool(calls)),
         outcome=outcome,
         errors=tuple(errors if end.error is None else [end.error, *errors]),
         content_model=answer.model,
@@ -225,7 +254,7 @@ def _judged_answer(state: MessageState, end: End, calls: tuple[ToolCall, ...]) -
     content, document = message._content, message._document
     if calls_so_far.answer is not None:
         given = with_arguments(cast("PartialCall", calls_so_far[calls_so_far.answer]), end)
-        found = judged_call(given, end, "content")
+        found = judged_call(given, end, "content", config)
         return _Answer(found.document, found.outcome, found.errors)
     if document is None:
         is_told = end.outcome is Outcome.COMPLETE and end.reason in AS_ASKED
@@ -234,9 +263,10 @@ def _judged_answer(state: MessageState, end: End, calls: tuple[ToolCall, ...]) -
     if not content:
         return _Answer(document)
     found = judged(document, end, "content")
+    certain = () if config._lenses else errors_in(document, "content")
     if found.outcome is not Outcome.COMPLETE and calls:
-        return _Answer(found.document)  # prose beside calls
-    return _Answer(found.document, found.outcome, found.errors)
+        return _Answer(found.document, errors=certain)  # prose beside calls
+    return _Answer(found.document, found.outcome, certain if end.is_withheld else found.errors)
 
 
 def _no_answer(config: MessageConfig) -> _Answer:
@@ -244,10 +274,13 @@ def _no_answer(config: MessageConfig) -> _Answer:
     return _Answer(None, Outcome.INVALID, (error,))
 
 
-def _certain(state: MessageState) -> Errors:
-    document, calls = state.message._document, state.message.tool_calls
-    is_prose = bool(calls) and not state.config._emulates
-    found = [] if document is None or is_prose else [*errors_in(document, "content")]
-    for position, call in enumerate(calls):
-        found += errors_in(call._document, position)
-    return tuple(found)
+def _counting_answer(state: MessageState) -> Document | ToolCall | None:
+    """Return where the answer comes from, if what is wrong with it counts, whatever comes after it.
+
+    Where tools are offered, a call may come that makes mere prose of the content.
+    """
+    config, message = state.config, state.message
+    if config._emulates:
+        calls = message._calls
+        return None if calls.answer is None else calls[calls.answer]
+    return None if config._lenses else message._document

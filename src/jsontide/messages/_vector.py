@@ -5,7 +5,9 @@ Rows of at most 32 items, rows of rows, and so on: an item of a million is four 
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Iterator
+from itertools import chain, compress, count, repeat
+from operator import is_not
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
 Item = TypeVar("Item")
@@ -48,6 +50,23 @@ class Vector(Generic[Item]):
         if position >> height > _MASK:
             root, height = (root,), height + _BITS
         return Vector(_put(root, height, position, item), max(self._count, position + 1), height)
+
+    def changed_since(self, before: Vector[Item]) -> Iterator[int]:
+        """Yield the positions of items that an earlier vector, of which this one was made, does not have there."""
+        row = before._root
+        for _ in range(before._height, self._height, _BITS):
+            row = (row,)
+        return _changed(self._root, row, self._height, 0)
+
+
+def _changed(now: _Row, before: _Row, height: int, first: int) -> Iterator[int]:
+    are_others = map(is_not, now, chain(before, repeat(None)))
+    for at in compress(count(), are_others):
+        position = first + (at << height)
+        if height:
+            yield from _changed(now[at], before[at] if at < len(before) else (), height - _BITS, position)
+        else:
+            yield position
 
 
 def _put(row: _Row, height: int, position: int, item: object) -> _Row:

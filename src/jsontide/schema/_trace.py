@@ -146,7 +146,7 @@ class Trace:
         if is_object and self.keeps_first:
             opened.seen = set()
         if level.old is not None:
-            opened.old = _at(level.old, segment)
+            opened.old = _shown_before(level.old, segment, is_object=is_object)
         self.ladder.push(opened)
 
     def _groups(self, level: Level, segment: Segment, start: int, is_object: bool) -> list[Group]:  # noqa: FBT001
@@ -357,9 +357,11 @@ def _container_name(value: Values) -> str:
     return "an object" if isinstance(value, dict) else "an array"
 
 
-def _at(old: Values, segment: Segment) -> Values:
-    """Return what an earlier value showed at a place, if anything."""
+def _shown_before(old: Values, segment: Segment, *, is_object: bool) -> Values:
+    """Return the container that an earlier value showed at a place; a repeated key may show another kind there."""
+    found: Any = None
     if isinstance(old, dict):
-        return old.get(segment)
-    at = cast("int", segment)
-    return old[at] if at < len(old) else None
+        found = old.get(segment)
+    elif cast("int", segment) < len(old):
+        found = old[segment]
+    return found if isinstance(found, dict if is_object else list) else None
