@@ -141,6 +141,8 @@ class JsonFragmentAccumulator:
         - `updates=True`: without, return errors only, for those who listen by `on`.
         - `floats="float"`: what numbers with a fraction or an exponent become; or `"decimal"`, or `"lexeme"`.
         - `limits=Limits()`: how long and deep each document may be.
+        - `max_errors=1000`: with `on_error="skip"`, how many errors are skipped before a document ends; one more ends
+          the reading, with the reason `TOO_MANY_ERRORS`.
         """
         self._first, self._raises = begin(**options)
         self._teller: Teller = fork(self._first, NOTHING_WATCHED)

@@ -43,6 +43,7 @@ def fork(state: EventState, watch: Watch) -> Teller:
     teller.lines_before = state._lines_before
     teller.newlines = state._newlines[: bisect_left(state._newlines, state._index)]
     teller.known_keys = old.known_keys
+    teller.error_count = state._error_count
     teller.recovery = None if state._recovery is None else state._recovery.copy()
     teller.error = state.error
     teller.is_over = state.is_over
