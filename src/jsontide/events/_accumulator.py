@@ -13,7 +13,7 @@ from jsontide.events._fork import claim, fork
 from jsontide.events._read import read, read_decoded, read_end
 from jsontide.events._state import EventState
 from jsontide.events._update import JsonFragmentUpdate
-from jsontide.events._watch import NOTHING_WATCHED, Watch
+from jsontide.events._watch import Watch
 from jsontide.text._choices import check_switch
 from jsontide.text._hints import mypyc_attr
 from jsontide.text._utf8 import as_text
@@ -42,13 +42,14 @@ _READING: Final = 2  # refuse: the call before was broken off
 class Subscription:
     """What `JsonFragmentAccumulator.on` returns: it can be cancelled, and decorates the callback if none was given."""
 
-    __slots__ = ("_accumulator", "_callback", "_is_cancelled", "_once", "_since", "deltas", "pattern")
+    __slots__ = ("_accumulator", "_callback", "_is_cancelled", "_number", "_once", "_since", "deltas", "pattern")
 
     def __init__(self, accumulator: JsonFragmentAccumulator, pattern: Pattern, *, deltas: bool, once: bool) -> None:
         self._accumulator: JsonFragmentAccumulator = accumulator
         self._once: bool = once
         self._callback: Callback | None = None
         self._is_cancelled: bool = False
+        self._number: int = 0  # its own, in the order of subscribing
         self._since: int = 0  # what begins before that is not for it
         self.pattern: Pattern = pattern
         """The steps of the pattern."""
@@ -116,7 +117,7 @@ class JsonFragmentAccumulator:
     __slots__ = (
         "_first",
         "_has_news",
-        "_next_id",
+        "_next_number",
         "_raises",
         "_shared",
         "_source",
@@ -125,6 +126,7 @@ class JsonFragmentAccumulator:
         "_teller",
         "_unreturned",
         "_untold",
+        "_watch",
     )
 
     def __init__(self, **options: Unpack[AccumulatorChoices]) -> None:
@@ -145,13 +147,14 @@ class JsonFragmentAccumulator:
           the reading, with the reason `TOO_MANY_ERRORS`.
         """
         self._first, self._raises = begin(**options)
-        self._teller: Teller = fork(self._first, NOTHING_WATCHED)
+        self._watch: Watch = Watch()
+        self._teller: Teller = fork(self._first, self._watch)
         self._source: ByteSource | None = None
         self._stance: i64 = _READY
         self._shared: EventState | None = None  # what was handed out since the last fragment, and may have been fed
         self._subscriptions: dict[int, Subscription] = {}
-        self._next_id: int = 0
-        self._has_news: bool = False  # subscriptions have come or gone since the teller was made
+        self._next_number: int = 0
+        self._has_news: bool = False  # subscriptions have come or gone since the last fragment
         self._untold: deque[tuple[int, JsonFragmentUpdate]] = deque()
         self._unreturned: list[JsonFragmentUpdate] = []  # these two are empty, unless a callback raised
 
@@ -203,10 +206,10 @@ class JsonFragmentAccumulator:
 
     def reset(self) -> None:
         """Be as new, with the same options and subscriptions."""
-        self._teller = fork(self._first, NOTHING_WATCHED)
+        self._teller = fork(self._first, self._watch)
         self._source = None
         self._shared = None
-        self._has_news = bool(self._subscriptions)
+        self._has_news = False
         self._stance = _CAREFUL
         for subscription in self._subscriptions.values():
             subscription._since = 0
@@ -243,15 +246,16 @@ class JsonFragmentAccumulator:
         subscription._since = self._teller.index if self._shared is None else self._shared.index
         if callback is not None:
             subscription(callback)
-        self._subscriptions[self._next_id] = subscription
-        self._next_id += 1
+        number = subscription._number = self._next_number
+        self._next_number += 1
+        self._watch.add(number, subscription.pattern, deltas)
+        self._subscriptions[number] = subscription
         self._heed_news()
         return subscription
 
     def _forget(self, subscription: Subscription) -> None:
-        self._subscriptions = {
-            identity: other for identity, other in self._subscriptions.items() if other is not subscription
-        }
+        del self._subscriptions[subscription._number]
+        self._watch.remove(subscription._number)
         self._heed_news()
 
     def _heed_news(self) -> None:
@@ -269,17 +273,11 @@ class JsonFragmentAccumulator:
     def _claimed(self) -> Teller:
         """Return a teller of its own that stands where the stream does, and looks for the patterns of now."""
         state = self._mark()
-        if self._has_news:
-            subscriptions = self._subscriptions
-            watch = Watch(
-                tuple(subscriptions),
-                [subscription.pattern for subscription in subscriptions.values()],
-                [subscription.deltas for subscription in subscriptions.values()],
-            )
-            self._teller = fork(state, watch)
-            self._has_news = False
-        elif self._shared is not None and not state.is_over:
+        if self._shared is not None and not state.is_over:
             self._teller = claim(state)
+        if self._has_news:
+            self._teller.listen_anew()
+            self._has_news = False
         self._shared = None
         return self._teller
 
@@ -291,14 +289,13 @@ class JsonFragmentAccumulator:
     def _deliver(self, updates: list[JsonFragmentUpdate]) -> list[JsonFragmentUpdate]:
         """Call the callbacks; what a callback that raises leaves undone comes with the next call."""
         teller = self._teller
-        ids = teller.watch.ids
-        self._untold.extend([(ids[number], update) for number, update in teller.hits])
+        self._untold.extend(teller.hits)
         self._unreturned.extend(updates)
         teller.hits = []
         self._stance = _CAREFUL
         while self._untold:
-            identity, update = self._untold.popleft()
-            subscription = self._subscriptions.get(identity)
+            number, update = self._untold.popleft()
+            subscription = self._subscriptions.get(number)
             if subscription is not None:
                 subscription._tell(update)
         updates = self._unreturned

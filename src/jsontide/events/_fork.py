@@ -47,12 +47,9 @@ def fork(state: EventState, watch: Watch) -> Teller:
     teller.recovery = None if state._recovery is None else state._recovery.copy()
     teller.error = state.error
     teller.is_over = state.is_over
-    frames = _fork_frames(state)
+    teller.go_on(_fork_frames(state), state._string_wanted)
     if watch is not old.watch:
-        for frame in frames:
-            frame.place = watch.place_of(frame)
-            frame.wanted = watch.renumbered(frame.wanted, old.watch)
-    teller.go_on(frames, watch.renumbered(state._string_wanted, old.watch))
+        teller.listen_anew()
     return teller
 
 

@@ -84,7 +84,7 @@ def dump(state: EventState) -> Dump:
     copy = fork(state, watch)
     return Dump(
         options=copy.options,
-        patterns=tuple(zip(watch.ids, watch.patterns, watch.deltas, strict=True)),
+        patterns=tuple((number, pattern, watch.deltas[number]) for number, pattern in watch.patterns.items()),
         source=state._source,
         step=copy.step,
         mode=copy.mode,
@@ -133,8 +133,9 @@ def _dump_recovery(recovery: Recovery) -> RecoveryDump:
 
 def load(dumped: Dump) -> Teller:
     """Return a teller that stands where the state did."""
-    ids, patterns, deltas = zip(*dumped.patterns, strict=True) if dumped.patterns else ((), (), ())
-    watch = Watch(ids, patterns, deltas)
+    watch = Watch()
+    for number, pattern, deltas in dumped.patterns:
+        watch.add(number, pattern, deltas)
     teller = Teller(dumped.options, watch)
     teller.step = dumped.step
     teller.mode = dumped.mode

@@ -16,7 +16,7 @@ from array import array
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._errors import Reason
-from jsontide.events._frames import Frame, document_frame
+from jsontide.events._frames import Frame, chain, document_frame
 from jsontide.events._kinds import JsonFragmentKind
 from jsontide.events._update import JsonFragmentUpdate
 from jsontide.text import _modes as modes
@@ -95,7 +95,7 @@ class Teller(Scanner):
         self.updates: list[JsonFragmentUpdate] = []
         self.hits: list[tuple[int, JsonFragmentUpdate]] = []
         self.top: Frame = document_frame()  # the innermost open container
-        self.top.place = watch.start
+        self.top.place = watch.start()
         self.spot: PathLink | None = None  # the way to the value that is being read, if somebody wanted it
         self.recovery: Recovery | None = None  # while what is wrong is skipped
         self.error_count: i64 = 0  # errors that were skipped since the last document ended
@@ -236,7 +236,7 @@ class Teller(Scanner):
         """Tell whether one of those patterns wants a value as it grows, or one wants it whole."""
         deltas = self.watch.deltas
         for number in wanted:
-            if deltas[number] == growing:
+            if deltas.get(number) == growing:
                 return True
         return False
 
@@ -256,7 +256,7 @@ class Teller(Scanner):
         """Tell those who want whole values."""
         deltas = self.watch.deltas
         for number in wanted:
-            if not deltas[number]:
+            if not deltas.get(number, True):
                 self.hits.append((number, update))
 
     def _begin_string(self) -> None:
@@ -287,7 +287,7 @@ class Teller(Scanner):
         if self.string_wanted:
             deltas = self.watch.deltas
             for number in self.string_wanted:
-                if deltas[number]:
+                if deltas.get(number, False):
                     self.hits.append((number, update))
 
     def tell_open_string(self) -> None:
@@ -338,6 +338,13 @@ class Teller(Scanner):
             self.told = sum([len(piece) for piece in self.pieces])
             self.told_pieces = len(self.pieces)
             self.told_index = self.index - len(self.held)
+
+    def listen_anew(self) -> None:
+        """Look for the patterns of now, in containers that are already open too."""
+        for frame in chain(self.top):
+            frame.place = self.watch.place_of(frame)
+        if self.mode == modes.STRING:
+            self._choose_listeners()
 
     def begin_document(self, at: i64) -> bool:
         if self.most_documents == self.top.count:
