@@ -95,9 +95,10 @@ def test_each_is_told_of_what_begins_after_it_until_it_is_cancelled(
     text, chunks = document
     paths = [update.segments for update in JsonFragmentAccumulator(keys=False).add_fragment(text)]
     accumulator, witness = JsonFragmentAccumulator(updates=random.random() < 0.3), Witness()
+    fragments: list[Any] = list(chunks)
     listeners: list[Listener] = []
     live: list[Listener] = []
-    for chunk in [*chunks, None]:
+    for chunk in [*fragments, None]:
         for _ in range(random.choice((0, 0, 0, 1, 3)) if len(live) < 8 else 0):
             steps, heard = some_steps(paths, random), list[JsonFragmentUpdate]()
             deltas, once = random.random() < 0.4, random.random() < 0.3
@@ -108,8 +109,8 @@ def test_each_is_told_of_what_begins_after_it_until_it_is_cancelled(
         for listener in random.sample(live, random.randrange(len(live) + 1)) if random.random() < 0.4 else []:
             listener.subscription.cancel()
             live.remove(listener)
-        if chunks and random.random() < 0.2:
-            add_fragment(accumulator.state, random.choice(chunks))  # a branch takes nothing from the accumulator
+        if fragments and random.random() < 0.2:
+            add_fragment(accumulator.state, random.choice(fragments))  # a branch takes nothing from the accumulator
         if chunk is None:
             accumulator.finish()
         else:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from jsontide._pattern import parse_pattern
+from jsontide.events._callback import check_callback, check_result
 from jsontide.events._create import begin
 from jsontide.events._errors import JsonFragmentError
 from jsontide.events._fork import claim, fork
@@ -68,9 +69,7 @@ class Subscription:
             self._accumulator._forget(self)
 
     def __call__(self, callback: _Callback) -> _Callback:
-        if not callable(callback):
-            message = f"a callback must be callable, not {type(callback).__name__}"
-            raise TypeError(message)
+        check_callback(callback)
         self._callback = callback
         return callback
 
@@ -79,7 +78,9 @@ class Subscription:
             return
         if self._once:
             self.cancel()
-        self._callback(update)
+        result = self._callback(update)
+        if result is not None:
+            check_result(result)
 
     def __repr__(self) -> str:
         return f"<Subscription {self.pattern!r}{' cancelled' if self._is_cancelled else ''}>"
@@ -230,6 +231,8 @@ class JsonFragmentAccumulator:
         Containers come with their whole value.
         It applies to values that begin in later fragments; `once` cancels it after the first call.
         Without a callback, the subscription decorates one.
+        Nobody would await a coroutine: an asynchronous function or a generator function is refused with `TypeError`,
+        and so is a call that returns what such a function returns.
 
         >>> accumulator = JsonFragmentAccumulator(updates=False)
         >>> @accumulator.on("users[*].name")
