@@ -7,7 +7,7 @@ the same container share and append to, so that a count is enough to remember ho
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._flat import flattened, unflattened
 from jsontide._values import MISSING
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._path import Segment
+
+_MOST_INSIDE: Final = MAX_DEPTH + 1
+"""Containers inside each other in what a frame holds: the deepest snapshot, in the list of what is closed or waits."""
 
 
 class Frame:
@@ -104,13 +107,12 @@ class Frame:
         count: int = self.count
         members = self.members
         closed: Any = self.items[:count] if members is None else dict(islice(members.items(), count))
-        waiting = flattened(list(self.waiting.values()), MAX_DEPTH)
         return (
             self.key,
-            flattened(closed, MAX_DEPTH),
+            flattened(closed, _MOST_INSIDE),
             self.start,
             list(self.waiting),
-            waiting,
+            flattened(list(self.waiting.values()), _MOST_INSIDE),
             self.is_begun,
             self.is_loose,
         )
