@@ -84,3 +84,36 @@ def test_a_closed_value_is_compared_only_once_more_when_it_closes() -> None:
 
     # The last digits of a record are the only difference.
     assert growing(LARGE) <= 1.05 * growing(SMALL)
+
+
+@pytest.mark.parametrize("options", [{}, {"empty": "late"}, {"nulls": "late"}, {"empty": "late", "nulls": "late"}])
+@pytest.mark.parametrize("shape", ["array", "object", "with skeletons"])
+def test_opening_many_levels_costs_as_much_for_each(shape: str, options: Any) -> None:
+    """Whether a value waits to be filled is asked at each level, and seen at the deepest."""
+    begin, end = {"array": ("[", "]"), "object": ('{"a":', "}"), "with skeletons": ('[[{"b":""}],{"a":', "}]")}[shape]
+
+    def opening(depth: int) -> int:
+        text = begin * depth + '"x"' + end * depth
+        state = create_snapshot_state(**options)
+        gc.disable()
+        try:
+            return opcodes(lambda: add_snapshot(state, text))[0]
+        finally:
+            gc.enable()
+
+    assert opening(400) <= 4.4 * opening(100)
+
+
+def test_values_that_waited_are_compared_once_and_not_at_each_level() -> None:
+    def changing(depth: int) -> int:
+        before, now = ['{"a":' * depth + f'"{text}"' + "}" * depth for text in ("x", "xy")]
+        state, _ = add_snapshot(create_snapshot_state(), f'{{"deep":{before},"other":"z"}}')
+        gc.disable()
+        try:
+            taken, (_, chunk) = opcodes(lambda: add_snapshot(state, f'{{"deep":{now},"other":"z"}}'))
+        finally:
+            gc.enable()
+        assert chunk == '"other":"z","deep":' + '{"a":' * depth + '"xy'
+        return taken
+
+    assert changing(400) <= 4.4 * changing(100)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from jsontide import JsonStreamChunker, SnapshotConflict
 from tests.snapshots.forms import Fed, as_text, as_value, either
-from tests.snapshots.histories import Number, Tree, finals, lawful, without_repeats, written_finals
+from tests.snapshots.histories import Grow, Number, Skeleton, Tree, finals, lawful, without_repeats, written_finals
 from tests.snapshots.laws import (
     Options,
     check,
@@ -39,6 +39,7 @@ def test_law_6_holds_under_every_option_that_adds_patience(final: Tree, random: 
             "on_conflict": random.choice(("raise", "repair")),
             "numbers": random.choice(("whole", "grow")),
             "empty": random.choice(("early", "late")),
+            "nulls": random.choice(("early", "late")),
             "ensure_ascii": random.random() < 0.5,
         }
         history = [either(tree, random) for tree in lawful(final, random)]
@@ -97,6 +98,65 @@ def test_empty_late_writes_no_empty_value_before_it_fills_or_its_parent_closes(f
         text += feed(chunker, fed)
         assert not early_empties(text, fed.tree), told(history, [text])
     check_end(text + chunker.flush(), final)
+
+
+@examples(2)
+@given(finals, randoms)
+def test_nulls_late_fills_skeletons_of_nulls_in_any_order(final: Tree, random: Random) -> None:
+    for _ in range(EACH):
+        grow: Grow = random.choice(("", "values"))
+        options: Options = {"nulls": "late", "numbers": "grow" if grow else "whole"}
+        history = [either(tree, random) for tree in lawful(final, random, skeleton="nulls", grow=grow)]
+        check_law(JsonStreamChunker(**options), history)
+
+
+@examples(2)
+@given(finals, randoms)
+def test_nulls_late_and_empty_late_fill_skeletons_of_both(final: Tree, random: Random) -> None:
+    for _ in range(EACH):
+        history = [either(tree, random) for tree in lawful(final, random, skeleton="mixed")]
+        check_law(JsonStreamChunker(nulls="late", empty="late"), history)
+
+
+@examples(1)
+@given(finals, randoms)
+def test_nulls_late_writes_no_null_into_an_object_that_is_open(final: Tree, random: Random) -> None:
+    chunker = JsonStreamChunker(nulls="late")
+    text = ""
+    skeleton: Skeleton = random.choice(("none", "nulls"))
+    history = [either(tree, random) for tree in lawful(final, random, skeleton=skeleton)]
+    for fed in history:
+        text += feed(chunker, fed)
+        assert not early_nulls(text), told(history, [text])
+    check_end(text + chunker.flush(), final)
+
+
+@examples(0.5)
+@given(finals, randoms)
+def test_nulls_late_holds_back_null_and_nothing_else(final: Tree, random: Random) -> None:
+    """One step at a time: nothing else has a reason to wait."""
+    chunker = JsonStreamChunker(nulls="late")
+    text = ""
+    history = [either(tree, random) for tree in lawful(final, random, skeleton="nulls", every=True)]
+    for fed in history:
+        text += feed(chunker, fed)
+        check(text, fed.tree)
+        assert not [leaf for leaf in missing_leaves(text, fed.tree).values() if leaf is not None], told(history, [text])
+    check_end(text + chunker.flush(), final)
+
+
+def early_nulls(text: str) -> list[str]:
+    """The members of open objects that are null."""
+    view = seen(text)
+    part: Tree = read(view.text) if view.text else None
+    found: list[str] = []
+    for _ in view.closers:
+        if isinstance(part, dict):
+            found += [key for key, child in part.items() if child is None]
+        if not part:
+            break
+        part = part[list(part)[-1]] if isinstance(part, dict) else part[-1]
+    return found
 
 
 def early_empties(text: str, tree: Tree) -> list[Tree]:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jsontide.snapshots._check import Clash, adopted, check, open_key
-from jsontide.snapshots._difference import difference
 from jsontide.snapshots._frames import Frame
-from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, STRING, is_empty, is_hollow, kind_of
+from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, STRING, is_empty, kind_of
+from jsontide.snapshots._memo import Memo
 from jsontide.snapshots._reading import read_whole
 from jsontide.snapshots._writing import (
     certain_length,
@@ -49,7 +49,7 @@ class Growth:
     ) -> None:
         self.keeps_order: bool = options.key_order == "kept"
         self.numbers_grow: bool = options.numbers == "grow"
-        self.empties_wait: bool = options.empty == "late"
+        self.memo: Memo = Memo(options.empty == "late", options.nulls == "late")
         self.max_wait: i64 = 0 if options.max_wait is None else min(options.max_wait, MOST)
         self.ensure_ascii: bool = options.ensure_ascii
 
@@ -129,7 +129,7 @@ class Growth:
             value: Any = found[key]
             if self._is_final(value) or key in frame.stale:
                 return True
-            if self._is_visible(value) and (in_order or self._has_changed(frame, key, value)):
+            if self.memo.is_visible(value) and (in_order or self._has_changed(frame, key, value)):
                 return True
         return False
 
@@ -137,11 +137,11 @@ class Growth:
         """Tell whether a value is new, or not as it was when it began to wait."""
         if not self._is_known(frame.waiting, key):
             return True
-        return not is_empty(value) and difference(frame.waiting[key], value) is not None
+        return not is_empty(value) and self.memo.has_changed(frame.waiting[key], value)
 
     def _is_known(self, waiting: dict[Segment, Any], key: Segment) -> bool:
         """Tell whether a value has waited; a skeleton that fills is as good as new."""
-        return key in waiting and self._is_visible(waiting[key])
+        return key in waiting and self.memo.is_visible(waiting[key])
 
     def _unwritten(self, level: i64, has_open: bool) -> list[Any]:
         """Return the keys or indices of what is neither closed nor open, in the order of the snapshot."""
@@ -164,10 +164,7 @@ class Growth:
             if self.numbers_grow:
                 number_text(value)  # refused now, and not when it has waited
             return not self.numbers_grow
-        return kind == LITERAL
-
-    def _is_visible(self, value: Any) -> bool:
-        return not (self.empties_wait and is_hollow(value))
+        return kind == LITERAL and not (value is None and self.memo.nulls_wait)
 
     def _top(self) -> Frame:
         """Return the innermost frame, for writing."""
@@ -198,7 +195,7 @@ class Growth:
     def _settle_in_order(self, keys: list[Any], found: Any) -> bool:
         """Write all but the last value that shows something, and open that one."""
         last: i64 = len(keys) - 1
-        while last >= 0 and not self._is_visible(found[keys[last]]):
+        while last >= 0 and not self.memo.is_visible(found[keys[last]]):
             last -= 1
         if last < 0:
             return False
@@ -212,7 +209,7 @@ class Growth:
         before: Any = self.frames[-1].waiting.get(key)
         if kind_of(value) <= OBJECT:
             return self._open(key, value, before)
-        is_new = before is None or difference(before, value) is not None
+        is_new = before is None or self.memo.has_changed(before, value)
         if self._is_patience_over(is_new):
             self._write(key, value)
         return False
@@ -230,14 +227,14 @@ class Growth:
             if self._is_final(value):
                 self._write(key, value)
                 is_later = is_later or not is_known
-            elif not self._is_visible(value) or (is_known and is_empty(value)):
+            elif not self.memo.is_visible(value) or (is_known and is_empty(value)):
                 continue  # nothing is lost if it is written when it fills
             elif not is_known:
                 new.append(key)
-            elif difference(waiting[key], value) is None:
-                same.append(key)
-            else:
+            elif self.memo.has_changed(waiting[key], value):
                 changed.append(key)
+            else:
+                same.append(key)
         is_later = is_later or len(new) > 0
         if not is_later and len(changed) != 1:
             self._hesitate(same + changed, found, False)
