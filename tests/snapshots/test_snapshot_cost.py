@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state
+from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state, finish
 from tests.meters import interpreted, opcodes, untraced
 
 SMALL, LARGE = 50, 3_200
@@ -117,3 +117,48 @@ def test_values_that_waited_are_compared_once_and_not_at_each_level() -> None:
         return taken
 
     assert changing(400) <= 4.4 * changing(100)
+
+
+def wide(count: int, now: int) -> Any:
+    """Members that all change, beside an open one."""
+    return {**{f"key {at}": at + now for at in range(count)}, "text": "a"}
+
+
+def wide_strings(count: int, now: int) -> Any:
+    """Strings that all change, the open one too."""
+    return {f"key {at}": f"{now}" * 3 for at in range(count)}
+
+
+def nested_changes(count: int, now: int) -> Any:
+    """A member that changes at each of many levels."""
+    value: Any = "a"
+    for _ in range(count):
+        value = {"now": now, "inner": value}
+    return value
+
+
+def innermost_gone(count: int, now: int) -> Any:
+    """Arrays that cannot be repaired, one inside the other."""
+    value: Any = ["a", "b"][now:]
+    for _ in range(count):
+        value = [value]
+    return {"value": value}
+
+
+@pytest.mark.parametrize("as_text", [True, False], ids=["text", "values"])
+@pytest.mark.parametrize("shape", [wide, wide_strings, nested_changes, innermost_gone])
+def test_repairing_many_members_costs_as_much_for_each(shape: Callable[[int, int], Any], *, as_text: bool) -> None:
+    def repairing(count: int) -> int:
+        step: Step = add_snapshot if as_text else add_value
+        before, now = [json.dumps(shape(count, now)) if as_text else shape(count, now) for now in (0, 1)]
+        state, first = untraced(lambda: step(create_snapshot_state(on_conflict="repair", key_order="kept"), before))
+        gc.disable()
+        try:
+            taken, (after, chunk) = opcodes(lambda: step(state, now))
+        finally:
+            gc.enable()
+        assert json.loads(finish(after)[0].text) == shape(count, 1)
+        assert finish(after)[0].text.startswith(first + chunk)
+        return taken
+
+    assert repairing(400) <= 4.4 * repairing(100)

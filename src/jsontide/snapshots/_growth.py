@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jsontide.snapshots._check import Clash, adopted, check, open_key
+from jsontide.snapshots._check import Clash, adopted, changed_members, check, open_key
 from jsontide.snapshots._frames import Frame
 from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, STRING, is_empty, kind_of
 from jsontide.snapshots._memo import Memo
@@ -64,17 +64,20 @@ class Growth:
         self.found: list[Any] = []  # what it holds for each frame
         self.out: list[str] = []
 
-    def check(self, snapshot: Any, is_text: bool, is_exact: bool) -> Clash | None:
-        """Compare a snapshot with what is written; exactly by `==`, if all snapshots came as text."""
+    def begin(self, snapshot: Any, is_text: bool) -> None:
+        """Take a snapshot to `check`."""
         self.is_text = is_text
-        found = check(self.frames, self.leaf, self.leaf_key, snapshot, is_exact)
-        if isinstance(found, Clash):
-            return found
-        self.found = found
-        return None
+        self.found = [(snapshot,)]
+
+    def check(self, is_exact: bool) -> Clash | None:
+        """Compare a snapshot with what is written; exactly by `==`, if all snapshots came as text."""
+        return check(self.frames, self.leaf, self.leaf_key, self.found, is_exact)
 
     def repair(self, clash: Clash) -> bool:
-        """Have the innermost open object that can carry it write the member again; tell whether there is one."""
+        """Have the innermost open object that can carry it write the member again; tell whether there is one.
+
+        All other members of that object that have changed are written again with it.
+        """
         level: i64 = clash.level
         key = clash.key
         while level > 0 and self.frames[level].members is None:
@@ -85,9 +88,13 @@ class Growth:
         frame = self.frames[level].fork()
         self.frames[level] = frame
         members = frame.members
-        if members is None or key not in members:
+        assert members is not None  # the loop has ended at an object
+        if key not in members:
             self._break_off(level)
-        frame.forget(key)
+            frame.forget([key])
+        else:
+            frame.forget(changed_members(members, self.found[level]))
+        del self.found[level + 1 :]
         return True
 
     def adopt(self) -> None:
@@ -127,7 +134,7 @@ class Growth:
         in_order = frame.members is None or self.keeps_order
         for key in self._unwritten(level, True):
             value: Any = found[key]
-            if self._is_final(value) or key in frame.stale:
+            if self._is_final(value) or frame.is_stale(key):
                 return True
             if self.memo.is_visible(value) and (in_order or self._has_changed(frame, key, value)):
                 return True
@@ -180,14 +187,15 @@ class Growth:
         if len(found) == self.frames[-1].count:
             return False
         keys = self._unwritten(len(self.frames) - 1, False)
-        stale = [key for key in keys if key in self.frames[-1].stale]
-        if stale:
+        top = self.frames[-1]
+        if top.stale is not None:
+            stale = [key for key in keys if top.is_stale(key)]
+            keys = [key for key in keys if not top.is_stale(key)]
             # What is written wrong does not wait: the text must show what the snapshot holds.
-            if len(stale) == len(keys) and kind_of(found[stale[-1]]) <= OBJECT:
+            if not keys and kind_of(found[stale[-1]]) <= OBJECT:
                 self._write_all(stale[:-1], found)
                 return self._open(stale[-1], found[stale[-1]], None)
             self._write_all(stale, found)
-            keys = [key for key in keys if key not in stale]
         if self.frames[-1].members is None or self.keeps_order:
             return self._settle_in_order(keys, found)
         return self._settle_in_any_order(keys, found)
