@@ -1,13 +1,16 @@
 """The options of a chunker: each keeps law 6 for the producers that it is for, and does what it is for."""
 
+import json
 from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
-from jsontide import JsonStreamChunker, SnapshotConflict
+from jsontide import JsonStreamChunker, SnapshotConflict, chunk_snapshots
 from tests.snapshots.forms import Fed, as_text, as_value, either
 from tests.snapshots.histories import Grow, Number, Skeleton, Tree, finals, lawful, without_repeats, written_finals
 from tests.snapshots.laws import (
@@ -228,3 +231,44 @@ def test_max_wait_changes_nothing_where_every_snapshot_is_new(final: Tree, rando
         history = [either(tree, random) for tree in without_repeats(lawful(final, random))]
         chunks = check_law(JsonStreamChunker(max_wait=1), history)
         assert check_law(JsonStreamChunker(), history) == chunks
+
+
+class Stop(BaseModel):
+    """A model whose fields are all optional, inside another."""
+
+    city: str | None = None
+    nights: int | None = None
+
+
+class Trip(BaseModel):
+    """A model that a program fills in while a stream arrives."""
+
+    title: str | None = None
+    first: Stop = Stop()
+    stops: list[Stop] | None = None
+    is_booked: bool | None = None
+
+
+def test_dumps_of_a_model_with_optional_fields_become_text() -> None:
+    trips = [
+        Trip(),
+        Trip(title="Slow tr"),
+        Trip(title="Slow trains", first=Stop(city="Ly")),
+        Trip(title="Slow trains", first=Stop(city="Lyon", nights=2)),
+        Trip(title="Slow trains", first=Stop(city="Lyon", nights=2), stops=[Stop(city="Tur")]),
+        Trip(
+            title="Slow trains", first=Stop(city="Lyon", nights=2), stops=[Stop(city="Turin"), Stop()], is_booked=True
+        ),
+    ]
+    chunker = JsonStreamChunker(nulls="late")
+    chunks = [chunker.process_value(trip.model_dump()) for trip in trips]
+    assert chunks[:5] == [
+        "",
+        '{"title":"Slow tr',
+        'ains","first":{"city":"Ly',
+        'on","nights":2',
+        '},"stops":[{"city":"Tur',
+    ]
+    assert json.loads("".join(chunks) + chunker.flush()) == trips[-1].model_dump()
+    with pytest.raises(SnapshotConflict):
+        list(chunk_snapshots(trip.model_dump() for trip in trips))
