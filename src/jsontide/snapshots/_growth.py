@@ -67,7 +67,7 @@ class Growth:
     def begin(self, snapshot: Any, is_text: bool) -> None:
         """Take a snapshot to `check`."""
         self.is_text = is_text
-        self.found = [(snapshot,)]
+        self.found = [[snapshot]]
 
     def check(self, is_exact: bool) -> Clash | None:
         """Compare a snapshot with what is written; exactly by `==`, if all snapshots came as text."""

@@ -32,7 +32,7 @@ class Memo:
         self.nulls_wait: bool = nulls_wait  # nor is null before something else takes its place
         # By identity, and with the objects themselves, so that no other can have it.
         self._visible: dict[int, Any] = {}
-        self._changed: dict[tuple[int, int], tuple[Any, Any]] = {}
+        self._changed: dict[int, list[Any]] = {}  # what it was, and what it is
 
     def is_visible(self, value: Any) -> bool:
         """Tell whether a value is, or holds, anything but what waits to be filled."""
@@ -40,13 +40,14 @@ class Memo:
 
     def has_changed(self, before: Any, now: Any) -> bool:
         """Tell whether a value is not as it was."""
-        if (id(before), id(now)) in self._changed:
+        known = self._changed.get(id(now))
+        if known is not None and known[0] is before:
             return True
         found = difference(before, now)
         if found is None:
             return False
         for segment in found.path:
-            self._changed[id(before), id(now)] = (before, now)
+            self._changed[id(now)] = [before, now]
             if not _hold(before, now, segment):
                 break
             before = before[segment]
@@ -55,7 +56,7 @@ class Memo:
 
     def _is_hollow(self, value: Any) -> bool:
         containers: list[Any] = []  # those around what is looked at
-        left: list[Iterator[Any]] = [iter((value,))]  # and what is left to look at in each
+        left: list[Iterator[Any]] = [iter([value])]  # and what is left to look at in each
         seen: i64 = 0
         while left:
             each: Any = next(left[-1], MISSING)
