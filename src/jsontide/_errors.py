@@ -16,8 +16,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 from unicodedata import combining, east_asian_width
+
+from jsontide._path import PathLink, link_to
 
 if TYPE_CHECKING:
     from jsontide._path import Path
@@ -54,6 +56,32 @@ class Reason(Enum):
     """More values in the document than `Limits.max_nodes`."""
     NUMBER_OUT_OF_RANGE = "number out of range"
     """A number that `decimal.Decimal` cannot hold, with `floats="decimal"`."""
+    TOO_MANY_ERRORS = "too many errors"
+    """More errors than `max_errors` in one document, with `on_error="skip"`."""
+
+
+class _LinkedPath:
+    """The field of a path that may be given as a `PathLink`: the tuple is made when it is read, and not kept.
+
+    An error deep inside a document would otherwise hold as many segments as containers are open, and so would each
+    of the next thousand.
+    """
+
+    def __init__(self, slot: Any) -> None:  # noqa: ANN401 - what Python makes of a slot has no name
+        self._slot = slot
+
+    def __get__(self, error: ParserError | None, owner: type[ParserError]) -> object:
+        if error is None:
+            return self
+        path = self._slot.__get__(error, owner)
+        return path.path() if isinstance(path, PathLink) else path
+
+    def __set__(self, error: ParserError, path: Path | PathLink) -> None:
+        self._slot.__set__(error, path)
+
+    def link(self, error: ParserError) -> PathLink:
+        path = self._slot.__get__(error, ParserError)
+        return path if isinstance(path, PathLink) else link_to(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +100,15 @@ class ParserError:
     """Counted from 1, in code points."""
     path: Path
     """The value being read or expected there, or else the innermost open container."""
+
+
+_PATH: Final = _LinkedPath(ParserError.__dict__["path"])
+setattr(ParserError, "path", _PATH)  # noqa: B010 - a type checker goes on seeing the field
+
+
+def link_of(error: ParserError) -> PathLink:
+    """Return the path of an error without making it."""
+    return _PATH.link(error)
 
 
 class JsonStreamError(ValueError):

@@ -3,6 +3,8 @@
 A path has no prefix and no syntax: `("users", 2, "email")`, and `()` for the root.
 `path_text` writes one for people; the rule is that different paths have different texts, which `parse_pattern` reads
 back.
+
+A `PathLink` is a path that is not made yet: where one container is inside another, their paths share all but the end.
 """
 
 from __future__ import annotations
@@ -38,6 +40,47 @@ def segment_text(segment: Segment) -> str:
     if isinstance(segment, int):
         return f"[{int(segment)}]"
     return "." + segment if segment.isidentifier() else f"[{_quoted(segment)}]"
+
+
+class PathLink:
+    """A path as a link to that of the container around, and the key or index there; its tuple is made when read."""
+
+    __slots__ = ("parent", "segment", "written")
+
+    def __init__(self, parent: PathLink | None, segment: Segment) -> None:
+        self.parent: PathLink | None = parent  # of the root: none, and its segment means nothing
+        self.segment: Segment = segment
+        self.written: str = ""  # its text, when somebody has asked for it
+
+    def text(self) -> str:
+        """Write the path, once."""
+        if not self.written:
+            parent = self.parent
+            if parent is None:
+                self.written = path_text(())
+            else:
+                if not parent.written:
+                    parent.written = path_text(parent.path())
+                self.written = parent.written + segment_text(self.segment)
+        return self.written
+
+    def path(self) -> Path:
+        """Return the keys and indices from the root down."""
+        segments: list[Segment] = []
+        link = self
+        while link.parent is not None:
+            segments.append(link.segment)
+            link = link.parent
+        segments.reverse()
+        return tuple(segments)
+
+
+def link_to(path: Path) -> PathLink:
+    """Return the link to a value that is known by its path."""
+    link = PathLink(None, 0)
+    for segment in path:
+        link = PathLink(link, segment)
+    return link
 
 
 def _quoted(key: str) -> str:

@@ -71,6 +71,7 @@ def test_a_conflict_does_not_steer_the_terminal() -> None:
         (["--on-conflict", "repair"], ['{"a": "x"}', '{"a": "y"}'], '{"a":"x","a":"y"}'),
         (["--key-order", "kept"], ['{"b": "x", "a": "y"}'], '{"b":"x","a":"y"}'),
         (["--numbers", "grow"], ["[1]", "[12]"], "[12]"),
+        (["--nulls", "late"], ['{"a": null, "b": "x"}', '{"a": "y", "b": "x"}'], '{"b":"x","a":"y"}'),
         (["--empty", "late"], ['{"a": "", "b": "x"}', '{"a": "y", "b": "x"}'], '{"b":"x","a":"y"}'),
         (["--max-wait", "1"], ['{"a": "x", "b": "y"}'] * 2, '{"a":"x","b":"y"}'),
         (["--ensure-ascii"], ['"é"'], r'"\u00e9"'),

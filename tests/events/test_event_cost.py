@@ -98,3 +98,92 @@ def test_a_thousand_patterns_cost_a_fragment_as_much_as_ten() -> None:
         return opcodes(lambda: accumulator.add_fragment('{"id": 1, "key1": "a", "name": "b"}, '))[0]
 
     assert cost(1_000) <= cost(10) + 200
+
+
+def silent(_: object) -> None:
+    """Hear, and do nothing."""
+
+
+def once_for_each(accumulator: JsonFragmentAccumulator) -> None:
+    accumulator.on("[*]", silent, once=True)
+    accumulator.add_fragment('"text",')
+
+
+def once_that_waits(accumulator: JsonFragmentAccumulator) -> None:
+    accumulator.on("[*].never", silent, once=True)
+    accumulator.on("root", silent, once=True)
+    accumulator.add_fragment('"text",')
+
+
+def on_and_cancel(accumulator: JsonFragmentAccumulator) -> None:
+    accumulator.on("**", silent).cancel()
+    accumulator.add_fragment('"text",')
+
+
+def asking_for_a_state(accumulator: JsonFragmentAccumulator) -> None:
+    assert accumulator.state.index
+    once_for_each(accumulator)
+
+
+@pytest.mark.parametrize("step", [once_for_each, once_that_waits, on_and_cancel, asking_for_a_state])
+@pytest.mark.parametrize("others", [0, 300])
+def test_subscribing_for_each_fragment_costs_the_same_early_and_late(
+    meter: Meter, step: Callable[[JsonFragmentAccumulator], None], others: int
+) -> None:
+    def cost(before: int) -> float:
+        accumulator = listening("root", *(f"other{number}" for number in range(others)))  # which keeps all that is read
+        accumulator.add_fragment("[")
+
+        def begin() -> None:
+            for _ in range(before):
+                step(accumulator)
+
+        untraced(begin)
+        return median([meter(lambda: step(accumulator))[0] for _ in range(SAMPLE)])
+
+    assert cost(1_500) <= SLACK[meter] * cost(20) + SMALL[meter]
+
+
+@interpreted
+def test_subscribing_costs_the_same_beside_one_and_beside_a_thousand() -> None:
+    def cost(others: int) -> int:
+        accumulator = listening(*(f"other{number}" for number in range(others)))
+        accumulator.add_fragment("[")
+        return opcodes(lambda: once_for_each(accumulator))[0]
+
+    assert cost(1_000) <= cost(1) + 20
+
+
+@interpreted
+@pytest.mark.parametrize("reverse", [True, False])
+@pytest.mark.parametrize("fragments", [True, False])
+def test_cancelling_all_costs_as_much_for_each(*, reverse: bool, fragments: bool) -> None:
+    def cost(count: int) -> int:
+        accumulator = JsonFragmentAccumulator(updates=False)
+        subscriptions = [accumulator.on(f"[{number}]", silent) for number in range(count)]
+        accumulator.add_fragment("[")
+
+        def cancel() -> None:
+            for subscription in reversed(subscriptions) if reverse else subscriptions:
+                subscription.cancel()
+                if fragments:
+                    accumulator.add_fragment("1,")
+
+        return opcodes(cancel)[0]
+
+    assert cost(800) <= 4.4 * cost(200)
+
+
+@interpreted
+def test_many_that_are_each_told_once_cost_as_much_for_each() -> None:
+    def cost(count: int) -> int:
+        accumulator = JsonFragmentAccumulator(updates=False)
+        heard: list[object] = []
+        for number in range(count):
+            accumulator.on(f"[{number}]", lambda update: heard.append(update.value), once=True)
+        accumulator.add_fragment("[")
+        taken, _ = opcodes(lambda: [accumulator.add_fragment(f"{number},") for number in range(count)])
+        assert heard == list(range(count))
+        return taken
+
+    assert cost(800) <= 4.4 * cost(200)

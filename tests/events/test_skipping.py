@@ -1,12 +1,18 @@
 """Skipping what is wrong, where something else goes wrong meanwhile: no error is lost, and no text is read twice."""
 
+import copy
+import pickle
+from dataclasses import asdict, replace
+from typing import Any
+
 import pytest
 
-from jsontide import COMPILED, Limits, ParserError, Reason
-from jsontide.events import _read
+from jsontide import COMPILED, JsonFragmentAccumulator, JsonFragmentUpdate, Limits, ParserError, Reason
+from jsontide.events import _read, add_fragment, create_event_state
 from jsontide.events._teller import Teller
 from tests.cuts import ways
 from tests.events.telling import errors, joined, told
+from tests.meters import Meter
 
 
 def test_skipping_is_the_same_for_any_cut_where_each_document_has_its_limit() -> None:
@@ -41,7 +47,7 @@ def test_what_an_error_copies_does_not_grow_with_the_fragment(monkeypatch: pytes
     totals = []
     for count in (5_000, 20_000):
         copied.clear()
-        told([f"[{'@,' * count}1]"], on_error="skip")
+        told([f"[{'@,' * count}1]"], on_error="skip", max_errors=count)
         assert len(copied) == count
         totals.append(sum(copied))
     assert totals[1] < 5 * totals[0]
@@ -58,3 +64,96 @@ def test_what_was_being_skipped_is_told_before_bytes_that_are_no_utf8(data: byte
         assert isinstance(second.value, ParserError)
         assert (first.value.reason, first.start, first.end) == (Reason.UNEXPECTED_CHARACTER, 4, 6)
         assert (second.value.reason, second.start) == (reason, 6)
+
+
+@pytest.mark.parametrize("bad", [",", "1,,", '{"a"},', '"\\x",'])
+def test_an_error_costs_the_same_at_any_depth(meter: Meter, bad: str) -> None:
+    count = 400
+
+    def cost(depth: int) -> int:
+        accumulator = JsonFragmentAccumulator(on_error="skip")
+        accumulator.add_fragment("[" * depth + "0," + " " * (1_000 - depth))  # the same indices
+        taken, updates = meter(lambda: accumulator.add_fragment(bad * count))
+        found = errors(updates)
+        assert len(found) == count
+        assert len(found[-1].segments) == len(found[-1].path.split("[")) - 1 >= depth
+        return taken
+
+    assert cost(500) <= 1.05 * cost(5)
+
+
+def deep_error(depth: int = 3) -> ParserError:
+    (update,) = errors(told(["[" * depth + "1, x, 2" + "]" * depth], on_error="skip"))
+    assert isinstance(update.value, ParserError)
+    return update.value
+
+
+def test_the_path_of_an_error_is_a_plain_field() -> None:
+    error = deep_error()
+    assert error.path == (0, 0, 1)
+    assert asdict(error)["path"] == (0, 0, 1)
+    assert "path=(0, 0, 1)" in repr(error)
+    assert error == deep_error()
+    assert hash(error) == hash(deep_error())
+    assert replace(error, path=("a",)).path == ("a",)
+    assert replace(error, path=("a",)) != error
+    for again in (copy.copy(error), copy.deepcopy(error), pickle.loads(pickle.dumps(error))):  # noqa: S301 - our own
+        assert again == error
+    with pytest.raises(AttributeError):
+        error.path = ()  # type: ignore[misc]
+
+
+MANY = "[1, @, 2, @, {@}, 3, @, 4]"
+
+
+def reasons(updates: list[JsonFragmentUpdate]) -> list[Reason]:
+    return [update.value.reason for update in errors(updates) if isinstance(update.value, ParserError)]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 10**30])
+def test_reading_ends_with_one_error_more_than_may_be_skipped(most: int) -> None:
+    bad = Reason.UNEXPECTED_CHARACTER
+    for chunks in ways(MANY):
+        updates = told(chunks, on_error="skip", max_errors=most, ended=False)
+        if most >= 4:
+            assert reasons(updates) == [bad] * 4
+            assert updates[-1].value == [1, 2, {}, 3, 4]
+            continue
+        assert reasons(updates) == [bad] * most + [Reason.TOO_MANY_ERRORS]
+        error: Any = updates[-1].value
+        assert f"at most {most} errors" in error.message
+        assert (error.index, error.path) == [(10, (2,)), (14, (2,)), (21, (4,))][most - 1]
+
+
+def test_nothing_is_read_after_too_many_errors_until_a_reset() -> None:
+    accumulator = JsonFragmentAccumulator(on_error="skip", max_errors=1)
+    assert reasons(accumulator.add_fragment("[@, @, 1]"))[-1] is Reason.TOO_MANY_ERRORS
+    assert accumulator.state.error is not None
+    assert accumulator.add_fragment("2 ") == accumulator.finish() == []
+    accumulator.reset()
+    assert accumulator.add_fragment("[@]")[-1].value == []
+
+
+def test_errors_are_counted_from_the_end_of_the_document_before() -> None:
+    for chunks in ways("[@, @]\n@\n[@]\n[@, @]\n[@, @, @]\n1"):
+        found = reasons(told(chunks, on_error="skip", max_errors=2))
+        assert len(found) == 9
+        assert [at for at, reason in enumerate(found) if reason is Reason.TOO_MANY_ERRORS] == [8]
+
+
+def test_lines_that_are_no_documents_are_bounded_too() -> None:
+    updates = told(["@\n"] * 3_000, on_error="skip")
+    assert len(reasons(updates)) == 1_001
+    assert reasons(updates)[-1] is Reason.TOO_MANY_ERRORS
+
+
+def test_a_pickle_counts_on() -> None:
+    state, _ = add_fragment(create_event_state(skip_errors=True, max_errors=2), "[@, ")
+    for each in (state, pickle.loads(pickle.dumps(state))):  # noqa: S301 - our own pickle
+        assert reasons(add_fragment(each, "@, @")[1])[-1] is Reason.TOO_MANY_ERRORS
+
+
+@pytest.mark.parametrize(("wrong", "error"), [(0, ValueError), (-1, ValueError), (None, TypeError), (True, TypeError)])
+def test_a_number_of_errors_that_is_none_is_refused(wrong: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="max_errors must be"):
+        JsonFragmentAccumulator(max_errors=wrong)

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import COMPILED, JsonFragmentAccumulator, JsonFragmentError, JsonFragmentUpdate, PathSyntaxError
+from jsontide._path import PathLink
 from jsontide.events import _frames, _teller
-from jsontide.events._update import Trail
 from tests.cuts import Chunks, cut_randomly, every
 from tests.events.telling import joined
 from tests.oracles import Event, Steps, events, matches
@@ -300,11 +300,11 @@ pure_only = pytest.mark.skipif(COMPILED, reason="compiled calls cannot be counte
 
 @pure_only
 def test_what_no_pattern_wants_builds_no_path_no_value_and_no_update(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: dict[str, int] = {"trails": 0, "updates": 0, "containers": 0}
+    made: dict[str, int] = {"links": 0, "updates": 0, "containers": 0}
 
-    class CountedTrail(Trail):
+    class CountedLink(PathLink):
         def __init__(self, *args: Any) -> None:
-            made["trails"] += 1
+            made["links"] += 1
             super().__init__(*args)
 
     class CountedUpdate(JsonFragmentUpdate):
@@ -317,7 +317,7 @@ def test_what_no_pattern_wants_builds_no_path_no_value_and_no_update(monkeypatch
         kept(frame)
 
     kept = _frames.Frame.keep_values
-    monkeypatch.setattr(_frames, "Trail", CountedTrail)
+    monkeypatch.setattr(_frames, "PathLink", CountedLink)
     monkeypatch.setattr(_teller, "JsonFragmentUpdate", CountedUpdate)
     monkeypatch.setattr(_frames.Frame, "keep_values", keep_values)
     accumulator = JsonFragmentAccumulator(updates=False)
@@ -328,7 +328,7 @@ def test_what_no_pattern_wants_builds_no_path_no_value_and_no_update(monkeypatch
         for chunk in cut_randomly(part, Random(2), most=40):
             accumulator.add_fragment(chunk)
     assert heard == [["Ada"]]
-    assert made == {"trails": 3, "updates": 1, "containers": 1}  # root, wanted, name; one list
+    assert made == {"links": 3, "updates": 1, "containers": 1}  # root, wanted, name; one list
 
 
 @pure_only

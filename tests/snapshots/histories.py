@@ -18,7 +18,7 @@ from tests.strategies import ODD_KEYS, randoms, spell_number, values
 
 Tree = Any
 """`dict`, `list`, `str`, `bool`, `None` or `Number`."""
-Skeleton = Literal["none", "flat", "nested"]
+Skeleton = Literal["none", "flat", "nested", "nulls", "mixed"]
 Grow = Literal["", "lexemes", "values"]
 
 
@@ -161,16 +161,24 @@ written_finals = st.one_of(
 # The hidden writer.
 
 
+class Choices(NamedTuple):
+    """What stands for the members of each object before they begin, chosen once."""
+
+    random: Random
+    made: dict[int, Tree]
+
+
 def plan(final: Tree, random: Random, *, skeleton: Skeleton = "none", grow: Grow = "") -> list[Step]:
     """All that the writer does, with its own order of keys in every object."""
     steps: list[Step] = []
+    choices = Choices(random, {})
     todo: list[tuple[Any, Any]] = [(0, final)]
     while todo:
         key, node = todo.pop()
         if key is None:
             steps.append(Step("close", "", None))
         elif isinstance(node, dict | list):
-            steps.append(Step("open", key, hollow(node, skeleton)))
+            steps.append(Step("open", key, hollow(node, skeleton, choices)))
             children = list(node.items()) if isinstance(node, dict) else list(enumerate(node))
             if isinstance(node, dict):
                 random.shuffle(children)
@@ -208,16 +216,34 @@ def number_parts(number: Number, grow: Grow) -> Iterator[Number]:
     yield number
 
 
-def hollow(node: Tree, skeleton: Skeleton) -> Tree:
-    """What is seen of a container that is just opened: nothing, or members that are empty, or nested skeletons."""
+def hollow(node: Tree, skeleton: Skeleton, choices: Choices) -> Tree:
+    """What is seen of a container that is just opened: nothing, or members that are empty, or nested skeletons.
+
+    With `nulls` every member is null, or a skeleton of nulls; `mixed` has all that, and members that are empty.
+    """
     if skeleton == "none" or isinstance(node, list):
         return bare(node)
+    if skeleton in {"nulls", "mixed"}:
+        if id(node) not in choices.made:
+            choices.made[id(node)] = {key: placeholder(child, skeleton, choices) for key, child in node.items()}
+        return choices.made[id(node)]
     growing = {key: child for key, child in node.items() if isinstance(child, str | list | dict)}
     if skeleton == "flat":
         return {key: child if key not in growing else type(child)() for key, child in node.items()}
     return {
-        key: hollow(child, skeleton) if isinstance(child, dict) else type(child)() for key, child in growing.items()
+        key: hollow(child, skeleton, choices) if isinstance(child, dict) else type(child)()
+        for key, child in growing.items()
     }
+
+
+def placeholder(child: Tree, skeleton: Skeleton, choices: Choices) -> Tree:
+    """What stands for a member that has not begun."""
+    found: list[Tree] = [None]
+    if isinstance(child, dict) and child:
+        found.append(hollow(child, skeleton, choices))
+    if isinstance(child, str | list | dict) and skeleton == "mixed":
+        found.append(type(child)())
+    return choices.random.choice(found)
 
 
 def show(steps: list[Step], cuts: list[int]) -> list[Tree]:

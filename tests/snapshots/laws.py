@@ -27,6 +27,7 @@ def any_options(random: Random) -> Options:
     return {
         "numbers": random.choice(("whole", "grow")),
         "empty": random.choice(("early", "late")),
+        "nulls": random.choice(("early", "late")),
         "key_order": random.choice(("any", "kept")),
         "max_wait": random.choice((None, None, 1, 2)),
     }

@@ -75,17 +75,19 @@ def texts(*snapshots: str) -> list[Fed]:
     return [Fed(read(snapshot), snapshot, is_text=True) for snapshot in snapshots]
 
 
-def grown(old: Tree, new: Tree) -> bool:
-    """Any growth, anywhere: of many members at once too."""
+def grown(old: Tree, new: Tree, *, nulls: bool = False) -> bool:
+    """Any growth, anywhere: of many members at once too; of `nulls` to anything, if they stand for what is to come."""
+    if nulls and old is None:
+        return True
     if isinstance(old, Number):
         return isinstance(new, Number)
     if isinstance(old, str) and isinstance(new, str):
         utf16 = [text.encode("utf-16-le", "surrogatepass") for text in (old, new)]
         return utf16[1].startswith(utf16[0])
     if isinstance(old, dict) and isinstance(new, dict):
-        return set(old) <= set(new) and all(grown(old[key], new[key]) for key in old)
+        return set(old) <= set(new) and all(grown(old[key], new[key], nulls=nulls) for key in old)
     if isinstance(old, list) and isinstance(new, list):
-        return len(old) <= len(new) and all(grown(*pair) for pair in zip(old, new, strict=False))
+        return len(old) <= len(new) and all(grown(*pair, nulls=nulls) for pair in zip(old, new, strict=False))
     return bool(old == new)
 
 
@@ -95,6 +97,9 @@ def test_a_lawful_history_only_grows_and_ends_with_the_final_value(final: Tree, 
     for options in ({}, {"skeleton": "flat"}, {"skeleton": "nested"}, {"grow": "lexemes"}, {"every": True}):
         history = lawful(final, random, **options)
         assert all(grown(old, new) for old, new in pairwise(history))
+        assert history[-1] == final
+    for history in (lawful(final, random, skeleton="nulls"), lawful(final, random, skeleton="mixed")):
+        assert all(grown(old, new, nulls=True) for old, new in pairwise(history))
         assert history[-1] == final
 
 

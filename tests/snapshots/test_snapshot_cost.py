@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state
+from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state, finish
 from tests.meters import interpreted, opcodes, untraced
 
 SMALL, LARGE = 50, 3_200
@@ -84,3 +84,81 @@ def test_a_closed_value_is_compared_only_once_more_when_it_closes() -> None:
 
     # The last digits of a record are the only difference.
     assert growing(LARGE) <= 1.05 * growing(SMALL)
+
+
+@pytest.mark.parametrize("options", [{}, {"empty": "late"}, {"nulls": "late"}, {"empty": "late", "nulls": "late"}])
+@pytest.mark.parametrize("shape", ["array", "object", "with skeletons"])
+def test_opening_many_levels_costs_as_much_for_each(shape: str, options: Any) -> None:
+    """Whether a value waits to be filled is asked at each level, and seen at the deepest."""
+    begin, end = {"array": ("[", "]"), "object": ('{"a":', "}"), "with skeletons": ('[[{"b":""}],{"a":', "}]")}[shape]
+
+    def opening(depth: int) -> int:
+        text = begin * depth + '"x"' + end * depth
+        state = create_snapshot_state(**options)
+        gc.disable()
+        try:
+            return opcodes(lambda: add_snapshot(state, text))[0]
+        finally:
+            gc.enable()
+
+    assert opening(400) <= 4.4 * opening(100)
+
+
+def test_values_that_waited_are_compared_once_and_not_at_each_level() -> None:
+    def changing(depth: int) -> int:
+        before, now = ['{"a":' * depth + f'"{text}"' + "}" * depth for text in ("x", "xy")]
+        state, _ = add_snapshot(create_snapshot_state(), f'{{"deep":{before},"other":"z"}}')
+        gc.disable()
+        try:
+            taken, (_, chunk) = opcodes(lambda: add_snapshot(state, f'{{"deep":{now},"other":"z"}}'))
+        finally:
+            gc.enable()
+        assert chunk == '"other":"z","deep":' + '{"a":' * depth + '"xy'
+        return taken
+
+    assert changing(400) <= 4.4 * changing(100)
+
+
+def wide(count: int, now: int) -> Any:
+    """Members that all change, beside an open one."""
+    return {**{f"key {at}": at + now for at in range(count)}, "text": "a"}
+
+
+def wide_strings(count: int, now: int) -> Any:
+    """Strings that all change, the open one too."""
+    return {f"key {at}": f"{now}" * 3 for at in range(count)}
+
+
+def nested_changes(count: int, now: int) -> Any:
+    """A member that changes at each of many levels."""
+    value: Any = "a"
+    for _ in range(count):
+        value = {"now": now, "inner": value}
+    return value
+
+
+def innermost_gone(count: int, now: int) -> Any:
+    """Arrays that cannot be repaired, one inside the other."""
+    value: Any = ["a", "b"][now:]
+    for _ in range(count):
+        value = [value]
+    return {"value": value}
+
+
+@pytest.mark.parametrize("as_text", [True, False], ids=["text", "values"])
+@pytest.mark.parametrize("shape", [wide, wide_strings, nested_changes, innermost_gone])
+def test_repairing_many_members_costs_as_much_for_each(shape: Callable[[int, int], Any], *, as_text: bool) -> None:
+    def repairing(count: int) -> int:
+        step: Step = add_snapshot if as_text else add_value
+        before, now = [json.dumps(shape(count, now)) if as_text else shape(count, now) for now in (0, 1)]
+        state, first = untraced(lambda: step(create_snapshot_state(on_conflict="repair", key_order="kept"), before))
+        gc.disable()
+        try:
+            taken, (after, chunk) = opcodes(lambda: step(state, now))
+        finally:
+            gc.enable()
+        assert json.loads(finish(after)[0].text) == shape(count, 1)
+        assert finish(after)[0].text.startswith(first + chunk)
+        return taken
+
+    assert repairing(400) <= 4.4 * repairing(100)

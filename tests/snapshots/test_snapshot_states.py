@@ -283,3 +283,16 @@ def test_cumulative_texts_become_their_pieces(pieces: list[str], random: Random)
             with pytest.raises(SnapshotConflict):
                 chunker.process(other)
     assert written + chunker.flush() == text
+
+
+@pytest.mark.parametrize("depth", [2, 1_000, 10_000])
+@pytest.mark.parametrize("inner", ["", '"a"', "1", '{"a": ["b", "c"], "d": 1, "e": ""}'])
+@pytest.mark.parametrize("options", [{}, {"empty": "late"}, {"numbers": "grow"}, {"key_order": "kept"}])
+def test_every_state_of_a_deep_snapshot_goes_into_a_pickle(depth: int, inner: str, options: Options) -> None:
+    levels = depth - min(2, inner.count("[") + inner.count("{"))
+    text = "[" * levels + inner + "]" * levels
+    state, _ = add_snapshot(create_snapshot_state(**options), text)
+    for each in (state, finish(state)[0]):
+        again: SnapshotState = pickle.loads(pickle.dumps(each))  # noqa: S301 - our own pickle
+        assert again.text == each.text
+        assert finish(again)[0].text == finish(each)[0].text

@@ -188,6 +188,9 @@ def chunk(  # noqa: PLR0913 - options, all by name
     empty: Annotated[
         Literal["early", "late"], typer.Option(help="Whether empty values are written before they fill.")
     ] = "early",
+    nulls: Annotated[
+        Literal["early", "late"], typer.Option(help="Whether null is written before its container closes.")
+    ] = "early",
     max_wait: Annotated[
         int | None,
         typer.Option(
@@ -218,6 +221,7 @@ def chunk(  # noqa: PLR0913 - options, all by name
         key_order=key_order,
         numbers=numbers,
         empty=empty,
+        nulls=nulls,
         max_wait=max_wait,
         ensure_ascii=ensure_ascii,
     )

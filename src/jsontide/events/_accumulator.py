@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from jsontide._pattern import parse_pattern
+from jsontide.events._callback import check_callback, check_result
 from jsontide.events._create import begin
 from jsontide.events._errors import JsonFragmentError
 from jsontide.events._fork import claim, fork
 from jsontide.events._read import read, read_decoded, read_end
 from jsontide.events._state import EventState
 from jsontide.events._update import Hit, JsonFragmentUpdate
-from jsontide.events._watch import NOTHING_WATCHED, Watch
+from jsontide.events._watch import Watch
 from jsontide.text._choices import check_switch
 from jsontide.text._hints import mypyc_attr
 from jsontide.text._utf8 import as_text
@@ -42,13 +43,14 @@ _READING: Final = 2  # refuse: the call before was broken off
 class Subscription:
     """What `JsonFragmentAccumulator.on` returns: it can be cancelled, and decorates the callback if none was given."""
 
-    __slots__ = ("_accumulator", "_callback", "_is_cancelled", "_once", "_since", "deltas", "pattern")
+    __slots__ = ("_accumulator", "_callback", "_is_cancelled", "_number", "_once", "_since", "deltas", "pattern")
 
     def __init__(self, accumulator: JsonFragmentAccumulator, pattern: Pattern, *, deltas: bool, once: bool) -> None:
         self._accumulator: JsonFragmentAccumulator = accumulator
         self._once: bool = once
         self._callback: Callback | None = None
         self._is_cancelled: bool = False
+        self._number: int = 0  # its own, in the order of subscribing
         self._since: int = 0  # what begins before that is not for it
         self.pattern: Pattern = pattern
         """The steps of the pattern."""
@@ -67,9 +69,7 @@ class Subscription:
             self._accumulator._forget(self)
 
     def __call__(self, callback: _Callback) -> _Callback:
-        if not callable(callback):
-            message = f"a callback must be callable, not {type(callback).__name__}"
-            raise TypeError(message)
+        check_callback(callback)
         self._callback = callback
         return callback
 
@@ -78,7 +78,9 @@ class Subscription:
             return
         if self._once:
             self.cancel()
-        self._callback(update)
+        result = self._callback(update)
+        if result is not None:
+            check_result(result)
 
     def __repr__(self) -> str:
         return f"<Subscription {self.pattern!r}{' cancelled' if self._is_cancelled else ''}>"
@@ -116,7 +118,7 @@ class JsonFragmentAccumulator:
     __slots__ = (
         "_first",
         "_has_news",
-        "_next_id",
+        "_next_number",
         "_raises",
         "_shared",
         "_source",
@@ -125,6 +127,7 @@ class JsonFragmentAccumulator:
         "_teller",
         "_unreturned",
         "_untold",
+        "_watch",
     )
 
     def __init__(self, **options: Unpack[AccumulatorChoices]) -> None:
@@ -141,15 +144,18 @@ class JsonFragmentAccumulator:
         - `updates=True`: without, return errors only, for those who listen by `on`.
         - `floats="float"`: what numbers with a fraction or an exponent become; or `"decimal"`, or `"lexeme"`.
         - `limits=Limits()`: how long and deep each document may be.
+        - `max_errors=1000`: with `on_error="skip"`, how many errors are skipped before a document ends; one more ends
+          the reading, with the reason `TOO_MANY_ERRORS`.
         """
         self._first, self._raises = begin(**options)
-        self._teller: Teller = fork(self._first, NOTHING_WATCHED)
+        self._watch: Watch = Watch()
+        self._teller: Teller = fork(self._first, self._watch)
         self._source: ByteSource | None = None
         self._stance: i64 = _READY
         self._shared: EventState | None = None  # what was handed out since the last fragment, and may have been fed
         self._subscriptions: dict[int, Subscription] = {}
-        self._next_id: int = 0
-        self._has_news: bool = False  # subscriptions have come or gone since the teller was made
+        self._next_number: int = 0
+        self._has_news: bool = False  # subscriptions have come or gone since the last fragment
         self._untold: deque[Hit] = deque()
         self._unreturned: list[JsonFragmentUpdate] = []  # these two are empty, unless a callback raised
 
@@ -201,10 +207,10 @@ class JsonFragmentAccumulator:
 
     def reset(self) -> None:
         """Be as new, with the same options and subscriptions."""
-        self._teller = fork(self._first, NOTHING_WATCHED)
+        self._teller = fork(self._first, self._watch)
         self._source = None
         self._shared = None
-        self._has_news = bool(self._subscriptions)
+        self._has_news = False
         self._stance = _CAREFUL
         for subscription in self._subscriptions.values():
             subscription._since = 0
@@ -225,6 +231,8 @@ class JsonFragmentAccumulator:
         Containers come with their whole value.
         It applies to values that begin in later fragments; `once` cancels it after the first call.
         Without a callback, the subscription decorates one.
+        Nobody would await a coroutine: an asynchronous function or a generator function is refused with `TypeError`,
+        and so is a call that returns what such a function returns.
 
         >>> accumulator = JsonFragmentAccumulator(updates=False)
         >>> @accumulator.on("users[*].name")
@@ -241,15 +249,16 @@ class JsonFragmentAccumulator:
         subscription._since = self._teller.index if self._shared is None else self._shared.index
         if callback is not None:
             subscription(callback)
-        self._subscriptions[self._next_id] = subscription
-        self._next_id += 1
+        number = subscription._number = self._next_number
+        self._next_number += 1
+        self._watch.add(number, subscription.pattern, deltas)
+        self._subscriptions[number] = subscription
         self._heed_news()
         return subscription
 
     def _forget(self, subscription: Subscription) -> None:
-        self._subscriptions = {
-            identity: other for identity, other in self._subscriptions.items() if other is not subscription
-        }
+        del self._subscriptions[subscription._number]
+        self._watch.remove(subscription._number)
         self._heed_news()
 
     def _heed_news(self) -> None:
@@ -267,17 +276,11 @@ class JsonFragmentAccumulator:
     def _claimed(self) -> Teller:
         """Return a teller of its own that stands where the stream does, and looks for the patterns of now."""
         state = self._mark()
-        if self._has_news:
-            subscriptions = self._subscriptions
-            watch = Watch(
-                tuple(subscriptions),
-                [subscription.pattern for subscription in subscriptions.values()],
-                [subscription.deltas for subscription in subscriptions.values()],
-            )
-            self._teller = fork(state, watch)
-            self._has_news = False
-        elif self._shared is not None and not state.is_over:
+        if self._shared is not None and not state.is_over:
             self._teller = claim(state)
+        if self._has_news:
+            self._teller.listen_anew()
+            self._has_news = False
         self._shared = None
         return self._teller
 
@@ -289,8 +292,7 @@ class JsonFragmentAccumulator:
     def _deliver(self, updates: list[JsonFragmentUpdate]) -> list[JsonFragmentUpdate]:
         """Call the callbacks; what a callback that raises leaves undone comes with the next call."""
         teller = self._teller
-        ids = teller.watch.ids
-        self._untold.extend([Hit(ids[hit.number], hit.update) for hit in teller.hits])
+        self._untold.extend(teller.hits)
         self._unreturned.extend(updates)
         teller.hits = []
         self._stance = _CAREFUL

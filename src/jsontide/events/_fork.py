@@ -43,15 +43,13 @@ def fork(state: EventState, watch: Watch) -> Teller:
     teller.lines_before = state._lines_before
     teller.newlines = state._newlines[: bisect_left(state._newlines, state._index)]
     teller.known_keys = old.known_keys
+    teller.error_count = state._error_count
     teller.recovery = None if state._recovery is None else state._recovery.copy()
     teller.error = state.error
     teller.is_over = state.is_over
-    frames = _fork_frames(state)
+    teller.go_on(_fork_frames(state), state._string_wanted)
     if watch is not old.watch:
-        for frame in frames:
-            frame.place = watch.place_of(frame)
-            frame.wanted = watch.renumbered(frame.wanted, old.watch)
-    teller.go_on(frames, watch.renumbered(state._string_wanted, old.watch))
+        teller.listen_anew()
     return teller
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jsontide.events._update import Trail
+from jsontide._path import PathLink
 from jsontide.text import _modes as modes
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Frame:
         "key",
         "keys",
         "own_key",
-        "own_trail",
+        "own_link",
         "parent",
         "place",
         "start",
@@ -50,7 +50,7 @@ class Frame:
         self.keys: list[str] | None = None  # and their keys, in an object
         self.place: Place | None = None  # where patterns see it, if any can match inside
         self.wanted: tuple[int, ...] = ()  # the patterns that want its value
-        self.own_trail: Trail | None = None  # made when somebody wants it
+        self.own_link: PathLink | None = None  # made when somebody wants it
 
     def keep_values(self) -> None:
         """Build the value of this container from now on."""
@@ -73,26 +73,26 @@ class Frame:
             return dict(zip(self.keys, self.items, strict=True))
         return self.items
 
-    def trail(self) -> Trail:
+    def link(self) -> PathLink:
         """Return the way to it, made when somebody wants it."""
-        own = self.own_trail
+        own = self.own_link
         if own is not None:
             return own
         untold: list[Frame] = []
         frame = self
-        while frame.own_trail is None and frame.parent is not None:
+        while frame.own_link is None and frame.parent is not None:
             untold.append(frame)
             frame = frame.parent
-        trail = frame.own_trail  # of the document: none
+        link = frame.own_link  # of the document: none
         while untold:
             frame = untold.pop()
-            trail = frame.own_trail = _trail_in(trail, frame.own_key, frame.index)
-        assert trail is not None  # nobody asks for the way to the document
-        return trail
+            link = frame.own_link = _link_in(link, frame.own_key, frame.index)
+        assert link is not None  # nobody asks for the way to the document
+        return link
 
-    def trail_of_next(self) -> Trail:
+    def link_to_next(self) -> PathLink:
         """Return the way to the value that is being read in it."""
-        return _trail_in(None if self.parent is None else self.trail(), self.key, self.count)
+        return _link_in(None if self.parent is None else self.link(), self.key, self.count)
 
     def fork(self, count: i64, key: str | None, parent: Frame | None) -> Frame:
         """Return a frame of its own that goes on after `count` values."""
@@ -103,7 +103,7 @@ class Frame:
         fork.key = key
         fork.place = self.place
         fork.wanted = self.wanted
-        fork.own_trail = self.own_trail
+        fork.own_link = self.own_link
         if self.items is not None:
             fork.items = self.items[:count]
         if self.keys is not None:
@@ -111,11 +111,11 @@ class Frame:
         return fork
 
 
-def _trail_in(container: Trail | None, key: str | None, index: i64) -> Trail:
+def _link_in(container: PathLink | None, key: str | None, index: i64) -> PathLink:
     """Return the way to a value: the root, if it is in no container."""
     if container is None:
-        return Trail(None, 0)
-    return Trail(container, index) if key is None else Trail(container, key)
+        return PathLink(None, 0)
+    return PathLink(container, index) if key is None else PathLink(container, key)
 
 
 def document_frame() -> Frame:

@@ -7,6 +7,7 @@ A place is the set of nodes of that tree that a path leads to, and equal sets ar
 
 Rule: what is remembered follows the patterns, never the documents.
 A way down is looked for once and then remembered, but all keys that no pattern names share one way, and so do indices.
+Patterns may be added while documents are walked down; places that were reached before do not know of them.
 Patterns like `**.a.*.*.*` can have far more places than steps, so the number of remembered ways has a bound; beyond it
 a way is looked for each time.
 """
@@ -61,14 +62,13 @@ class _Span:
 class Place:
     """A value in a document, as far as patterns tell it from others.
 
-    `wanted` are the patterns that match here, by their numbers, ascending.
     `is_dead` says that no pattern matches here or anywhere below.
     """
 
-    __slots__ = ("_is_numbered", "_items", "_matcher", "_members", "_nodes", "_spans", "is_dead", "wanted")
+    __slots__ = ("_is_numbered", "_items", "_matcher", "_members", "_nodes", "_spans", "_wanted", "is_dead")
 
     def __init__(self, matcher: Matcher, nodes: list[_Node]) -> None:
-        self.wanted: tuple[int, ...] = tuple(sorted([number for node in nodes for number in node.wanted]))
+        self._wanted: tuple[int, ...] | None = None
         self.is_dead: bool = not nodes
         self._matcher: Matcher = matcher
         self._nodes: list[_Node] = nodes
@@ -76,6 +76,14 @@ class Place:
         self._is_numbered: bool = bool(self._spans) or any(node.has_index for node in nodes)
         self._members: dict[str, Place] = {}
         self._items: dict[int, Place] = {}
+
+    @property
+    def wanted(self) -> tuple[int, ...]:
+        """The patterns that match here, by their numbers, ascending."""
+        wanted = self._wanted
+        if wanted is None:
+            wanted = self._wanted = tuple(sorted([number for node in self._nodes for number in node.wanted]))
+        return wanted
 
     def member(self, key: str) -> Place:
         """Return the place of the member of a key."""
@@ -141,25 +149,46 @@ class Place:
 
 
 class Matcher:
-    """Patterns, numbered in their order, and the places that walks have come to."""
+    """Patterns, each with a number, and the places that walks have come to."""
 
-    __slots__ = ("_node_count", "_places", "_ways", "indices", "keys", "other_key", "start")
+    __slots__ = ("_node_count", "_places", "_root", "_start", "_ways", "indices", "keys", "other_key")
 
-    def __init__(self, patterns: Sequence[Pattern]) -> None:
-        self.keys: set[str] = {step.name for pattern in patterns for step in pattern if isinstance(step, Key)}
-        self.indices: set[int] = {step.index for pattern in patterns for step in pattern if isinstance(step, Item)}
-        self.other_key: str = max(self.keys, default="") + "_"  # greater than all that are named, so none of them
+    def __init__(self, patterns: Sequence[Pattern] = ()) -> None:
+        self.keys: set[str] = set()
+        self.indices: set[int] = set()
+        self.other_key: str = "_"  # greater than all that are named, so none of them
         self._node_count: int = 0
         self._places: dict[tuple[int, ...], Place] = {}
         self._ways: int = 0
-
-        root = self._new_node(is_deep=False)
-        found: dict[int, _Node] = {}
+        self._root: _Node = self._new_node(is_deep=False)
+        self._start: Place | None = None
         for number, pattern in enumerate(patterns):
-            if not any(map(_is_empty, pattern)):
-                self._lay(root, pattern).wanted.append(number)
-                _reach(found, root)
-        self.start: Place = self.place_of(found)
+            self.add(number, pattern)
+
+    @property
+    def start(self) -> Place:
+        """The place of the root."""
+        if self._start is None:
+            found: dict[int, _Node] = {}
+            if self._root.after or self._root.wanted:
+                _reach(found, self._root)
+            self._start = self.place_of(found)
+        return self._start
+
+    def add(self, number: int, pattern: Pattern) -> None:
+        """Look for one more pattern, in walks that begin now."""
+        if any(map(_is_empty, pattern)):
+            return
+        for step in pattern:
+            if isinstance(step, Key):
+                self.keys.add(step.name)
+                self.other_key = max(self.other_key, step.name + "_")
+            elif isinstance(step, Item):
+                self.indices.add(step.index)
+        self._lay(self._root, pattern).wanted.append(number)
+        self._start = None
+        self._places = {}
+        self._ways = 0
 
     def place_of(self, found: dict[int, _Node]) -> Place:
         """Return the place of a set of nodes."""

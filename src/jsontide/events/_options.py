@@ -26,6 +26,7 @@ class EventChoices(TypedDict, total=False):
     values: bool
     floats: Floats
     limits: Limits
+    max_errors: int
 
 
 class AccumulatorChoices(EventChoices, total=False):
@@ -45,11 +46,13 @@ class EventOptions:
     values: bool = True
     floats: Floats = "float"
     limits: Limits = field(default_factory=Limits)
+    max_errors: int = 1_000
     skips_errors: bool = False
 
     def __post_init__(self) -> None:
         check_limits(self.limits)
         check_choices(self, _CHOICES)
         check_switches(self, "updates", "keys", "values", "skips_errors")
+        check_count("max_errors", self.max_errors)
         if self.documents is not None:
             check_count("documents", self.documents, "an int or None")

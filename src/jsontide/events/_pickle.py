@@ -72,6 +72,7 @@ class Dump:
     max_index: int
     newlines: array[int]
     lines_before: int
+    error_count: int
     frames: tuple[FrameDump, ...]
     recovery: RecoveryDump | None
     error: ParserError | None
@@ -83,7 +84,7 @@ def dump(state: EventState) -> Dump:
     copy = fork(state, watch)
     return Dump(
         options=copy.options,
-        patterns=tuple(zip(watch.ids, watch.patterns, watch.deltas, strict=True)),
+        patterns=tuple((number, pattern, watch.deltas[number]) for number, pattern in watch.patterns.items()),
         source=state._source,
         step=copy.step,
         mode=copy.mode,
@@ -96,6 +97,7 @@ def dump(state: EventState) -> Dump:
         max_index=copy.max_index,
         newlines=copy.newlines,
         lines_before=copy.lines_before,
+        error_count=copy.error_count,
         frames=tuple(map(_dump_frame, chain(copy.top))),
         recovery=None if copy.recovery is None else _dump_recovery(copy.recovery),
         error=copy.error,
@@ -131,8 +133,9 @@ def _dump_recovery(recovery: Recovery) -> RecoveryDump:
 
 def load(dumped: Dump) -> Teller:
     """Return a teller that stands where the state did."""
-    ids, patterns, deltas = zip(*dumped.patterns, strict=True) if dumped.patterns else ((), (), ())
-    watch = Watch(ids, patterns, deltas)
+    watch = Watch()
+    for number, pattern, deltas in dumped.patterns:
+        watch.add(number, pattern, deltas)
     teller = Teller(dumped.options, watch)
     teller.step = dumped.step
     teller.mode = dumped.mode
@@ -144,6 +147,7 @@ def load(dumped: Dump) -> Teller:
     teller.max_index = dumped.max_index
     teller.newlines = dumped.newlines
     teller.lines_before = dumped.lines_before
+    teller.error_count = dumped.error_count
     teller.recovery = None if dumped.recovery is None else _load_recovery(dumped.recovery)
     teller.error = dumped.error
     teller.is_over = dumped.error is not None

@@ -1,5 +1,6 @@
 """Fragments in, what a teller makes of them out, errors included: told as an update, and skipped if that was asked for.
 
+So many errors may be skipped in a document; one more ends the reading.
 Skipping goes on to the next comma or closing bracket of the innermost open container, and reading goes on there.
 The update comes when that place is found, because only then is it known what was skipped.
 """
@@ -8,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from jsontide._errors import ParserError, Reason
+from jsontide._errors import ParserError, Reason, link_of
 from jsontide.events._kinds import JsonFragmentKind
-from jsontide.events._update import update_at
+from jsontide.events._update import JsonFragmentUpdate
 from jsontide.text import _modes as modes
 from jsontide.text._skip import Skip, begin_skip
 
@@ -96,6 +97,10 @@ def _after_error(teller: Teller, held: str, text: str) -> str:
     if not teller.options.skips_errors or error.reason in _FINAL:
         _tell_error(teller, error, error.message, error.index)
         return ""
+    if teller.error_count >= teller.max_errors:
+        _fail(teller, Reason.TOO_MANY_ERRORS, f"at most {teller.max_errors} errors")
+        return ""
+    teller.error_count += 1
     _begin_recovery(teller, error)
     return (held + text)[error.index - teller.base :]
 
@@ -122,7 +127,7 @@ def _fail(teller: Teller, reason: Reason, wanted: str) -> None:
 
 def _tell_error(teller: Teller, error: ParserError, message: str, end: i64) -> None:
     """Tell what is wrong, whatever else is told."""
-    teller.updates.append(update_at(error.path, _ERROR, message, error, (error.index, end)))
+    teller.updates.append(JsonFragmentUpdate(_ERROR, link_of(error), message, error, error.index, end))
 
 
 def _begin_recovery(teller: Teller, error: ParserError) -> None:

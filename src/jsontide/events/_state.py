@@ -34,6 +34,7 @@ class EventState:
 
     __slots__ = (
         "_count",
+        "_error_count",
         "_held",
         "_index",
         "_key",
@@ -73,6 +74,7 @@ class EventState:
         self._top: Frame = top
         self._count: i64 = top.count
         self._key: str | None = top.key
+        self._error_count: i64 = teller.error_count
         recovery = teller.recovery
         self._recovery: Recovery | None = None if recovery is None else recovery.copy()
 

@@ -16,9 +16,9 @@ from array import array
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._errors import Reason
-from jsontide.events._frames import Frame, document_frame
+from jsontide.events._frames import Frame, chain, document_frame
 from jsontide.events._kinds import JsonFragmentKind
-from jsontide.events._update import Hit, JsonFragmentUpdate, Trail
+from jsontide.events._update import Hit, JsonFragmentUpdate
 from jsontide.text import _modes as modes
 from jsontide.text._grammar import AT_A_VALUE
 from jsontide.text._limits import MOST
@@ -28,7 +28,7 @@ from jsontide.text._scanner import Scanner
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide._path import Path
+    from jsontide._path import PathLink
     from jsontide._values import JsonValue
     from jsontide.events._match import Place
     from jsontide.events._options import EventOptions
@@ -53,12 +53,14 @@ class Teller(Scanner):
     """The end of a stream: what is open there, and what has been told of it."""
 
     __slots__ = (
+        "error_count",
         "floats",
         "hits",
         "is_told",
         "keeps_text",
         "keeps_values",
         "known_keys",
+        "max_errors",
         "most_documents",
         "options",
         "recovery",
@@ -87,14 +89,16 @@ class Teller(Scanner):
         self.tells_whole_strings: bool = options.updates and options.strings != "deltas"
         self.keeps_values: bool = options.updates and options.values
         self.floats: str = options.floats
+        self.max_errors: i64 = min(options.max_errors, MOST)
         self.most_documents: i64 = -1 if options.documents is None else min(options.documents, MOST)
 
         self.updates: list[JsonFragmentUpdate] = []
         self.hits: list[Hit] = []
         self.top: Frame = document_frame()  # the innermost open container
-        self.top.place = watch.start
-        self.spot: Trail | None = None  # the way to the value that is being read, if somebody wanted it
+        self.top.place = watch.start()
+        self.spot: PathLink | None = None  # the way to the value that is being read, if somebody wanted it
         self.recovery: Recovery | None = None  # while what is wrong is skipped
+        self.error_count: i64 = 0  # errors that were skipped since the last document ended
         self.known_keys: dict[str, str] = {}  # of the values that are built: equal keys are one object
 
         self.is_told: bool = False  # the open string has been told of
@@ -116,7 +120,7 @@ class Teller(Scanner):
         self._open(Frame(self.top, False, modes.AFTER_ITEM, self.token_start))
 
     def _open(self, frame: Frame) -> None:
-        frame.own_trail = self.spot
+        frame.own_link = self.spot
         self.spot = None
         if self.top.place is not None:
             place = self._place()
@@ -132,7 +136,7 @@ class Teller(Scanner):
         parent = frame.parent
         assert parent is not None  # the document does not close
         self.top = parent
-        self.spot = frame.own_trail
+        self.spot = frame.own_link
         if self.tells:
             if frame.is_object:
                 self._tell(_END_OBJECT, "}", self.token_start)
@@ -151,7 +155,7 @@ class Teller(Scanner):
         top.key = text
         if self.tells_keys:
             start: i64 = self.token_start - 1
-            self.updates.append(JsonFragmentUpdate(_KEY, top.trail(), text, text, start, self.token_end + 1))
+            self.updates.append(JsonFragmentUpdate(_KEY, top.link(), text, text, start, self.token_end + 1))
         return None
 
     def string(self, text: str) -> None:
@@ -202,15 +206,17 @@ class Teller(Scanner):
         """Put a complete value where it belongs; the root ends its document."""
         top = self.top
         top.add(value)
-        if top.parent is None and self.tells:
-            told = value if self.keeps_values else None
-            self.updates.append(JsonFragmentUpdate(_JSON_COMPLETE, self._spot(), None, told, start, end))
+        if top.parent is None:
+            self.error_count = 0
+            if self.tells:
+                told = value if self.keeps_values else None
+                self.updates.append(JsonFragmentUpdate(_JSON_COMPLETE, self._spot(), None, told, start, end))
         self.spot = None
 
-    def _spot(self) -> Trail:
+    def _spot(self) -> PathLink:
         """Return the way to the value that is being read."""
         if self.spot is None:
-            self.spot = self.top.trail_of_next()
+            self.spot = self.top.link_to_next()
         return self.spot
 
     def _place(self) -> Place:
@@ -230,7 +236,7 @@ class Teller(Scanner):
         """Tell whether one of those patterns wants a value as it grows, or one wants it whole."""
         deltas = self.watch.deltas
         for number in wanted:
-            if deltas[number] == growing:
+            if deltas.get(number) == growing:
                 return True
         return False
 
@@ -250,7 +256,7 @@ class Teller(Scanner):
         """Tell those who want whole values."""
         deltas = self.watch.deltas
         for number in wanted:
-            if not deltas[number]:
+            if not deltas.get(number, True):
                 self.hits.append(Hit(number, update))
 
     def _begin_string(self) -> None:
@@ -281,7 +287,7 @@ class Teller(Scanner):
         if self.string_wanted:
             deltas = self.watch.deltas
             for number in self.string_wanted:
-                if deltas[number]:
+                if deltas.get(number, False):
                     self.hits.append(Hit(number, update))
 
     def tell_open_string(self) -> None:
@@ -333,6 +339,13 @@ class Teller(Scanner):
             self.told_pieces = len(self.pieces)
             self.told_index = self.index - len(self.held)
 
+    def listen_anew(self) -> None:
+        """Look for the patterns of now, in containers that are already open too."""
+        for frame in chain(self.top):
+            frame.place = self.watch.place_of(frame)
+        if self.mode == modes.STRING:
+            self._choose_listeners()
+
     def begin_document(self, at: i64) -> bool:
         if self.most_documents == self.top.count:
             return False
@@ -344,8 +357,6 @@ class Teller(Scanner):
             self.newlines = array("Q", self.newlines[-1:])
         return True
 
-    def path(self) -> Path:
+    def path(self) -> PathLink:
         top = self.top
-        if top.parent is None:
-            return ()
-        return (top.trail_of_next() if self.mode in AT_A_VALUE else top.trail()).path()
+        return top.link_to_next() if top.parent is None or self.mode in AT_A_VALUE else top.link()

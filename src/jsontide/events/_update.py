@@ -1,13 +1,13 @@
 """One thing that happened at a path.
 
-The path is made when somebody asks for it: updates keep a trail, which all updates of one value share.
+The path is made when somebody asks for it: updates keep a link, which all updates of one value share.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jsontide._path import path_text, segment_text
+from jsontide._path import link_to
 from jsontide.text._hints import mypyc_attr
 
 if TYPE_CHECKING:
@@ -16,50 +16,9 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._errors import ParserError
-    from jsontide._path import Path, Segment
+    from jsontide._path import Path, PathLink
     from jsontide._values import JsonValue
     from jsontide.events._kinds import JsonFragmentKind
-
-
-class Trail:
-    """The way to a value: the trail of the container around it, and its key or index there."""
-
-    __slots__ = ("parent", "segment", "written")
-
-    def __init__(self, parent: Trail | None, segment: Segment) -> None:
-        self.parent: Trail | None = parent  # of the root: none, and its segment means nothing
-        self.segment: Segment = segment
-        self.written: str = ""  # its text, when somebody has asked for it
-
-    def text(self) -> str:
-        """Write the path, once."""
-        if not self.written:
-            parent = self.parent
-            if parent is None:
-                self.written = path_text(())
-            else:
-                if not parent.written:
-                    parent.written = path_text(parent.path())
-                self.written = parent.written + segment_text(self.segment)
-        return self.written
-
-    def path(self) -> Path:
-        """Return the keys and indices from the root down."""
-        segments: list[Segment] = []
-        trail = self
-        while trail.parent is not None:
-            segments.append(trail.segment)
-            trail = trail.parent
-        segments.reverse()
-        return tuple(segments)
-
-
-def trail_of(path: Path) -> Trail:
-    """Return the trail to a value that is known by its path."""
-    trail = Trail(None, 0)
-    for segment in path:
-        trail = Trail(trail, segment)
-    return trail
 
 
 @mypyc_attr(free_list_len=1)  # many fragments tell of one thing, which is let go of before the next
@@ -70,19 +29,19 @@ class JsonFragmentUpdate:
     `start` and `end` are offsets in the stream, in code points.
     """
 
-    __slots__ = ("_trail", "end", "kind", "start", "text", "value")
+    __slots__ = ("_link", "end", "kind", "start", "text", "value")
 
     def __init__(  # noqa: PLR0913, PLR0917 - what it is made of; the compiled teller calls by position
         self,
         kind: JsonFragmentKind,
-        trail: Trail,
+        link: PathLink,
         text: str | None,
         value: JsonValue | ParserError,
         start: i64,
         end: i64,
     ) -> None:
         self.kind: JsonFragmentKind = kind
-        self._trail: Trail = trail
+        self._link: PathLink = link
         self.text: str | None = text
         self.value: JsonValue | ParserError = value
         self.start: i64 = start
@@ -91,13 +50,13 @@ class JsonFragmentUpdate:
     @property
     def path(self) -> str:
         """The path for people: `root.users[2].email`."""
-        trail = self._trail
-        return trail.written or trail.text()
+        link = self._link
+        return link.written or link.text()
 
     @property
     def segments(self) -> Path:
         """The keys and indices from the root down: `("users", 2, "email")`."""
-        return self._trail.path()
+        return self._link.path()
 
     def __repr__(self) -> str:
         shown = [f"{self.kind.value} {self.path}"]
@@ -125,9 +84,9 @@ class JsonFragmentUpdate:
 def update_at(
     path: Path, kind: JsonFragmentKind, text: str | None, value: JsonValue | ParserError, span: tuple[int, int]
 ) -> JsonFragmentUpdate:
-    """Make an update of a place that is known by its path: an error, or what a pickle holds."""
+    """Make an update again from what its pickle holds."""
     start, end = span
-    return JsonFragmentUpdate(kind, trail_of(path), text, value, start, end)
+    return JsonFragmentUpdate(kind, link_to(path), text, value, start, end)
 
 
 class Hit:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsontide._values import MISSING
 from jsontide.snapshots._difference import Difference, difference, types_agree
+from jsontide.snapshots._errors import SnapshotConflict
 from jsontide.snapshots._kinds import ARRAY, OBJECT, kind_of
 from jsontide.snapshots._writing import compact, quoted
 from jsontide.text._build import COMPILED
@@ -26,17 +27,29 @@ if TYPE_CHECKING:
 
 
 class Clash:
-    """A place where a snapshot contradicts what is written."""
+    """A place where a snapshot contradicts what is written; paths and texts are made for those that are raised."""
 
-    __slots__ = ("key", "level", "path", "start", "wanted", "written")
+    __slots__ = ("before", "inside", "key", "leaf", "level", "now", "place", "start")
 
-    def __init__(self, level: i64, key: Segment, path: Path) -> None:
+    def __init__(self, level: i64, key: Segment, place: i64, inside: Path) -> None:
         self.level: i64 = level  # the innermost frame in which writing the value again would mend it
         self.key: Segment = key  # that value, in that frame
-        self.path: Path = path
-        self.written: str = ""
-        self.start: i64 = -1  # if not negative: what is written begins there
-        self.wanted: str = ""
+        self.place: i64 = place  # the frame of the contradiction
+        self.inside: Path = inside  # and the way from there
+        self.before: Any = MISSING  # what is written, if it is closed
+        self.leaf: str | None = None  # or if it is the open string
+        self.start: i64 = -1  # or, if not negative: where it begins
+        self.now: Any = MISSING  # what the snapshot holds
+
+    def conflict(self, frames: list[Frame], text: str) -> SnapshotConflict:
+        """Return what is raised if it is not repaired; `text` is all that is written."""
+        path = tuple([frame.key for frame in frames[2 : self.place + 1]])  # the document and the root have none
+        written = "" if self.before is MISSING else compact(self.before, False)
+        if self.leaf is not None:
+            written = quoted(self.leaf, False)[:-1]
+        if self.start >= 0:
+            written = text[self.start :]
+        return SnapshotConflict(path + self.inside, written, "" if self.now is MISSING else compact(self.now, False))
 
 
 def open_key(frames: list[Frame], level: i64, leaf_key: Segment) -> Segment:
@@ -44,32 +57,50 @@ def open_key(frames: list[Frame], level: i64, leaf_key: Segment) -> Segment:
     return frames[level + 1].key if level + 1 < len(frames) else leaf_key
 
 
-def check(frames: list[Frame], leaf: str | None, leaf_key: Segment, snapshot: Any, is_exact: bool) -> list[Any] | Clash:
-    """Return what a snapshot holds for each frame, or the first contradiction."""
-    found: list[Any] = []
-    current: Any = [snapshot]
+def check(frames: list[Frame], leaf: str | None, leaf_key: Segment, found: list[Any], is_exact: bool) -> Clash | None:
+    """Go on down the open path, appending what a snapshot holds for each frame; return the first contradiction.
+
+    `found` begins with what is held for the document; after a repair it goes on from where that was made.
+    """
     top: i64 = len(frames) - 1
-    for level in range(top + 1):
+    level: i64 = len(found) - 1
+    while True:
+        current: Any = found[level]
         clash = _clash_of_closed(frames, level, current, is_exact)
         if clash is not None:
             return clash
-        found.append(current)
         if level == top and leaf is None:
-            return found
+            return None
         key = open_key(frames, level, leaf_key)
         if not _holds(current, key):
-            clash = _gone(frames, level, key, _open_text(leaf or ""))
+            clash = _gone(frames, level, key)
+            clash.leaf = leaf
             if level < top:
                 clash.start = frames[level + 1].start
             return clash
-        current = current[key]
-    assert leaf is not None  # or the loop had ended with the innermost frame
+        if level == top:
+            return _clash_of_leaf(frames, leaf or "", leaf_key, current[key])
+        found.append(current[key])
+        level += 1
+
+
+def _clash_of_leaf(frames: list[Frame], leaf: str, leaf_key: Segment, current: Any) -> Clash | None:
     if isinstance(current, str) and current.startswith(leaf):
-        return found
-    clash = Clash(top, leaf_key, _child_path(frames, top, leaf_key))
-    clash.written = _open_text(leaf)
-    clash.wanted = compact(current, False)
+        return None
+    top: i64 = len(frames) - 1
+    clash = Clash(top, leaf_key, top, _in_frame(top, leaf_key))
+    clash.leaf = leaf
+    clash.now = current
     return clash
+
+
+def changed_members(members: dict[str, Any], current: Any) -> list[Segment]:
+    """Return the keys of what is closed in an object, and is something else in a snapshot that has it too."""
+    changed: list[Segment] = []
+    for key, before in members.items():
+        if _holds(current, key) and difference(before, current[key]) is not None:
+            changed.append(key)
+    return changed
 
 
 def adopted(frame: Frame, current: Any) -> Frame:
@@ -90,10 +121,12 @@ def _clash_of_closed(frames: list[Frame], level: i64, current: Any, is_exact: bo
     pairs: Iterable[tuple[Segment, Any]] = enumerate(frame.items) if members is None else members.items()
     for key, before in pairs:
         if not _holds(current, key):
-            return _gone(frames, level, key, compact(before, False))
+            clash = _gone(frames, level, key)
+            clash.before = before
+            return clash
         found = difference(before, current[key])
         if found is not None:
-            return _changed(frames, level, key, found)
+            return _changed(level, key, found)
     return None
 
 
@@ -133,36 +166,24 @@ def _holds(container: Any, key: Any) -> bool:
 
 def _changed_type(frames: list[Frame], level: i64, current: Any) -> Clash:
     frame = frames[level]
-    clash = Clash(level - 1, frame.key, _path(frames, level))
+    clash = Clash(level - 1, frame.key, level, ())
     clash.start = frame.start
-    clash.wanted = compact(current, False)
+    clash.now = current
     return clash
 
 
-def _gone(frames: list[Frame], level: i64, key: Segment, written: str) -> Clash:
+def _gone(frames: list[Frame], level: i64, key: Segment) -> Clash:
     """Make the clash of something that is written and not in the snapshot any more."""
-    clash = Clash(level - 1, frames[level].key, _child_path(frames, level, key))
-    clash.written = written
+    return Clash(level - 1, frames[level].key, level, _in_frame(level, key))
+
+
+def _changed(level: i64, key: Segment, found: Difference) -> Clash:
+    clash = Clash(level, key, level, _in_frame(level, key) + found.path)
+    clash.before = found.before
+    clash.now = found.now
     return clash
 
 
-def _changed(frames: list[Frame], level: i64, key: Segment, found: Difference) -> Clash:
-    clash = Clash(level, key, _child_path(frames, level, key) + found.path)
-    if found.before is not MISSING:
-        clash.written = compact(found.before, False)
-    if found.now is not MISSING:
-        clash.wanted = compact(found.now, False)
-    return clash
-
-
-def _open_text(leaf: str) -> str:
-    return quoted(leaf, False)[:-1]
-
-
-def _path(frames: list[Frame], level: i64) -> Path:
-    """Return the path of a frame; the document and the root have none."""
-    return tuple([frame.key for frame in frames[2 : level + 1]])
-
-
-def _child_path(frames: list[Frame], level: i64, key: Segment) -> Path:
-    return () if level == 0 else (*_path(frames, level), key)
+def _in_frame(level: i64, key: Segment) -> Path:
+    """Return the way from a frame to a value in it; the root has no key."""
+    return () if level == 0 else (key,)

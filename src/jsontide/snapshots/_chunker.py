@@ -45,6 +45,8 @@ class JsonStreamChunker:
           something later appears, or its container closes.
         - `empty="early"`: `"late"` for producers that send whole skeletons and fill them in later: nothing empty is
           written before it fills, or its container closes.
+        - `nulls="early"`: `"late"` for producers that send null for what has not come yet, as `model_dump()` does with
+          optional fields: null is not written before its container closes, unless something takes its place.
         - `max_wait=None`: how many more snapshots values may wait for a sign of which one grows; then all of them
           count as complete, which is a guess. Without it they wait as long as it takes.
         - `ensure_ascii=False`: escape all that is not ASCII, for sinks that cannot take it.

@@ -7,7 +7,7 @@ the same container share and append to, so that a count is enough to remember ho
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._flat import flattened, unflattened
 from jsontide._values import MISSING
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._path import Segment
+
+_MOST_INSIDE: Final = MAX_DEPTH + 1
+"""Containers inside each other in what a frame holds: the deepest snapshot, in the list of what is closed or waits."""
 
 
 class Frame:
@@ -31,7 +34,7 @@ class Frame:
         self.items: list[Any] = []  # of an array
         self.count: i64 = 0  # how much of those is written before this state
         self.waiting: dict[Segment, Any] = waiting  # what is known and not written, as it was last seen
-        self.stale: tuple[Segment, ...] = ()  # what is written wrong, and written again in the same step
+        self.stale: set[Segment] | None = None  # what is written wrong, and written again in the same step
         self.is_begun: bool = False  # something stands in it: the next needs a comma
         self.is_loose: bool = False  # `==` of what is closed is not enough: 1 == True == 1.0
 
@@ -45,7 +48,7 @@ class Frame:
         else:
             fork.members = members if len(members) == count else dict(islice(members.items(), count))
         fork.count = count
-        fork.stale = self.stale
+        fork.stale = None if self.stale is None else self.stale.copy()
         fork.is_begun = self.is_begun
         fork.is_loose = self.is_loose
         return fork
@@ -74,17 +77,24 @@ class Frame:
             assert isinstance(key, str)  # of an object
             members[key] = value
         self.count += 1
-        if key in self.stale:
-            self.stale = tuple([each for each in self.stale if each != key])
+        stale = self.stale
+        if stale is not None:
+            stale.discard(key)
+            if not stale:
+                self.stale = None
 
-    def forget(self, key: Segment) -> None:
-        """Have a member written again, closed or open."""
+    def is_stale(self, key: Segment) -> bool:
+        """Tell whether a member is written wrong, and to be written again."""
+        return self.stale is not None and key in self.stale
+
+    def forget(self, keys: list[Segment]) -> None:
+        """Have members written again, closed or open."""
         members = self.members
         assert members is not None  # only objects can have a member twice
-        if key in members:
-            self.members = {each: value for each, value in members.items() if each != key}
-            self.count -= 1
-        self.stale = (*self.stale, key)
+        stale = set(keys)
+        self.members = {key: value for key, value in members.items() if key not in stale}
+        self.count = len(self.members)
+        self.stale = stale if self.stale is None else self.stale | stale
 
     def whole(self, key: Segment, value: Any) -> Any:
         """Return the container with what is closed, what waits, and what is open in it, if that is not `MISSING`."""
@@ -104,13 +114,12 @@ class Frame:
         count: int = self.count
         members = self.members
         closed: Any = self.items[:count] if members is None else dict(islice(members.items(), count))
-        waiting = flattened(list(self.waiting.values()), MAX_DEPTH)
         return (
             self.key,
-            flattened(closed, MAX_DEPTH),
+            flattened(closed, _MOST_INSIDE),
             self.start,
             list(self.waiting),
-            waiting,
+            flattened(list(self.waiting.values()), _MOST_INSIDE),
             self.is_begun,
             self.is_loose,
         )

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jsontide.snapshots._check import Clash, adopted, check, open_key
-from jsontide.snapshots._difference import difference
+from jsontide.snapshots._check import Clash, adopted, changed_members, check, open_key
 from jsontide.snapshots._frames import Frame
-from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, STRING, is_empty, is_hollow, kind_of
+from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, STRING, is_empty, kind_of
+from jsontide.snapshots._memo import Memo
 from jsontide.snapshots._reading import read_whole
 from jsontide.snapshots._writing import (
     certain_length,
@@ -49,7 +49,7 @@ class Growth:
     ) -> None:
         self.keeps_order: bool = options.key_order == "kept"
         self.numbers_grow: bool = options.numbers == "grow"
-        self.empties_wait: bool = options.empty == "late"
+        self.memo: Memo = Memo(options.empty == "late", options.nulls == "late")
         self.max_wait: i64 = 0 if options.max_wait is None else min(options.max_wait, MOST)
         self.ensure_ascii: bool = options.ensure_ascii
 
@@ -64,17 +64,20 @@ class Growth:
         self.found: list[Any] = []  # what it holds for each frame
         self.out: list[str] = []
 
-    def check(self, snapshot: Any, is_text: bool, is_exact: bool) -> Clash | None:
-        """Compare a snapshot with what is written; exactly by `==`, if all snapshots came as text."""
+    def begin(self, snapshot: Any, is_text: bool) -> None:
+        """Take a snapshot to `check`."""
         self.is_text = is_text
-        found = check(self.frames, self.leaf, self.leaf_key, snapshot, is_exact)
-        if isinstance(found, Clash):
-            return found
-        self.found = found
-        return None
+        self.found = [[snapshot]]
+
+    def check(self, is_exact: bool) -> Clash | None:
+        """Compare a snapshot with what is written; exactly by `==`, if all snapshots came as text."""
+        return check(self.frames, self.leaf, self.leaf_key, self.found, is_exact)
 
     def repair(self, clash: Clash) -> bool:
-        """Have the innermost open object that can carry it write the member again; tell whether there is one."""
+        """Have the innermost open object that can carry it write the member again; tell whether there is one.
+
+        All other members of that object that have changed are written again with it.
+        """
         level: i64 = clash.level
         key = clash.key
         while level > 0 and self.frames[level].members is None:
@@ -85,9 +88,13 @@ class Growth:
         frame = self.frames[level].fork()
         self.frames[level] = frame
         members = frame.members
-        if members is None or key not in members:
+        assert members is not None  # the loop has ended at an object
+        if key not in members:
             self._break_off(level)
-        frame.forget(key)
+            frame.forget([key])
+        else:
+            frame.forget(changed_members(members, self.found[level]))
+        del self.found[level + 1 :]
         return True
 
     def adopt(self) -> None:
@@ -127,9 +134,9 @@ class Growth:
         in_order = frame.members is None or self.keeps_order
         for key in self._unwritten(level, True):
             value: Any = found[key]
-            if self._is_final(value) or key in frame.stale:
+            if self._is_final(value) or frame.is_stale(key):
                 return True
-            if self._is_visible(value) and (in_order or self._has_changed(frame, key, value)):
+            if self.memo.is_visible(value) and (in_order or self._has_changed(frame, key, value)):
                 return True
         return False
 
@@ -137,11 +144,11 @@ class Growth:
         """Tell whether a value is new, or not as it was when it began to wait."""
         if not self._is_known(frame.waiting, key):
             return True
-        return not is_empty(value) and difference(frame.waiting[key], value) is not None
+        return not is_empty(value) and self.memo.has_changed(frame.waiting[key], value)
 
     def _is_known(self, waiting: dict[Segment, Any], key: Segment) -> bool:
         """Tell whether a value has waited; a skeleton that fills is as good as new."""
-        return key in waiting and self._is_visible(waiting[key])
+        return key in waiting and self.memo.is_visible(waiting[key])
 
     def _unwritten(self, level: i64, has_open: bool) -> list[Any]:
         """Return the keys or indices of what is neither closed nor open, in the order of the snapshot."""
@@ -164,10 +171,7 @@ class Growth:
             if self.numbers_grow:
                 number_text(value)  # refused now, and not when it has waited
             return not self.numbers_grow
-        return kind == LITERAL
-
-    def _is_visible(self, value: Any) -> bool:
-        return not (self.empties_wait and is_hollow(value))
+        return kind == LITERAL and not (value is None and self.memo.nulls_wait)
 
     def _top(self) -> Frame:
         """Return the innermost frame, for writing."""
@@ -183,14 +187,15 @@ class Growth:
         if len(found) == self.frames[-1].count:
             return False
         keys = self._unwritten(len(self.frames) - 1, False)
-        stale = [key for key in keys if key in self.frames[-1].stale]
-        if stale:
+        top = self.frames[-1]
+        if top.stale is not None:
+            stale = [key for key in keys if top.is_stale(key)]
+            keys = [key for key in keys if not top.is_stale(key)]
             # What is written wrong does not wait: the text must show what the snapshot holds.
-            if len(stale) == len(keys) and kind_of(found[stale[-1]]) <= OBJECT:
+            if not keys and kind_of(found[stale[-1]]) <= OBJECT:
                 self._write_all(stale[:-1], found)
                 return self._open(stale[-1], found[stale[-1]], None)
             self._write_all(stale, found)
-            keys = [key for key in keys if key not in stale]
         if self.frames[-1].members is None or self.keeps_order:
             return self._settle_in_order(keys, found)
         return self._settle_in_any_order(keys, found)
@@ -198,7 +203,7 @@ class Growth:
     def _settle_in_order(self, keys: list[Any], found: Any) -> bool:
         """Write all but the last value that shows something, and open that one."""
         last: i64 = len(keys) - 1
-        while last >= 0 and not self._is_visible(found[keys[last]]):
+        while last >= 0 and not self.memo.is_visible(found[keys[last]]):
             last -= 1
         if last < 0:
             return False
@@ -212,7 +217,7 @@ class Growth:
         before: Any = self.frames[-1].waiting.get(key)
         if kind_of(value) <= OBJECT:
             return self._open(key, value, before)
-        is_new = before is None or difference(before, value) is not None
+        is_new = before is None or self.memo.has_changed(before, value)
         if self._is_patience_over(is_new):
             self._write(key, value)
         return False
@@ -230,14 +235,14 @@ class Growth:
             if self._is_final(value):
                 self._write(key, value)
                 is_later = is_later or not is_known
-            elif not self._is_visible(value) or (is_known and is_empty(value)):
+            elif not self.memo.is_visible(value) or (is_known and is_empty(value)):
                 continue  # nothing is lost if it is written when it fills
             elif not is_known:
                 new.append(key)
-            elif difference(waiting[key], value) is None:
-                same.append(key)
-            else:
+            elif self.memo.has_changed(waiting[key], value):
                 changed.append(key)
+            else:
+                same.append(key)
         is_later = is_later or len(new) > 0
         if not is_later and len(changed) != 1:
             self._hesitate(same + changed, found, False)

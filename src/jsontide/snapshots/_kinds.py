@@ -22,8 +22,6 @@ MAX_DEPTH: Final = 10_000
 """Containers inside each other; a value that contains itself has more."""
 ENDLESS: Final = f"a snapshot has at most {MAX_DEPTH} containers inside each other, and none contains itself"
 _NUMBERS: Final[Any] = (bytes, int, float, Decimal)  # of any type, or compiled code would make it again for each value
-_MOST_HOLLOW: Final = 1_000_000
-"""Empty values of a skeleton, for the same reason."""
 
 
 def kind_of(value: Any) -> i64:
@@ -51,26 +49,3 @@ def kind_of(value: Any) -> i64:
 def is_empty(value: Any) -> bool:
     """Tell whether a value is an empty string, array or object."""
     return kind_of(value) <= OBJECT and len(value) == 0
-
-
-def is_hollow(value: Any) -> bool:
-    """Tell whether a value is empty, or holds nothing but what is: a skeleton that waits to be filled.
-
-    >>> is_hollow({"title": "", "days": [{}]}), is_hollow({"title": "", "days": [0]})
-    (True, False)
-    """
-    open_values = [value]
-    seen: i64 = 0
-    while open_values:
-        each = open_values.pop()
-        kind = kind_of(each)
-        if kind == OBJECT:
-            open_values.extend(each.values())
-        elif kind == ARRAY:
-            open_values.extend(each)
-        elif kind != STRING or each:
-            return False
-        seen += 1
-        if seen > _MOST_HOLLOW:
-            raise ValueError(ENDLESS)
-    return True

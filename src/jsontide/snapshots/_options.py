@@ -12,12 +12,14 @@ OnConflict: TypeAlias = Literal["raise", "repair"]
 KeyOrder: TypeAlias = Literal["any", "kept"]
 Numbers: TypeAlias = Literal["whole", "grow"]
 Empty: TypeAlias = Literal["early", "late"]
+Nulls: TypeAlias = Literal["early", "late"]
 
 _CHOICES: Final = {
     "on_conflict": ("raise", "repair"),
     "key_order": ("any", "kept"),
     "numbers": ("whole", "grow"),
     "empty": ("early", "late"),
+    "nulls": ("early", "late"),
 }
 
 
@@ -28,6 +30,7 @@ class ChunkChoices(TypedDict, total=False):
     key_order: KeyOrder
     numbers: Numbers
     empty: Empty
+    nulls: Nulls
     max_wait: int | None
     ensure_ascii: bool
 
@@ -40,6 +43,7 @@ class ChunkOptions:
     key_order: KeyOrder = "any"
     numbers: Numbers = "whole"
     empty: Empty = "early"
+    nulls: Nulls = "early"
     max_wait: int | None = None
     ensure_ascii: bool = False
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from jsontide._values import JsonValue
-    from jsontide.snapshots._check import Clash
     from jsontide.snapshots._continuing import LastText
 
 
@@ -86,17 +85,13 @@ def _checked(state: SnapshotState, snapshot: Any, is_text: bool) -> Growth:
     """Return what a snapshot that contradicts nothing can be added to, after repairs that were asked for."""
     growth = Growth(state._options, state._frames, state._leaf, state._leaf_key, state._length, state._waited)
     is_exact = state._is_all_text and is_text
-    clash = growth.check(snapshot, is_text, is_exact)
+    growth.begin(snapshot, is_text)
+    clash = growth.check(is_exact)
     while clash is not None:
         if state._options.on_conflict != "repair" or not growth.repair(clash):
-            raise _conflict(clash, state.text + "".join(growth.out))
-        clash = growth.check(snapshot, is_text, is_exact)
+            raise clash.conflict(growth.frames, state.text + "".join(growth.out))
+        clash = growth.check(is_exact)
     return growth
-
-
-def _conflict(clash: Clash, text: str) -> SnapshotConflict:
-    written = clash.written if clash.start < 0 else text[clash.start :]
-    return SnapshotConflict(clash.path, written, clash.wanted)
 
 
 def _read_back(text: str, last: Any) -> None:

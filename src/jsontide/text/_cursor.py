@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jsontide._errors import ParserError, Reason
 from jsontide.text import _modes as modes
@@ -85,7 +85,8 @@ class Cursor(Sink):
         """Stop for good: `wanted` should have stood at `at`."""
         line, column = self.position(at)
         message = f"expected {wanted} (line {line}, column {column})"
-        self.error = ParserError(message, reason, at, line, column, self.path())
+        path: Any = self.path()  # a link is taken for the path that it makes when it is read
+        self.error = ParserError(message, reason, at, line, column, path)
         self.index = at
         self.is_over = True
 

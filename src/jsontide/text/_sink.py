@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._errors import Reason
-    from jsontide._path import Path
+    from jsontide._path import Path, PathLink
 
 
 class Sink:
@@ -46,6 +46,6 @@ class Sink:
         """Take `true`, `false` or `null`."""
         raise NotImplementedError
 
-    def path(self) -> Path:
-        """Tell where the text stands now, for an error."""
+    def path(self) -> Path | PathLink:
+        """Tell where the text stands now, for an error; a link, where there may be many of them."""
         raise NotImplementedError
