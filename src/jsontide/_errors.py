@@ -61,7 +61,7 @@ class ParserError:
     """What is wrong with a text, at the first character that cannot be right."""
 
     message: str
-    """For people: what was expected, and where."""
+    """For people: what was expected, what was found, and where."""
     reason: Reason
     """For programs."""
     index: int
@@ -72,6 +72,13 @@ class ParserError:
     """Counted from 1, in code points."""
     path: Path
     """The value being read or expected there, or else the innermost open container."""
+    expected: frozenset[str] = frozenset()
+    """For programs: what JSON allows there apart from white space; a number that may end has ended.
+
+    Characters, `true`, `false` and `null` stand for themselves; the rest are `value`, `key`, `digit`, `hex digit`,
+    `character` (more of a string or key) and `end` (of the text).
+    Empty if the text is JSON so far, and a limit, an option or its encoding is the reason.
+    """
 
 
 class JsonStreamError(ValueError):

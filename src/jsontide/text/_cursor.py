@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from jsontide._errors import ParserError, Reason
 from jsontide.text import _modes as modes
+from jsontide.text._grammar import NOTHING_EXPECTED
 from jsontide.text._limits import MOST
 from jsontide.text._sink import Sink
 
@@ -81,11 +82,13 @@ class Cursor(Sink):
         self.error: ParserError | None = None
         self.trailing_index: i64 = -1
 
-    def fail(self, reason: Reason, wanted: str, at: i64) -> None:
-        """Stop for good: `wanted` should have stood at `at`."""
+    def fail(
+        self, reason: Reason, wanted: str, found: str, at: i64, expected: frozenset[str] = NOTHING_EXPECTED
+    ) -> None:
+        """Stop for good: `wanted` should have stood at `at`, and `found` does."""
         line, column = self.position(at)
-        message = f"expected {wanted} (line {line}, column {column})"
-        self.error = ParserError(message, reason, at, line, column, self.path())
+        message = f"expected {wanted}, found {found} (line {line}, column {column})"
+        self.error = ParserError(message, reason, at, line, column, self.path(), expected)
         self.index = at
         self.is_over = True
 
