@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 from jsontide._errors import ParserError, Reason
 from jsontide.text import _modes as modes
-from jsontide.text._grammar import NOTHING_EXPECTED
+from jsontide.text._escapes import expected_after
+from jsontide.text._grammar import EXPECTED, EXPECTED_WORDS, LITERALS, NOTHING_EXPECTED
 from jsontide.text._limits import MOST
+from jsontide.text._naming import END_OF_TEXT
 from jsontide.text._sink import Sink
 
 if TYPE_CHECKING:
@@ -91,6 +93,22 @@ class Cursor(Sink):
         self.error = ParserError(message, reason, at, line, column, self.path(), expected)
         self.index = at
         self.is_over = True
+
+    def fail_at_end(self, number_may_end: bool) -> None:
+        """Say what is missing at the end of the text."""
+        expected = EXPECTED[self.mode]
+        if self.mode == modes.LITERAL:
+            word = LITERALS[self.held[0]]
+            wanted = f"'{word}'"
+            expected = frozenset((word,))
+        elif number_may_end:
+            wanted = EXPECTED_WORDS[self.after]
+            expected = EXPECTED[self.after]
+        else:
+            wanted = EXPECTED_WORDS[self.mode]
+            if self.mode <= modes.KEY_TEXT:
+                expected = expected_after(self.held) or expected
+        self.fail(Reason.UNEXPECTED_END, wanted, END_OF_TEXT, self.index, expected)
 
     def position(self, index: int) -> tuple[int, int]:
         """Line and column of an index, as `json.JSONDecodeError` counts them."""

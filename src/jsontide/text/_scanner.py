@@ -50,7 +50,7 @@ from jsontide.text._modes import (
     STRING,
     VALUE,
 )
-from jsontide.text._naming import END_OF_TEXT, name_character, name_text
+from jsontide.text._naming import name_character, name_text
 from jsontide.text._plain import match_plain, plain_end
 
 if TYPE_CHECKING:
@@ -370,23 +370,7 @@ class Scanner(Cursor):
         if number_may_end and self.after == DONE:
             self._end_number("", self.index)
         elif self.mode != DONE:
-            self._fail_at_end(number_may_end)
-
-    def _fail_at_end(self, number_may_end: bool) -> None:
-        """Say what is missing at the end of the text."""
-        expected = EXPECTED[self.mode]
-        if self.mode == LITERAL:
-            word = LITERALS[self.held[0]]
-            wanted = f"'{word}'"
-            expected = frozenset((word,))
-        elif number_may_end:
-            wanted = EXPECTED_WORDS[self.after]
-            expected = EXPECTED[self.after]
-        else:
-            wanted = EXPECTED_WORDS[self.mode]
-            if self.mode <= KEY_TEXT:
-                expected = expected_after(self.held) or expected
-        self.fail(Reason.UNEXPECTED_END, wanted, END_OF_TEXT, self.index, expected)
+            self.fail_at_end(number_may_end)
 
     def _fail_at(self, chunk: str, i: i64, n: i64) -> i64:
         """Say why the character at `i` cannot be right."""

@@ -1,6 +1,6 @@
 """A state in, the log of its nodes out: for stages that fold nodes in the order in which they open.
 
-Asking for a node costs as much as its container is wide; the log costs nothing, and what came since is its end.
+Asking for a node makes an object; the log costs nothing, and what came since is its end.
 It is shared with all states of the stream: only the first `length` entries are this state's, and nothing is to be
 written.
 """

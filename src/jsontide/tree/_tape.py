@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from jsontide._path import Path, Segment
     from jsontide.tree._options import Options
 
+_SPARES: Final = 2  # so many values can be held while the next one is made without copying
 _LITERAL_VALUES: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 
 
@@ -50,7 +51,7 @@ class Tape(Scanner):
         "refuse_duplicates",
         "settled_step",
         "shown_step",
-        "spare",
+        "spares",
         "starts",
         "top",
     )
@@ -77,7 +78,7 @@ class Tape(Scanner):
 
         self.settled_step: i64 = 0  # the last step that was not broken off
         self.newest: Showing = begin_showing(self.document)
-        self.spare: Showing | None = None
+        self.spares: list[Showing] = []  # those that were the newest before, the oldest first
         self.shown_step: i64 = (
             0  # the step that the newest showing shows, -1 while it changes or if that was broken off
         )
@@ -176,7 +177,7 @@ class Tape(Scanner):
         if self.changed_step > shown:
             if shown < 0:
                 self.newest = begin_showing(self.document)
-                self.spare = None
+                self.spares = []
             self.shown_step = -1
             if not self.newest.update(self):
                 self._show_by_another()
@@ -185,12 +186,19 @@ class Tape(Scanner):
         return document[0] if document else MISSING
 
     def _show_by_another(self) -> None:
-        """Show what is there now by the spare showing, or by a new one if somebody holds that too."""
-        other = self.spare
-        if other is None or not other.update(self):
+        """Show what is there now by a spare showing, or by a new one if somebody holds them all."""
+        spares = self.spares
+        other: Showing | None = None
+        for at in range(len(spares)):
+            if spares[at].update(self):
+                other = spares.pop(at)
+                break
+        if other is None:
             other = begin_showing(self.document)
             other.update(self)
-        self.spare = self.newest
+            if len(spares) == _SPARES:
+                spares.pop(0)
+        spares.append(self.newest)
         self.newest = other
 
     def path(self) -> Path:
