@@ -377,3 +377,52 @@ def test_a_thousand_branches_of_one_state_are_all_right() -> None:
     state = fed(singles(text))
     ends = [fed([f'{number}"}}]}}'], state) for number in range(1_000)]
     assert [end.value for end in ends] == [loads(f'{text}{n}"}}]}}') for n in range(1_000)]
+
+
+def bytes_kept(call: Callable[[], object]) -> int:
+    """What is still on the heap after a call, as long as its result is held."""
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    result = call()
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    del result
+    return after - before
+
+
+BUDGET = 600_000_000
+"""What the nodes of a document may take by default."""
+COSTLY: dict[str, tuple[str, Callable[[int], str]]] = {
+    "empty objects": ("[", lambda _: "{},"),
+    "empty arrays": ("[", lambda _: "[],"),
+    "objects in lines": ("[", lambda _: "\n{}\n,\n"),
+    "objects with a key": ("[", lambda _: '{"a":{}},'),
+    "objects with keys of their own": ("{", lambda number: f'"k{number}":{{}},'),
+    "numbers that Python writes otherwise": ("{", lambda number: f'"k{number}":1e5,'),
+}
+
+
+@pytest.mark.parametrize("name", sorted(COSTLY))
+def test_the_default_node_limit_keeps_a_document_within_its_budget(name: str) -> None:
+    head, unit = COSTLY[name]
+    count = 20_000
+    chunks = [head, *("".join(unit(number) for number in range(at, at + 500)) for at in range(0, count, 500))]
+
+    def read() -> tuple[ParserState, object]:
+        state, value = create_parser_state(), object()
+        for chunk in chunks:
+            state = parse_chunk(state, chunk)
+            value = state.value
+        return state, value
+
+    nodes = len(untraced(read)[0].nodes)
+    assert bytes_kept(lambda: untraced(read)) / nodes * Limits().max_nodes <= BUDGET
+
+
+@pytest.mark.parametrize("head", ["", "[", "[1", '{"a":', '{"a": 1}'])
+def test_newlines_take_no_memory(head: str) -> None:
+    def lines(count: int) -> ParserState:
+        return untraced(lambda: fed(["\n" * 1_000 + " "] * count, parse_chunk(create_parser_state(), f"{head} ")))
+
+    assert lines(100).line == 100_001
+    assert bytes_kept(lambda: lines(100)) <= bytes_kept(lambda: lines(1)) + SMALL[heap]

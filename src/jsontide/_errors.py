@@ -51,7 +51,7 @@ class Reason(Enum):
     NUMBER_TOO_LONG = "number too long"
     """A number longer, as written, than `Limits.max_number`."""
     TOO_MANY_NODES = "too many nodes"
-    """More values in the document than `Limits.max_nodes`."""
+    """More values to keep of the document than `Limits.max_nodes`."""
     NUMBER_OUT_OF_RANGE = "number out of range"
     """A number that `decimal.Decimal` cannot hold, with `floats="decimal"`."""
 

@@ -149,9 +149,9 @@ def _skip(teller: Teller, recovery: Recovery, text: str) -> str:
         skipped = skipped[:end]
     if len(recovery.shown) <= _SHOWN:
         recovery.shown += skipped[: _SHOWN + 1]
-    for at, char in enumerate(skipped):
-        if char == "\n":
-            teller.newlines.append(teller.index + at)
+    newlines = skipped.count("\n")
+    if newlines:
+        teller.line = (teller.line[0] + newlines, teller.index + skipped.rfind("\n") + 1)
     teller.index += len(skipped)
     if end >= 0:
         _end_recovery(teller, recovery)

@@ -1,14 +1,13 @@
 """Where reading stands: the fields of a scanner, and the place of what is wrong.
 
 A cursor is mutable and sits at the end of its text.
-Everything in it that a later moment could overwrite is small and can be copied; what is large (`pieces`, `newlines`)
-is only ever appended to, so that a length is enough to remember how it was.
+Everything in it that a later moment could overwrite is small and can be copied; what is large (`pieces`) is
+only ever appended to, so that a length is enough to remember how it was.
+Of lines it knows the one that it stands in: what is wrong is always there, because no token has a newline in it.
 """
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from jsontide._errors import ParserError, Reason
@@ -39,7 +38,7 @@ class Cursor(Sink):
         "ignore_trailing",
         "index",
         "is_over",
-        "lines_before",
+        "line",
         "max_chars",
         "max_depth",
         "max_index",
@@ -47,7 +46,6 @@ class Cursor(Sink):
         "max_number",
         "max_string",
         "mode",
-        "newlines",
         "node_count",
         "pieces",
         "step",
@@ -78,8 +76,7 @@ class Cursor(Sink):
         self.token_start: i64 = 0  # index of the newest token; of a string, after its quote
         self.token_end: i64 = 0  # where the last string or key ended, before its quote, or failed
         self.pieces: list[str] = []
-        self.newlines: array[int] = array("Q")
-        self.lines_before: i64 = 0  # those that are not in `newlines` any more
+        self.line: tuple[i64, i64] = (1, 0)  # its number, and the index of its first character
         self.is_over: bool = False  # no more will be read: an error, or ignored text
         self.error: ParserError | None = None
         self.trailing_index: i64 = -1
@@ -88,7 +85,8 @@ class Cursor(Sink):
         self, reason: Reason, wanted: str, found: str, at: i64, expected: frozenset[str] = NOTHING_EXPECTED
     ) -> None:
         """Stop for good: `wanted` should have stood at `at`, and `found` does."""
-        line, column = self.position(at)
+        line, start = self.line
+        column: i64 = at - start + 1
         message = f"expected {wanted}, found {found} (line {line}, column {column})"
         self.error = ParserError(message, reason, at, line, column, self.path(), expected)
         self.index = at
@@ -109,8 +107,3 @@ class Cursor(Sink):
             if self.mode <= modes.KEY_TEXT:
                 expected = expected_after(self.held) or expected
         self.fail(Reason.UNEXPECTED_END, wanted, END_OF_TEXT, self.index, expected)
-
-    def position(self, index: int) -> tuple[int, int]:
-        """Line and column of an index, as `json.JSONDecodeError` counts them."""
-        line = bisect_left(self.newlines, index)
-        return self.lines_before + line + 1, index - self.newlines[line - 1] if line else index + 1

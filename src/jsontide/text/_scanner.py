@@ -156,8 +156,8 @@ class Scanner(Cursor):
                 self.after = mode = self.close_container()
                 i += 1
             elif cell == NEWLINE:
-                self.newlines.append(self.base + i)
                 i += 1
+                self.line = (self.line[0] + 1, self.base + i)
             else:
                 self.mode = mode
                 i = self._fail_at(chunk, i, n)

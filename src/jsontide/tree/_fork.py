@@ -29,7 +29,7 @@ def fork(state: ParserState) -> Tape:
     tape.held = state._held
     tape.token_start = state._token_start
     tape.pieces = state._pieces[: state._piece_count]
-    tape.newlines = old.newlines[: old.position(state._index)[0] - 1]
+    tape.go_on_in_line(state._line, old.lines.until(state._line[1]))
     tape.known_keys = old.known_keys
     tape.member_key = state._member_key
     tape.is_duplicate = state._is_duplicate

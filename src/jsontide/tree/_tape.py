@@ -18,6 +18,7 @@ from jsontide.text._grammar import AT_A_VALUE
 from jsontide.text._numbers import is_usual_float, is_usual_int, number_of
 from jsontide.text._scanner import Scanner
 from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
+from jsontide.tree._lines import Lines, no_lines
 from jsontide.tree._node_index import NodeIndex
 from jsontide.tree._show import Showing, begin_showing
 
@@ -43,9 +44,11 @@ class Tape(Scanner):
         "keys",
         "known_keys",
         "lexemes",
+        "lines",
         "member_key",
         "newest",
         "node_index",
+        "noted_start",
         "options",
         "owners",
         "refuse_duplicates",
@@ -75,6 +78,8 @@ class Tape(Scanner):
         self.starts: list[int] = []  # of a string, after its quote
         self.lexemes: dict[int, str] = {}  # of those numbers that Python would write otherwise
         self.node_index: NodeIndex = NodeIndex()
+        self.lines: Lines = no_lines()
+        self.noted_start: i64 = 0  # where the last line of `lines` begins
 
         self.settled_step: i64 = 0  # the last step that was not broken off
         self.newest: Showing = begin_showing(self.document)
@@ -150,6 +155,8 @@ class Tape(Scanner):
         self.keys.append(key)
         self.entries.append(value)
         self.starts.append(self.token_start)
+        if self.line[1] != self.noted_start:
+            self._note_line()
         if self.is_duplicate:
             self.is_duplicate = False
             self.hidden_levels -= 1
@@ -162,6 +169,20 @@ class Tape(Scanner):
         self.keys.append(self.member_key)
         self.entries.append(entry)
         self.starts.append(self.token_start)
+        if self.line[1] != self.noted_start:
+            self._note_line()
+
+    def go_on_in_line(self, line: tuple[i64, i64], lines: Lines) -> None:
+        """Stand in a line, after those in which values begin."""
+        self.line = line
+        self.lines = lines
+        self.noted_start = lines.starts[-1] if lines.starts else 0
+
+    def _note_line(self) -> None:
+        """Remember the line, because a value begins in it."""
+        number, start = self.line
+        self.noted_start = start
+        self.lines.note(number, start)
 
     def place(self, key: str | None, value: object) -> None:
         """Put a complete value where it belongs."""
