@@ -2,7 +2,7 @@
 
 `opcodes` counts the bytecodes that Python runs: every loop that is written in Python shows.
 `heap` counts the bytes taken from the allocator at the worst moment: every copy that C makes shows.
-`widths` counts the elements of containers that C fills or empties as a whole: copies into the same place show too.
+`widths` counts the elements of containers that C copies or empties as a whole: copies into the same place show too.
 Rule: a meter only counts; what is too much is said by the tests.
 """
 
@@ -76,7 +76,7 @@ def heap(call: Callable[[], Result]) -> tuple[int, Result]:
     return peak - before, result
 
 
-_WHOLE = frozenset(("clear", "copy", "extend", "update"))
+_WHOLE = frozenset(("clear", "copy"))
 
 
 def widths(call: Callable[[], Result]) -> tuple[int, Result]:
@@ -85,7 +85,7 @@ def widths(call: Callable[[], Result]) -> tuple[int, Result]:
 
     def profile(_: FrameType, event: str, called: Any) -> None:
         nonlocal count
-        if event.startswith("c_") and called.__name__ in _WHOLE:
+        if event == "c_call" and called.__name__ in _WHOLE:
             count += len(called.__self__)
 
     sys.setprofile(profile)
