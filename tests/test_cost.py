@@ -5,7 +5,9 @@ The same chunks are fed early and late; both must cost the same.
 """
 
 import tracemalloc
+from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from statistics import median
 from typing import Any, NamedTuple
@@ -17,20 +19,23 @@ from jsontide import (
     Limits,
     ObjectNode,
     ParserState,
+    Path,
     Reason,
     create_parser_state,
     finalize,
+    is_open,
+    node_at,
     parse_chunk,
 )
 from tests.cuts import fed, singles, sized, whole
-from tests.meters import Meter, heap, interpreted, metered, opcodes, untraced
+from tests.meters import Meter, heap, interpreted, metered, opcodes, untraced, widths
 from tests.oracles import loads
 from tests.relations import remade
 
 SAMPLE = 60
 """Chunks that are measured at one place."""
-SLACK: dict[Meter, float] = {opcodes: 1.25, heap: 1.5}
-SMALL: dict[Meter, int] = {opcodes: 40, heap: 700}
+SLACK: dict[Meter, float] = {opcodes: 1.25, heap: 1.5, widths: 1.0}
+SMALL: dict[Meter, int] = {opcodes: 40, heap: 700, widths: 10}
 """What a chunk may cost more at any place: a few bytecodes, a few objects."""
 ROOMY = Limits(max_number=2_000_000)
 
@@ -99,6 +104,96 @@ def test_reading_costs_no_more_late_where_nothing_is_wide(meter: Meter) -> None:
     few, _ = metered(meter, behind(10), sized('"lorem ipsum",' * 30, 7), read=True)
     many, _ = metered(meter, behind(5_000), sized('"lorem ipsum",' * 30, 7), read=True)
     assert median(many) <= SLACK[meter] * median(few) + SMALL[meter]
+
+
+WIDE = {
+    "object": Shape("{", lambda number: [f'"k{number:07}":12,'], 2_000),
+    "object with a repeated key": Shape('{"k":0,"k":[],', lambda number: [f'"k{number:07}":12,'], 2_000),
+    "object whose keys are all repeated": Shape("{", lambda number: [f'"k{number // 2:07}":12,'], 2_000),
+    "object around others": Shape('{"k":0,"k":1,', lambda number: [f'"k{number:07}":{{"a":[1]}},'], 2_000),
+    "array": Shape("[", lambda _: ['"ab",'], 2_000),
+    "string": Shape('{"text":"', lambda _: ["lorem ", "ipsum ", "\\n"], 2_000),
+}
+"""Each chunk shows something."""
+HELD = [0, 1, 2]
+"""Values that a program still holds while it asks for the next one."""
+
+
+def costs_of_reading(meter: Meter, shape: Shape, units: int, held: int) -> list[int]:
+    """What it costs to read the value after each chunk, for a program that has done so from the start."""
+    state = parse_chunk(create_parser_state(limits=ROOMY, duplicate_keys="last"), shape.head)
+    values: deque[Any] = deque(maxlen=held)
+    chunks = shape.chunks(0)
+
+    def read_on() -> None:
+        nonlocal state
+        for chunk in islice(chunks, units * len(shape.unit(0))):
+            state = parse_chunk(state, chunk)
+            values.append(state.value)
+
+    untraced(read_on)
+    costs = []
+    for chunk in islice(chunks, SAMPLE):
+        state = parse_chunk(state, chunk)
+        cost, value = meter(lambda state=state: state.value)  # type: ignore[misc]
+        values.append(value)
+        del value
+        costs.append(cost)
+    return costs
+
+
+@pytest.mark.parametrize("held", HELD)
+@pytest.mark.parametrize("name", sorted(WIDE))
+def test_reading_at_every_chunk_costs_the_same_early_and_late(name: str, held: int, meter: Meter) -> None:
+    shape = WIDE[name]
+    early = costs_of_reading(meter, shape, 20, held)
+    late = costs_of_reading(meter, shape, shape.late, held)
+    assert median(late) <= SLACK[meter] * median(early) + SMALL[meter]
+
+
+@interpreted
+@pytest.mark.parametrize("held", HELD)
+@pytest.mark.parametrize("name", sorted(WIDE))
+def test_reading_at_every_chunk_fills_no_wide_container_again(name: str, held: int) -> None:
+    test_reading_at_every_chunk_costs_the_same_early_and_late(name, held, widths)
+
+
+PLACES: dict[str, Path] = {
+    "the root": (),
+    "an open object": ("open",),
+    "a member": ("open", "k0000001"),
+    "a repeated key": ("open", "k"),
+    "no member": ("open", "none"),
+    "an item": ("open", 1),
+}
+QUESTIONS: dict[str, Callable[[ParserState, Path], object]] = {"is_open": is_open, "node_at": node_at}
+
+
+@pytest.mark.parametrize("place", sorted(PLACES))
+@pytest.mark.parametrize("question", sorted(QUESTIONS))
+@pytest.mark.parametrize("policy", ["first", "last"])
+def test_asking_about_one_place_costs_the_same_early_and_late(
+    question: str, place: str, policy: Any, meter: Meter
+) -> None:
+    shape = (
+        Shape('{"open":[', lambda _: ["1,", '"a', '",'], 1_000)
+        if place == "an item"
+        else Shape('{"open":{"k":0,"k":1,', lambda number: [f'"k{number:07}":', "12", ","], 1_000)
+    )
+
+    def costs(units: int) -> list[int]:
+        state = parse_chunk(create_parser_state(duplicate_keys=policy), shape.head)
+        found = []
+        for number, chunk in enumerate(islice(shape.chunks(0), 3 * units + SAMPLE)):
+            state = parse_chunk(state, chunk)
+            ask = partial(QUESTIONS[question], state, PLACES[place])
+            if number < 3 * units:
+                untraced(ask)
+            else:
+                found.append(meter(ask)[0])
+        return found
+
+    assert median(costs(shape.late)) <= SLACK[meter] * median(costs(20)) + SMALL[meter]
 
 
 def behind(records: int) -> ParserState:
@@ -282,3 +377,52 @@ def test_a_thousand_branches_of_one_state_are_all_right() -> None:
     state = fed(singles(text))
     ends = [fed([f'{number}"}}]}}'], state) for number in range(1_000)]
     assert [end.value for end in ends] == [loads(f'{text}{n}"}}]}}') for n in range(1_000)]
+
+
+def bytes_kept(call: Callable[[], object]) -> int:
+    """What is still on the heap after a call, as long as its result is held."""
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    result = call()
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    del result
+    return after - before
+
+
+BUDGET = 600_000_000
+"""What the nodes of a document may take by default."""
+COSTLY: dict[str, tuple[str, Callable[[int], str]]] = {
+    "empty objects": ("[", lambda _: "{},"),
+    "empty arrays": ("[", lambda _: "[],"),
+    "objects in lines": ("[", lambda _: "\n{}\n,\n"),
+    "objects with a key": ("[", lambda _: '{"a":{}},'),
+    "objects with keys of their own": ("{", lambda number: f'"k{number}":{{}},'),
+    "numbers that Python writes otherwise": ("{", lambda number: f'"k{number}":1e5,'),
+}
+
+
+@pytest.mark.parametrize("name", sorted(COSTLY))
+def test_the_default_node_limit_keeps_a_document_within_its_budget(name: str) -> None:
+    head, unit = COSTLY[name]
+    count = 20_000
+    chunks = [head, *("".join(unit(number) for number in range(at, at + 500)) for at in range(0, count, 500))]
+
+    def read() -> tuple[ParserState, object]:
+        state, value = create_parser_state(), object()
+        for chunk in chunks:
+            state = parse_chunk(state, chunk)
+            value = state.value
+        return state, value
+
+    nodes = len(untraced(read)[0].nodes)
+    assert bytes_kept(lambda: untraced(read)) / nodes * Limits().max_nodes <= BUDGET
+
+
+@pytest.mark.parametrize("head", ["", "[", "[1", '{"a":', '{"a": 1}'])
+def test_newlines_take_no_memory(head: str) -> None:
+    def lines(count: int) -> ParserState:
+        return untraced(lambda: fed(["\n" * 1_000 + " "] * count, parse_chunk(create_parser_state(), f"{head} ")))
+
+    assert lines(100).line == 100_001
+    assert bytes_kept(lambda: lines(100)) <= bytes_kept(lambda: lines(1)) + SMALL[heap]

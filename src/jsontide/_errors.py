@@ -53,7 +53,7 @@ class Reason(Enum):
     NUMBER_TOO_LONG = "number too long"
     """A number longer, as written, than `Limits.max_number`."""
     TOO_MANY_NODES = "too many nodes"
-    """More values in the document than `Limits.max_nodes`."""
+    """More values to keep of the document than `Limits.max_nodes`."""
     NUMBER_OUT_OF_RANGE = "number out of range"
     """A number that `decimal.Decimal` cannot hold, with `floats="decimal"`."""
     TOO_MANY_ERRORS = "too many errors"
@@ -89,7 +89,7 @@ class ParserError:
     """What is wrong with a text, at the first character that cannot be right."""
 
     message: str
-    """For people: what was expected, and where."""
+    """For people: what was expected, what was found, and where."""
     reason: Reason
     """For programs."""
     index: int
@@ -100,6 +100,13 @@ class ParserError:
     """Counted from 1, in code points."""
     path: Path
     """The value being read or expected there, or else the innermost open container."""
+    expected: frozenset[str] = frozenset()
+    """For programs: what JSON allows there apart from white space; a number that may end has ended.
+
+    Characters, `true`, `false` and `null` stand for themselves; the rest are `value`, `key`, `digit`, `hex digit`,
+    `character` (more of a string or key) and `end` (of the text).
+    Empty if the text is JSON so far, and a limit, an option or its encoding is the reason.
+    """
 
 
 _PATH: Final = _LinkedPath(ParserError.__dict__["path"])

@@ -48,9 +48,9 @@ def test_nothing_in_nothing_out() -> None:
     ("text", "message"),
     [
         ('["a"]\n["b"]\n', 'line 2: root[0] is written as "a and cannot become "b"'),
-        ('["a"]\n\n["a"\n', "line 3: not JSON: expected ',' or ']' before the end of the text"),
-        ("\ufffe\n", "line 1: not JSON: expected a value"),
-        ("  [1,]\n", "line 1: not JSON: expected a value (line 1, column 6)"),
+        ('["a"]\n\n["a"\n', "line 3: not JSON: expected ',' or ']', found the end of the text"),
+        ("\ufffe\n", "line 1: not JSON: expected a value, found U+FFFE"),
+        ("  [1,]\n", "line 1: not JSON: expected a value, found ']' (line 1, column 6)"),
     ],
 )
 def test_a_bad_line_ends_it_after_what_was_written(text: str, message: str) -> None:

@@ -159,7 +159,7 @@ def test_text_after_the_last_document_is_an_error() -> None:
         accumulator = JsonFragmentAccumulator(documents=1)
         updates = [update for chunk in chunks for update in accumulator.add_fragment(chunk)]
         (error,) = errors(updates)
-        assert (error.start, error.text) == (9, "expected nothing after the document (line 1, column 10)")
+        assert (error.start, error.text) == (9, "expected nothing after the document, found '[' (line 1, column 10)")
         assert not accumulator.is_complete
 
 
@@ -192,7 +192,7 @@ def test_a_string_that_exceeds_a_limit_is_told_up_to_it(name: str, begin: int) -
 def test_lines_are_counted_across_documents() -> None:
     for chunks in ways("1\n[2,\n3]\n\n{}\n [x]"):
         (error,) = errors(told(chunks))
-        assert error.text == "expected a value or ']' (line 6, column 3)"
+        assert error.text == "expected a value or ']', found 'x' (line 6, column 3)"
 
 
 def kinds(text: str, **options: Any) -> list[str]:
@@ -250,7 +250,7 @@ def test_empty_fragments_tell_nothing() -> None:
 def test_the_end_of_no_text_is_an_error() -> None:
     for text in ("", " \n"):
         (error,) = told([text])
-        assert "expected a value before the end of the text" in str(error.text)
+        assert "expected a value, found the end of the text" in str(error.text)
 
 
 @pytest.mark.parametrize("fragment", [None, 1, ["[]"], object()])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jsontide import JsonFragmentAccumulator, Limits
+from jsontide import JsonFragmentAccumulator, Limits, Reason
 from jsontide.events import add_fragment, create_event_state
 from tests.meters import Meter, interpreted, opcodes, untraced
 from tests.test_cost import SAMPLE, SHAPES, SLACK, SMALL, Shape
@@ -187,3 +187,40 @@ def test_many_that_are_each_told_once_cost_as_much_for_each() -> None:
         return taken
 
     assert cost(800) <= 4.4 * cost(200)
+
+
+@pytest.mark.parametrize("unit", ["\n", "1,\n", '{"a": [1]},\n'])
+def test_an_accumulator_without_values_takes_no_memory_for_what_it_has_read(unit: str) -> None:
+    def read(count: int) -> JsonFragmentAccumulator:
+        accumulator = JsonFragmentAccumulator(values=False, limits=Limits(max_nodes=100))
+        accumulator.add_fragment("[")
+        for _ in range(count):
+            accumulator.add_fragment(unit * 100)
+        return accumulator
+
+    def kept(count: int) -> int:
+        tracemalloc.start()
+        before, _ = tracemalloc.get_traced_memory()
+        accumulator = read(count)
+        after, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert accumulator.state.error is None
+        return after - before
+
+    kept(1)
+    assert kept(200) <= kept(20) + 700
+
+
+def test_values_that_nobody_keeps_do_not_count_as_nodes() -> None:
+    limits = Limits(max_nodes=5)
+    for text in ("[" + "1," * 100, '{"a":{' + '"b":[1],' * 100, "[" * 5):
+        accumulator = JsonFragmentAccumulator(values=False, limits=limits)
+        accumulator.add_fragment(text)
+        assert accumulator.state.error is None
+    for values, text in ((True, "[1,2,3,4,5"), (False, '{"a":[1,2,3,4,5')):
+        accumulator = JsonFragmentAccumulator(limits=limits, values=values)
+        accumulator.on("a", print)
+        accumulator.add_fragment(text)
+        error = accumulator.state.error
+        assert error
+        assert error.reason is Reason.TOO_MANY_NODES

@@ -37,7 +37,7 @@ def test_an_error_is_raised_with_what_came_before() -> None:
     with pytest.raises(JsonFragmentError) as raised:
         accumulator.add_fragment("[1, x]}")
     assert raised.value.error.reason is Reason.UNEXPECTED_CHARACTER
-    assert str(raised.value) == "expected a value (line 1, column 11)"
+    assert str(raised.value) == "expected a value, found 'x' (line 1, column 11)"
     assert [update.kind.value for update in raised.value.updates] == ["StartArray", "CompleteNumber"]
     assert pickle.loads(pickle.dumps(raised.value)).updates == raised.value.updates  # noqa: S301 - our own pickle
     with pytest.raises(JsonStreamError) as again:
@@ -52,7 +52,7 @@ def test_an_error_is_raised_with_what_came_before() -> None:
 def test_a_text_that_breaks_off_is_raised_at_its_end() -> None:
     accumulator = JsonFragmentAccumulator(on_error="raise")
     accumulator.add_fragment('{"a": "x')
-    with pytest.raises(JsonFragmentError, match="before the end of the text"):
+    with pytest.raises(JsonFragmentError, match="found the end of the text"):
         accumulator.finish()
 
 

@@ -1,6 +1,8 @@
 """Law 8 for schemas, by counting: a chunk resolves the open path only, whatever is closed."""
 
+from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -9,7 +11,7 @@ from pydantic import BaseModel
 
 from jsontide import Limits, ParserState, Resolution, create_parser_state, from_json_ast, parse_chunk
 from tests.cuts import sized
-from tests.meters import Meter, heap, opcodes, untraced
+from tests.meters import Meter, heap, interpreted, opcodes, untraced, widths
 
 SLACK: dict[Meter, float] = {opcodes: 1.25, heap: 1.5}
 SMALL: dict[Meter, int] = {opcodes: 60, heap: 1_000}
@@ -133,3 +135,42 @@ def test_many_mismatches_cost_no_more_each(meter: Meter) -> None:
 
 def _wrong(records: int, record: str) -> tuple[ParserState, Resolution[Any]]:
     return followed(Records, [HEAD, *sized(record * records, 61)], lambda call: (0, call()))[1:]
+
+
+WIDE: dict[str, tuple[str, Callable[[int], str]]] = {
+    "object": ("{", lambda number: f'"k{number:07}":12,'),
+    "object with a repeated key": ('{"k":0,"k":[],', lambda number: f'"k{number:07}":12,'),
+    "array": ("[", lambda _: '"ab",'),
+    "string": ('{"text":"', lambda _: "lorem "),
+}
+
+
+def costs_of_resolving(meter: Meter, name: str, count: int, held: int) -> list[int]:
+    """What the last of many chunks cost, for a program that holds the last values."""
+    head, unit = WIDE[name]
+    state = parse_chunk(create_parser_state(), head)
+    schema: Any = SCHEMAS["anything"]
+    resolution = from_json_ast(schema, state)
+    values: deque[object] = deque([resolution.value], maxlen=held)
+    costs = []
+    for number in range(count):
+        state = parse_chunk(state, unit(number))
+        resolve = partial(from_json_ast, schema, state, resolution.cache)
+        cost, resolution = meter(resolve) if number >= count - 40 else (0, untraced(resolve))
+        values.append(resolution.value)
+        costs.append(cost)
+    return costs[-40:]
+
+
+@pytest.mark.parametrize("held", [1, 2])
+@pytest.mark.parametrize("name", sorted(WIDE))
+def test_resolving_at_every_chunk_costs_the_same_early_and_late(name: str, held: int, meter: Meter) -> None:
+    early, late = (costs_of_resolving(meter, name, count, held) for count in (100, 1_000))
+    assert median(late) <= SLACK[meter] * median(early) + SMALL[meter]
+
+
+@interpreted
+@pytest.mark.parametrize("name", sorted(WIDE))
+def test_resolving_at_every_chunk_fills_no_wide_container_again(name: str) -> None:
+    early, late = (costs_of_resolving(widths, name, count, 2) for count in (100, 1_000))
+    assert median(late) <= median(early) + 10

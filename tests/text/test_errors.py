@@ -1,11 +1,14 @@
 """Errors: every reason, at the first character that cannot be right, whatever the cut."""
 
+from typing import Any
+
 import pytest
 
 from jsontide import (
     MISSING,
     Limits,
     Mode,
+    ParserError,
     ParserState,
     Reason,
     create_parser_state,
@@ -13,8 +16,8 @@ from jsontide import (
     get_resolved_value,
     parse_chunk,
 )
-from tests.cuts import every, fed, ways
-from tests.oracles import Path, line_and_column
+from tests.cuts import every, fed, few, ways
+from tests.oracles import Path, fault, line_and_column
 
 CHARACTER, CONTROL, ESCAPE = (
     Reason.UNEXPECTED_CHARACTER,
@@ -201,6 +204,150 @@ def test_a_text_that_is_over_too_early_is_an_error_at_its_end(text: str, path: P
         state = fed(chunks)
         assert state.error is None
         assert_error(finalize(state), text, Reason.UNEXPECTED_END, len(text), path)
+
+
+MESSAGES = [
+    ("`", "expected a value, found '`'"),
+    ("[1,]", "expected a value, found ']'"),
+    ("[x", "expected a value or ']', found 'x'"),
+    ("{'a'", "expected a key in quotes or '}', found \"'\""),
+    ('{"a";', "expected ':', found ';'"),
+    ('{"a":1\\', "expected ',' or '}', found '\\'"),
+    ("[“", "expected a value or ']', found '“'"),
+    ("[\x00", "expected a value or ']', found '\\x00'"),
+    ("\x0b", "expected a value, found '\\x0b'"),
+    ("\xa0", "expected a value, found U+00A0"),
+    ("\u202e", "expected a value, found U+202E"),
+    ("\u0301", "expected a value, found U+0301"),
+    ("[tru\n", "expected 'true', found '\\n'"),
+    ("01", "expected no digit after a leading zero, found '1'"),
+    ("[-é", "expected a digit, found 'é'"),
+    ("[] x", "expected nothing after the document, found 'x'"),
+    ('"\n', "expected control characters to be escaped, found '\\n'"),
+    ('"\\q', "expected one of \"\\/bfnrtu after a backslash, found 'q'"),
+    ('"\\u00"', "expected a hex digit, found '\"'"),
+]
+AT_THE_END = [
+    ("", "expected a value, found the end of the text"),
+    ("[1", "expected ',' or ']', found the end of the text"),
+    ("[tr", "expected 'true', found the end of the text"),
+    ("[-", "expected a digit, found the end of the text"),
+    ('{"a', "expected more of the key or '\"', found the end of the text"),
+]
+
+
+def said(error: ParserError | None) -> str:
+    """What a message says before the place."""
+    assert error
+    return error.message.rpartition(" (line ")[0]
+
+
+@pytest.mark.parametrize(("text", "message"), MESSAGES)
+def test_a_message_says_what_was_expected_and_what_was_found(text: str, message: str) -> None:
+    for chunks in every(text):
+        assert said(fed(chunks).error) == message
+
+
+@pytest.mark.parametrize(("text", "message"), AT_THE_END)
+def test_a_message_says_that_the_text_ended(text: str, message: str) -> None:
+    for chunks in every(text):
+        assert said(finalize(fed(chunks)).error) == message
+
+
+def test_a_message_names_a_lone_surrogate() -> None:
+    for chunks in ways("[\ud800"):
+        assert said(fed(chunks).error) == "expected a value or ']', found U+D800"
+
+
+def test_a_message_names_a_byte_order_mark() -> None:
+    assert said(fed(["\ufeff{}"]).error) == "expected a value, found a byte order mark"
+
+
+def test_a_message_names_the_byte_that_is_not_utf8() -> None:
+    for chunks in ways(b'["a\xff"]'):
+        assert said(fed(chunks).error) == "expected UTF-8 at byte 3, found 0xff"
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "message"),
+    [
+        ({"duplicate_keys": "error"}, '{"k\\n":1,"k\\n":2}', "found 'k\\n'"),
+        ({"duplicate_keys": "error"}, f'{{"{"k" * 99}":1,"{"k" * 99}":2}}', f"found '{'k' * 40}'..."),
+        ({"floats": "decimal"}, f"[1e{'9' * 99}]", f"found '1e{'9' * 38}'..."),
+        ({"limits": Limits(max_depth=1)}, "[[", "expected at most 1 open containers, found more"),
+        ({"limits": Limits(max_nodes=1)}, "[[", "expected at most 1 values, found more"),
+        ({"limits": Limits(max_chars=1)}, "[[", "expected at most 1 characters of text, found more"),
+        ({"limits": Limits(max_string=1)}, '"ab', "expected the end of a string after 1 characters, found more"),
+        ({"limits": Limits(max_number=1)}, "12", "expected the end of a number after 1 characters, found more"),
+    ],
+)
+def test_what_a_limit_or_an_option_refuses_is_named_and_nothing_else_was_expected(
+    options: dict[str, Any], text: str, message: str
+) -> None:
+    for chunks in few(text):
+        error = fed(chunks, create_parser_state(**options)).error
+        assert said(error).endswith(message)
+        assert error
+        assert error.expected == frozenset()
+
+
+@pytest.mark.parametrize("text", [row[0] for row in WRONG])
+def test_a_message_is_short_and_can_be_printed(text: str) -> None:
+    error = fed([text * 1_000]).error
+    assert error
+    assert error.message.isprintable()
+    assert len(error.message) < 120
+
+
+STANDS_FOR = {
+    "value": frozenset('"-0123456789tfn{['),
+    "key": frozenset('"'),
+    "digit": frozenset("0123456789"),
+    "hex digit": frozenset("0123456789abcdefABCDEF"),
+    "character": frozenset(map(chr, range(32, 128))) - {'"'},
+    "end": frozenset[str](),
+}
+
+
+def accepted(error: ParserError, text: str) -> set[str]:
+    """The characters that `expected` stands for; of a literal, the one whose turn it is."""
+    characters: set[str] = set()
+    for name in error.expected:
+        if name in {"true", "false", "null"}:
+            written = max(length for length in range(len(name)) if text[: error.index].endswith(name[:length]))
+            characters.add(name[written])
+        else:
+            characters |= STANDS_FOR.get(name, {name})
+    return characters
+
+
+def possible(text: str, wrong: str = "") -> set[str]:
+    """The characters that may follow a text, white space outside of strings aside; a number that may end has ended."""
+    if not wrong.isdigit() and fault(f"{text} ") is None:
+        text += " " * text[-1:].isdigit()
+    ascii_characters = map(chr, range(128))
+    return {
+        char
+        for char in ascii_characters
+        if fault(text + char) is None and (not char.isspace() or fault(f"{text}{char}x") is None)
+    }
+
+
+@pytest.mark.parametrize(("text", "index"), [(row[0], row[2]) for row in WRONG])
+def test_what_was_expected_is_what_may_stand_there(text: str, index: int) -> None:
+    for chunks in few(text):
+        error = fed(chunks).error
+        assert error
+        assert accepted(error, text) == possible(text[:index], text[index])
+        assert ("end" in error.expected) == (fault(text[:index], ended=True) is None)
+
+
+@pytest.mark.parametrize("text", [row[0] for row in UNFINISHED])
+def test_what_was_expected_at_the_end_is_what_may_follow(text: str) -> None:
+    for chunks in few(text):
+        error = finalize(fed(chunks)).error
+        assert error
+        assert accepted(error, text) == possible(text)
 
 
 @pytest.mark.parametrize(

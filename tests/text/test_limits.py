@@ -132,7 +132,7 @@ def test_the_limits_have_defaults() -> None:
         max_chars=100_000_000,
         max_string=10_000_000,
         max_number=4_300,
-        max_nodes=10_000_000,
+        max_nodes=1_000_000,
     )
 
 

@@ -1,9 +1,12 @@
 """Nodes: one for every value, by id in order of opening."""
 
+import copy
+import pickle
+from collections.abc import Callable
 from decimal import Decimal
 from itertools import pairwise
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -23,7 +26,7 @@ from jsontide import (
     create_parser_state,
     parse_chunk,
 )
-from tests.cuts import Chunks, every, fed, few, prefixes, trail
+from tests.cuts import Chunks, every, fed, few, prefixes, trail, ways
 from tests.oracles import Hook, first_wins, nodes
 from tests.relations import facts, same, same_nodes
 from tests.strategies import cut_documents, examples, randoms, texts
@@ -300,3 +303,30 @@ def test_the_first_of_equal_keys_keeps_the_nodes_of_the_others() -> None:
         assert (root.keys, root.children) == (("a", "a"), (1, 2))
         assert root.resolved_value == {"a": 1}
         assert state.nodes[2].resolved_value == [2]
+
+
+def test_a_container_lists_its_children_as_they_were_however_late_it_is_asked() -> None:
+    for chunks in ways('{"a": [1, 2'):
+        state = fed(chunks)
+        later = fed([', 3], "b": 4}'], state)
+        root, array = state.nodes[0], state.nodes[1]
+        assert later.is_complete
+        assert isinstance(root, ObjectNode)
+        assert isinstance(array, ArrayNode)
+        assert (root.keys, root.children, array.children) == (("a",), (1,), (2, 3))
+
+
+def test_a_container_that_is_copied_pickled_or_compared_has_its_children() -> None:
+    def pickled(node: Node) -> Node:
+        return cast("Node", pickle.loads(pickle.dumps(node)))  # noqa: S301 - our own
+
+    made: Callable[[Node], Node]
+    for made in (copy.copy, copy.deepcopy, pickled):
+        node = fed(['{"a": [1], "b": "x']).nodes[0]
+        again = made(node)
+        assert again == node
+        assert repr(again) == repr(node)
+        assert again == ObjectNode(
+            0, None, closed=False, resolved_value={"a": [1], "b": "x"}, keys=("a", "b"), children=(1, 3)
+        )
+        assert not hasattr(again, "other")

@@ -6,7 +6,6 @@ off, gets a fork: a copy of what it could see of the open containers.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from jsontide.events._frames import chain
@@ -40,8 +39,7 @@ def fork(state: EventState, watch: Watch) -> Teller:
     teller.pieces = state._pieces[: state._piece_count]
     teller.node_count = state._node_count
     teller.max_index = state._max_index
-    teller.lines_before = state._lines_before
-    teller.newlines = state._newlines[: bisect_left(state._newlines, state._index)]
+    teller.line = state._line
     teller.known_keys = old.known_keys
     teller.error_count = state._error_count
     teller.recovery = None if state._recovery is None else state._recovery.copy()

@@ -17,8 +17,6 @@ from jsontide.events._watch import Watch
 from jsontide.text._skip import Skip
 
 if TYPE_CHECKING:
-    from array import array
-
     from jsontide._errors import ParserError
     from jsontide._pattern import Pattern
     from jsontide.events._options import EventOptions
@@ -70,8 +68,7 @@ class Dump:
     string_wanted: tuple[int, ...]
     node_count: int
     max_index: int
-    newlines: array[int]
-    lines_before: int
+    line: tuple[int, int]
     error_count: int
     frames: tuple[FrameDump, ...]
     recovery: RecoveryDump | None
@@ -95,8 +92,7 @@ def dump(state: EventState) -> Dump:
         string_wanted=copy.string_wanted,
         node_count=copy.node_count,
         max_index=copy.max_index,
-        newlines=copy.newlines,
-        lines_before=copy.lines_before,
+        line=copy.line,
         error_count=copy.error_count,
         frames=tuple(map(_dump_frame, chain(copy.top))),
         recovery=None if copy.recovery is None else _dump_recovery(copy.recovery),
@@ -145,8 +141,7 @@ def load(dumped: Dump) -> Teller:
     teller.pieces = [dumped.open_text] if dumped.open_text else []
     teller.node_count = dumped.node_count
     teller.max_index = dumped.max_index
-    teller.newlines = dumped.newlines
-    teller.lines_before = dumped.lines_before
+    teller.line = dumped.line
     teller.error_count = dumped.error_count
     teller.recovery = None if dumped.recovery is None else _load_recovery(dumped.recovery)
     teller.error = dumped.error

@@ -13,6 +13,7 @@ from jsontide._errors import ParserError, Reason, link_of
 from jsontide.events._kinds import JsonFragmentKind
 from jsontide.events._update import JsonFragmentUpdate
 from jsontide.text import _modes as modes
+from jsontide.text._naming import END_OF_TEXT
 from jsontide.text._skip import Skip, begin_skip
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def read_decoded(teller: Teller, text: str, source: ByteSource | None, is_good: 
     read(teller, text)
     if not is_good and source is not None and not teller.is_over:
         _end_any_recovery(teller)
-        _fail(teller, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}")
+        _fail(teller, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found)
 
 
 def _read_on(teller: Teller, text: str) -> None:
@@ -98,7 +99,7 @@ def _after_error(teller: Teller, held: str, text: str) -> str:
         _tell_error(teller, error, error.message, error.index)
         return ""
     if teller.error_count >= teller.max_errors:
-        _fail(teller, Reason.TOO_MANY_ERRORS, f"at most {teller.max_errors} errors")
+        _fail(teller, Reason.TOO_MANY_ERRORS, f"at most {teller.max_errors} errors", "more")
         return ""
     teller.error_count += 1
     _begin_recovery(teller, error)
@@ -109,8 +110,8 @@ def read_end(teller: Teller, source: ByteSource | None) -> None:
     """Take the end of the text."""
     _end_any_recovery(teller)
     if source is not None and source.pending:
-        wanted = f"the rest of the UTF-8 sequence at byte {source.offset} before the end of the text"
-        _fail(teller, Reason.UNEXPECTED_END, wanted)
+        wanted = f"the rest of the UTF-8 sequence at byte {source.offset}"
+        _fail(teller, Reason.UNEXPECTED_END, wanted, END_OF_TEXT)
     else:
         if teller.mode != modes.DONE:
             teller.finish()
@@ -118,8 +119,8 @@ def read_end(teller: Teller, source: ByteSource | None) -> None:
             _tell_error(teller, teller.error, teller.error.message, teller.error.index)
 
 
-def _fail(teller: Teller, reason: Reason, wanted: str) -> None:
-    teller.fail(reason, wanted, teller.index)
+def _fail(teller: Teller, reason: Reason, wanted: str, found: str) -> None:
+    teller.fail(reason, wanted, found, teller.index)
     error = teller.error
     assert error is not None  # it has just been made
     _tell_error(teller, error, error.message, error.index)
@@ -153,9 +154,9 @@ def _skip(teller: Teller, recovery: Recovery, text: str) -> str:
         skipped = skipped[:end]
     if len(recovery.shown) <= _SHOWN:
         recovery.shown += skipped[: _SHOWN + 1]
-    for at, char in enumerate(skipped):
-        if char == "\n":
-            teller.newlines.append(teller.index + at)
+    newlines = skipped.count("\n")
+    if newlines:
+        teller.line = (teller.line[0] + newlines, teller.index + skipped.rfind("\n") + 1)
     teller.index += len(skipped)
     if end >= 0:
         _end_recovery(teller, recovery)
@@ -164,7 +165,7 @@ def _skip(teller: Teller, recovery: Recovery, text: str) -> str:
         return text[end:]
     if len(text) > room:
         _end_recovery(teller, recovery)
-        _fail(teller, Reason.TEXT_TOO_LONG, f"at most {teller.max_chars} characters of text")
+        _fail(teller, Reason.TEXT_TOO_LONG, f"at most {teller.max_chars} characters of text", "more")
     return ""
 
 

@@ -12,7 +12,6 @@ from jsontide.text import _modes as modes
 from jsontide.text._hints import mypyc_attr
 
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Callable
 
     from mypy_extensions import i64
@@ -38,10 +37,9 @@ class EventState:
         "_held",
         "_index",
         "_key",
-        "_lines_before",
+        "_line",
         "_max_index",
         "_mode",
-        "_newlines",
         "_node_count",
         "_piece_count",
         "_pieces",
@@ -68,8 +66,7 @@ class EventState:
         self._string_wanted: tuple[int, ...] = teller.string_wanted
         self._node_count: i64 = teller.node_count
         self._max_index: i64 = teller.max_index
-        self._newlines: array[int] = teller.newlines
-        self._lines_before: i64 = teller.lines_before
+        self._line: tuple[i64, i64] = teller.line
         top = teller.top
         self._top: Frame = top
         self._count: i64 = top.count

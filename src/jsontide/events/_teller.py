@@ -12,7 +12,6 @@ A string is told as it grows: its start and the characters so far at the end of 
 
 from __future__ import annotations
 
-from array import array
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._errors import Reason
@@ -206,6 +205,8 @@ class Teller(Scanner):
         """Put a complete value where it belongs; the root ends its document."""
         top = self.top
         top.add(value)
+        if top.items is None:
+            self.node_count = 0  # nothing that has closed is kept
         if top.parent is None:
             self.error_count = 0
             if self.tells:
@@ -352,9 +353,6 @@ class Teller(Scanner):
         self.node_count = 0
         self.known_keys = {}
         self.max_index = at + self.max_chars
-        if len(self.newlines) > 1:
-            self.lines_before += len(self.newlines) - 1
-            self.newlines = array("Q", self.newlines[-1:])
         return True
 
     def path(self) -> PathLink:

@@ -34,7 +34,7 @@ class Reading:
         self.values: Values = values  # what may be shown of its closed children
         self.finals: dict[Segment, JsonValue] | None = None  # children that look otherwise at the end, with defaults
         self.has_hole = False  # an item did not fit: those after it would be shown at a wrong index
-        self.repeats = False  # a key came twice
+        self.repeats = 0  # how often a member was replaced
         self.failed = False  # something in it does not fit
         self.waits = form.gates  # members that are to come before anything is shown
 
@@ -68,7 +68,7 @@ class Reading:
 
     def _replace(self, segment: Segment) -> None:
         """Forget a member whose key comes again."""
-        self.repeats = True
+        self.repeats += 1
         if self.finals is not None:
             self.finals.pop(segment, None)
 

@@ -2,7 +2,8 @@
 
 A showing is a chain of views, one for each reading that is shown, each holding the next one in its last place.
 As in `tree`, a view is brought up to date in place while nobody else can see it, because copying it would cost as much
-as it is wide; and two showings take turns, because most programs hold the last value while they ask for the next one.
+as it is wide; and three showings take turns, because most programs hold the last value while they ask for the next
+one, and some the one before it too.
 """
 
 from __future__ import annotations
@@ -48,11 +49,12 @@ class Picture:
 class Showing:
     """A chain of views; the first shows the document, whose only value is the root, and is never handed out."""
 
-    __slots__ = ("picture", "piece_count", "readings", "text", "text_id", "text_segment", "views")
+    __slots__ = ("picture", "piece_count", "readings", "repeats", "text", "text_id", "text_segment", "views")
 
     def __init__(self, readings: list[Reading], views: list[Values]) -> None:
         self.readings = readings
         self.views = views
+        self.repeats = [reading.repeats for reading in readings]  # as they were shown; -1 where a member is covered
         self.picture: Picture | None = None  # the last one that was shown
         self.text = ""
         self.text_id = -1  # the open string that the last view ends in, -1 if it ends in none
@@ -82,8 +84,7 @@ class Showing:
         if not self._is_last_right(picture, count - 1):
             return False
         if is_other:
-            del self.readings[count:]
-            del self.views[count:]
+            self._forget(count)
         self.picture = picture
         self.text_id = picture.text_id
         self.piece_count = picture.piece_count
@@ -91,14 +92,20 @@ class Showing:
 
     def _is_last_right(self, picture: Picture, last: int) -> bool:
         reading = picture.readings[last]
-        if reading.repeats:
+        if reading.repeats != self.repeats[last]:
             return False
         if picture.text_id < 0:
             return _is_all_shown(self.views[last], reading.values)
         return last == len(self.readings) - 1
 
-    def update(self, picture: Picture) -> bool:
-        """Show what there is now, if nobody can see the views that would change."""
+    def _forget(self, known: int) -> None:
+        """Go back to the first views."""
+        del self.readings[known:]
+        del self.views[known:]
+        del self.repeats[known:]
+
+    def update(self, picture: Picture, newest: Showing) -> bool:
+        """Show what there is now, if nobody can see the views that would change; the newest showing has joined text."""
         readings = picture.readings
         if picture is self.picture or (
             picture.text_id >= 0 and self.text_id == picture.text_id and self.readings == readings
@@ -108,21 +115,24 @@ class Showing:
         known = self._known(picture)
         has_child = self.text_id >= 0 or known < len(self.readings)
         if known < len(self.readings):
-            del self.readings[known:]
-            del self.views[known:]
+            self._forget(known)
         if len(self.views) > 1 and have_more(self.views, OUR_VIEW):
             return False
-        _bring_up_to_date(self.views[-1], readings[known - 1], has_child=has_child)
+        last = readings[known - 1]
+        is_old = last.repeats != self.repeats[-1]
+        _bring_up_to_date(self.views[-1], last, has_child=has_child, is_old=is_old)
+        self.repeats[-1] = last.repeats
         for at in range(known, len(readings)):
             view = _copy(readings[at].values)
-            _show_child(self.views[-1], readings[at - 1], picture.segments[at], view)
+            self._show_child(picture.segments[at], view)
             self.readings.append(readings[at])
             self.views.append(view)
+            self.repeats.append(readings[at].repeats)
         self.picture = picture
         self.text_id = picture.text_id
         self.piece_count = picture.piece_count
         if picture.text_id >= 0:
-            self._show_text(picture)
+            self._show_text(picture, newest)
         return True
 
     def _known(self, picture: Picture) -> int:
@@ -136,10 +146,24 @@ class Showing:
             known -= 1
         return known
 
-    def _show_text(self, picture: Picture) -> None:
-        self.text = "".join(picture.pieces[: picture.piece_count])
+    def _show_text(self, picture: Picture, newest: Showing) -> None:
+        begun = newest.text if newest.text_id == picture.text_id and newest is not self else ""
+        count = newest.piece_count if begun else 0
+        self.text = begun + "".join(picture.pieces[count : picture.piece_count])
         self.text_segment = picture.text_segment
-        _show_child(self.views[-1], self.readings[-1], picture.text_segment, self.text)
+        self._show_child(picture.text_segment, self.text)
+
+    def _show_child(self, segment: Segment, child: object) -> None:
+        """Put the open value into the last view."""
+        view: Values = self.views[-1]
+        if isinstance(view, list):
+            view.append(child)
+            return
+        seen: dict[Segment, object] = view
+        members: dict[Segment, object] = self.readings[-1].values
+        if segment in members:
+            self.repeats[-1] = -1
+        seen[segment] = child
 
     def grow(self, picture: Picture) -> bool:
         """Show more of the same string: nothing else has changed."""
@@ -162,7 +186,7 @@ class Showing:
 
     def settle(self, reading: Reading, depth: int) -> None:
         """Let the view of a reading that closes at a depth be its values, if it shows all of them."""
-        if depth >= len(self.readings) or self.readings[depth] is not reading or reading.repeats:
+        if depth >= len(self.readings) or self.readings[depth] is not reading or self.repeats[depth] != reading.repeats:
             return
         if _is_all_shown(self.views[depth], reading.values):
             reading.values = self.views[depth]
@@ -173,6 +197,8 @@ def restored_showing(picture: Picture, views: list[Values]) -> Showing | None:
     if None in views:
         return None
     showing = Showing(list(picture.readings), views)
+    if picture.readings[-1].repeats:
+        return None
     if picture.text_id >= 0:
         showing.text = "".join(picture.pieces[: picture.piece_count])
         showing.text_id = picture.text_id
@@ -212,8 +238,8 @@ def _is_same(old: object, new: object) -> bool:
     return old is new or (isinstance(old, str) and isinstance(new, str) and old == new)
 
 
-def _bring_up_to_date(view: Values, reading: Reading, *, has_child: bool) -> None:
-    """Add the values that closed since; `has_child` tells that the last one in view was open."""
+def _bring_up_to_date(view: Values, reading: Reading, *, has_child: bool, is_old: bool) -> None:
+    """Add the values that closed since; `has_child` tells that the last one was open, `is_old` that any may differ."""
     if isinstance(view, list):
         items: list[object] = reading.values
         shown = len(view) - 1 if has_child else len(view)
@@ -223,7 +249,7 @@ def _bring_up_to_date(view: Values, reading: Reading, *, has_child: bool) -> Non
     members: dict[str, object] = reading.values
     shown = len(seen) - 1 if has_child else len(seen)
     count = len(members) - shown
-    if reading.repeats or shown <= 0 or shown < _FEW_TIMES * count:
+    if is_old or shown <= 0 or shown < _FEW_TIMES * count:
         seen.clear()
         seen.update(members)
         return
@@ -242,14 +268,3 @@ def _copy(values: Values) -> Values:
         return values.copy()
     members: dict[str, object] = values
     return members.copy()
-
-
-def _show_child(view: Values, reading: Reading, segment: Segment, child: object) -> None:
-    if isinstance(view, list):
-        view.append(child)
-        return
-    seen: dict[Segment, object] = view
-    members: dict[Segment, object] = reading.values
-    if segment in members:
-        reading.repeats = True
-    seen[segment] = child

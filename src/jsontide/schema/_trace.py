@@ -10,7 +10,7 @@ the text was cut makes no difference.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from jsontide._values import MISSING
 from jsontide.schema._ladder import Failure, Ladder
@@ -41,17 +41,20 @@ if TYPE_CHECKING:
     from jsontide.tree._log import Log, OpenScalar
 
 
+_SPARES: Final = 2  # so many values can be held while the next one is made without copying
+
+
 class Trace:
     """Where the fold stands."""
 
-    __slots__ = ("is_settled", "keeps_first", "ladder", "length", "newest", "picture", "spare", "step")
+    __slots__ = ("is_settled", "keeps_first", "ladder", "length", "newest", "picture", "spares", "step")
 
     def __init__(self, shape: Shape, state: ParserState) -> None:
         self.ladder = Ladder(shape, state)
         self.length = 0  # nodes of the log that are folded
         self.step = 0  # resolutions made
         self.newest = begin_showing(self.ladder.document)
-        self.spare: Showing | None = None
+        self.spares: list[Showing] = []  # those that were the newest before, the oldest first
         self.picture = Picture([self.ladder.document], [0], None)
         self.is_settled = False  # nothing new can be told before something opens or closes
         self.keeps_first = keeps_first(state)
@@ -74,14 +77,14 @@ class Trace:
 
     def grow(self, state: ParserState) -> JsonValue | Missing:
         """Return the value with more of the open string, at a state that says nothing else."""
-        picture, other = self.picture, self.spare
+        picture = self.picture
         picture.piece_count = piece_count_of(state)
-        if other is None or other.picture is not picture or self.newest.piece_count == picture.piece_count:
-            return self.show()
-        if not other.grow(picture):
-            return self.show()
-        self.newest, self.spare = other, self.newest
-        return other.value
+        if self.newest.piece_count != picture.piece_count:
+            for at, other in enumerate(self.spares):
+                if other.picture is picture and other.grow(picture):
+                    del self.spares[at]
+                    return self._show_by(other)
+        return self.show()
 
     def show(self) -> JsonValue | Missing:
         """Return the value as it is now."""
@@ -89,13 +92,21 @@ class Trace:
         if newest.shows(picture):
             return newest.value
         # The last resolution still holds what the newest showing shows.
-        other = self.spare
-        if other is None or not other.update(picture):
-            other = begin_showing(self.ladder.document)
-            other.update(picture)
-        self.spare = newest
-        self.newest = other
-        return other.value
+        for at, other in enumerate(self.spares):
+            if other.update(picture, newest):
+                del self.spares[at]
+                return self._show_by(other)
+        other = begin_showing(self.ladder.document)
+        other.update(picture, newest)
+        if len(self.spares) == _SPARES:
+            del self.spares[0]
+        return self._show_by(other)
+
+    def _show_by(self, showing: Showing) -> JsonValue | Missing:
+        """Let a showing be the newest; return what it shows."""
+        self.spares.append(self.newest)
+        self.newest = showing
+        return showing.value
 
     def follow_again(self, state: ParserState, value: JsonValue | Missing) -> None:
         """Fold from the start up to a state that was resolved before, with the objects that were shown then."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from jsontide._errors import JsonStreamError, ParserError, Reason
 from jsontide.snapshots._reader import Reader
-from jsontide.text._utf8 import as_text
+from jsontide.text._utf8 import ByteSource, as_text
 
 
 def _refuse(constant: str) -> float:
@@ -28,7 +28,7 @@ def snapshot_text(snapshot: str | bytes | bytearray | memoryview) -> str:
     """Return the text of a snapshot, or raise `JsonStreamError` if its bytes are not UTF-8."""
     source, text, is_good = as_text(snapshot, None, 0, "snapshot")
     if source is not None and (source.pending or not is_good):
-        raise JsonStreamError(_error_before(text, source.offset))
+        raise JsonStreamError(_error_before(text, source))
     return text
 
 
@@ -52,11 +52,11 @@ def _read_slowly(text: str) -> Any:
     return reader.values.pop()
 
 
-def _error_before(text: str, offset: int) -> ParserError:
-    """Say what is wrong with bytes that are no UTF-8 from `offset` on; `text` before that may be wrong already."""
+def _error_before(text: str, source: ByteSource) -> ParserError:
+    """Say what is wrong with bytes that are no UTF-8 where they wait; `text` before that may be wrong already."""
     reader = Reader()
     reader.scan(text)
     if reader.error is None:
-        reader.fail(Reason.BAD_UTF8, f"UTF-8 at byte {offset}", reader.index)
+        reader.fail(Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found, reader.index)
     assert reader.error is not None  # one or the other
     return reader.error

@@ -1,19 +1,21 @@
 """Where reading stands: the fields of a scanner, and the place of what is wrong.
 
 A cursor is mutable and sits at the end of its text.
-Everything in it that a later moment could overwrite is small and can be copied; what is large (`pieces`, `newlines`)
-is only ever appended to, so that a length is enough to remember how it was.
+Everything in it that a later moment could overwrite is small and can be copied; what is large (`pieces`) is
+only ever appended to, so that a length is enough to remember how it was.
+Of lines it knows the one that it stands in: what is wrong is always there, because no token has a newline in it.
 """
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 from jsontide._errors import ParserError, Reason
 from jsontide.text import _modes as modes
+from jsontide.text._escapes import expected_after
+from jsontide.text._grammar import EXPECTED, EXPECTED_WORDS, LITERALS, NOTHING_EXPECTED
 from jsontide.text._limits import MOST
+from jsontide.text._naming import END_OF_TEXT
 from jsontide.text._sink import Sink
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class Cursor(Sink):
         "ignore_trailing",
         "index",
         "is_over",
-        "lines_before",
+        "line",
         "max_chars",
         "max_depth",
         "max_index",
@@ -44,7 +46,6 @@ class Cursor(Sink):
         "max_number",
         "max_string",
         "mode",
-        "newlines",
         "node_count",
         "pieces",
         "step",
@@ -75,22 +76,35 @@ class Cursor(Sink):
         self.token_start: i64 = 0  # index of the newest token; of a string, after its quote
         self.token_end: i64 = 0  # where the last string or key ended, before its quote, or failed
         self.pieces: list[str] = []
-        self.newlines: array[int] = array("Q")
-        self.lines_before: i64 = 0  # those that are not in `newlines` any more
+        self.line: tuple[i64, i64] = (1, 0)  # its number, and the index of its first character
         self.is_over: bool = False  # no more will be read: an error, or ignored text
         self.error: ParserError | None = None
         self.trailing_index: i64 = -1
 
-    def fail(self, reason: Reason, wanted: str, at: i64) -> None:
-        """Stop for good: `wanted` should have stood at `at`."""
-        line, column = self.position(at)
-        message = f"expected {wanted} (line {line}, column {column})"
+    def fail(
+        self, reason: Reason, wanted: str, found: str, at: i64, expected: frozenset[str] = NOTHING_EXPECTED
+    ) -> None:
+        """Stop for good: `wanted` should have stood at `at`, and `found` does."""
+        line, start = self.line
+        column: i64 = at - start + 1
+        message = f"expected {wanted}, found {found} (line {line}, column {column})"
         path: Any = self.path()  # a link is taken for the path that it makes when it is read
-        self.error = ParserError(message, reason, at, line, column, path)
+        self.error = ParserError(message, reason, at, line, column, path, expected)
         self.index = at
         self.is_over = True
 
-    def position(self, index: int) -> tuple[int, int]:
-        """Line and column of an index, as `json.JSONDecodeError` counts them."""
-        line = bisect_left(self.newlines, index)
-        return self.lines_before + line + 1, index - self.newlines[line - 1] if line else index + 1
+    def fail_at_end(self, number_may_end: bool) -> None:
+        """Say what is missing at the end of the text."""
+        expected = EXPECTED[self.mode]
+        if self.mode == modes.LITERAL:
+            word = LITERALS[self.held[0]]
+            wanted = f"'{word}'"
+            expected = frozenset((word,))
+        elif number_may_end:
+            wanted = EXPECTED_WORDS[self.after]
+            expected = EXPECTED[self.after]
+        else:
+            wanted = EXPECTED_WORDS[self.mode]
+            if self.mode <= modes.KEY_TEXT:
+                expected = expected_after(self.held) or expected
+        self.fail(Reason.UNEXPECTED_END, wanted, END_OF_TEXT, self.index, expected)

@@ -24,8 +24,22 @@ _SHORT: Final[dict[str, str]] = {
     "t": "\t",
 }
 _DIGITS: Final = 4
+_LETTERS: Final = frozenset((*_SHORT, "u"))
+_HEX_DIGIT: Final = frozenset(("hex digit",))
 _NOT_HEX: Final = re.compile(r"[^0-9a-fA-F]")
 _LOW_ESCAPE_BEGUN: Final = re.compile(r"\\(u([dD]([c-fC-F][0-9a-fA-F]?)?)?)?")
+
+
+def expected_after(escape: str) -> frozenset[str]:
+    r"""Return what must follow the beginning of an escape; nothing in particular after a whole one.
+
+    >>> [sorted(expected_after(escape)) for escape in (r"\ud8", r"\ud83d", r"\ud83d\u")]
+    [['hex digit'], [], ['hex digit']]
+    """
+    begun = escape[2 + _DIGITS :] if len(escape) >= 2 + _DIGITS else escape
+    if not begun:
+        return frozenset()
+    return _LETTERS if len(begun) == 1 else _HEX_DIGIT
 
 
 def unescape(chunk: str, at: i64) -> tuple[str, i64]:

@@ -145,10 +145,9 @@ CELLS: Final[list[dict[str, int]]] = [{chr(code): _cell(mode, chr(code)) for cod
 IDLE: Final[list[str]] = ["".join([char for char, cell in ROWS[mode].items() if cell == mode]) for mode in Mode]
 """For every mode the characters after which it is the same."""
 
-EXPECTED: Final[dict[int, str]] = {
+EXPECTED_WORDS: Final[dict[int, str]] = {
     modes.STRING: "more of the string or '\"'",
     modes.KEY_TEXT: "more of the key or '\"'",
-    modes.LITERAL: "the rest of a literal",
     modes.FIRST_DIGIT: "a digit",
     modes.AFTER_ZERO: "no digit after a leading zero",
     modes.FIRST_DECIMAL: "a digit",
@@ -165,7 +164,31 @@ EXPECTED: Final[dict[int, str]] = {
     modes.AFTER_MEMBER: "',' or '}'",
     modes.DONE: "nothing after the document",
 }
-"""What an error message says that should have come, by mode."""
+"""What an error message says that should have come, by mode; of literals, the scanner knows which one."""
+
+
+def _expected(mode: Mode) -> frozenset[str]:
+    """Return what a row accepts, white space aside, in the words of `ParserError.expected`."""
+    names: set[str] = set()
+    for char, cell in ROWS[mode].items():
+        if OPEN_STRING <= cell < SPACE:
+            names.add("value")
+        elif cell == OPEN_KEY:
+            names.add("key")
+        elif cell == CLOSE or cell < FAIL:
+            names.add("digit" if char.isdigit() else char)
+    return frozenset(names)
+
+
+IN_A_STRING: Final = frozenset(("character", '"'))
+NOTHING_EXPECTED: Final[frozenset[str]] = frozenset()
+EXPECTED: Final[dict[int, frozenset[str]]] = {
+    **{mode.value: _expected(mode) for mode in Mode},
+    modes.STRING: IN_A_STRING,
+    modes.KEY_TEXT: IN_A_STRING,
+    modes.DONE: frozenset(("end",)),
+}
+"""The same as data; of a number that may end, without what may come after it."""
 
 LITERALS: Final[dict[str, str]] = {"t": "true", "f": "false", "n": "null"}
 

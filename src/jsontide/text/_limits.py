@@ -16,6 +16,9 @@ It is the highest that compiled code compares without making an object of it, wh
 class Limits:
     """The most that a text may ask for; what exceeds it is an error with its own reason.
 
+    The defaults keep the nodes of one document within 600 MB: a node takes at most 600 bytes.
+    The characters of its strings come on top.
+
     >>> Limits(max_depth=3).max_depth
     3
     """
@@ -28,8 +31,8 @@ class Limits:
     """Characters between the quotes of one string or key, as written."""
     max_number: int = 4_300
     """Characters of one number; the default is what Python's own `int` accepts."""
-    max_nodes: int = 10_000_000
-    """Values in the document, containers included."""
+    max_nodes: int = 1_000_000
+    """Values that are kept of the document, containers included."""
 
     def __post_init__(self) -> None:
         for field in fields(self):

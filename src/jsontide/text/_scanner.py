@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Final
 from jsontide._errors import Reason
 from jsontide.text._build import COMPILED
 from jsontide.text._cursor import Cursor
-from jsontide.text._escapes import unescape
+from jsontide.text._escapes import expected_after, unescape
 from jsontide.text._grammar import (
     BEGIN_NUMBER,
     CELLS,
     CLOSE,
     EXPECTED,
+    EXPECTED_WORDS,
     FAIL,
     GRAMMAR,
     IDLE,
+    IN_A_STRING,
     LITERALS,
     NEWLINE,
     OPEN_ARRAY,
@@ -48,6 +50,7 @@ from jsontide.text._modes import (
     STRING,
     VALUE,
 )
+from jsontide.text._naming import name_character, name_text
 from jsontide.text._plain import match_plain, plain_end
 
 if TYPE_CHECKING:
@@ -57,6 +60,7 @@ _NUMBER_MAY_END: Final = (AFTER_ZERO, INTEGER, FRACTION, EXPONENT)
 _QUOTE: Final = 34
 _BACKSLASH: Final = 92
 _BYTE_ORDER_MARK: Final = "\ufeff"
+_MORE: Final = "more"
 
 
 class Scanner(Cursor):
@@ -115,7 +119,8 @@ class Scanner(Cursor):
                 begin += room
             else:
                 self.token_end = self.index - len(self.held)
-                self.fail(Reason.TEXT_TOO_LONG, f"at most {self.max_chars} characters of text", self.index)
+                wanted = f"at most {self.max_chars} characters of text"
+                self.fail(Reason.TEXT_TOO_LONG, wanted, _MORE, self.index)
         self.base = base
 
     def _read(self, chunk: str, i: i64, n: i64) -> None:
@@ -151,8 +156,8 @@ class Scanner(Cursor):
                 self.after = mode = self.close_container()
                 i += 1
             elif cell == NEWLINE:
-                self.newlines.append(self.base + i)
                 i += 1
+                self.line = (self.line[0] + 1, self.base + i)
             else:
                 self.mode = mode
                 i = self._fail_at(chunk, i, n)
@@ -162,7 +167,7 @@ class Scanner(Cursor):
     def _begin_value(self, chunk: str, i: i64, n: i64, cell: i64) -> i64:
         """Read the value that begins at `i`."""
         if self.node_count >= self.max_nodes:
-            self.fail(Reason.TOO_MANY_NODES, f"at most {self.max_nodes} values", self.base + i)
+            self.fail(Reason.TOO_MANY_NODES, f"at most {self.max_nodes} values", _MORE, self.base + i)
             return n
         if cell == OPEN_STRING:
             self.node_count += 1
@@ -184,7 +189,7 @@ class Scanner(Cursor):
 
     def _open_container(self, i: i64, n: i64, is_object: bool) -> i64:
         if self.depth >= self.max_depth:
-            self.fail(Reason.TOO_DEEP, f"at most {self.max_depth} open containers", self.base + i)
+            self.fail(Reason.TOO_DEEP, f"at most {self.max_depth} open containers", _MORE, self.base + i)
             return n
         self.depth += 1
         self.node_count += 1
@@ -237,7 +242,7 @@ class Scanner(Cursor):
             self.mode = COLON
             return quote + 1
         self.mode = MEMBER  # what is wrong is the member, and its path says so
-        self.fail(refusal, "a key that the object does not have yet", self.base + quote)
+        self.fail(refusal, "a key that the object does not have yet", name_text(text), self.base + quote)
         return n
 
     def _read_special(self, chunk: str, i: i64, end: i64, limit: i64, n: i64) -> i64:
@@ -249,7 +254,10 @@ class Scanner(Cursor):
             return self._fail_long_string(limit, n)
         code: i64 = ord(chunk[end])
         if code != _BACKSLASH:
-            return self._fail_string(Reason.CONTROL_CHARACTER, f"U+{code:04X} to be escaped", end, n)
+            self.token_end = self.base + end
+            found = name_character(chunk[end])
+            self.fail(Reason.CONTROL_CHARACTER, "control characters to be escaped", found, self.token_end, IN_A_STRING)
+            return n
         return self._read_escape(chunk, end, limit, n)
 
     def _read_escape(self, chunk: str, at: i64, limit: i64, n: i64) -> i64:
@@ -260,7 +268,9 @@ class Scanner(Cursor):
         if end > limit:
             self._fail_long_string(limit, n)
         elif not text:
-            self._fail_string(Reason.BAD_ESCAPE, "an escape that JSON has", end, n)
+            expected = expected_after(chunk[at:end])
+            wanted = "a hex digit" if end > at + 1 else 'one of "\\/bfnrtu after a backslash'
+            self.fail(Reason.BAD_ESCAPE, wanted, name_character(chunk[end]), self.base + end, expected)
         else:
             self._keep(text)
             return end
@@ -269,11 +279,8 @@ class Scanner(Cursor):
 
     def _fail_long_string(self, limit: i64, n: i64) -> i64:
         wanted = f"the end of a string after {self.max_string} characters"
-        return self._fail_string(Reason.STRING_TOO_LONG, wanted, limit, n)
-
-    def _fail_string(self, reason: Reason, wanted: str, i: i64, n: i64) -> i64:
-        self.token_end = self.base + i
-        self.fail(reason, wanted, self.base + i)
+        self.token_end = self.base + limit
+        self.fail(Reason.STRING_TOO_LONG, wanted, _MORE, self.token_end)
         return n
 
     def _read_number(self, chunk: str, i: i64, n: i64) -> i64:
@@ -303,7 +310,7 @@ class Scanner(Cursor):
             if limit > begin:
                 self.pieces.append(chunk[begin:limit])
             wanted = f"the end of a number after {self.max_number} characters"
-            self.fail(Reason.NUMBER_TOO_LONG, wanted, self.base + limit)
+            self.fail(Reason.NUMBER_TOO_LONG, wanted, _MORE, self.base + limit)
             return n
         if i == n or cell == FAIL:
             if i > begin:
@@ -317,7 +324,7 @@ class Scanner(Cursor):
         refusal = self.number(lexeme, self.mode <= INTEGER)
         if refusal is not None:
             self.pieces = [lexeme]
-            self.fail(refusal, "a number in the range of Decimal", at)
+            self.fail(refusal, "a number in the range of Decimal", name_text(lexeme), at)
             return False
         if is_shown:
             self.changed_step = self.step
@@ -338,7 +345,8 @@ class Scanner(Cursor):
             return n
         wrong = next(k for k, letter in enumerate(part) if letter != word[k])
         self.held = part[:wrong]
-        self.fail(Reason.UNEXPECTED_CHARACTER, f"'{word}'", self.base + i + wrong)
+        found = name_character(part[wrong])
+        self.fail(Reason.UNEXPECTED_CHARACTER, f"'{word}'", found, self.base + i + wrong, frozenset((word,)))
         return n
 
     def _keep(self, text: str) -> None:
@@ -362,31 +370,29 @@ class Scanner(Cursor):
         if number_may_end and self.after == DONE:
             self._end_number("", self.index)
         elif self.mode != DONE:
-            wanted = EXPECTED[self.after if number_may_end else self.mode]
-            self.fail(Reason.UNEXPECTED_END, f"{wanted} before the end of the text", self.index)
+            self.fail_at_end(number_may_end)
 
     def _fail_at(self, chunk: str, i: i64, n: i64) -> i64:
         """Say why the character at `i` cannot be right."""
         at: i64 = self.base + i
-        wanted = EXPECTED[self.mode]
+        reason = Reason.UNEXPECTED_CHARACTER
+        expected = EXPECTED[self.mode]
         if self.mode == DONE:
             if self.begin_document(at):
                 self.mode = VALUE
                 return i
-            self._end_at_trailing_text(wanted, at)
+            if self.ignore_trailing:
+                self.trailing_index = self.index = at
+                self.is_over = True
+                return n
+            reason = Reason.TRAILING_TEXT
+        elif self.mode == AFTER_ZERO:
+            expected |= EXPECTED[self.after]
         elif at == 0 and chunk[i] == _BYTE_ORDER_MARK:
-            self.fail(Reason.BYTE_ORDER_MARK, f"{wanted}, not a byte order mark", at)
-        else:
-            self.fail(Reason.UNEXPECTED_CHARACTER, wanted, at)
+            reason = Reason.BYTE_ORDER_MARK
+        self.fail(reason, EXPECTED_WORDS[self.mode], name_character(chunk[i]), at, expected)
         return n
 
     def begin_document(self, at: i64) -> bool:
         """Tell whether another document may begin, at this index."""
         return False
-
-    def _end_at_trailing_text(self, wanted: str, at: i64) -> None:
-        if self.ignore_trailing:
-            self.trailing_index = self.index = at
-            self.is_over = True
-        else:
-            self.fail(Reason.TRAILING_TEXT, wanted, at)

@@ -27,6 +27,11 @@ class ByteSource:
         self.offset: i64 = offset  # bytes decoded so far
         self.pending: bytes = pending  # the beginning of a sequence that is not complete yet
 
+    @property
+    def found(self) -> str:
+        """The first byte that is not decoded, as a message names it."""
+        return f"0x{self.pending[0]:02x}"
+
     def __reduce__(self) -> tuple[Callable[..., ByteSource], tuple[object, ...]]:
         return ByteSource, (self.offset, self.pending)
 

@@ -64,8 +64,8 @@ class Container:
         """Return a view of the complete values."""
         raise NotImplementedError
 
-    def update_view(self, view: View, has_child: bool) -> None:
-        """Bring a view up to the complete values of now; `has_child` tells that its last value was open."""
+    def update_view(self, view: View, shown: i64) -> None:
+        """Bring a view up to the complete values of now; it has the first `shown` of them, and perhaps an open one."""
         raise NotImplementedError
 
     def show_child(self, view: View, key: str | None, child: object) -> None:
@@ -116,10 +116,9 @@ class ArrayContainer(Container):
     def new_view(self) -> View:
         return self.items.copy()
 
-    def update_view(self, view: View, has_child: bool) -> None:
+    def update_view(self, view: View, shown: i64) -> None:
         items: list[object] = view
-        shown: i64 = len(items) - 1 if has_child else len(items)
-        if self.count == shown + 1 and not has_child:
+        if self.count == shown + 1 and len(items) == shown:
             items.append(self.items[shown])
         elif self.count > shown:
             items[shown:] = self.items[shown:]
@@ -157,7 +156,7 @@ class ObjectContainer(Container):
     def __init__(self, node_id: i64, parent: Container | None, key: str | None) -> None:
         super().__init__(node_id, parent, key, modes.AFTER_MEMBER)
         self.members: dict[str, object] = {}
-        self.keys: list[str] = []  # of its complete members, while it is open and none is repeated
+        self.keys: list[str] = []  # of its complete members, repeated ones included, while it is open
         self.replaced: list[Replaced] | None = None
 
     def add(self, key: str | None, value: object) -> None:
@@ -200,9 +199,7 @@ class ObjectContainer(Container):
         fork = ObjectContainer(self.node_id, parent, self.key)
         fork.members = self._first(count)
         fork.keys = list(fork.members)
-        fork.count = count
-        if self.replaced is not None:
-            fork.replaced = [old for old in self.replaced if old.place < count]
+        fork.count = len(fork.members)  # nobody sees an earlier moment of it, so that what was replaced is forgotten
         return fork
 
     def _first(self, count: i64) -> dict[str, object]:
@@ -221,10 +218,9 @@ class ObjectContainer(Container):
     def new_view(self) -> View:
         return self.members.copy()
 
-    def update_view(self, view: View, has_child: bool) -> None:
+    def update_view(self, view: View, shown: i64) -> None:
         members: dict[str, object] = view
-        shown: i64 = len(members) - 1 if has_child else len(members)
-        if shown <= 0 or self.replaced is not None:
+        if shown == 0:
             members.clear()
             members.update(self.members)
         else:

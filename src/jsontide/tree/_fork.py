@@ -10,7 +10,6 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from jsontide._values import MISSING
-from jsontide.text import _modes as modes
 from jsontide.tree._resolve import has_open_scalar, open_containers, open_values
 from jsontide.tree._show import Showing
 from jsontide.tree._tape import Tape
@@ -30,7 +29,7 @@ def fork(state: ParserState) -> Tape:
     tape.held = state._held
     tape.token_start = state._token_start
     tape.pieces = state._pieces[: state._piece_count]
-    tape.newlines = old.newlines[: old.position(state._index)[0] - 1]
+    tape.go_on_in_line(state._line, old.lines.until(state._line[1]))
     tape.known_keys = old.known_keys
     tape.member_key = state._member_key
     tape.is_duplicate = state._is_duplicate
@@ -54,7 +53,7 @@ def _copy_log(state: ParserState, tape: Tape) -> None:
 def _copy_open_containers(state: ParserState, tape: Tape) -> None:
     """Copy the chain of open containers, and take what the state shows of them for the newest showing."""
     value = state.value
-    views: list[object] = [[] if value is MISSING else [value], *open_values(state)]
+    views: list[object] = [[] if value is MISSING else [value], *open_values(state, state._top)]
     containers = [state._tape.document, *open_containers(state)]
     copies: list[Container] = []
     parent: Container | None = None
@@ -70,4 +69,4 @@ def _copy_open_containers(state: ParserState, tape: Tape) -> None:
     tape.after = tape.top.after
     tape.hidden_levels = state._is_duplicate + sum(copy.is_duplicate for copy in copies)
     tape.newest = Showing(copies, views)
-    tape.newest.has_child = state._mode == modes.STRING and not state._is_duplicate
+    tape.newest.shown_count = tape.top.count

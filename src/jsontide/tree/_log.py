@@ -1,6 +1,6 @@
 """A state in, the log of its nodes out: for stages that fold nodes in the order in which they open.
 
-Asking for a node costs as much as its container is wide; the log costs nothing, and what came since is its end.
+Asking for a node makes an object; the log costs nothing, and what came since is its end.
 It is shared with all states of the stream: only the first `length` entries are this state's, and nothing is to be
 written.
 """
@@ -96,8 +96,9 @@ def check_floats(state: ParserState) -> None:
 
 
 def position_of(state: ParserState, index: int) -> tuple[int, int]:
-    """Return line and column of a place that was read."""
-    return state._tape.position(index)
+    """Return line and column of a place where a node begins."""
+    line, start = state._line
+    return (line, index - start + 1) if index >= start else state._tape.lines.position(index)
 
 
 def goes_on_from(state: ParserState, before: ParserState) -> bool:
@@ -110,11 +111,10 @@ def goes_on_from(state: ParserState, before: ParserState) -> bool:
         return before._step <= state._step
     mine, theirs = log_of(state), log_of(before)
     length = theirs.length
-    lines = old.position(before._index)[0] - 1
     return (
         length <= mine.length
         and tape.options == old.options
-        and tape.newlines[:lines] == old.newlines[:lines]
+        and tape.lines.is_same_until(old.lines, theirs.starts[length - 1] if length else 0)
         and mine.starts[:length] == theirs.starts[:length]
         and mine.keys[:length] == theirs.keys[:length]
         and all(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jsontide.tree._containers import Container, ObjectContainer
-from jsontide.tree._nodes import child_ids, key_of, node_of
+from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
+from jsontide.tree._nodes import node_of
+from jsontide.tree._resolve import logged_count
 from jsontide.tree._state import check_state
 
 if TYPE_CHECKING:
@@ -22,13 +23,7 @@ def node_at(state: ParserState, path: Path) -> Node | None:
     >>> node_at(state, ("days", 0, "title")).buffer
     'Arr'
     """
-    check_state(state)
-    _check_path(path)
-    node_id = 0 if state.next_id else None
-    for segment in path:
-        if node_id is None:
-            return None
-        node_id = _child(state, node_id, segment)
+    node_id = _find(state, path)
     return None if node_id is None else node_of(state, node_id)
 
 
@@ -40,25 +35,53 @@ def is_open(state: ParserState, path: Path) -> bool:
     >>> is_open(state, ("title",)), is_open(state, ("days",))
     (False, True)
     """
-    node = node_at(state, path)
-    return node is not None and not node.closed
+    node_id = _find(state, path)
+    if node_id is None:
+        return False
+    if node_id == logged_count(state):
+        return True
+    entry = state._tape.entries[node_id]
+    return isinstance(entry, Container) and not 0 < entry.closed_at <= state._step
 
 
-def _child(state: ParserState, node_id: int, segment: Segment) -> int | None:
-    """Return the id of the value at a key or index of a container; of a repeated key, the one that counts."""
-    tape = state._tape
-    container = tape.entries[node_id] if node_id < len(tape.entries) else None
-    if not isinstance(container, Container):
+def _find(state: ParserState, path: Path) -> int | None:
+    """Return the id of the value at a path; of a repeated key, the one that counts."""
+    check_state(state)
+    _check_path(path)
+    node_id = 0 if state.next_id else None
+    for segment in path:
+        if node_id is None or node_id == logged_count(state):
+            return None
+        container = state._tape.entries[node_id]
+        if isinstance(container, ObjectContainer):
+            node_id = _member(state, container, segment)
+        elif isinstance(container, ArrayContainer):
+            node_id = _item(state, container, segment)
+        else:
+            return None
+    return node_id
+
+
+def _member(state: ParserState, container: ObjectContainer, key: Segment) -> int | None:
+    if not isinstance(key, str):
         return None
-    ids = child_ids(state, container)
-    if isinstance(container, ObjectContainer):
-        matches = (child for child in ids if key_of(state, child) == segment)
-        if tape.keep_first:
-            return next(matches, None)
-        return max(matches, default=None)
-    if isinstance(segment, int) and not isinstance(segment, bool) and 0 <= segment < len(ids):
-        return ids[segment]
-    return None
+    tape = state._tape
+    end = logged_count(state)
+    node_id = tape.node_index.members(container, tape).find(key, end, first=tape.keep_first)
+    is_open = container is state._top and end < state._node_count and key == state._member_key
+    return end if is_open and (node_id is None or not tape.keep_first) else node_id
+
+
+def _item(state: ParserState, container: ArrayContainer, index: Segment) -> int | None:
+    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
+        return None
+    tape = state._tape
+    end = logged_count(state)
+    ids = tape.node_index.children(container, tape)
+    if index < len(ids) and ids[index] < end:
+        return ids[index]
+    is_open = container is state._top and end < state._node_count and index == state._count
+    return end if is_open else None
 
 
 def _check_path(path: Path) -> None:

@@ -15,18 +15,19 @@ from jsontide.tree._containers import Container, ObjectContainer
 from jsontide.tree._node_kinds import (
     ArrayNode,
     BooleanNode,
+    Children,
     Node,
     NullNode,
     NumberNode,
     ObjectNode,
     StringNode,
+    container_node,
 )
-from jsontide.tree._resolve import has_open_scalar, open_text, open_values, value_at
+from jsontide.tree._resolve import has_open_scalar, logged_count, open_text, open_values, value_at
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from jsontide._values import JsonValue
     from jsontide.tree._state import ParserState
 
 
@@ -96,7 +97,7 @@ def _visible_text(state: ParserState) -> str:
     if state._top.depth == 0:
         return cast("str", state.value)
     segment = state._count if state._member_key is None else state._member_key
-    return cast("str", value_at(open_values(state)[-1], segment))
+    return cast("str", value_at(open_values(state, state._top)[-1], segment))
 
 
 def _closed_scalar(node_id: int, parent_id: int | None, value: object, lexeme: str | None) -> Node:
@@ -117,33 +118,19 @@ def _closed_scalar(node_id: int, parent_id: int | None, value: object, lexeme: s
 
 def _container_node(state: ParserState, container: Container, parent_id: int | None) -> Node:
     closed = 0 < container.closed_at <= state._step
-    value = container.value() if closed else open_values(state)[container.depth - 1]
-    children = tuple(child_ids(state, container))
+    value = container.value() if closed else open_values(state, container)[-1]
+    seen = _children(state, container)
+    fields = {"id": container.node_id, "parent_id": parent_id, "closed": closed, "resolved_value": value}
     if isinstance(container, ObjectContainer):
-        members = cast("dict[str, JsonValue]", value)
-        keys = tuple(key_of(state, child) for child in children)
-        return ObjectNode(container.node_id, parent_id, closed, members, keys, children)
-    items = cast("list[JsonValue]", value)
-    return ArrayNode(container.node_id, parent_id, closed, items, children)
+        return container_node(ObjectNode, seen, **fields, type="object")
+    return container_node(ArrayNode, seen, **fields, type="array")
 
 
-def child_ids(state: ParserState, container: Container) -> list[int]:
-    """Return the ids of a container's values that the state can see."""
+def _children(state: ParserState, container: Container) -> Children:
+    """Return the values of a container that the state can see."""
     tape = state._tape
-    tape.node_index.extend(tape.owners)
-    ids = tape.node_index.children.get(container.node_id, [])
-    logged = state._node_count - has_open_scalar(state)
-    ids = ids[: bisect_left(ids, logged)]
+    ids = tape.node_index.children(container, tape)
+    children = Children(ids, bisect_left(ids, logged_count(state)), tape.keys)
     if container is state._top and has_open_scalar(state):
-        ids.append(state._node_count - 1)
-    return ids
-
-
-def key_of(state: ParserState, node_id: int) -> str:
-    """Return the key of a member that the state can see."""
-    if has_open_scalar(state) and node_id == state._node_count - 1:
-        key = state._member_key
-    else:
-        key = state._tape.keys[node_id]
-    assert key is not None
-    return key
+        children.add_open(state._node_count - 1, state._member_key)
+    return children

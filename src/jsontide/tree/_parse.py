@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from jsontide._errors import Reason
 from jsontide._values import MISSING
 from jsontide.text import _modes as modes
+from jsontide.text._naming import END_OF_TEXT
 from jsontide.text._utf8 import as_text
 from jsontide.tree._fork import fork
 from jsontide.tree._state import ParserState, check_state
@@ -55,17 +56,17 @@ def _parse_other(state: ParserState, chunk: str | bytes | bytearray | memoryview
     if text:
         tape.scan(text)
     if not is_good and not tape.is_over:
-        _end_at_bytes(tape, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}")
+        _end_at_bytes(tape, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found)
     return ParserState(tape, source, state)
 
 
-def _end_at_bytes(tape: Tape, reason: Reason, wanted: str) -> None:
+def _end_at_bytes(tape: Tape, reason: Reason, wanted: str, found: str) -> None:
     """Stop at bytes that are no text: after the document they are ignored if text would be."""
     if tape.ignore_trailing and tape.mode == modes.DONE:
         tape.trailing_index = tape.index
         tape.is_over = True
     else:
-        tape.fail(reason, wanted, tape.index)
+        tape.fail(reason, wanted, found, tape.index)
 
 
 def claim(state: ParserState) -> Tape:
@@ -85,7 +86,7 @@ def finalize(state: ParserState) -> ParserState:
     >>> state.value
     12
     >>> finalize(parse_chunk(create_parser_state(), "[12")).error.message
-    "expected ',' or ']' before the end of the text (line 1, column 4)"
+    "expected ',' or ']', found the end of the text (line 1, column 4)"
     """
     check_state(state)
     if state.is_over:
@@ -96,8 +97,8 @@ def finalize(state: ParserState) -> ParserState:
         return state
     tape = claim(state)
     if source is not None and pending:
-        wanted = f"the rest of the UTF-8 sequence at byte {source.offset} before the end of the text"
-        _end_at_bytes(tape, Reason.UNEXPECTED_END, wanted)
+        wanted = f"the rest of the UTF-8 sequence at byte {source.offset}"
+        _end_at_bytes(tape, Reason.UNEXPECTED_END, wanted, END_OF_TEXT)
     else:
         tape.finish()
     return ParserState(tape, source, state)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
-from jsontide.tree._resolve import has_open_scalar, open_text
+from jsontide.tree._lines import Lines
+from jsontide.tree._resolve import logged_count, open_text
 from jsontide.tree._tape import Tape
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class Dump(NamedTuple):
     is_duplicate: bool
     error: ParserError | None
     trailing_index: int
-    newlines: array[int]
+    line: tuple[int, int]
+    lines: tuple[array[int], array[int], array[int]]
     node_count: int
     stack: tuple[int, ...]
     owners: list[int]  # by node: the id of the container around it, -1 for the document
@@ -50,8 +52,9 @@ class Dump(NamedTuple):
 def dump(state: ParserState) -> Dump:
     """Return all that a state can see."""
     tape = state._tape
-    logged = state._node_count - has_open_scalar(state)
+    logged = logged_count(state)
     entries = tape.entries[:logged]
+    lines = tape.lines.until(state._line[1])
     return Dump(
         options=tape.options,
         source=state._source,
@@ -65,7 +68,8 @@ def dump(state: ParserState) -> Dump:
         is_duplicate=state._is_duplicate,
         error=state.error,
         trailing_index=state._tape.trailing_index if state.is_over else -1,
-        newlines=tape.newlines[: tape.position(state._index)[0] - 1],
+        line=state._line,
+        lines=(lines.starts, lines.gaps, lines.gap_numbers),
         node_count=state._node_count,
         stack=state.stack,
         owners=[owner.node_id for owner in tape.owners[:logged]],
@@ -90,7 +94,6 @@ def load(dump: Dump) -> Tape:
     tape.error = dump.error
     tape.trailing_index = dump.trailing_index
     tape.is_over = tape.error is not None or tape.trailing_index >= 0
-    tape.newlines = dump.newlines
     tape.node_count = dump.node_count
     tape.lexemes = dump.lexemes
     open_ids = frozenset(dump.stack)
@@ -101,6 +104,7 @@ def load(dump: Dump) -> Tape:
     else:
         tape.top = tape.document
     tape.starts = dump.starts
+    tape.go_on_in_line(dump.line, Lines(*dump.lines))
     tape.token_start = dump.token_start
     tape.member_key = dump.member_key
     tape.is_duplicate = dump.is_duplicate

@@ -24,6 +24,11 @@ def has_open_scalar(state: ParserState) -> bool:
     return state._mode < modes.VALUE and state._mode != modes.KEY_TEXT
 
 
+def logged_count(state: ParserState) -> int:
+    """Return how many nodes of the log the state can see: all of its own but an open scalar."""
+    return state._node_count - has_open_scalar(state)
+
+
 def open_text(state: ParserState) -> str:
     """Return what is certain of the open string or number."""
     return "".join(state._pieces[: state._piece_count])
@@ -64,8 +69,8 @@ def resolve_past(state: ParserState, wanted: Container | None) -> object:
     return document[0] if document else MISSING
 
 
-def open_values(state: ParserState) -> list[object]:
-    """Return the values of the open containers, outermost first: the very objects that the root's value holds."""
+def open_values(state: ParserState, last: Container) -> list[object]:
+    """Return the values of the open containers, down to one: the very objects that the root's value holds."""
     value: object = state.value
     values: list[object] = []
     for container in open_containers(state):
@@ -74,6 +79,8 @@ def open_values(state: ParserState) -> list[object]:
         elif container.depth > 1:
             value = value_at(value, container.place if container.key is None else container.key)
         values.append(value)
+        if container is last:
+            break
     return values
 
 

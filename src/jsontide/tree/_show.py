@@ -6,7 +6,8 @@ place whenever nobody else can see it any more: what no one holds may change, as
 Reference counts tell: a view is ours alone if only its showing and the view around it refer to it.
 What a program still holds, the value itself or anything in it, is never touched: another showing is used, or a new one.
 
-Two showings take turns, because most programs still hold the last value while they ask for the next one.
+Three showings take turns, because most programs still hold the last value while they ask for the next one, and some
+the one before it too.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ _LONG: Final = 1_000  # characters of a string that is cheaper to extend in plac
 class Showing:
     """A chain of views; the first shows the document, whose only value is the root, and is never handed out."""
 
-    __slots__ = ("containers", "document", "has_child", "piece_count", "text", "text_id", "text_place", "views")
+    __slots__ = ("containers", "document", "piece_count", "shown_count", "text", "text_id", "text_place", "views")
 
     def __init__(self, containers: list[Container], views: list[View]) -> None:
         self.containers: list[Container] = containers
         self.views: list[View] = views
         self.document: list[object] = views[0]
-        self.has_child: bool = False  # the last view ends in an open value
-        self.text: str = ""  # that value, if it is a string
+        self.shown_count: i64 = 0  # complete values in the last view
+        self.text: str = ""  # the open value in it, if that is a string
         self.text_id: i64 = 0  # the number of nodes up to that string, 0 if it is none
         self.text_place: object = 0  # its key or index in the last view
         self.piece_count: i64 = 0  # how many of its pieces are shown
@@ -62,23 +63,22 @@ class Showing:
         views = self.views
         if len(views) > 1 and have_more(views, OUR_VIEW):
             return False
-        container.update_view(views[depth], self.has_child)
+        container.update_view(views[depth], self.shown_count)
         if opened is not None:
             while opened:
                 self._open(opened.pop())
+        self.shown_count = tape.top.count
         if tape.mode == STRING and not tape.is_duplicate:
-            self.has_child = True
             self._show_text(tape)
         else:
-            self.has_child = False
             self.text_id = 0
         return True
 
     def _forget_closed(self, known: i64) -> None:
         """Go back to the first views; the last of them still shows what has closed, as it was."""
+        self.shown_count = self.containers[known].place
         del self.containers[known:]
         del self.views[known:]
-        self.has_child = True
 
     def _open(self, container: Container) -> None:
         """Go on with the view of a container inside the last one."""
@@ -89,11 +89,16 @@ class Showing:
         self.views.append(view)
 
     def _show_text(self, tape: Tape) -> None:
-        """Show the open string."""
+        """Show the open string, from what the newest showing has joined of it."""
         top = tape.top
         key = tape.member_key
         pieces = tape.pieces
-        self.text = text = "".join(pieces)
+        newest = tape.newest
+        if newest.text_id == tape.node_count:
+            text = newest.text + "".join(pieces[newest.piece_count :])
+        else:
+            text = "".join(pieces)
+        self.text = text
         self.text_id = tape.node_count
         self.text_place = top.count if key is None else key
         self.piece_count = len(pieces)

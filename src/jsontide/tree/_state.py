@@ -44,6 +44,7 @@ class ParserState:
         "_held",
         "_index",
         "_is_duplicate",
+        "_line",
         "_member_key",
         "_mode",
         "_node_count",
@@ -73,6 +74,7 @@ class ParserState:
         self._mode: i64 = tape.mode
         self._index: i64 = tape.index
         self._held: str = tape.held
+        self._line: tuple[i64, i64] = tape.line
         self._token_start: i64 = tape.token_start
         pieces = tape.pieces
         self._pieces: list[str] = pieces
@@ -166,12 +168,12 @@ class ParserState:
     @property
     def line(self) -> int:
         """The line that the next character will be in, counted from 1."""
-        return self._tape.position(self._index)[0]
+        return self._line[0]
 
     @property
     def column(self) -> int:
         """The column that the next character will be in, counted from 1."""
-        return self._tape.position(self._index)[1]
+        return self._index - self._line[1] + 1
 
     def __repr__(self) -> str:
         return f"<ParserState {self.mode.name} at index {self._index}, {self._node_count} nodes>"

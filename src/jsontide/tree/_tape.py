@@ -18,6 +18,7 @@ from jsontide.text._grammar import AT_A_VALUE
 from jsontide.text._numbers import is_usual_float, is_usual_int, number_of
 from jsontide.text._scanner import Scanner
 from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
+from jsontide.tree._lines import Lines, no_lines
 from jsontide.tree._node_index import NodeIndex
 from jsontide.tree._show import Showing, begin_showing
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from jsontide._path import Path, Segment
     from jsontide.tree._options import Options
 
+_SPARES: Final = 2  # so many values can be held while the next one is made without copying
 _LITERAL_VALUES: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 
 
@@ -42,15 +44,17 @@ class Tape(Scanner):
         "keys",
         "known_keys",
         "lexemes",
+        "lines",
         "member_key",
         "newest",
         "node_index",
+        "noted_start",
         "options",
         "owners",
         "refuse_duplicates",
         "settled_step",
         "shown_step",
-        "spare",
+        "spares",
         "starts",
         "top",
     )
@@ -74,10 +78,12 @@ class Tape(Scanner):
         self.starts: list[int] = []  # of a string, after its quote
         self.lexemes: dict[int, str] = {}  # of those numbers that Python would write otherwise
         self.node_index: NodeIndex = NodeIndex()
+        self.lines: Lines = no_lines()
+        self.noted_start: i64 = 0  # where the last line of `lines` begins
 
         self.settled_step: i64 = 0  # the last step that was not broken off
         self.newest: Showing = begin_showing(self.document)
-        self.spare: Showing | None = None
+        self.spares: list[Showing] = []  # those that were the newest before, the oldest first
         self.shown_step: i64 = (
             0  # the step that the newest showing shows, -1 while it changes or if that was broken off
         )
@@ -149,6 +155,8 @@ class Tape(Scanner):
         self.keys.append(key)
         self.entries.append(value)
         self.starts.append(self.token_start)
+        if self.line[1] != self.noted_start:
+            self._note_line()
         if self.is_duplicate:
             self.is_duplicate = False
             self.hidden_levels -= 1
@@ -161,6 +169,20 @@ class Tape(Scanner):
         self.keys.append(self.member_key)
         self.entries.append(entry)
         self.starts.append(self.token_start)
+        if self.line[1] != self.noted_start:
+            self._note_line()
+
+    def go_on_in_line(self, line: tuple[i64, i64], lines: Lines) -> None:
+        """Stand in a line, after those in which values begin."""
+        self.line = line
+        self.lines = lines
+        self.noted_start = lines.starts[-1] if lines.starts else 0
+
+    def _note_line(self) -> None:
+        """Remember the line, because a value begins in it."""
+        number, start = self.line
+        self.noted_start = start
+        self.lines.note(number, start)
 
     def place(self, key: str | None, value: object) -> None:
         """Put a complete value where it belongs."""
@@ -176,7 +198,7 @@ class Tape(Scanner):
         if self.changed_step > shown:
             if shown < 0:
                 self.newest = begin_showing(self.document)
-                self.spare = None
+                self.spares = []
             self.shown_step = -1
             if not self.newest.update(self):
                 self._show_by_another()
@@ -185,12 +207,19 @@ class Tape(Scanner):
         return document[0] if document else MISSING
 
     def _show_by_another(self) -> None:
-        """Show what is there now by the spare showing, or by a new one if somebody holds that too."""
-        other = self.spare
-        if other is None or not other.update(self):
+        """Show what is there now by a spare showing, or by a new one if somebody holds them all."""
+        spares = self.spares
+        other: Showing | None = None
+        for at in range(len(spares)):
+            if spares[at].update(self):
+                other = spares.pop(at)
+                break
+        if other is None:
             other = begin_showing(self.document)
             other.update(self)
-        self.spare = self.newest
+            if len(spares) == _SPARES:
+                spares.pop(0)
+        spares.append(self.newest)
         self.newest = other
 
     def path(self) -> Path:
