@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from jsontide.schema._keywords import Schema
+    from jsontide.schema._memory import Memory
 
 CoreSchema = dict[str, Any]
 
@@ -72,7 +73,7 @@ class TypeValidator(Generic[Model]):
     def __init__(self, adapter: TypeAdapter[Model]) -> None:
         self._adapter = adapter
 
-    def validated(self, value: JsonValue, *, has_decimals: bool) -> Validated[Model]:
+    def validated(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validated[Model]:  # noqa: ARG002
         try:
             text = _written(value) if has_decimals else _as_text(value)
         except RecursionError:
@@ -98,7 +99,7 @@ class FieldCheck:
             schema = {"type": "definitions", "schema": schema, "definitions": self.definitions}
         return SchemaValidator(schema, self.config)
 
-    def problems(self, value: JsonValue) -> tuple[Problem, ...]:
+    def problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:  # noqa: ARG002
         try:
             self.validator.validate_json(_part_as_text(value))
         except ValidationError as error:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from jsontide._values import MISSING
 from jsontide.schema._ladder import Failure, Ladder
+from jsontide.schema._memory import Memory
 from jsontide.schema._mismatch import MismatchReason
 from jsontide.schema._readings import Group, Level, Reading
 from jsontide.schema._shapes import ArrayForm, EnumForm, Form, ObjectForm, is_same_json
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 class Trace:
     """Where the fold stands."""
 
-    __slots__ = ("is_settled", "keeps_first", "ladder", "length", "newest", "picture", "spare", "step")
+    __slots__ = ("is_settled", "keeps_first", "ladder", "length", "memory", "newest", "picture", "spare", "step")
 
     def __init__(self, shape: Shape, state: ParserState) -> None:
         self.ladder = Ladder(shape, state)
@@ -53,6 +54,7 @@ class Trace:
         self.picture = Picture([self.ladder.document], [0], None)
         self.is_settled = False  # nothing new can be told before something opens or closes
         self.keeps_first = keeps_first(state)
+        self.memory = Memory()
 
     def follow(self, state: ParserState) -> None:
         """Fold what came since."""
@@ -195,7 +197,7 @@ class Trace:
             if shape is None:
                 refusal = _no_room(reading)
             else:
-                shown, refusal = judge(shape, value)
+                shown, refusal = judge(shape, value, self.memory)
                 if refusal is None:
                     if reading.waits:
                         self.ladder.upset()
@@ -283,7 +285,9 @@ class Trace:
         if form.check is not None:
             found += [
                 (problem.path, Refusal(0, problem.reason, problem.expected, _container_name(value)))
-                for problem in form.check.problems(value)
+                for problem in form.check.problems(value, self.memory)
+                # What is wrong further inside was told there, unless it was to be told here.
+                if not (problem.path and reading.failed) or form.is_changed_before
             ]
         return [Failure(0, reading, self.ladder.mismatch(path, refusal, level.start)) for path, refusal in found]
 

@@ -18,6 +18,7 @@ from jsontide.schema._shapes import EnumForm, Form, Kind, ScalarForm, Shape, is_
 
 if TYPE_CHECKING:
     from jsontide._values import JsonValue
+    from jsontide.schema._memory import Memory
     from jsontide.tree._log import OpenScalar
 
 _AT_THE_END: Final = 1 << 62
@@ -39,7 +40,7 @@ class Refusal:
         self.was_shown = was_shown  # it was a growing string, and what was shown stays
 
 
-def judge(shape: Shape, value: JsonValue) -> tuple[JsonValue, Refusal | None]:
+def judge(shape: Shape, value: JsonValue, memory: Memory) -> tuple[JsonValue, Refusal | None]:
     """Return what to show of a closed scalar, and why it is not to be shown."""
     if type(value) in shape.free:
         return value, None
@@ -47,7 +48,7 @@ def judge(shape: Shape, value: JsonValue) -> tuple[JsonValue, Refusal | None]:
     problem = ""
     for form in shape.by_kind[kind]:
         if _is_member(form, value):
-            problems = () if form.check is None else form.check.problems(value)
+            problems = () if form.check is None else form.check.problems(value, memory)
             if not problems:
                 return _shown(form, value), None
             problem = problems[0].expected
