@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Policies: TypeAlias = "Mapping[str, Stream | Done | Gate]"
 
 _KEPT: Final = 256
+_MOST_VALUES: Final = 100_000
 _BESIDE: Final = ("default", "title", "description", "x-stream")
 _WHOLE: Final = ("$defs", "definitions", "$id", "$schema")
 _DATA: Final = ("enum", "const", "default", "examples", "example")
@@ -61,11 +62,25 @@ def _read_json_schema(source: AnySchema) -> tuple[Shape, Validator[Any]]:
 
 
 def _as_text(source: AnySchema) -> str:
+    _check_size(source)
     try:
         return json.dumps(source)
     except (TypeError, ValueError) as error:
         problem = f"a JSON Schema must be JSON: {error}"
         raise UnsupportedSchemaError(problem) from error
+
+
+def _check_size(source: AnySchema) -> None:
+    """Refuse a schema that would be too long as text: a few objects that share others can say very much."""
+    count = 0
+    todo: list[Any] = [source]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict | list):
+            count += len(part)
+            if count > _MOST_VALUES:
+                raise UnsupportedSchemaError(f"the schema has more than {_MOST_VALUES} values, or contains itself")
+            todo += part.values() if isinstance(part, dict) else part
 
 
 def _read_type(source: Any) -> tuple[Shape, Validator[Any]]:  # noqa: ANN401
