@@ -80,8 +80,8 @@ SCHEMAS: dict[str, tuple[Any, Callable[[int], str]]] = {
 def test_twice_the_document_is_at_most_twice_the_work(name: str) -> None:
     schema, text = SCHEMAS[name]
     closed(schema, text(1))  # the schema is read once
-    small, _ = opcodes(lambda: closed(schema, text(6)))
-    large, _ = opcodes(lambda: closed(schema, text(12)))
+    small, _ = opcodes(lambda: closed(schema, text(4)))
+    large, _ = opcodes(lambda: closed(schema, text(8)))
     assert large <= 2.2 * small
 
 
