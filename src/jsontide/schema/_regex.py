@@ -48,12 +48,9 @@ class Regex:
         self._power, self._choices = _cost(tree)
         if not _is_anchored(tree):
             self._power += 1
-        self._automaton = _automaton_of(tree) if self._power > 1 or self._choices > _STEPS_EACH else None
-
-    @property
-    def is_linear(self) -> bool:
+        self.is_linear = self._is_quick(_LONG)
         """Whether `re` can be asked about texts of any length."""
-        return self._is_quick(_LONG)
+        self._automaton = None if self.is_linear else _automaton_of(tree)
 
     @property
     def is_safe(self) -> bool:
@@ -62,7 +59,7 @@ class Regex:
 
     def search(self, text: str) -> bool:
         """Tell whether the pattern is found anywhere in a text."""
-        if self._is_quick(len(text)):
+        if self.is_linear or self._is_quick(len(text)):
             return self._quick.search(text) is not None
         if self._automaton is None or not self._automaton.is_quick(len(text)):
             raise TooComplexError(f"a string that is short enough to try the pattern {self.pattern!r}")
