@@ -20,6 +20,7 @@ _STEPS_EACH: Final = 1_000
 _FEW: Final = 12
 """A text of so many characters is short for every pattern."""
 _LONG: Final = 1 << 30
+_MANY: Final = 100
 _MOST_NODES: Final = 2_000
 _KEPT: Final = 1_000
 _ENDLESS: Final = 1_000_000
@@ -67,7 +68,7 @@ class Regex:
 
     def steps(self, length: int) -> int:
         """Return how often `re` may go back in a text, at most."""
-        power: int = 2**length if self._power >= _ENDLESS else length**self._power
+        power: int = 4 ** min(length, _MANY) if self._power >= _ENDLESS else length**self._power
         return self._choices * power
 
     def _is_quick(self, length: int) -> bool:

@@ -22,6 +22,7 @@ from jsontide.tree._log import check_floats, goes_on_from, has_decimals, is_stil
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from jsontide._path import Path
     from jsontide.schema._compile import Policies
     from jsontide.schema._validator import Problem
 
@@ -196,15 +197,29 @@ def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> 
 def _unreported(problems: tuple[Problem, ...], resolution: Resolution[Model]) -> list[SchemaMismatch]:
     """Return what the validator says of places that nothing was said of before."""
     told = {error.path for error in resolution.errors}
-    around = {path[:length] for path in told for length in range(len(path))}
+    around: set[Path] = set()
+    for path in told:
+        _add_prefixes(path, around)
+    below: dict[Path, bool] = {}  # whether something was told at a container, or around it
     found: list[SchemaMismatch] = []
     for problem in problems:
-        path = problem.path
-        if told and problem.of_branch:
+        path, parent = problem.path, problem.path[:-1]
+        if told and (problem.of_branch or path in told or path in around):
             continue
-        if path not in around and not any(path[:length] in told for length in range(len(path) + 1)):
+        if parent not in below:
+            below[parent] = any(parent[:length] in told for length in range(len(parent) + 1))
+        if not below[parent]:
             found.append(_placed(problem, resolution._state))
     return found
+
+
+def _add_prefixes(path: Path, prefixes: set[Path]) -> None:
+    """Add the paths of all containers around a place; those around a known one are known."""
+    for length in range(len(path) - 1, -1, -1):
+        prefix = path[:length]
+        if prefix in prefixes:
+            return
+        prefixes.add(prefix)
 
 
 def _brief(node: Node) -> str:
