@@ -97,8 +97,12 @@ def test_what_is_read_before_a_refusal_takes_little_memory() -> None:
 
 def test_a_schema_of_too_many_values_is_refused_before_it_is_written() -> None:
     assert taken(shared(8)) < 20 * MEGABYTES
+    with pytest.raises(UnsupportedSchemaError, match="more than 100000 values"):
+        from_json_ast(shared(8), create_parser_state())
+
+
+def test_a_schema_that_contains_itself_is_refused() -> None:
     circle: dict[str, Any] = {"type": "object"}
     circle["properties"] = {"next": circle}
-    for schema in (shared(8), circle):
-        with pytest.raises(UnsupportedSchemaError, match="more than 100000 values, or contains itself"):
-            from_json_ast(schema, create_parser_state())
+    with pytest.raises(UnsupportedSchemaError, match="Circular reference"):
+        from_json_ast(circle, create_parser_state())
