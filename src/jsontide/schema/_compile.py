@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Policies: TypeAlias = "Mapping[str, Stream | Done | Gate]"
 
 _KEPT: Final = 256
+_MOST_VALUES: Final = 100_000
+_DEEP: Final = 1_000
 _BESIDE: Final = ("default", "title", "description", "x-stream")
 _WHOLE: Final = ("$defs", "definitions", "$id", "$schema")
 _DATA: Final = ("enum", "const", "default", "examples", "example")
@@ -61,11 +63,29 @@ def _read_json_schema(source: AnySchema) -> tuple[Shape, Validator[Any]]:
 
 
 def _as_text(source: AnySchema) -> str:
+    _check_size(source)
     try:
         return json.dumps(source)
     except (TypeError, ValueError) as error:
         problem = f"a JSON Schema must be JSON: {error}"
         raise UnsupportedSchemaError(problem) from error
+
+
+def _check_size(source: AnySchema) -> None:
+    """Refuse a schema that would be too long as text: a few objects that share others can say very much.
+
+    What is too deep, or contains itself, is found when it is written.
+    """
+    count = 0
+    level: list[Any] = [source]
+    for _ in range(_DEEP):
+        containers = [part for part in level if isinstance(part, dict | list)]
+        count += sum(map(len, containers))
+        if count > _MOST_VALUES:
+            raise UnsupportedSchemaError(f"the schema has more than {_MOST_VALUES} values")
+        level = [each for part in containers for each in (part.values() if isinstance(part, dict) else part)]
+        if not level:
+            return
 
 
 def _read_type(source: Any) -> tuple[Shape, Validator[Any]]:  # noqa: ANN401

@@ -66,6 +66,8 @@ a function comes before its validator."""
 
 _LOOP: Final = "a $ref leads back to itself, with no value between"
 _MOST_SHAPES: Final = 10_000
+_EACH_FORM: Final = 10
+"""A form takes about the memory of so many keywords."""
 _SCALARS: Final[dict[str, tuple[Kind, str]]] = {
     "string": ("string", "a string"),
     "integer": ("number", "an integer"),
@@ -158,6 +160,7 @@ class _Compiler:
                 return
         is_enum = "enum" in flat or "const" in flat
         for form in self.enum(flat, where) if is_enum else self.simple(flat, where):
+            self.merger.spend(_EACH_FORM)
             form.is_changed_before = BEFORE in flat
             yield form
 
@@ -175,18 +178,24 @@ class _Compiler:
         parts += listed(schema, "allOf", where)
         if not parts:
             return schema
-        if False in parts:
-            return False
-        result = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
-        for part in {id(part): part for part in parts}.values():
-            if isinstance(part, bool):
+        inner: dict[int, Schema] = {}
+        for part in parts:
+            if part is True:
                 continue
             if id(part) in path:
                 fail(_LOOP, where)
-            inner = self.flat(part, where, (*path, id(part)))
-            if isinstance(inner, bool):
-                return inner
-            result = self.merger.merged(result, inner)
+            flat = part if isinstance(part, bool) else self.flat(part, where, (*path, id(part)))
+            if isinstance(flat, bool):
+                return flat
+            inner[id(flat)] = flat
+        result = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
+        if not result and len(inner) == 1:
+            return next(iter(inner.values()))
+        for each in inner.values():
+            result = self.merger.merged(result, each)
+        if ALSO in result:
+            # What cannot be said by one schema is asked of the one that was written, with all that is in it.
+            result[ALSO] = [schema]
         return result
 
     def union(self, flat: Schema, keyword: str, where: str, path: tuple[int, ...]) -> Iterator[Form]:

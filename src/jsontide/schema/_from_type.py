@@ -26,6 +26,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
 
 from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.schema._effort import FEW_STEPS, Effort
 from jsontide.schema._from_json_schema import ATTRIBUTES, BEFORE, CHECK, EXTRA
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
 from jsontide.schema._pydantic_errors import problems_of
@@ -37,9 +38,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from jsontide.schema._keywords import Schema
+    from jsontide.schema._memory import Memory
 
 CoreSchema = dict[str, Any]
 
+_MANY: Final = 5_000
 _SCALARS: Final = frozenset(
     (
         *("str", "int", "float", "bool", "bytes", "date", "time", "datetime", "timedelta", "decimal", "url"),
@@ -73,8 +76,13 @@ class TypeValidator(Generic[Model]):
 
     def __init__(self, adapter: TypeAdapter[Model]) -> None:
         self._adapter = adapter
+        schema: Any = adapter.core_schema
+        self._effort = Effort(schema, [])
 
-    def validated(self, value: JsonValue, *, has_decimals: bool) -> Validated[Model]:
+    def validated(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validated[Model]:  # noqa: ARG002
+        if self._effort.is_too_much(value):
+            expected = "a document that pydantic validates in fewer steps"
+            return Validated(MISSING, (Problem((), MismatchReason.TOO_COMPLEX, expected),))
         try:
             text = _written(value) if has_decimals else _as_text(value)
         except RecursionError:
@@ -82,6 +90,9 @@ class TypeValidator(Generic[Model]):
         try:
             return Validated(self._adapter.validate_json(text))
         except ValidationError as error:
+            if self._effort.multiplies and error.error_count() > _MANY:  # most of them say the same again
+                expected = "a document that fits one branch of each union"
+                return Validated(MISSING, (Problem((), MismatchReason.NO_BRANCH, expected),))
             return Validated(MISSING, problems_of(error, value))
 
 
@@ -100,7 +111,13 @@ class FieldCheck:
             schema = {"type": "definitions", "schema": schema, "definitions": self.definitions}
         return SchemaValidator(schema, self.config)
 
-    def problems(self, value: JsonValue) -> tuple[Problem, ...]:
+    @cached_property
+    def effort(self) -> Effort:
+        return Effort(self.schema, self.definitions, self.config)
+
+    def problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:  # noqa: ARG002
+        if self.effort.is_too_much(value, FEW_STEPS):  # the end will tell
+            return ()
         try:
             self.validator.validate_json(_part_as_text(value))
         except ValidationError as error:

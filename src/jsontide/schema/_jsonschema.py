@@ -1,8 +1,9 @@
 """JSON Schemas that programs pass in: what `jsonschema` says of closed values, and of whole ones.
 
 Without that package values are shown all the same; only the end needs it.
-Each node is checked when it closes, by those keywords that no shape speaks of; so a document that is too deep for the
-recursion of `jsonschema` has been checked all the same.
+Each node is checked when it closes, by those keywords that no shape speaks of, and what was found about the values in
+it is remembered; so a document that is too deep for the recursion of `jsonschema` has been checked all the same.
+What could not be checked like that is a mismatch.
 """
 
 from __future__ import annotations
@@ -11,16 +12,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._keywords import short
+from jsontide.schema._keywords import fail, short
 from jsontide.schema._merge import ALSO
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
+from jsontide.schema._regex import TooComplexError, regex_of
 from jsontide.schema._validator import Problem, Validated, has_package, need_package, path_in
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator as Tool
 
     from jsontide.schema._keywords import AnySchema, Schema
+    from jsontide.schema._memory import Memory
 
 _CHECKED: Final = frozenset(
     (
@@ -51,21 +56,32 @@ class JsonSchemaValidator:
 
     def __init__(self, root: AnySchema) -> None:
         self._root = root
+        self._is_apart = _has_names(root)
+        self._is_there = has_package("jsonschema")
         self._tool: Tool | None = None
 
-    def tool(self, schema: AnySchema | None = None) -> Tool:
-        """Return what validates by the schema, or by a part of it."""
-        if self._tool is None:
-            self._tool = _tool_for(self._root)
-        return self._tool if schema is None else self._tool.evolve(schema=schema)
-
-    def validated(self, value: JsonValue, *, has_decimals: bool) -> Validated[JsonValue]:  # noqa: ARG002
+    def validated(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validated[JsonValue]:  # noqa: ARG002
         need_package("jsonschema", "the end of a document with a JSON Schema")
         try:
-            problems = _problems(self.tool(), value)
+            problems = self.problems(value, memory)
         except RecursionError:
             return Validated(value, is_sure=False)
         return Validated(MISSING if problems else value, problems)
+
+    def problems(self, value: Any, memory: Memory, schema: Schema | None = None) -> tuple[Problem, ...]:  # noqa: ANN401
+        """Return what is wrong with a value by the schema, or by a part of it."""
+        from jsontide.schema._dialect import remembering  # noqa: PLC0415
+
+        if self._tool is None:
+            self._tool = _tool_for(self._root)
+        tool = self._tool if schema is None else self._tool.evolve(schema=schema)
+        try:
+            with remembering(memory, is_apart=self._is_apart):
+                return _problems(tool.iter_errors(value), value)
+        except TooComplexError as error:
+            return (Problem((), MismatchReason.TOO_COMPLEX, error.expected),)
+        except ValueError:  # a parser may be told to read more digits than Python writes, as `jsonschema` does
+            return (Problem((), MismatchReason.TOO_COMPLEX, "numbers of fewer digits"),)
 
     def checks(self, flat: Schema) -> tuple[LocalCheck | None, None]:
         """Return what to ask about closed values of a schema, if there is anything."""
@@ -73,7 +89,7 @@ class JsonSchemaValidator:
         also = [*flat.get(ALSO, ()), *([flat] if any(key in flat for key in _WHOLE) else [])]
         if also:
             local["allOf"] = also
-        return (LocalCheck(self, local) if local and has_package("jsonschema") else None), None
+        return (LocalCheck(self, local) if local and self._is_there else None), None
 
 
 @dataclass(slots=True)
@@ -83,15 +99,51 @@ class LocalCheck:
     validator: JsonSchemaValidator
     schema: Schema
 
-    def problems(self, value: JsonValue) -> tuple[Problem, ...]:
+    def problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
         try:
-            return _problems(self.validator.tool(self.schema), value)
+            return self.validator.problems(value, memory, self.schema)
         except RecursionError:
-            return ()
+            return (Problem((), MismatchReason.TOO_COMPLEX, "a value that is less deep"),)
 
     def converted(self, value: JsonValue) -> JsonValue | Missing:  # noqa: ARG002
         """Refuse: JSON Schema converts nothing."""
         return MISSING
+
+
+def _problems(errors: Iterable[ValidationError], value: JsonValue) -> tuple[Problem, ...]:
+    """Leave out what a `$ref` says that was followed before, where something else names the place."""
+    found = [(_problem(error, value), error.validator == "$ref") for error in errors]
+    named = {problem.path for problem, is_ref in found if not is_ref}
+    return tuple(problem for problem, is_ref in found if not is_ref or problem.path not in named)
+
+
+def _parts(root: AnySchema) -> Iterator[Schema]:
+    """Yield all objects in a schema, the outermost first."""
+    todo: list[Any] = [root]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            yield part
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
+
+
+def _has_names(root: AnySchema) -> bool:
+    """Tell whether parts of a schema have names of their own, from which a `$ref` in them would start."""
+    return any(isinstance(part.get(key), str) for part in _parts(root) if part is not root for key in ("$id", "id"))
+
+
+def _check_patterns(root: AnySchema) -> None:
+    """Refuse what `jsonschema` would try on keys by itself, as it does for one keyword, if that may take too long."""
+    parts = list(_parts(root))
+    if not any("unevaluatedProperties" in part for part in parts):
+        return
+    for part in parts:
+        patterns = part.get("patternProperties")
+        for pattern in patterns if isinstance(patterns, dict) else ():
+            if not regex_of(pattern).is_linear:
+                fail(f"the pattern {pattern!r} may take too long beside 'unevaluatedProperties'", "#")
 
 
 def _tool_for(root: AnySchema) -> Tool:
@@ -99,22 +151,24 @@ def _tool_for(root: AnySchema) -> Tool:
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415
     from jsonschema.validators import validator_for  # noqa: PLC0415
 
-    kind: Any = validator_for(root, default=Draft202012Validator)
+    from jsontide.schema._dialect import hardened  # noqa: PLC0415
+
+    dialect: Any = validator_for(root, default=Draft202012Validator)
     try:
-        kind.check_schema(root)
+        dialect.check_schema(root)
     except SchemaError as error:
         where = "/".join(["#", *map(str, error.absolute_path)])
         raise UnsupportedSchemaError(error.message, where) from error
-    tool: Tool = kind(root)
+    _check_patterns(root)
+    # With its name in it, `jsonschema` would go on with the dialect as it was.
+    nameless = root if isinstance(root, bool) else {key: root[key] for key in root if key != "$schema"}
+    tool: Tool = hardened(dialect)(nameless)
     return tool
-
-
-def _problems(tool: Tool, value: Any) -> tuple[Problem, ...]:  # noqa: ANN401
-    return tuple(_problem(error, value) for error in tool.iter_errors(value))
 
 
 def _problem(error: ValidationError, value: JsonValue) -> Problem:
     keyword = str(error.validator)
     path = path_in(value, tuple(error.absolute_path))
     reason = _REASONS.get(keyword, MismatchReason.INVALID)
-    return Problem(path, reason, f"a value that keeps to {keyword!r}: {short(error.validator_value)}")
+    expected = f"a value that keeps to {keyword!r}: {short(error.validator_value)}"
+    return Problem(path, reason, expected)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from jsontide.schema._mismatch import UnsupportedSchemaError
+from jsontide.schema._regex import Regex, regex_of
 from jsontide.schema._shapes import is_integral, kind_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from jsontide._values import JsonValue
 
 Schema: TypeAlias = dict[str, Any]
@@ -74,11 +78,14 @@ def types_of(schema: Schema, where: str) -> list[str]:
     return names
 
 
-def pattern_of(text: str, where: str) -> re.Pattern[str]:
+def pattern_of(text: str, where: str) -> Regex:
     try:
-        return re.compile(text)
+        regex = regex_of(text)
     except re.error as error:
         fail(f"the pattern {text!r} cannot be read: {error}", where)
+    if not regex.is_safe:
+        fail(f"the pattern {text!r} may take longer with each character of a key than anybody can wait", where)
+    return regex
 
 
 def is_of_type(value: JsonValue, name: str) -> bool:
@@ -97,5 +104,18 @@ def expected_members(members: list[Any]) -> str:
 
 def short(value: object) -> str:
     """Write a value for people, on one line and not too long."""
-    text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
+    text = ""
+    for piece in _pieces(value):
+        text += piece
+        if len(text) > _LONG:
+            return f"{text[: _LONG - 1]}…"
+    return text
+
+
+def _pieces(value: object) -> Iterable[str]:
+    """Write a value, no more of it than is asked for."""
+    if isinstance(value, str):
+        return (json.dumps(value[: _LONG + 1], ensure_ascii=False),)
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        return (str(Decimal(value)),)  # also where Python's `int` has too many digits for its own `str`
+    return json.JSONEncoder(ensure_ascii=False, default=repr).iterencode(value)

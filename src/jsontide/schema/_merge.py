@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from jsontide.schema._keywords import fail
 from jsontide.schema._shapes import is_same_json
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from jsontide.schema._keywords import AnySchema, Schema
 
 ALSO: Final = "x-jsontide-also"
+_MOST_WRITTEN: Final = 500_000
 
 _ANNOTATIONS: Final = frozenset(
     (
@@ -39,9 +41,11 @@ class Merger:
     """What the schemas were made of that were made here, by identity."""
     known: dict[frozenset[int], Schema] = field(default_factory=dict)
     """Those schemas by the identities of what they were made of."""
+    written: int = 0
 
     def merged(self, one: Schema, other: Schema) -> Schema:
         """Return a schema for what both allow; annotations are those of the first."""
+        self.spend(len(one) + len(other))
         result = dict(one)
         is_whole = True
         for key, value in other.items():
@@ -57,10 +61,17 @@ class Merger:
                 is_whole = False
         closed = [schema for schema in (one, other) if schema.get("additionalProperties", True) is not True]
         if not is_whole or closed:
-            result[ALSO] = [*result.get(ALSO, ()), *(closed if is_whole else [one, other])]
+            result[ALSO] = both_also(result.get(ALSO, []), closed if is_whole else [one, other])
         return result
 
+    def spend(self, count: int) -> None:
+        """Count what is written, and refuse to write more than memory should hold."""
+        self.written += count
+        if self.written > _MOST_WRITTEN:
+            fail(f"with 'allOf', 'anyOf' and 'oneOf' laid flat the schema has more than {_MOST_WRITTEN} keywords", "#")
+
     def members(self, one: Schema, other: Schema) -> Schema:
+        self.spend(len(one) + len(other))
         return {**one, **other, **{key: self.both(one[key], other[key]) for key in one if key in other}}
 
     def both(self, one: AnySchema, other: AnySchema) -> AnySchema:
@@ -69,9 +80,15 @@ class Merger:
         parts = {id(part): part for schema in (one, other) for part in self.parts.get(id(schema), [schema])}
         if len(parts) == 1:
             return one
+        self.spend(len(parts))
         made = self.known.setdefault(frozenset(parts), {"allOf": list(parts.values())})
         self.parts[id(made)] = made["allOf"]
         return made
+
+
+def both_also(one: list[Schema], other: list[Schema]) -> list[Schema]:
+    """Return what is to be looked at also, each once."""
+    return list({id(schema): schema for schema in (*one, *other)}.values())
 
 
 def _all_keys(one: list[str], other: list[str]) -> list[str]:
@@ -96,5 +113,5 @@ _MERGERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "enum": _common_members,
     "minItems": max,
     "maxItems": min,
-    ALSO: lambda one, other: [*one, *other],
+    ALSO: both_also,
 }

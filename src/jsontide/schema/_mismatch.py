@@ -34,6 +34,8 @@ class MismatchReason(Enum):
     """An array has too many or too few items."""
     INVALID = "invalid"
     """The validator refuses the value: a constraint, or a rule of the program's own."""
+    TOO_COMPLEX = "too complex"
+    """The validator would take too long to decide, so it was not asked."""
 
 
 @dataclass(frozen=True, slots=True)

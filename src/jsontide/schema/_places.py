@@ -36,13 +36,29 @@ class Placed(NamedTuple):
 def unreported(problems: Iterable[Problem], told: Iterable[Path]) -> list[Problem]:
     """Return what a validator says of places that nothing was said of before; `told` are paths in the same value."""
     paths = set(told)
-    around = {path[:length] for path in paths for length in range(len(path))}
-    return [
-        problem
-        for problem in problems
-        if problem.path not in around
-        and not any(problem.path[:length] in paths for length in range(len(problem.path) + 1))
-    ]
+    around: set[Path] = set()
+    for path in paths:
+        _add_prefixes(path, around)
+    inside: dict[Path, bool] = {}  # whether something was said of a container, or of one around it
+    found: list[Problem] = []
+    for problem in problems:
+        path, parent = problem.path, problem.path[:-1]
+        if path in paths or path in around:
+            continue
+        if parent not in inside:
+            inside[parent] = any(parent[:length] in paths for length in range(len(parent) + 1))
+        if not inside[parent]:
+            found.append(problem)
+    return found
+
+
+def _add_prefixes(path: Path, prefixes: set[Path]) -> None:
+    """Add the paths of all containers around a place; those around a known one are known."""
+    for length in range(len(path) - 1, -1, -1):
+        prefix = path[:length]
+        if prefix in prefixes:
+            return
+        prefixes.add(prefix)
 
 
 def placed(problems: list[Problem], log: Log, node_id: int, value: JsonValue, *, keeps_first: bool) -> list[Placed]:

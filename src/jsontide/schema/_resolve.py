@@ -188,7 +188,8 @@ def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> 
     if before is not None and before.status is Status.FINAL and before._outcome.trace is outcome.trace:
         resolution._outcome, resolution.value = before._outcome, before.value
         return
-    validated = outcome.plan.validator.validated(cast("JsonValue", state.value), has_decimals=has_decimals(state))
+    value, memory = cast("JsonValue", state.value), outcome.trace.memory
+    validated = outcome.plan.validator.validated(value, memory, has_decimals=has_decimals(state))
     is_agreed = outcome.status is not Status.MISMATCH and not outcome.trace.ladder.has_doubts
     if validated.problems or not (is_agreed or validated.is_sure):
         outcome.open_errors = _last_word(validated.problems, resolution)

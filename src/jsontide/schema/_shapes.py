@@ -11,12 +11,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.schema._numbers import is_same_number
 
 if TYPE_CHECKING:
-    import re
-
     from jsontide._path import Segment
     from jsontide.schema._policy import Policy
+    from jsontide.schema._regex import Regex
     from jsontide.schema._validator import Check
 
 Kind: TypeAlias = Literal["string", "number", "boolean", "null", "array", "object"]
@@ -182,7 +182,7 @@ class ObjectForm(Form):
         kinds: frozenset[Kind],
         expected: str,
         properties: dict[str, Shape],
-        patterns: tuple[tuple[re.Pattern[str], Shape], ...],
+        patterns: tuple[tuple[Regex, Shape], ...],
         extra: Extra,
         extra_shape: Shape | None,
         required: tuple[str, ...],
@@ -354,7 +354,8 @@ def is_same_json(left: JsonValue, right: JsonValue) -> bool:
     todo: list[tuple[JsonValue, JsonValue]] = [(left, right)]
     while todo:
         one, other = todo.pop()
-        if kind_of(one) != kind_of(other):
+        kind = kind_of(one)
+        if kind != kind_of(other):
             return False
         if isinstance(one, list) and isinstance(other, list):
             if len(one) != len(other):
@@ -364,6 +365,6 @@ def is_same_json(left: JsonValue, right: JsonValue) -> bool:
             if one.keys() != other.keys():
                 return False
             todo += [(value, other[key]) for key, value in one.items()]
-        elif one != other:
+        elif not (is_same_number(one, other) if kind == "number" else one == other):
             return False
     return True

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from jsontide._values import MISSING
 from jsontide.schema._ladder import Failure, Ladder
+from jsontide.schema._memory import Memory
 from jsontide.schema._mismatch import MismatchReason
 from jsontide.schema._places import placed, unreported
 from jsontide.schema._readings import Group, Level, Reading
@@ -47,7 +48,7 @@ _SPARES: Final = 2  # so many values can be held while the next one is made with
 class Trace:
     """Where the fold stands."""
 
-    __slots__ = ("is_settled", "keeps_first", "ladder", "length", "newest", "picture", "spares", "step")
+    __slots__ = ("is_settled", "keeps_first", "ladder", "length", "memory", "newest", "picture", "spares", "step")
 
     def __init__(self, shape: Shape, state: ParserState) -> None:
         self.ladder = Ladder(shape, state)
@@ -58,6 +59,7 @@ class Trace:
         self.picture = Picture([self.ladder.document], [0], None)
         self.is_settled = False  # nothing new can be told before something opens or closes
         self.keeps_first = keeps_first(state)
+        self.memory = Memory()
 
     def follow(self, state: ParserState) -> None:
         """Fold what came since."""
@@ -208,7 +210,7 @@ class Trace:
             if shape is None:
                 refusal = _no_room(reading)
             else:
-                shown, refusal = judge(shape, value)
+                shown, refusal = judge(shape, value, self.memory)
                 if refusal is None:
                     if reading.waits:
                         self.ladder.upset()
@@ -294,7 +296,7 @@ class Trace:
         form, ladder = reading.form, self.ladder
         lacks = [] if form.is_changed_before else _lacks(form, value)
         found = [ladder.mismatch(path, refusal, level.start) for path, refusal in lacks]
-        problems = () if form.check is None else form.check.problems(value)
+        problems = () if form.check is None else form.check.problems(value, self.memory)
         if problems:
             told = [*ladder.told_inside(), *(path for path, _ in lacks)]
             for problem, start, there in placed(

@@ -13,6 +13,7 @@ from jsontide._values import MISSING, JsonValue, Missing
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
+    from jsontide.schema._memory import Memory
     from jsontide.schema._mismatch import MismatchReason
 
 Model = TypeVar("Model")
@@ -30,8 +31,8 @@ class Problem:
 class Check(Protocol):
     """What a validator says about one closed value."""
 
-    def problems(self, value: JsonValue) -> tuple[Problem, ...]:
-        """Return what is wrong, nothing if the value is fine."""
+    def problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
+        """Return what is wrong, nothing if the value is fine; `memory` is that of the document."""
 
     def converted(self, value: JsonValue) -> JsonValue | Missing:
         """Return what the validator makes of a scalar of another kind, `MISSING` if it refuses it."""
@@ -49,7 +50,7 @@ class Validated(NamedTuple, Generic[Model]):
 class Validator(Protocol[Model]):
     """Has the last word on a complete document."""
 
-    def validated(self, value: JsonValue, *, has_decimals: bool) -> Validated[Model]:
+    def validated(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validated[Model]:
         """Return the instance that a value becomes; `has_decimals` tells that numbers in it may be decimals."""
 
 

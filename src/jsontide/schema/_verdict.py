@@ -18,6 +18,8 @@ from jsontide.schema._shapes import EnumForm, Form, Kind, ScalarForm, Shape, is_
 
 if TYPE_CHECKING:
     from jsontide._values import JsonValue
+    from jsontide.schema._memory import Memory
+    from jsontide.schema._validator import Problem
     from jsontide.tree._log import OpenScalar
 
 _AT_THE_END: Final = 1 << 62
@@ -39,18 +41,18 @@ class Refusal:
         self.was_shown = was_shown  # it was a growing string, and what was shown stays
 
 
-def judge(shape: Shape, value: JsonValue) -> tuple[JsonValue, Refusal | None]:
+def judge(shape: Shape, value: JsonValue, memory: Memory) -> tuple[JsonValue, Refusal | None]:
     """Return what to show of a closed scalar, and why it is not to be shown."""
     if type(value) in shape.free:
         return value, None
     kind = kind_of(value)
-    problem = ""
+    problem: Problem | None = None
     for form in shape.by_kind[kind]:
         if _is_member(form, value):
-            problems = () if form.check is None else form.check.problems(value)
+            problems = () if form.check is None else form.check.problems(value, memory)
             if not problems:
                 return _shown(form, value), None
-            problem = problems[0].expected
+            problem = problems[0]
     if kind not in shape.plain:
         for form in shape.forms:
             converted = MISSING if form.converter is None else form.converter.converted(value)
@@ -106,7 +108,7 @@ def _shown(form: Form, value: JsonValue) -> JsonValue:
     return value
 
 
-def _refusal(shape: Shape, kind: Kind, value: JsonValue, problem: str) -> Refusal:
+def _refusal(shape: Shape, kind: Kind, value: JsonValue, problem: Problem | None) -> Refusal:
     """Say why a closed scalar does not fit, as the last of its forms does."""
     text = value if isinstance(value, str) else ""
     offsets = [_offset(shape, form, kind, text) for form in shape.forms]
@@ -121,11 +123,13 @@ def _refusal(shape: Shape, kind: Kind, value: JsonValue, problem: str) -> Refusa
         reason = MismatchReason.NO_BRANCH if is_of_their_kind else MismatchReason.WRONG_TYPE
         return Refusal(latest, reason, shape.expected, short(value))
     form = last[0]
-    if kind not in form.kinds or (not problem and not isinstance(form, EnumForm)):
+    if kind not in form.kinds or (problem is None and not isinstance(form, EnumForm)):
         return Refusal(latest, MismatchReason.WRONG_TYPE, form.expected, short(value))
-    if isinstance(form, EnumForm) and not problem:
+    if problem is None:
         return Refusal(latest, MismatchReason.NOT_A_MEMBER, form.expected, short(value))
-    return Refusal(latest, MismatchReason.INVALID, problem, short(value), was_shown=shows_growing(shape, last))
+    is_undecided = problem.reason is MismatchReason.TOO_COMPLEX
+    reason = problem.reason if is_undecided else MismatchReason.INVALID
+    return Refusal(latest, reason, problem.expected, short(value), was_shown=shows_growing(shape, last))
 
 
 def _by_prefix(shape: Shape, offsets: list[int], text: str) -> Refusal:

@@ -1,0 +1,235 @@
+"""A dialect of `jsonschema` in, the same dialect out with keywords that stand any text.
+
+`jsonschema` leads through schema and document; what it raises at (numbers), what takes it the square of a length (equal
+items, messages that write a value out at each level), and what it would try again and again (patterns, and a `$ref`
+that several branches of a union lead to) is decided here.
+What a `$ref` says of a value is remembered for as long as `remembering` lasts: so recursive unions, in which the ways
+to a value double with each level, take a look at each value for each definition, and no more.
+
+Rule: what would take too long raises `TooComplexError`; an error that is only yielded would turn around inside `not`.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from decimal import Decimal
+from functools import cache
+from operator import ge, le
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+
+from jsontide.schema._numbers import exact, is_multiple
+from jsontide.schema._regex import TooComplexError, regex_of
+from jsontide.schema._shapes import is_integral, is_same_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sized
+
+    from jsontide._values import JsonValue
+    from jsontide.schema._memory import Memory
+
+Keyword: TypeAlias = "Callable[[Any, Any, Any, Any], Any]"
+"""Takes a validator, what the schema says under the keyword, the value and the schema; yields what is wrong."""
+
+_MOST_UNEVALUATED: Final = 5_000
+_BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_REFS: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_UNEVALUATED: Final = ("unevaluatedItems", "unevaluatedProperties")
+
+
+class _Use(NamedTuple):
+    memory: Memory
+    is_apart: bool
+    """Whether a `$ref` may mean one thing here and another there."""
+
+
+_USE: ContextVar[_Use] = ContextVar("_USE")
+
+
+@contextmanager
+def remembering(memory: Memory, *, is_apart: bool) -> Iterator[None]:
+    """Use what is known of a document, and add to it."""
+    token = _USE.set(_Use(memory, is_apart))
+    try:
+        yield
+    finally:
+        _USE.reset(token)
+
+
+@cache
+def hardened(dialect: Any) -> Any:  # noqa: ANN401
+    """Return a validator class of `jsonschema` with keywords that stand any text."""
+    found = dialect.VALIDATORS
+    # Some dialects have keywords of the same name that mean something else.
+    standard = {Draft202012Validator.VALIDATORS[name]: keyword for name, keyword in _KEYWORDS.items()}
+    keywords = {name: standard[keyword] for name, keyword in found.items() if keyword in standard}
+    keywords |= {name: _exactly(found[name]) for name in _BOUNDS if name in found}
+    keywords |= {name: _at_most(found[name], name) for name in _UNEVALUATED if name in found}
+    keywords |= {name: _remembered(found[name], name) for name in _REFS if name in found}
+    types = dialect.TYPE_CHECKER
+    if types.is_type(1.0, "integer"):
+        types = types.redefine("integer", lambda _, value: _is_number(value) and is_integral(value))
+    made: Any = extend
+    return made(dialect, validators=keywords, type_checker=types)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _remembered(keyword: Keyword, name: str) -> Keyword:
+    def follow(validator: Any, ref: str, value: object, schema: object) -> Iterator[ValidationError]:  # noqa: ANN401
+        memory, is_apart = _USE.get()
+        if is_apart and name != "$ref":  # it depends on the way here
+            yield from keyword(validator, ref, value, schema)
+            return
+        place = id(schema) if is_apart else ref, id(value)
+        found = memory.findings(value).get(place)
+        if found is None:
+            errors = iter(keyword(validator, ref, value, schema))
+            first = next(errors, None)
+            memory.findings(value)[place] = value, None if first is None else tuple(first.path)
+            if first is not None:
+                yield first
+                yield from errors
+        elif found[1] is not None:
+            yield ValidationError("as found before", path=found[1])
+
+    return follow
+
+
+def _exactly(keyword: Keyword) -> Keyword:
+    def compare(validator: Any, bound: Any, value: Any, schema: object) -> Any:  # noqa: ANN401
+        return keyword(validator, exact(bound), exact(value), schema) if _is_number(value) else ()
+
+    return compare
+
+
+def _at_most(keyword: Keyword, name: str) -> Keyword:
+    def check(validator: Any, said: object, value: object, schema: dict[str, Any]) -> Any:  # noqa: ANN401
+        if isinstance(value, list | dict) and len(value) > _MOST_UNEVALUATED:
+            raise TooComplexError(f"at most {_MOST_UNEVALUATED} values where the schema says {name!r}")
+        if said is False:  # it evaluates nothing itself, and would be asked
+            schema = {key: schema[key] for key in schema if key != name}
+        return keyword(validator, said, value, schema)
+
+    return check
+
+
+def _sized(kind: type[Sized], fits: Callable[[Any, Any], bool]) -> Keyword:
+    def check(_: object, bound: object, value: Any, __: object) -> Iterator[ValidationError]:  # noqa: ANN401
+        if isinstance(value, kind) and not fits(len(value), bound):
+            yield ValidationError("another length")
+
+    return check
+
+
+def _fits(validator: Any, value: object, schema: object) -> bool:  # noqa: ANN401
+    return next(validator.descend(value, schema), None) is None
+
+
+def _any_of(validator: object, branches: list[object], value: object, _: object) -> Iterator[ValidationError]:
+    if not any(_fits(validator, value, branch) for branch in branches):
+        yield ValidationError("no branch")
+
+
+def _one_of(validator: object, branches: list[object], value: object, _: object) -> Iterator[ValidationError]:
+    if sum(_fits(validator, value, branch) for branch in branches) != 1:
+        yield ValidationError("not one branch")
+
+
+def _not(validator: object, schema: object, value: object, _: object) -> Iterator[ValidationError]:
+    if _fits(validator, value, schema):
+        yield ValidationError("what it should not be")
+
+
+def _type(validator: Any, types: str | list[str], value: object, _: object) -> Iterator[ValidationError]:  # noqa: ANN401
+    names = [types] if isinstance(types, str) else types
+    if not any(validator.is_type(value, name) for name in names):
+        yield ValidationError("another type")
+
+
+def _multiple_of(_: object, unit: Any, value: Any, __: object) -> Iterator[ValidationError]:  # noqa: ANN401
+    if _is_number(value) and not is_multiple(value, unit):
+        yield ValidationError("not a multiple")
+
+
+def _const(_: object, member: Any, value: Any, __: object) -> Iterator[ValidationError]:  # noqa: ANN401
+    if not is_same_json(member, value):
+        yield ValidationError("not the value")
+
+
+def _enum(_: object, members: Any, value: Any, __: object) -> Iterator[ValidationError]:  # noqa: ANN401
+    if not any(is_same_json(member, value) for member in members):
+        yield ValidationError("not a member")
+
+
+def _unique_items(_: object, is_wanted: object, value: object, __: object) -> Iterator[ValidationError]:
+    if is_wanted and isinstance(value, list) and _has_equal(value):
+        yield ValidationError("equal items")
+
+
+def _has_equal(items: list[JsonValue]) -> bool:
+    memory = _USE.get().memory
+    return len({memory.class_of(item) for item in items}) < len(items)
+
+
+def _pattern(_: object, pattern: str, value: object, __: object) -> Iterator[ValidationError]:
+    if isinstance(value, str) and not regex_of(pattern).search(value):
+        yield ValidationError("no match")
+
+
+def _pattern_properties(
+    validator: Any,  # noqa: ANN401
+    patterns: dict[str, object],
+    value: object,
+    _: object,
+) -> Iterator[ValidationError]:
+    if not isinstance(value, dict):
+        return
+    for pattern, schema in patterns.items():
+        for key, member in value.items():
+            if regex_of(pattern).search(key):
+                yield from validator.descend(member, schema, path=key, schema_path=pattern)
+
+
+def _additional_properties(
+    validator: Any,  # noqa: ANN401
+    others: object,
+    value: object,
+    schema: dict[str, Any],
+) -> Iterator[ValidationError]:
+    if not isinstance(value, dict):
+        return
+    known, patterns = schema.get("properties", {}), [regex_of(each) for each in schema.get("patternProperties", {})]
+    extra = [key for key in value if key not in known and not any(pattern.search(key) for pattern in patterns)]
+    if isinstance(others, dict):
+        for key in extra:
+            yield from validator.descend(value[key], others, path=key)
+    elif not others and extra:
+        yield ValidationError("unknown keys")
+
+
+_KEYWORDS: Final[dict[str, Keyword]] = {
+    "type": _type,
+    "const": _const,
+    "enum": _enum,
+    "anyOf": _any_of,
+    "oneOf": _one_of,
+    "not": _not,
+    "multipleOf": _multiple_of,
+    "uniqueItems": _unique_items,
+    "pattern": _pattern,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional_properties,
+    "minLength": _sized(str, ge),
+    "maxLength": _sized(str, le),
+    "minItems": _sized(list, ge),
+    "maxItems": _sized(list, le),
+    "minProperties": _sized(dict, ge),
+    "maxProperties": _sized(dict, le),
+}

@@ -1,0 +1,47 @@
+"""Numbers of documents and schemas compared as they are written, in every mode of the parser.
+
+A document's number is an `int`, a `float` or a `Decimal`; a schema's is an `int` or a `float`.
+A float stands for the shortest decimal that reads as it, so that 0.1 is 0.1 in both modes, and 0.07 is 7 times 0.01.
+
+Rule: no number is written out: 1e999999999 costs what its characters do.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+Number: TypeAlias = int | float | Decimal
+
+
+def exact(number: Number) -> Decimal:
+    """Return a number as the decimal that it was written as."""
+    return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+
+
+def is_same_number(one: Any, other: Any) -> bool:  # noqa: ANN401
+    """Tell whether two numbers of a document or a schema were written with the same value."""
+    return bool(one == other) if type(one) is type(other) else exact(one) == exact(other)
+
+
+def is_multiple(number: Number, of: Number) -> bool:
+    """Tell whether a whole number of times `of` makes a number; infinity, as 1e999 becomes as a float, is none."""
+    value, unit = exact(number), exact(of)
+    if not value.is_finite() or not unit.is_finite() or not unit:
+        return False
+    if not value:
+        return True
+    digits, exponent = _scaled(value)
+    unit_digits, unit_exponent = _scaled(unit)
+    shift = exponent - unit_exponent
+    if shift >= 0:
+        return digits * pow(10, shift, unit_digits) % unit_digits == 0
+    # A number that is not zero is no multiple of one that is larger.
+    return value.adjusted() >= unit.adjusted() and digits % (unit_digits * 10**-shift) == 0
+
+
+def _scaled(number: Decimal) -> tuple[int, int]:
+    """Return two whole numbers: the first times ten to the power of the second is the absolute value."""
+    _, digits, exponent = number.as_tuple()
+    assert isinstance(exponent, int)  # noqa: S101 - it is finite
+    return int(Decimal((0, digits, 0))), exponent
