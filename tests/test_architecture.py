@@ -17,10 +17,9 @@ LAYERS = (
     {"messages"},
     {"schema"},
     {"tree", "events", "snapshots"},
-    {"_build"},
     {"text", "_pattern"},
     {"_errors"},  # an error names a path
-    {"_flat", "_growing", "_interpreter", "_lazy", "_path", "_values", "_version"},
+    {"_build", "_check", "_flatten", "_interpreter", "_lazy", "_mypyc", "_path", "_textbuffer", "_values", "_version"},
 )
 """From the top down. A part imports from lower lines only, never from its own."""
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}

@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide._growing import NO_TEXT, GrowingText
+from jsontide._textbuffer import NO_TEXT, GrowingText
 from tests.meters import heap
 from tests.strategies import randoms
 

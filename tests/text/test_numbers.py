@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide.text._numbers import is_usual_float, to_int
+from jsontide.text.numbers import is_usual_float, to_int
 from tests.strategies import examples
 
 FLOATS = st.from_regex(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import ParserState, create_parser_state, parse_chunk
-from jsontide.tree._containers import Container
-from jsontide.tree._log import goes_on_from, log_of, open_scalar, position_of
+from jsontide.tree.containers import Container
+from jsontide.tree.log import goes_on_from, log_of, open_scalar, position_of
 from tests.cuts import Chunks, cut_randomly, prefixes, singles, trail
 from tests.oracles import line_and_column
 from tests.strategies import Tree, cut_documents, examples, randoms, texts, trees

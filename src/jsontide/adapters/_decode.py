@@ -12,7 +12,7 @@ from codecs import register_error, utf_8_decode
 from dataclasses import dataclass
 from typing import Final
 
-from jsontide._growing import waits
+from jsontide._textbuffer import waits
 from jsontide.adapters._chunks import Chunk
 
 DAMAGE: Final = "\udfff"

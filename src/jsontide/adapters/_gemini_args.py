@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, cast
 
-from jsontide._growing import NO_TEXT, GrowingText, joined, without_half
 from jsontide._path import Path, Segment
+from jsontide._textbuffer import NO_TEXT, GrowingText, joined, without_half
 from jsontide._values import JsonValue
 from jsontide.adapters._fields import field, has, text
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from jsontide._growing import NO_TEXT, GrowingText
+from jsontide._textbuffer import NO_TEXT, GrowingText
 from jsontide.adapters._decode import START, TextState, end_of
 from jsontide.text import Limits
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from jsontide._check import check_count
 from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._decode import decode, replaced
 from jsontide.adapters._lines import LF_LINE, MOST, LineState, last_line, split_lines
-from jsontide.text._limits import check_count
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
-from jsontide._growing import NO_TEXT, GrowingText, joined, waits, without_half
+from jsontide._textbuffer import NO_TEXT, GrowingText, joined, waits, without_half
 from jsontide.adapters._fields import field as member
 from jsontide.adapters._fields import integer, items, text
 from jsontide.messages import Delta

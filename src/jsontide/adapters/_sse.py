@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from jsontide._growing import NO_TEXT, GrowingText
+from jsontide._check import check_count
+from jsontide._textbuffer import NO_TEXT, GrowingText
 from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._decode import decode, replaced
 from jsontide.adapters._fields import digits
 from jsontide.adapters._lines import ANY_LINE, MOST, TOO_LONG, LineState, last_line, split_lines
-from jsontide.text._limits import check_count
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
-from jsontide._growing import GrowingText
+from jsontide._textbuffer import GrowingText
 from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._decode import START, TextState, decode, end_of, is_damaged, replaced
 from jsontide.adapters._detect import detect

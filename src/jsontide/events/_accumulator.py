@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
+from jsontide._check import check_switch
+from jsontide._mypyc import mypyc_attr
 from jsontide._pattern import parse_pattern
 from jsontide.events._callback import check_callback, check_result
 from jsontide.events._create import begin
@@ -15,9 +17,7 @@ from jsontide.events._read import read, read_decoded, read_end
 from jsontide.events._state import EventState
 from jsontide.events._update import Hit, JsonFragmentUpdate
 from jsontide.events._watch import Watch
-from jsontide.text._choices import check_switch
-from jsontide.text._hints import mypyc_attr
-from jsontide.text._utf8 import as_text
+from jsontide.text.utf8 import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from jsontide._pattern import Pattern, Step
     from jsontide.events._options import AccumulatorChoices
     from jsontide.events._teller import Teller
-    from jsontide.text._utf8 import ByteSource
+    from jsontide.text.utf8 import ByteSource
 
 Callback: TypeAlias = Callable[[JsonFragmentUpdate], object]
 _Callback = TypeVar("_Callback", bound=Callback)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jsontide._check import check_choice
 from jsontide.events._options import ON_ERROR, EventOptions
 from jsontide.events._state import EventState
 from jsontide.events._teller import Teller
 from jsontide.events._watch import NOTHING_WATCHED
-from jsontide.text._choices import check_choice
 
 if TYPE_CHECKING:
     from typing import Unpack

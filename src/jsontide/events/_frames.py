@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jsontide._path import PathLink
-from jsontide.text import _modes as modes
+from jsontide.text import modes
 
 if TYPE_CHECKING:
     from mypy_extensions import i64

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, TypedDict
 
+from jsontide._check import check_choices, check_count, check_switches
 from jsontide.text import Limits
-from jsontide.text._choices import FLOATS, Floats, check_choices, check_limits, check_switches
-from jsontide.text._limits import check_count
+from jsontide.text.limits import check_limits
+from jsontide.text.numbers import FLOATS, Floats
 
 OnError: TypeAlias = Literal["event", "raise", "skip"]
 Strings: TypeAlias = Literal["both", "deltas", "whole"]

@@ -8,20 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsontide._flat import flattened, unflattened
+from jsontide._flatten import flattened, unflattened
 from jsontide.events._fork import fork
 from jsontide.events._frames import Frame, chain
 from jsontide.events._read import Recovery
 from jsontide.events._teller import Teller
 from jsontide.events._watch import Watch
-from jsontide.text._skip import Skip
+from jsontide.text.skip import Skip
 
 if TYPE_CHECKING:
     from jsontide._errors import ParserError
     from jsontide._pattern import Pattern
     from jsontide.events._options import EventOptions
     from jsontide.events._state import EventState
-    from jsontide.text._utf8 import ByteSource
+    from jsontide.text.utf8 import ByteSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Final
 from jsontide._errors import ParserError, Reason, link_of
 from jsontide.events._kinds import JsonFragmentKind
 from jsontide.events._update import JsonFragmentUpdate
-from jsontide.text import _modes as modes
-from jsontide.text._naming import END_OF_TEXT
-from jsontide.text._skip import Skip, begin_skip
+from jsontide.text import modes
+from jsontide.text.naming import END_OF_TEXT
+from jsontide.text.skip import Skip, begin_skip
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide.events._teller import Teller
-    from jsontide.text._utf8 import ByteSource
+    from jsontide.text.utf8 import ByteSource
 
 _ERROR: Final = JsonFragmentKind.Error
 _FINAL: Final = frozenset(

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jsontide._mypyc import mypyc_attr
 from jsontide.events._pickle import dump, load
-from jsontide.text import _modes as modes
-from jsontide.text._hints import mypyc_attr
+from jsontide.text import modes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jsontide.events._pickle import Dump
     from jsontide.events._read import Recovery
     from jsontide.events._teller import Teller
-    from jsontide.text._utf8 import ByteSource
+    from jsontide.text.utf8 import ByteSource
 
 
 @mypyc_attr(free_list_len=1)  # most programs let go of a state when they have the next one

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from jsontide.events._fork import claim
 from jsontide.events._read import read_decoded, read_end
 from jsontide.events._state import EventState
-from jsontide.text import _modes as modes
-from jsontide.text._utf8 import as_text
+from jsontide.text import modes
+from jsontide.text.utf8 import as_text
 
 if TYPE_CHECKING:
     from jsontide.events._teller import Teller
     from jsontide.events._update import JsonFragmentUpdate
-    from jsontide.text._utf8 import ByteSource
+    from jsontide.text.utf8 import ByteSource
 
 
 def add_fragment(

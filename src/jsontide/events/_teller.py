@@ -18,11 +18,11 @@ from jsontide._errors import Reason
 from jsontide.events._frames import Frame, chain, document_frame
 from jsontide.events._kinds import JsonFragmentKind
 from jsontide.events._update import Hit, JsonFragmentUpdate
-from jsontide.text import _modes as modes
-from jsontide.text._grammar import AT_A_VALUE
-from jsontide.text._limits import MOST
-from jsontide.text._numbers import number_of
-from jsontide.text._scanner import Scanner
+from jsontide.text import modes
+from jsontide.text.grammar import AT_A_VALUE
+from jsontide.text.limits import MOST
+from jsontide.text.numbers import number_of
+from jsontide.text.scanner import Scanner
 
 if TYPE_CHECKING:
     from mypy_extensions import i64

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jsontide._mypyc import mypyc_attr
 from jsontide._path import link_to
-from jsontide.text._hints import mypyc_attr
 
 if TYPE_CHECKING:
     from collections.abc import Callable

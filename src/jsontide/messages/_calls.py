@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
 
-from jsontide._growing import NO_TEXT, GrowingText
+from jsontide._textbuffer import NO_TEXT, GrowingText
 from jsontide._values import JsonValue, Missing
 from jsontide.messages._document import Document
 from jsontide.messages._outcome import IncompleteCallError, MessageError, Outcome

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
+from jsontide._check import check_switches
 from jsontide.messages._check import check_texts, is_number, is_tuple_of, tuple_of, wrong_type
-from jsontide.text._choices import check_switches
 
 Spelling: TypeAlias = Literal["delta", "whole"]
 _SPELLINGS: Final = get_args(Spelling)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
 
+from jsontide._check import check_switches
 from jsontide.messages._document import UNKNOWN, Lens, check_lens
 from jsontide.schema._source import check_source
-from jsontide.text._choices import check_switches
 
 RESERVED: Final = "output"
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from jsontide._growing import GrowingText
+from jsontide._textbuffer import GrowingText
 from jsontide._values import JsonValue
 from jsontide.messages._calls import CompleteCall, PartialCall, ToolCall
 from jsontide.messages._certain import Errors, beside_arguments, errors_in

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from jsontide._growing import joined, waits
+from jsontide._textbuffer import joined, waits
 from jsontide.messages._chunks import Delta
 
 

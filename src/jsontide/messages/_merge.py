@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, cast
 
-from jsontide._growing import joined, waits, without_half
+from jsontide._textbuffer import joined, waits, without_half
 from jsontide.messages._calls import PartialCall
 from jsontide.messages._chunks import ToolCallDelta
 from jsontide.messages._config import MessageConfig

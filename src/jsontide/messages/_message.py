@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jsontide._growing import NO_TEXT, GrowingText
+from jsontide._textbuffer import NO_TEXT, GrowingText
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.messages._calls import ToolCall, shortened
 from jsontide.messages._document import Document

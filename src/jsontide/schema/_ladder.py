@@ -14,7 +14,7 @@ from jsontide.schema._mismatch import MismatchReason, SchemaMismatch
 from jsontide.schema._readings import Group, Level, Reading
 from jsontide.schema._shapes import ArrayForm, EnumForm
 from jsontide.schema._verdict import Refusal
-from jsontide.tree._log import position_of
+from jsontide.tree.log import position_of
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment

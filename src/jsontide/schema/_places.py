@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsontide._values import MISSING
 from jsontide.schema._keywords import short
 from jsontide.schema._validator import Problem, child_of
-from jsontide.tree._containers import Container
+from jsontide.tree.containers import Container
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from jsontide._path import Path, Segment
     from jsontide._values import JsonValue, Missing
-    from jsontide.tree._log import Log
+    from jsontide.tree.log import Log
 
 _Wanted = dict[Any, Any]
 """The children to look for, by key or index, and for each of them what to look for in it."""

@@ -17,7 +17,7 @@ from jsontide.schema._resolution import Resolution, ResolutionCache
 from jsontide.schema._status import Status
 from jsontide.schema._trace import Trace
 from jsontide.tree import ParserState
-from jsontide.tree._log import check_floats, goes_on_from, has_decimals, is_still_at, keeps_first, log_of, position_of
+from jsontide.tree.log import check_floats, goes_on_from, has_decimals, is_still_at, keeps_first, log_of, position_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

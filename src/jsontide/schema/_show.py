@@ -12,13 +12,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from jsontide._values import MISSING
-from jsontide.tree._references import OUR_TEXT, OUR_VIEW, have_more
+from jsontide.tree.references import OUR_TEXT, OUR_VIEW, have_more
 
 if TYPE_CHECKING:
     from jsontide._path import Segment
     from jsontide._values import JsonValue, Missing
     from jsontide.schema._readings import Reading, Values
-    from jsontide.tree._log import OpenScalar
+    from jsontide.tree.log import OpenScalar
 
 _LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy
 _FEW_TIMES: Final = 4  # members for each new one that are cheaper to copy than to leave as they are

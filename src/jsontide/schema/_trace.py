@@ -28,8 +28,8 @@ from jsontide.schema._verdict import (
     open_forms,
     shows_growing,
 )
-from jsontide.tree._containers import Container, ObjectContainer
-from jsontide.tree._log import keeps_first, log_of, open_scalar, piece_count_of
+from jsontide.tree.containers import Container, ObjectContainer
+from jsontide.tree.log import keeps_first, log_of, open_scalar, piece_count_of
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from jsontide.schema._show import Showing
     from jsontide.schema._validator import Problem
     from jsontide.tree import ParserState
-    from jsontide.tree._log import Log, OpenScalar
+    from jsontide.tree.log import Log, OpenScalar
 
 
 _SPARES: Final = 2  # so many values can be held while the next one is made without copying

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jsontide._values import JsonValue
     from jsontide.schema._memory import Memory
     from jsontide.schema._validator import Problem
-    from jsontide.tree._log import OpenScalar
+    from jsontide.tree.log import OpenScalar
 
 _AT_THE_END: Final = 1 << 62
 """The offset of what shows when a value closes."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
+from jsontide._build import COMPILED
 from jsontide._values import MISSING
 from jsontide.snapshots._difference import Difference, difference, types_agree
 from jsontide.snapshots._errors import SnapshotConflict
 from jsontide.snapshots._kinds import ARRAY, OBJECT, kind_of
-from jsontide.snapshots._writing import compact, quoted
-from jsontide.text._build import COMPILED
+from jsontide.snapshots.writing import compact, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

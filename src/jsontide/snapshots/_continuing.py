@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from jsontide._build import COMPILED
 from jsontide.snapshots._reader import Reader
 from jsontide.snapshots._reading import read_whole
-from jsontide.text._build import COMPILED
 
 if TYPE_CHECKING:
     from mypy_extensions import i64

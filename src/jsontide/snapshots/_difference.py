@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from jsontide._values import MISSING
 from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, kind_of
-from jsontide.snapshots._writing import number_text
-from jsontide.text._numbers import is_integer
+from jsontide.snapshots.writing import number_text
+from jsontide.text.numbers import is_integer
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment

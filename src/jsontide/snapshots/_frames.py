@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from jsontide._flat import flattened, unflattened
+from jsontide._flatten import flattened, unflattened
 from jsontide._values import MISSING
 from jsontide.snapshots._kinds import MAX_DEPTH
 

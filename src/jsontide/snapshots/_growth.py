@@ -17,7 +17,7 @@ from jsontide.snapshots._frames import Frame
 from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, STRING, is_empty, kind_of
 from jsontide.snapshots._memo import Memo
 from jsontide.snapshots._reading import read_whole
-from jsontide.snapshots._writing import (
+from jsontide.snapshots.writing import (
     certain_length,
     check_depth,
     check_key,
@@ -26,7 +26,7 @@ from jsontide.snapshots._writing import (
     quoted,
     write_value,
 )
-from jsontide.text._limits import MOST
+from jsontide.text.limits import MOST
 
 if TYPE_CHECKING:
     from mypy_extensions import i64

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, TypedDict
 
-from jsontide.text._choices import check_choices, check_switches
-from jsontide.text._limits import check_count
+from jsontide._check import check_choices, check_count, check_switches
 
 OnConflict: TypeAlias = Literal["raise", "repair"]
 KeyOrder: TypeAlias = Literal["any", "kept"]

@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide.snapshots._kinds import MAX_DEPTH
-from jsontide.text import Limits
-from jsontide.text import _modes as modes
-from jsontide.text._grammar import AT_A_VALUE
-from jsontide.text._limits import MOST
-from jsontide.text._scanner import Scanner
+from jsontide.text import Limits, modes
+from jsontide.text.grammar import AT_A_VALUE
+from jsontide.text.limits import MOST
+from jsontide.text.scanner import Scanner
 
 if TYPE_CHECKING:
     from mypy_extensions import i64

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from jsontide._errors import JsonStreamError, ParserError, Reason
 from jsontide.snapshots._reader import Reader
-from jsontide.text._utf8 import ByteSource, as_text
+from jsontide.text.utf8 import ByteSource, as_text
 
 
 def _refuse(constant: str) -> float:

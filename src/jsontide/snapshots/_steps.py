@@ -10,7 +10,7 @@ from jsontide.snapshots._errors import SnapshotConflict
 from jsontide.snapshots._growth import Growth
 from jsontide.snapshots._reading import read_whole, snapshot_text
 from jsontide.snapshots._state import SnapshotState
-from jsontide.snapshots._writing import compact
+from jsontide.snapshots.writing import compact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jsontide.snapshots._errors import SnapshotConflict
-from jsontide.snapshots._writing import certain_length
+from jsontide.snapshots.writing import certain_length
 
 
 class TextStreamChunker:

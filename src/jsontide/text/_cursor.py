@@ -1,4 +1,7 @@
-"""Where reading stands: the fields of a scanner, and the place of what is wrong.
+"""The tokens that a scanner finds, and where reading stands: what every stage around a scanner is made of.
+
+A `Sink` takes tokens: the scanner calls a method when something is certain, in the order of the text.
+A stage (tree, events, snapshots) implements them and remembers what it needs; it never looks at the text.
 
 A cursor is mutable and sits at the end of its text.
 Everything in it that a later moment could overwrite is small and can be copied; what is large (`pieces`) is
@@ -11,17 +14,53 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jsontide._errors import ParserError, Reason
-from jsontide.text import _modes as modes
-from jsontide.text._escapes import expected_after
-from jsontide.text._grammar import EXPECTED, EXPECTED_WORDS, LITERALS, NOTHING_EXPECTED
-from jsontide.text._limits import MOST
-from jsontide.text._naming import END_OF_TEXT
-from jsontide.text._sink import Sink
+from jsontide.text import modes
+from jsontide.text._strings import expected_after
+from jsontide.text.grammar import EXPECTED, EXPECTED_WORDS, LITERALS, NOTHING_EXPECTED
+from jsontide.text.limits import MOST
+from jsontide.text.naming import END_OF_TEXT
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide.text._limits import Limits
+    from jsontide._path import Path, PathLink
+    from jsontide.text.limits import Limits
+
+
+class Sink:
+    """Takes tokens; what is opened here is closed here, in proper nesting."""
+
+    __slots__ = ()
+
+    def open_object(self) -> None:
+        raise NotImplementedError
+
+    def open_array(self) -> None:
+        raise NotImplementedError
+
+    def close_container(self) -> i64:
+        """Leave the innermost container; return the mode after a value in the one around it."""
+        raise NotImplementedError
+
+    def key(self, text: str) -> Reason | None:
+        """Take a whole key, or say why not."""
+        raise NotImplementedError
+
+    def string(self, text: str) -> None:
+        """Take a whole string value."""
+        raise NotImplementedError
+
+    def number(self, lexeme: str, is_integer: bool) -> Reason | None:
+        """Take a whole number, or say why not; an integer has neither fraction nor exponent."""
+        raise NotImplementedError
+
+    def literal(self, word: str) -> None:
+        """Take `true`, `false` or `null`."""
+        raise NotImplementedError
+
+    def path(self) -> Path | PathLink:
+        """Tell where the text stands now, for an error; a link, where there may be many of them."""
+        raise NotImplementedError
 
 
 class Cursor(Sink):

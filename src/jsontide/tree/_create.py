@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from jsontide.text import Limits
-from jsontide.text._choices import Floats
+from jsontide.text.numbers import Floats
 from jsontide.tree._options import DuplicateKeys, Options, Trailing
 from jsontide.tree._state import ParserState
 from jsontide.tree._tape import Tape

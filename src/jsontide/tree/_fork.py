@@ -15,8 +15,8 @@ from jsontide.tree._show import Showing
 from jsontide.tree._tape import Tape
 
 if TYPE_CHECKING:
-    from jsontide.tree._containers import Container
     from jsontide.tree._state import ParserState
+    from jsontide.tree.containers import Container
 
 
 def fork(state: ParserState) -> Tape:

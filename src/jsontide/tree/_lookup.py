@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
 from jsontide.tree._nodes import node_of
 from jsontide.tree._resolve import logged_count
 from jsontide.tree._state import check_state
+from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment

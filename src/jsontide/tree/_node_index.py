@@ -13,10 +13,10 @@ from jsontide.tree._node_kinds import ArrayNode, NumberNode, ObjectNode, StringN
 from jsontide.tree._resolve import has_open_scalar, open_text
 
 if TYPE_CHECKING:
-    from jsontide.tree._containers import Container
     from jsontide.tree._node_kinds import Node
     from jsontide.tree._state import ParserState
     from jsontide.tree._tape import Tape
+    from jsontide.tree.containers import Container
 
 
 Version: TypeAlias = tuple[int, bool, int, int]

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast, overload
 
 from jsontide._values import MISSING
-from jsontide.text import _modes as modes
-from jsontide.tree._containers import Container, ObjectContainer
+from jsontide.text import modes
 from jsontide.tree._node_kinds import (
     ArrayNode,
     BooleanNode,
@@ -24,6 +23,7 @@ from jsontide.tree._node_kinds import (
     container_node,
 )
 from jsontide.tree._resolve import has_open_scalar, logged_count, open_text, open_values, value_at
+from jsontide.tree.containers import Container, ObjectContainer
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from jsontide._check import check_choices
 from jsontide.text import Limits
-from jsontide.text._choices import FLOATS, Floats, check_choices, check_limits
+from jsontide.text.limits import check_limits
+from jsontide.text.numbers import FLOATS, Floats
 
 DuplicateKeys: TypeAlias = Literal["last", "first", "error"]
 Trailing: TypeAlias = Literal["error", "ignore"]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from jsontide._errors import Reason
 from jsontide._values import MISSING
-from jsontide.text import _modes as modes
-from jsontide.text._naming import END_OF_TEXT
-from jsontide.text._utf8 import as_text
+from jsontide.text import modes
+from jsontide.text.naming import END_OF_TEXT
+from jsontide.text.utf8 import as_text
 from jsontide.tree._fork import fork
 from jsontide.tree._state import ParserState, check_state
 

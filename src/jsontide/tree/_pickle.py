@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
 from jsontide.tree._lines import Lines
 from jsontide.tree._resolve import logged_count, open_text
 from jsontide.tree._tape import Tape
+from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
 
 if TYPE_CHECKING:
     from array import array
 
     from jsontide._errors import ParserError
-    from jsontide.text._utf8 import ByteSource
+    from jsontide.text.utf8 import ByteSource
     from jsontide.tree._options import Options
     from jsontide.tree._state import ParserState
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from jsontide._values import MISSING
-from jsontide.text import _modes as modes
+from jsontide.text import modes
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._path import Segment
-    from jsontide.tree._containers import Container
     from jsontide.tree._state import ParserState
+    from jsontide.tree.containers import Container
 
 
 def has_open_scalar(state: ParserState) -> bool:

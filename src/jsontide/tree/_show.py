@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from jsontide.text._modes import STRING
-from jsontide.tree._references import OUR_TEXT, OUR_VIEW, have_more
+from jsontide.text.modes import STRING
+from jsontide.tree.references import OUR_TEXT, OUR_VIEW, have_more
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide.tree._containers import Container, View
     from jsontide.tree._tape import Tape
+    from jsontide.tree.containers import Container, View
 
 
 _LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import Reason
 from jsontide._values import MISSING
-from jsontide.text import _modes as modes
-from jsontide.text._grammar import AT_A_VALUE
-from jsontide.text._numbers import is_usual_float, is_usual_int, number_of
-from jsontide.text._scanner import Scanner
-from jsontide.tree._containers import ArrayContainer, Container, ObjectContainer
+from jsontide.text import modes
+from jsontide.text.grammar import AT_A_VALUE
+from jsontide.text.numbers import is_usual_float, is_usual_int, number_of
+from jsontide.text.scanner import Scanner
 from jsontide.tree._lines import Lines, no_lines
 from jsontide.tree._node_index import NodeIndex
 from jsontide.tree._show import Showing, begin_showing
+from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
 
 if TYPE_CHECKING:
     from mypy_extensions import i64

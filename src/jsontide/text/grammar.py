@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-from jsontide.text import _modes as modes
+from jsontide.text import modes
 
 
 class Mode(IntEnum):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from jsontide.text import _modes as modes
-from jsontide.tree._containers import Container
+from jsontide.text import modes
 from jsontide.tree._resolve import has_open_scalar
+from jsontide.tree.containers import Container
 
 if TYPE_CHECKING:
     from jsontide.tree._state import ParserState

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from jsontide._values import MISSING
-from jsontide.text import _modes as modes
+from jsontide.text import modes
 
 if TYPE_CHECKING:
     from mypy_extensions import i64

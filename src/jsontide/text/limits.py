@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Final
 
+from jsontide._check import check_count
+
 MOST: Final = 2**62 - 1
 """What every higher count is taken for: there is nothing of which there are so many, and a machine integer holds it.
 
@@ -39,11 +41,8 @@ class Limits:
             check_count(field.name, getattr(self, field.name))
 
 
-def check_count(name: str, value: object, expected: str = "an int") -> None:
-    """Refuse what is no number of things, of which there is at least one."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        message = f"{name} must be {expected}, not {type(value).__name__}"
+def check_limits(limits: object) -> None:
+    """Refuse anything but `Limits`."""
+    if not isinstance(limits, Limits):
+        message = f"limits must be Limits, not {type(limits).__name__}"
         raise TypeError(message)
-    if value < 1:
-        message = f"{name} must be at least 1, not {value}"
-        raise ValueError(message)

@@ -1,4 +1,4 @@
-"""One escape in a chunk in, its text out: what a backslash in a string stands for.
+"""What the characters of a JSON string mean: runs that stand for themselves, and escapes.
 
 "Not decidable yet" is an answer: a chunk may end inside an escape, or after a high surrogate whose partner may follow.
 """
@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from jsontide.text._build import COMPILED
+from jsontide._build import COMPILED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mypy_extensions import i64
 
 _SHORT: Final[dict[str, str]] = {
@@ -28,6 +30,23 @@ _LETTERS: Final = frozenset((*_SHORT, "u"))
 _HEX_DIGIT: Final = frozenset(("hex digit",))
 _NOT_HEX: Final = re.compile(r"[^0-9a-fA-F]")
 _LOW_ESCAPE_BEGUN: Final = re.compile(r"\\(u([dD]([c-fC-F][0-9a-fA-F]?)?)?)?")
+match_plain: Final = cast("Callable[[str, int], re.Match[str]]", re.compile(r'[^"\\\x00-\x1f]*').match)
+"""Match the characters that stand for themselves from a place on: what `plain_end` does, faster when interpreted."""
+
+
+def plain_end(text: str, i: i64) -> i64:
+    r"""Return where the characters from `i` on stop standing for themselves: quote, backslash, control character, end.
+
+    >>> plain_end('Kyōto", ', 0), plain_end(r"a\n", 0), plain_end("all", 0)
+    (5, 1, 3)
+    """
+    n: i64 = len(text)
+    while i < n:
+        code: i64 = ord(text[i])
+        if code < 32 or code == 34 or code == 92:
+            return i
+        i += 1
+    return n
 
 
 def expected_after(escape: str) -> frozenset[str]:

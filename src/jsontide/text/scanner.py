@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from jsontide._build import COMPILED
 from jsontide._errors import Reason
-from jsontide.text._build import COMPILED
 from jsontide.text._cursor import Cursor
-from jsontide.text._escapes import expected_after, unescape
-from jsontide.text._grammar import (
+from jsontide.text._strings import expected_after, match_plain, plain_end, unescape
+from jsontide.text.grammar import (
     BEGIN_NUMBER,
     CELLS,
     CLOSE,
@@ -32,7 +32,7 @@ from jsontide.text._grammar import (
     OPEN_OBJECT,
     OPEN_STRING,
 )
-from jsontide.text._modes import (
+from jsontide.text.modes import (
     AFTER_ITEM,
     AFTER_MEMBER,
     AFTER_ZERO,
@@ -50,8 +50,7 @@ from jsontide.text._modes import (
     STRING,
     VALUE,
 )
-from jsontide.text._naming import name_character, name_text
-from jsontide.text._plain import match_plain, plain_end
+from jsontide.text.naming import name_character, name_text
 
 if TYPE_CHECKING:
     from mypy_extensions import i64

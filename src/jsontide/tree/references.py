@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from jsontide.text._build import COMPILED
+from jsontide._build import COMPILED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

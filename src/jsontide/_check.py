@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
-
-from jsontide.text._limits import Limits
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-Floats: TypeAlias = Literal["float", "decimal", "lexeme"]
-"""What numbers with a fraction or an exponent become."""
-FLOATS: Final = ("float", "decimal", "lexeme")
-
-
-def check_limits(limits: object) -> None:
-    """Refuse what is no `Limits`."""
-    if not isinstance(limits, Limits):
-        message = f"limits must be Limits, not {type(limits).__name__}"
-        raise TypeError(message)
 
 
 def check_choices(options: object, accepted: Mapping[str, Sequence[str]]) -> None:
@@ -28,7 +15,7 @@ def check_choices(options: object, accepted: Mapping[str, Sequence[str]]) -> Non
 
 
 def check_choice(name: str, choice: object, accepted: Sequence[str]) -> None:
-    """Refuse what is none of the choices."""
+    """Refuse anything but one of the choices."""
     if choice not in accepted:
         message = f"{name} must be one of {', '.join(map(repr, accepted))}, not {choice!r}"
         raise ValueError(message)
@@ -41,7 +28,17 @@ def check_switches(options: object, *names: str) -> None:
 
 
 def check_switch(name: str, value: object) -> None:
-    """Refuse what is neither `True` nor `False`."""
+    """Refuse anything but `True` and `False`."""
     if not isinstance(value, bool):
         message = f"{name} must be a bool, not {type(value).__name__}"
         raise TypeError(message)
+
+
+def check_count(name: str, value: object, expected: str = "an int") -> None:
+    """Refuse anything but an integer of at least 1."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        message = f"{name} must be {expected}, not {type(value).__name__}"
+        raise TypeError(message)
+    if value < 1:
+        message = f"{name} must be at least 1, not {value}"
+        raise ValueError(message)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from decimal import Context, Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
+
+Floats: TypeAlias = Literal["float", "decimal", "lexeme"]
+"""What numbers with a fraction or an exponent become."""
+FLOATS: Final = ("float", "decimal", "lexeme")
 
 # Python converts at least this many digits whatever `sys.set_int_max_str_digits` says; our own limit is `max_number`.
 _DIGITS_AT_ONCE: Final = 640
