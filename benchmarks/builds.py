@@ -9,12 +9,14 @@ import hashlib
 import importlib
 import importlib.util
 import os
+import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 
@@ -42,17 +44,17 @@ def imported_from(directory: Path, package: str) -> ModuleType:
         importlib.invalidate_caches()
         try:
             module = importlib.import_module(package)
-            import_late_parts(module)
+            import_late_parts(package)
         finally:
             sys.path.remove(str(directory))
     return module
 
 
-def import_late_parts(module: ModuleType) -> None:
-    """Import now what a package imports when it is asked for: later its name belongs to another copy."""
-    late = getattr(module, "from_json_ast", None)
-    if late is not None and importlib.util.find_spec("pydantic") is not None:
-        late(int, module.create_parser_state())
+def import_late_parts(package: str) -> None:
+    """Import now what a package imports on first use: later its name belongs to another copy."""
+    if importlib.util.find_spec(f"{package}.schema") and importlib.util.find_spec("pydantic"):
+        from_json_ast = importlib.import_module(f"{package}.schema").from_json_ast
+        from_json_ast(int, sys.modules[package].create_parser_state())
 
 
 def current_digest() -> str:
@@ -103,3 +105,18 @@ def installed() -> Path:
         shutil.rmtree(directory, ignore_errors=True)
         raise ImportError(reason)
     return directory
+
+
+def machine() -> list[str]:
+    """What the figures of a page were made with."""
+    return [
+        f"{platform.python_implementation()} {platform.python_version()}.",
+        f"{platform.system()}, {platform.machine()}, {os.cpu_count()} processors.",
+    ]
+
+
+def versions(distributions: Iterable[str]) -> Iterator[str]:
+    """The names and versions of those that are installed."""
+    for name in sorted(set(distributions)):
+        with suppress(PackageNotFoundError):
+            yield f"{name} {version(name)}"

@@ -8,7 +8,11 @@ import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cache
+from importlib import import_module
+from itertools import count, pairwise
+from types import GenericAlias
+from typing import Any
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 SIZE_NAMES = {1_000: "1 KB", 10_000: "10 KB", 100_000: "100 KB", 1_000_000: "1 MB"}
@@ -35,10 +39,10 @@ class Document:
 
 def document(shape: str, size: int, cut: str) -> Document:
     text = SHAPES[shape](random.Random(f"{shape} {size}"), size)
-    return Document(shape, size, cut, text, pieces(text, cut))
+    return Document(shape, size, cut, text, cut_text(text, cut))
 
 
-def pieces(text: str, cut: str) -> list[str]:
+def cut_text(text: str, cut: str) -> list[str]:
     rng = random.Random(f"{cut} {len(text)}")
     least, most = CUTS[cut]
     cuts = [0]
@@ -51,7 +55,7 @@ def prose(rng: random.Random, words: int) -> str:
     return "".join(rng.choice(WORDS) + rng.choice(PUNCTUATION) for _ in range(words))
 
 
-def written(rng: random.Random, value: object) -> str:
+def write(rng: random.Random, value: object) -> str:
     """One value as text; a quarter of them as writers do that escape all that is not ASCII."""
     return json.dumps(value, ensure_ascii=rng.random() < 1 / 4)
 
@@ -71,7 +75,7 @@ def record(rng: random.Random, number: int) -> object:
     }
 
 
-def filled(items: Iterator[str], size: int, frame: tuple[str, str]) -> str:
+def fill(items: Iterator[str], size: int, frame: tuple[str, str]) -> str:
     """Items between the two halves of a frame, as many as come nearest to the size, at least one."""
     before, after = frame
     taken = [next(items)]
@@ -85,18 +89,15 @@ def filled(items: Iterator[str], size: int, frame: tuple[str, str]) -> str:
 
 
 def some_records(rng: random.Random) -> Iterator[str]:
-    number = 0
-    while True:
-        yield written(rng, record(rng, number))
-        number += 1
+    return (write(rng, record(rng, number)) for number in count())
 
 
 def records(rng: random.Random, size: int) -> str:
-    return filled(some_records(rng), size, ('{"trip": "coast", "version": 3, "items": [', '], "done": true}'))
+    return fill(some_records(rng), size, ('{"trip": "coast", "version": 3, "items": [', '], "done": true}'))
 
 
 def root_list(rng: random.Random, size: int) -> str:
-    return filled(some_records(rng), size, ("[", "]"))
+    return fill(some_records(rng), size, ("[", "]"))
 
 
 def long_string(rng: random.Random, size: int) -> str:
@@ -104,7 +105,7 @@ def long_string(rng: random.Random, size: int) -> str:
     body: list[str] = []
     length = len(before) + len(after)
     while length < size:
-        body.append(written(rng, prose(rng, 12))[1:-1])
+        body.append(write(rng, prose(rng, 12))[1:-1])
         length += len(body[-1])
     return before + "".join(body) + after
 
@@ -114,24 +115,19 @@ def deep(rng: random.Random, size: int) -> str:
     pairs = DEPTH // 2 - 1
     before, after = '[{"a":' * pairs + '{"leaf": [', "]}" + "}]" * pairs
 
-    def leaves() -> Iterator[str]:
-        while True:
-            yield written(rng, rng.choice([rng.randint(0, 9_999), rng.random(), True, None, prose(rng, 4)]))
+    def leaf() -> object:
+        return rng.choice([rng.randint(0, 9_999), rng.random(), True, None, prose(rng, 4)])
 
-    return filled(leaves(), size, (before, after))
+    return fill((write(rng, leaf()) for _ in count()), size, (before, after))
 
 
 def flat(rng: random.Random, size: int) -> str:
     """Twenty characters a member: 5,000 keys at 100 KB."""
 
-    def members() -> Iterator[str]:
-        number = 0
-        while True:
-            value = rng.choice([rng.randint(0, 99_999), round(rng.random(), 4), False, rng.choice(WORDS)])
-            yield f'"key_{number}": {written(rng, value)}'
-            number += 1
+    def value() -> object:
+        return rng.choice([rng.randint(0, 99_999), round(rng.random(), 4), False, rng.choice(WORDS)])
 
-    return filled(members(), size, ("{", "}"))
+    return fill((f'"key_{number}": {write(rng, value())}' for number in count()), size, ("{", "}"))
 
 
 SHAPES: dict[str, Callable[[random.Random, int], str]] = {
@@ -148,3 +144,19 @@ SHAPE_NAMES = {
     "deep": f"depth {DEPTH}",
     "flat": "a flat object, 5,000 keys at 100 KB",
 }
+
+
+@cache
+def records_model(*, optional: bool) -> Any:  # noqa: ANN401 - pydantic may be missing
+    """The records document as pydantic models; with all fields optional, as people write them to see them grow."""
+    create_model = import_module("pydantic").create_model
+
+    def model(title: str, **fields: Any) -> Any:  # noqa: ANN401
+        return create_model(
+            title, **{key: (kind | None, None) if optional else (kind, ...) for key, kind in fields.items()}
+        )
+
+    position = model("Position", lat=float, lon=float)
+    place = model("Place", position=position, open=bool, closed_until=str | None)
+    item = model("Record", id=int, name=str, price=float, tags=list[str], note=str, place=place)
+    return model("Trip", trip=str, version=int, items=GenericAlias(list, (item,)), done=bool)

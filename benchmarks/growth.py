@@ -7,8 +7,6 @@ Rule: what is over the bound is explained on the page, or the command fails.
 
 import argparse
 import gc
-import os
-import platform
 import sys
 import tracemalloc
 from collections.abc import Sequence
@@ -18,11 +16,13 @@ from pathlib import Path
 from time import process_time
 
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.progress import track
 
+from benchmarks.builds import machine
 from benchmarks.hostile import Case
 from benchmarks.hostile_messages import CASES
-from benchmarks.tables import Table, for_terminal, markdown
+from benchmarks.tables import table
 from jsontide import COMPILED, __version__
 
 PAGE = Path(__file__).parent.parent / "docs" / "growth.md"
@@ -119,27 +119,27 @@ def row(growth: Growth, notes: Sequence[str]) -> list[str]:
     return [entries, growth.case.given + note, sizes, f"{growth.time:.2f}", f"{growth.memory:.2f}"]
 
 
-def table_of(found: Sequence[Growth]) -> tuple[Table, list[str]]:
-    notes = list(dict.fromkeys(growth.case.why for growth in found if growth.case.why))
+def notes_of(found: Sequence[Growth]) -> list[str]:
+    return list(dict.fromkeys(growth.case.why for growth in found if growth.case.why))
+
+
+def exponents(found: Sequence[Growth]) -> str:
     header = ("entry points", "input", "n", "time", "memory")
-    return Table("Exponents", header, [row(growth, notes) for growth in found]), notes
+    return table("Exponents", header, [row(growth, notes_of(found)) for growth in found])
 
 
 def page(found: Sequence[Growth]) -> str:
-    table, notes = table_of(found)
     build = "compiled" if COMPILED else "pure Python"
-    numbered = [f"{number}. {note}" for number, note in enumerate(notes, 1)]
     return "\n".join(
         [
             HEAD,
-            markdown(table),
+            exponents(found),
             "The numbers in brackets explain what can be more than linear:",
             "",
-            *numbered,
+            *(f"{number}. {note}" for number, note in enumerate(notes_of(found), 1)),
             "",
             f"`make growth`: jsontide {__version__}, {build}, the least of {ROUNDS} rounds.",
-            f"{platform.python_implementation()} {platform.python_version()}.",
-            f"{platform.system()}, {platform.machine()}, {os.cpu_count()} processors.",
+            *machine(),
             "",
         ]
     )
@@ -154,7 +154,7 @@ def main(arguments: Sequence[str]) -> int:
     chosen = [case for case in CASES if options.only in " ".join((*case.entries, case.given))]
     console = Console()
     found = [measure(case) for case in track(chosen, "growth", console=console)]
-    console.print(for_terminal(table_of(found)[0]))
+    console.print(Markdown(exponents(found)))
     if not options.only:
         PAGE.write_text(page(found), "utf-8")
         console.print(f"written: {PAGE}", highlight=False)

@@ -1,21 +1,23 @@
 """The run: every document, every side in turn.
 
-In: sides that could be loaded, documents, rounds. Out: a cost for each, or why there is none.
+In: what the sides offer, documents, rounds. Out: a cost for each, or why there is none.
 Rule: in each round every side works once on the same document before any works twice, forwards and backwards by turns,
 so that what disturbs the machine disturbs all.
 The garbage collector is on, as it is for users; what exists before the clock starts is frozen out of its sight.
 """
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from itertools import product
 
-from benchmarks.documents import SIZES, Document, document
-from benchmarks.timing import Cost, Course, course
-from benchmarks.works import FAILURES, WORKS, Work, Works
+from benchmarks.audit import Finding
+from benchmarks.documents import CUTS, SHAPES, SIZES, Document, document
+from benchmarks.kinds import FAILURES, KINDS, Offers
+from benchmarks.memory import Memory
+from benchmarks.timing import Cost, Course, plan
 
+# Seconds of one chunk, after which the next larger document is not tried.
 TOO_LONG = 0.03
 
 
@@ -24,105 +26,92 @@ class Case:
     shape: str
     size: int
     cut: str
-    work: str
+    kind: str
     side: str
 
 
 @dataclass
-class Results:
+class Run:
+    """All that was found out; audits by their name and by side."""
+
+    sides: Sequence[str] = ()
     costs: dict[Case, Cost] = field(default_factory=dict)
     failures: dict[Case, str] = field(default_factory=dict)
+    audits: dict[str, dict[str, Finding]] = field(default_factory=dict)
+    memory: dict[str, Memory] = field(default_factory=dict)
 
     def seconds(self, case: Case) -> float | None:
-        cost = self.costs.get(case)
-        return cost.seconds if cost is not None else None
+        return self.costs[case].seconds if case in self.costs else None
 
 
 @dataclass(frozen=True)
 class Extent:
     """What to measure: everything, or less of it."""
 
-    shapes: tuple[str, ...]
-    sizes: tuple[int, ...]
-    cuts: tuple[str, ...]
     rounds: int
-    works: tuple[str, ...] = (*WORKS,)
+    shapes: Sequence[str] = (*SHAPES,)
+    sizes: Sequence[int] = SIZES
+    cuts: Sequence[str] = (*CUTS,)
+    kinds: Sequence[str] = (*KINDS,)
 
-    def documents(self) -> Iterator[tuple[str, int, str]]:
-        for shape in self.shapes:
-            for size in self.sizes:
-                for cut in self.cuts:
-                    if any(WORKS[name].suits(shape, size, cut) for name in self.works):
-                        yield shape, size, cut
-
-
-def measured(sides: Mapping[str, Works], extent: Extent, advance: Callable[[str], None]) -> Results:
-    """`advance` is told what comes next, once for each round of each document."""
-    results = Results()
-    for shape, size, cut in extent.documents():
-        text = document(shape, size, cut)
-        courses = planned(sides, [WORKS[name] for name in extent.works], text, results)
-        with frozen():
-            for number in range(extent.rounds):
-                advance(f"{shape} {size:,} {cut}")
-                order = list(courses.items())
-                for case, one in order[:: -1 if number % 2 else 1]:
-                    guarded(case, results, one.round)
-        for case, one in courses.items():
-            if case not in results.failures:
-                results.costs[case] = one.cost()
-    return results
+    def documents(self) -> list[tuple[str, int, str]]:
+        every = product(self.shapes, self.sizes, self.cuts)
+        return [each for each in every if any(KINDS[name].suits(*each) for name in self.kinds)]
 
 
-def planned(sides: Mapping[str, Works], kinds: Sequence[Work], text: Document, results: Results) -> dict[Case, Course]:
+def measure(run: Run, sides: Mapping[str, Offers], extent: Extent) -> None:
+    documents = extent.documents()
+    for number, (shape, size, cut) in enumerate(documents, 1):
+        print(f"{number} of {len(documents)}: {shape} {size:,} {cut}", flush=True)
+        courses = plan_all(run, sides, extent.kinds, document(shape, size, cut))
+        run_rounds(run, courses, extent.rounds)
+
+
+def plan_all(run: Run, sides: Mapping[str, Offers], kinds: Sequence[str], text: Document) -> dict[Case, Course]:
     courses: dict[Case, Course] = {}
-    for work in kinds:
-        if not work.suits(text.shape, text.size, text.cut):
+    for kind in (KINDS[name] for name in kinds):
+        if not kind.suits(text.shape, text.size, text.cut):
             continue
-        for side, works in sides.items():
-            case = Case(text.shape, text.size, text.cut, work.name, side)
-            far = foreseen(case, results, len(text.chunks))
-            if far is not None:
-                results.costs[case] = far
+        for side, offers in sides.items():
+            case = Case(text.shape, text.size, text.cut, kind.name, side)
+            if kind.name not in offers:
                 continue
-            guarded(case, results, partial(plan, courses, case, work, works, text))
+            if (far := extrapolate(run, case, len(text.chunks))) is not None:
+                run.costs[case] = far
+                continue
+            try:
+                courses[case] = plan(kind, offers[kind.name], text)
+            except FAILURES as error:
+                run.failures[case] = type(error).__name__
     return courses
 
 
-def foreseen(case: Case, results: Results, chunks: int) -> Cost | None:
+def extrapolate(run: Run, case: Case, chunks: int) -> Cost | None:
     """The cost where one chunk of the next smaller document took too long to try this one: it grows on as it grew."""
     smaller = [
-        (size, cost)
+        (size, seconds)
         for size in SIZES
-        if size < case.size and (cost := results.costs.get(replace(case, size=size))) is not None
+        if size < case.size and (seconds := run.seconds(replace(case, size=size))) is not None
     ]
-    if not smaller or smaller[-1][1].seconds < TOO_LONG:
+    if not smaller or smaller[-1][1] < TOO_LONG:
         return None
     size, last = smaller[-1]
-    growth = last.seconds / smaller[-2][1].seconds if len(smaller) > 1 else case.size / size
-    return Cost(last.seconds * growth, chunks, 0)
+    growth = last / smaller[-2][1] if len(smaller) > 1 else case.size / size
+    return Cost(last * growth, chunks, 0)
 
 
-def plan(courses: dict[Case, Course], case: Case, work: Work, works: Works, text: Document) -> None:
-    one = course(work, works, text)
-    if one is not None:
-        courses[case] = one
-
-
-def guarded(case: Case, results: Results, action: Callable[[], None]) -> None:
-    if case in results.failures:
-        return
-    try:
-        action()
-    except FAILURES as error:
-        results.failures[case] = type(error).__name__
-
-
-@contextmanager
-def frozen() -> Iterator[None]:
+def run_rounds(run: Run, courses: Mapping[Case, Course], rounds: int) -> None:
     gc.collect()
     gc.freeze()
     try:
-        yield
+        for number in range(rounds):
+            for case, course in list(courses.items())[:: -1 if number % 2 else 1]:
+                if case in run.failures:
+                    continue
+                try:
+                    course.run_round()
+                except FAILURES as error:
+                    run.failures[case] = type(error).__name__
     finally:
         gc.unfreeze()
+    run.costs |= {case: course.cost() for case, course in courses.items() if case not in run.failures}

@@ -44,29 +44,24 @@ def held_by(make: Callable[[], object]) -> int:
     return after - before
 
 
-def last_state(module: ModuleType, chunks: Sequence[str], *, read: bool) -> object:
-    state = module.create_parser_state()
+def parse(module: ModuleType, chunks: Sequence[str], *, read: bool, keep: bool) -> object:
+    """The last state of a stream, and all before it if they are to be kept."""
+    kept, state = [], module.create_parser_state()
     for chunk in chunks:
+        if keep:
+            kept.append(state)
         state = module.parse_chunk(state, chunk)
         _ = state.value if read else None
-    return state
+    return kept, state
 
 
-def all_states(module: ModuleType, chunks: Sequence[str], *, read: bool) -> object:
-    states = [module.create_parser_state()]
-    for chunk in chunks:
-        states.append(module.parse_chunk(states[-1], chunk))
-        _ = states[-1].value if read else None
-    return states
-
-
-def memory_of(module: ModuleType) -> Memory:
+def measure_memory(module: ModuleType) -> Memory:
     text = document("records", SIZE, "tokens")
     first = text.chunks[:KEPT]
-    alone = held_by(lambda: last_state(module, first, read=False))
+    alone = held_by(lambda: parse(module, first, read=False, keep=False))
     return Memory(
-        finished=held_by(lambda: last_state(module, text.chunks, read=True)),
+        finished=held_by(lambda: parse(module, text.chunks, read=True, keep=False)),
         loads=held_by(lambda: json.loads(text.text)),
-        kept_unread=(held_by(lambda: all_states(module, first, read=False)) - alone) / KEPT,
-        kept_read=(held_by(lambda: all_states(module, first, read=True)) - alone) / KEPT,
+        kept_unread=(held_by(lambda: parse(module, first, read=False, keep=True)) - alone) / KEPT,
+        kept_read=(held_by(lambda: parse(module, first, read=True, keep=True)) - alone) / KEPT,
     )

@@ -8,103 +8,101 @@ Modules are imported by name when a side is loaded, so that a missing one is rep
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
-from benchmarks import rewriters
 from benchmarks.builds import without
-from benchmarks.coroutines import only_item, triples
-from benchmarks.river import river_feed
-from benchmarks.schemas import AGAIN, INSTRUCTOR, PARTIAL_VALIDATION, instructor_works, pydantic_works
-from benchmarks.sdks import anthropic_feed, openai_feed
-from benchmarks.works import Feed, Side, Works
+from benchmarks.documents import records_model
+from benchmarks.jsonriver_feed import start_jsonriver
+from benchmarks.kinds import Event, Events, Feed, Offers, Reparse, Stream, Whole
+from benchmarks.rewriters import by_patch, by_prefix
+from benchmarks.sdks import anthropic_accumulator, openai_accumulator
 
 JITER = "jiter"
 STREAMING_NATIVE = "streaming-json-parser, native"
 STREAMING_PURE = "streaming-json-parser, pure Python"
 IJSON_C = "ijson, yajl2_c"
 IJSON_PYTHON = "ijson, Python"
+PARTIAL_VALIDATION = "pydantic, partial validation"
+VALIDATION_AGAIN = "pydantic, optional fields, validated again"
+INSTRUCTOR = "instructor Partial"
 LOADS = "json.loads"
 
-
-def bytes_again(parse: Callable[[bytes], object], before: str) -> Feed:
-    buffer = before.encode()
-
-    def feed(chunk: str) -> object:
-        nonlocal buffer
-        buffer += chunk.encode()
-        return parse(buffer)
-
-    return feed
+COMPACT: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":")}
+IJSON_VALUES = ("string", "number", "boolean", "null")
 
 
-def text_again(parse: Callable[[str], object], before: str) -> Feed:
-    buffer = before
+class Side(NamedTuple):
+    """`load` raises `ImportError` for a library that is not installed."""
 
-    def feed(chunk: str) -> object:
-        nonlocal buffer
-        buffer += chunk
-        return parse(buffer)
-
-    return feed
+    name: str
+    distributions: tuple[str, ...]
+    load: Callable[[], Offers]
 
 
-def joined(parse: Callable[[str], object], chunks: Sequence[str]) -> object:
-    return parse("".join(chunks))
+def reparse_bytes(parse: Callable[[bytes], object]) -> Reparse:
+    def start(before: str) -> Feed:
+        buffer = before.encode()
+
+        def feed(chunk: str) -> object:
+            nonlocal buffer
+            buffer += chunk.encode()
+            return parse(buffer)
+
+        return feed
+
+    return Reparse(start)
 
 
-def joined_bytes(parse: Callable[[bytes], object], chunks: Sequence[str]) -> object:
-    return parse("".join(chunks).encode())
+def reparse_text(parse: Callable[[str], object]) -> Reparse:
+    def start(before: str) -> Feed:
+        buffer = before
+
+        def feed(chunk: str) -> object:
+            nonlocal buffer
+            buffer += chunk
+            return parse(buffer)
+
+        return feed
+
+    return Reparse(start)
 
 
-def loads() -> Works:
-    return Works(whole=partial(joined, json.loads))
+def parse_joined(parse: Callable[[str], object]) -> Offers:
+    return {"final": Whole(lambda chunks: parse("".join(chunks)))}
 
 
-def orjson() -> Works:
-    return Works(whole=partial(joined, import_module("orjson").loads))
+def from_json(module: str, **partial_mode: str) -> Offers:
+    """jiter, and pydantic_core, which has it inside."""
+    parse = import_module(module).from_json
+    again = reparse_bytes(partial(parse, **partial_mode))
+    return {"dropped": again, "final": Whole(lambda chunks: parse("".join(chunks).encode()))}
 
 
-def msgspec() -> Works:
-    return Works(whole=partial(joined, import_module("msgspec").json.decode))
-
-
-def jiter() -> Works:
-    from_json = import_module("jiter").from_json
-    again = partial(from_json, partial_mode="trailing-strings")
-    return Works(reparse=partial(bytes_again, again), whole=partial(joined_bytes, from_json))
-
-
-def pydantic_core() -> Works:
-    from_json = import_module("pydantic_core").from_json
-    again = partial(from_json, allow_partial="trailing-strings")
-    return Works(reparse=partial(bytes_again, again), whole=partial(joined_bytes, from_json))
-
-
-def partial_json_parser() -> Works:
+def partial_json_parser() -> Offers:
     module = import_module("partial_json_parser")
-    kinds = module.STR | module.ARR | module.OBJ
-    return Works(reparse=partial(text_again, lambda text: module.loads(text, kinds)))
+    allowed = module.STR | module.ARR | module.OBJ
+    return {"dropped": reparse_text(lambda text: module.loads(text, allowed))}
 
 
-def json_repair() -> Works:
+def langchain_core() -> Offers:
+    return {"dropped": reparse_text(import_module("langchain_core.utils.json").parse_partial_json)}
+
+
+def json_repair() -> Offers:
     repair = partial(import_module("json_repair").repair_json, return_objects=True, stream_stable=True)
-    return Works(reparse=partial(text_again, repair))
+    return {"dropped": reparse_text(repair)}
 
 
-def langchain_core() -> Works:
-    return Works(reparse=partial(text_again, import_module("langchain_core.utils.json").parse_partial_json))
-
-
-def streaming_native() -> Works:
+def streaming_native() -> Offers:
     import_module("streaming_json_parser_native")
     return streaming(import_module("streaming_json_parser"))
 
 
-def streaming_pure() -> Works:
+def streaming_pure() -> Offers:
     """The library decides for its native part when it is imported: a copy that cannot import it is the pure build."""
     with without("streaming_json_parser", "streaming_json_parser_native"):
         # `None` in the table of modules makes `import` of that name fail.
@@ -113,7 +111,7 @@ def streaming_pure() -> Works:
         return streaming(import_module("streaming_json_parser"))
 
 
-def streaming(module: ModuleType) -> Works:
+def streaming(module: ModuleType) -> Offers:
     def read() -> Feed:
         take = module.StreamingJsonParser().feed
 
@@ -122,73 +120,127 @@ def streaming(module: ModuleType) -> Works:
 
         return feed
 
-    def unread() -> Feed:
-        consume: Feed = module.StreamingJsonParser().consume
-        return consume
-
-    def whole(chunks: Sequence[str]) -> object:
+    def parse(chunks: Sequence[str]) -> object:
         parser = module.StreamingJsonParser()
         for chunk in chunks:
             parser.consume(chunk)
         return parser.finish().value
 
-    return Works(read=read, unread=unread, whole=whole)
+    return {
+        "dropped": Stream(read),
+        "unread": Stream(lambda: module.StreamingJsonParser().consume),
+        "final": Whole(parse),
+    }
 
 
-def jsonriver() -> Works:
-    return Works(read=partial(river_feed, import_module("jsonriver").parse))
+def ijson(backend_name: str) -> Offers:
+    """By its coroutines, which are sent a chunk as bytes and send on the triples (prefix, event, value) of it.
+
+    Numbers are floats, as with all other sides; `Decimal` is ijson's default and takes longer.
+    """
+    backend = import_module(f"ijson.backends.{backend_name}")
+    sendable_list = import_module("ijson").sendable_list
+
+    def start(*, look: bool) -> Callable[[str], Sequence[Any]]:
+        found: list[Any] = sendable_list()
+        send = backend.parse_coro(found, use_float=True).send
+
+        def feed(chunk: str) -> Sequence[Any]:
+            found.clear()
+            send(chunk.encode())
+            return found
+
+        def feed_and_look(chunk: str) -> Sequence[Any]:
+            found.clear()
+            send(chunk.encode())
+            for _prefix, _event, _value in found:
+                pass
+            return found
+
+        return feed_and_look if look else feed
+
+    def classify(triple: tuple[str, str, object]) -> Event:
+        prefix, event, value = triple
+        return Event("value" if event in IJSON_VALUES else "other", prefix, value)
+
+    return {
+        "events": Events(partial(start, look=True), classify),
+        "unread_events": Events(partial(start, look=False), classify),
+    }
 
 
-def ijson_c() -> Works:
-    """It shows finished items only, so that it takes part in whole values, and in events."""
+def ijson_c() -> Offers:
+    """It shows no values before they are finished, so that it takes part in final values, and in events."""
     backend = import_module("ijson.backends.yajl2_c")
-    return Works(events=triples(backend), whole=partial(only_item, backend))
+    sendable_list = import_module("ijson").sendable_list
+
+    def parse(chunks: Sequence[str]) -> object:
+        found = sendable_list()
+        target = backend.items_coro(found, "", use_float=True)
+        for chunk in chunks:
+            target.send(chunk.encode())
+        target.close()
+        return found[0]
+
+    return {**ijson("yajl2_c"), "final": Whole(parse)}
 
 
-def ijson_python() -> Works:
-    return Works(events=triples(import_module("ijson.backends.python")))
+def pydantic(*, optional: bool) -> Offers:
+    adapter = import_module("pydantic").TypeAdapter(records_model(optional=optional))
+    return {"schema": reparse_text(partial(adapter.validate_json, experimental_allow_partial="trailing-strings"))}
 
 
-def openai() -> Works:
-    return Works(reparse=openai_feed())
+def instructor() -> Offers:
+    """The loop of the library itself, one chunk at a time."""
+    import_module("instructor")
+    model = import_module("instructor.dsl.partial").Partial[records_model(optional=False)]
 
+    def start(before: str) -> Feed:
+        waiting: list[str] = []
 
-def anthropic() -> Works:
-    return Works(reparse=anthropic_feed())
+        def source() -> Iterator[str]:
+            while waiting:
+                yield waiting.pop()
 
+        values = model.model_from_chunks(source())
 
-def orjson_prefix() -> Works:
-    return Works(chunking=rewriters.orjson_prefix())
+        def feed(chunk: str) -> object:
+            waiting.append(chunk)
+            return next(values)
 
+        if before:
+            feed(before)
+        return feed
 
-def json_prefix() -> Works:
-    return Works(chunking=rewriters.json_prefix())
-
-
-def jsonpatch() -> Works:
-    return Works(chunking=rewriters.jsonpatch())
+    return {"schema": Reparse(start)}
 
 
 PEERS = (
-    Side(JITER, ("jiter",), jiter),
-    Side("pydantic_core", ("pydantic_core",), pydantic_core),
+    Side(JITER, ("jiter",), lambda: from_json("jiter", partial_mode="trailing-strings")),
+    Side("pydantic_core", ("pydantic_core",), lambda: from_json("pydantic_core", allow_partial="trailing-strings")),
     Side(STREAMING_NATIVE, ("streaming-json-parser", "streaming-json-parser-native"), streaming_native),
     Side(STREAMING_PURE, ("streaming-json-parser",), streaming_pure),
-    Side("jsonriver", ("jsonriver",), jsonriver),
+    Side(
+        "jsonriver",
+        ("jsonriver",),
+        lambda: {"dropped": Stream(partial(start_jsonriver, import_module("jsonriver").parse))},
+    ),
     Side("partial-json-parser", ("partial-json-parser",), partial_json_parser),
     Side("json-repair", ("json-repair",), json_repair),
     Side("langchain-core parse_partial_json", ("langchain-core",), langchain_core),
-    Side("openai accumulator", ("openai", "jiter"), openai),
-    Side("anthropic accumulator", ("anthropic", "jiter"), anthropic),
+    Side("openai accumulator", ("openai", "jiter"), lambda: {"dropped": openai_accumulator()}),
+    Side("anthropic accumulator", ("anthropic", "jiter"), lambda: {"dropped": anthropic_accumulator()}),
     Side(IJSON_C, ("ijson",), ijson_c),
-    Side(IJSON_PYTHON, ("ijson",), ijson_python),
-    Side(PARTIAL_VALIDATION, ("pydantic",), partial(pydantic_works, optional=False)),
-    Side(AGAIN, ("pydantic",), partial(pydantic_works, optional=True)),
-    Side(INSTRUCTOR, ("instructor",), instructor_works),
-    Side(LOADS, (), loads),
-    Side("orjson", ("orjson",), orjson),
-    Side("msgspec", ("msgspec",), msgspec),
-    Side("orjson.dumps, common prefix", ("orjson",), orjson_prefix),
-    Side("json.dumps, common prefix", (), json_prefix),
-    Side("jsonpatch.make_patch", ("jsonpatch",), jsonpatch),
+    Side(IJSON_PYTHON, ("ijson",), lambda: ijson("python")),
+    Side(PARTIAL_VALIDATION, ("pydantic",), lambda: pydantic(optional=False)),
+    Side(VALIDATION_AGAIN, ("pydantic",), lambda: pydantic(optional=True)),
+    Side(INSTRUCTOR, ("instructor",), instructor),
+    Side(LOADS, (), lambda: parse_joined(json.loads)),
+    Side("orjson", ("orjson",), lambda: parse_joined(import_module("orjson").loads)),
+    Side("msgspec", ("msgspec",), lambda: parse_joined(import_module("msgspec").json.decode)),
+    Side(
+        "orjson.dumps, common prefix", ("orjson",), lambda: {"snapshots": by_prefix(import_module("orjson").dumps, b"")}
+    ),
+    Side("json.dumps, common prefix", (), lambda: {"snapshots": by_prefix(partial(json.dumps, **COMPACT), "")}),
+    Side("jsonpatch.make_patch", ("jsonpatch",), lambda: {"snapshots": by_patch(import_module("jsonpatch"))}),
 )

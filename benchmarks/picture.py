@@ -11,10 +11,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from benchmarks.checks import Run
 from benchmarks.documents import SIZE_NAMES
-from benchmarks.measure import Case, Extent
-from benchmarks.ours import COMPILED, PURE
+from benchmarks.jsontide_sides import COMPILED, PURE
+from benchmarks.measure import Case, Run
 
 WIDTH, HEIGHT = 9.0, 5.6
 OURS = {COMPILED: "#00695c", PURE: "#26a69a"}
@@ -23,36 +22,36 @@ OTHERS = "#78909c"
 APART = 1.55
 
 
-def draw(run: Run, extent: Extent, sides: Sequence[str], path: Path) -> None:
+def draw(run: Run, sizes: Sequence[int], path: Path) -> None:
     matplotlib: Any = import_module("matplotlib")
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "jsontide"
     matplotlib.rcParams["svg.fonttype"] = "none"
     pyplot: Any = import_module("matplotlib.pyplot")
     figure, axes = pyplot.subplots(figsize=(WIDTH, HEIGHT), layout="constrained")
-    lines = {side: line for side in sides if (line := points(run, extent, side))}
+    lines = {side: line for side in run.sides if (line := points(run, sizes, side))}
     for side, line in lines.items():
         draw_line(axes, side, line)
-    for side, height in apart({side: line[-1][1] for side, line in lines.items()}).items():
+    for side, height in move_apart({side: line[-1][1] for side, line in lines.items()}).items():
         last = lines[side][-1]
         axes.annotate(
             side,
             (last[0], last[1]),
-            xytext=(extent.sizes[-1] * 1.45, height),
+            xytext=(sizes[-1] * 1.45, height),
             color=OURS.get(side, "#455a64"),
             fontweight="bold" if side in OURS else "normal",
             fontsize=9,
             verticalalignment="center",
             arrowprops={"arrowstyle": "-", "color": "#cfd8dc", "linewidth": 0.8, "relpos": (0, 0.5)},
         )
-    dress(axes, extent)
+    label(axes, sizes)
     figure.savefig(path, metadata={"Date": None, "Creator": None})
     pyplot.close(figure)
 
 
-def points(run: Run, extent: Extent, side: str) -> list[tuple[int, float, bool]]:
+def points(run: Run, sizes: Sequence[int], side: str) -> list[tuple[int, float, bool]]:
     """Size, microseconds, and whether that was extrapolated."""
-    found = [(size, run.results.costs.get(Case("records", size, "tokens", "dropped", side))) for size in extent.sizes]
+    found = [(size, run.costs.get(Case("records", size, "tokens", "dropped", side))) for size in sizes]
     return [(size, cost.seconds * 1e6, cost.is_extrapolated) for size, cost in found if cost is not None]
 
 
@@ -64,7 +63,7 @@ def draw_line(axes: Any, side: str, line: list[tuple[int, float, bool]]) -> None
         axes.plot(size, cost, "o", color=colour, markersize=5, markerfacecolor="white" if is_extrapolated else colour)
 
 
-def apart(heights: dict[str, float]) -> dict[str, float]:
+def move_apart(heights: dict[str, float]) -> dict[str, float]:
     """Heights of the names: in the order of the lines, none nearer to the next than `APART`."""
     order = sorted(heights, key=heights.__getitem__)
     up = list(accumulate((heights[side] for side in order), lambda below, own: max(own, below * APART)))
@@ -73,10 +72,10 @@ def apart(heights: dict[str, float]) -> dict[str, float]:
     return {side: math.sqrt(high * low) for side, high, low in zip(order, up, reversed(down), strict=True)}
 
 
-def dress(axes: Any, extent: Extent) -> None:  # noqa: ANN401
+def label(axes: Any, sizes: Sequence[int]) -> None:  # noqa: ANN401
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xticks(list(extent.sizes), [SIZE_NAMES[size] for size in extent.sizes])
+    axes.set_xticks(list(sizes), [SIZE_NAMES[size] for size in sizes])
     axes.set_xticks([], minor=True)
     axes.set_xlabel("document size")
     axes.set_ylabel("µs per chunk")

@@ -4,237 +4,181 @@ In: a run and what it ran on. Out: tables; the page that holds all of them, gene
 Rule: no figure without version, machine and command.
 """
 
-import os
-import platform
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
-from benchmarks.audit import FLICKER, Finding
-from benchmarks.cells import answer, cost_cell, figures, share, times
-from benchmarks.checks import Check, Figure, Run, checks
+from benchmarks.audit import DOTTED, ELEMENTS
+from benchmarks.checks import BUILDS, Figure, checks
 from benchmarks.documents import SHAPE_NAMES, SIZE_NAMES
-from benchmarks.event_audit import DOTTED, ELEMENTS, Hearing
-from benchmarks.measure import Case, Extent
+from benchmarks.kinds import KINDS
+from benchmarks.measure import Case, Extent, Run
 from benchmarks.memory import KEPT
+from benchmarks.one_more import COUNTS, PARSING, TEXT, case_of
 from benchmarks.peers import LOADS
-from benchmarks.snapshot_tables import snapshot_tables
-from benchmarks.tables import Table, markdown
-from benchmarks.works import Side
+from benchmarks.tables import answer, digits, percent, share, table, times
 
-CUT_NAMES = {"tokens": "chunks of 1 to 8 characters", "lines": "chunks of 48 to 80 characters"}
-WAYS = {"dropped": "", "held": ", last value held", "unread": ", value unread"}
 METHOD = Path(__file__).with_name("method.md")
+CUT_NAMES = {"tokens": "chunks of 1 to 8 characters", "lines": "chunks of 48 to 80 characters"}
 
-
-@dataclass(frozen=True)
-class Circumstances:
-    """What the figures were made with; `missing` says why a side has none."""
-
-    sides: Sequence[Side]
-    missing: dict[str, str]
-    ours: str
-    command: str
-    extent: Extent
-
-    def lines(self) -> list[str]:
-        return [
-            f"`{self.command}`: jsontide {self.ours}, least of up to {self.extent.rounds} rounds.",
-            f"{platform.python_implementation()} {platform.python_version()}.",
-            f"{platform.system()}, {platform.machine()}, {os.cpu_count()} processors.",
-            f"Peers: {', '.join(self.versions())}.",
-            *(f"Missing: {name} ({reason})." for name, reason in self.missing.items()),
-        ]
-
-    def versions(self) -> Iterable[str]:
-        for name in sorted({name for side in self.sides for name in side.distributions}):
-            try:
-                yield f"{name} {version(name)}"
-            except PackageNotFoundError:
-                continue
-
-
-@dataclass(frozen=True)
-class Report:
-    """All tables: of values, events, snapshots and values through a schema, and whether they reach their targets."""
-
-    values: Sequence[Table]
-    events: Sequence[Table]
-    snapshots: Sequence[Table]
-    typed: Sequence[Table]
-    targets: Table
-
-
-def audit_table(findings: dict[str, Finding]) -> Table:
-    rows = [
-        [
-            side,
-            share(found.strings),
-            f"{found.right / found.chunks:.0%}",
-            *(str(found.flicker[kind]) for kind in FLICKER),
-            str(found.raised),
-            answer(found.is_final_right),
-        ]
-        for side, found in findings.items()
-    ]
-    chunks = next(iter(findings.values())).chunks if findings else 0
-    return Table(
+AUDITS = {
+    "values": (
         "What each side shows",
-        ["", "growing strings", "chunks right", *FLICKER, "raised", "final value right"],
-        rows,
-        [
-            f"{chunks:,} token-sized chunks of five small documents, compared after every chunk with a model.",
-            "Growing strings: of the chunks that end inside a string, those after which it is shown as far as it came.",
-            "Chunks right: the whole value is what the text shows; numbers count from their end on.",
-            "The next four columns count what was shown and then taken back.",
-        ],
-    )
-
-
-def typing_table(typings: dict[str, Finding]) -> Table:
-    """The same audit of what is seen through a schema."""
-    table = audit_table(typings)
-    chunks = next(iter(typings.values())).chunks if typings else 0
-    notes = [
-        f"{chunks:,} token-sized chunks of records, compared after every chunk with a model of what the text shows.",
+        "{:,} token-sized chunks of five small documents, compared after every chunk with a model.",
+        "Growing strings: of the chunks that end inside a string, those after which all received of it is shown.",
+        "Chunks right: the whole value is what the text shows; a number counts once it is complete.",
+        "The next four columns count what was shown and later retracted.",
+    ),
+    "events": (
+        "What the events of each side show",
+        "{:,} token-sized chunks of five small documents.",
+        "Growing strings: of the chunks that end inside a string, those after which all of it had been emitted.",
+        "Values right: all whole strings, numbers, booleans and nulls were emitted, in the order of the text.",
+        f"Apart: the two values of `{ELEMENTS}`, and those of `{DOTTED}`, have different paths.",
+    ),
+    "snapshots": (
+        "What each side sends",
+        "{:,} snapshots of four small documents, one after each token-sized chunk that showed more.",
+        "Right: all chunks joined are the last snapshot, or all patches applied give it.",
+        'Reordered: the keys of each object are shuffled in each snapshot; jsontide runs with `key_order="any"`.',
+        "Sent at once: of the snapshots, those after which everything in them had been sent.",
+        "Characters sent: compared with the last snapshot as compact text.",
+    ),
+    "schema": (
+        "What each side shows through a schema",
+        "{:,} token-sized chunks of records, compared after every chunk with a model of what the text shows.",
         "Raised: the chunks after which a side showed nothing but an exception.",
-    ]
-    return replace(table, title="What each side shows through a schema", notes=notes)
+    ),
+}
+"""By the name of an audit: the title of its table, and its notes, of which the first has how much was compared."""
+
+FORMATS = {
+    "growing strings": share,
+    "chunks right": percent,
+    "all sent at once": share,
+    "characters sent": times,
+}
+"""By column of an audit; in all others a number is a count."""
 
 
-def hearing_table(hearings: dict[str, Hearing]) -> Table:
-    rows = [
-        [
-            side,
-            f"{found.events:,}",
-            share(found.strings),
-            answer(found.are_values_right),
-            answer(found.tells_end),
-            answer(found.tells_elements_apart),
-            answer(found.tells_dots_apart),
+def report(run: Run, extent: Extent) -> dict[str, list[str]]:
+    """All tables by the title of their section; what was not measured has none."""
+    values = cost_tables(run, extent, "{shape}, {cut}", [("dropped", "held", "unread")])
+    events = cost_tables(run, extent, "Events of {shape}, {cut}", [("events",), ("unread_events",)])
+    snapshots = cost_tables(
+        run,
+        extent,
+        "Snapshots of {shape}, one after each chunk of 1 to 8 characters",
+        [("snapshots", "anew")],
+        ["Values in, key order kept: the cost of turning a snapshot into what is sent."],
+    )
+    schemas = cost_tables(run, extent, "Records through a schema, {cut}", [("schema",)])
+    sections = {
+        "Results": [
+            target_table(run),
+            audit_table(run, "values"),
+            *values,
+            final_table(run, extent),
+            memory_table(run),
+        ],
+        "Events": [audit_table(run, "events"), *events],
+        "Snapshots": [audit_table(run, "snapshots"), *snapshots, one_more_table(run)],
+        "Schemas": [audit_table(run, "schema"), *schemas],
+    }
+    return {title: found for title, tables in sections.items() if (found := [*filter(None, tables)])}
+
+
+def audit_table(run: Run, name: str) -> str:
+    findings = run.audits.get(name)
+    if not findings:
+        return ""
+    title, first, *notes = AUDITS[name]
+    (_, compared), *columns = next(iter(findings.values())).items()
+    rows = [[side, *(finding_cell(column, found[column]) for column, _ in columns)] for side, found in findings.items()]
+    return table(title, ["", *(column for column, _ in columns)], rows, [first.format(compared), *notes])
+
+
+def finding_cell(column: str, found: float) -> str:
+    return answer(found) if isinstance(found, bool) else FORMATS.get(column, "{:,}".format)(found)
+
+
+def cost_tables(
+    run: Run, extent: Extent, title: str, groups: Sequence[Sequence[str]], notes: Sequence[str] = ()
+) -> Iterator[str]:
+    """A table for each shape and cut: of each group of kinds, a row for each side and kind, with its costs by size."""
+    first = KINDS[groups[0][0]]
+    sizes = [size for size in extent.sizes if size in first.sizes]
+    lines = [(side, kind) for group in groups for side, kind in product(run.sides, group)]
+    for shape, cut in product(extent.shapes, extent.cuts):
+        rows = [
+            [f"{side}{KINDS[kind].label}", *(cost_cell(run, Case(shape, size, cut, kind, side)) for size in sizes)]
+            for side, kind in lines
         ]
-        for side, found in hearings.items()
-    ]
-    chunks = next(iter(hearings.values())).chunks if hearings else 0
-    return Table(
-        "What each side tells",
-        ["", "events", "growing strings", "values right", "end of document", "elements apart", "dots apart"],
-        rows,
-        [
-            f"{chunks:,} token-sized chunks of five small documents.",
-            "Growing strings: of the chunks that end inside a string, those after which all of it so far was told.",
-            "Values right: all whole strings, numbers, booleans and nulls were told, in the order of the text.",
-            f"Apart: the two values of `{ELEMENTS}`, and those of `{DOTTED}`, have different paths.",
-        ],
-    )
+        name = title.format(shape=SHAPE_NAMES[shape], cut=CUT_NAMES[cut])
+        header = [f"µs per {first.unit} (times jsontide)", *(SIZE_NAMES[size] for size in sizes)]
+        yield table(name[0].upper() + name[1:], header, [row for row in rows if any(row[1:])], notes)
 
 
-def check_table(found: Sequence[Check]) -> Table:
-    measured = [one for one in found if one.is_measured]
-    rows = [[one.demand, one.target, cell(one.dropped), second(one), one.reached] for one in measured]
-    left = len(found) - len(measured)
-    return Table(
-        "Targets",
-        ["demand", "target", "value dropped", "last value held", "reached"],
-        rows,
-        [
-            "Against a peer: its cost divided by ours; otherwise the greater figure divided by the smaller.",
-            "A place in brackets is where the worst of several figures was found.",
-            "What has no value to hold, as events and memory, has one figure.",
-            *([f"{left} more were not measured in this run."] if left else []),
-        ],
-        figures=False,
-    )
+def cost_cell(run: Run, case: Case) -> str:
+    """Microseconds, and how many times those of jsontide."""
+    baseline = KINDS[case.kind].baseline or case.kind
+    ours = (run.seconds(replace(case, kind=baseline, side=side)) for side in BUILDS)
+    return ratio_cell(run, case, 1e6, next(filter(None, ours), None))
 
 
-def second(check: Check) -> str:
-    """What is not read, events, and memory have one figure for both ways."""
-    return "" if check.held is check.dropped else cell(check.held)
+def ratio_cell(run: Run, case: Case, unit: float, baseline: float | None) -> str:
+    """A cost with its mark and ratio, or the exception that came instead; empty where nothing was measured."""
+    cost = run.costs.get(case)
+    if cost is None:
+        return run.failures.get(case, "")
+    ratio = f" ({times(cost.seconds / baseline)})" if baseline else ""
+    return f"{cost.mark}{digits(cost.seconds * unit)}{ratio}"
 
 
-def cell(figure: Figure | None) -> str:
-    if figure is None:
-        return "-"
-    value = f"{figure.value:,.0f}" if figure.value >= 100 else f"{figure.value:.2f}"  # noqa: PLR2004
-    return f"{value} ({figure.where})" if figure.where else value
-
-
-def cost_tables(run: Run, extent: Extent, sides: Sequence[str]) -> list[Table]:
-    return [cost_table(run, extent, sides, shape, cut) for shape in extent.shapes for cut in extent.cuts]
-
-
-def cost_table(run: Run, extent: Extent, sides: Sequence[str], shape: str, cut: str) -> Table:
+def final_table(run: Run, extent: Extent) -> str:
     rows = []
-    for side in sides:
-        for work, way in WAYS.items():
-            costs = [cost_cell(run, Case(shape, size, cut, work, side)) for size in extent.sizes]
-            if any(costs):
-                rows.append([side + way, *costs])
-    return Table(
-        f"{SHAPE_NAMES[shape][0].upper()}{SHAPE_NAMES[shape][1:]}, {CUT_NAMES[cut]}",
-        ["µs per chunk (times jsontide)", *(SIZE_NAMES[size] for size in extent.sizes)],
-        rows,
-    )
-
-
-def event_tables(run: Run, extent: Extent, sides: Sequence[str]) -> list[Table]:
-    return [event_table(run, extent, sides, shape, cut) for shape in extent.shapes for cut in extent.cuts]
-
-
-def event_table(run: Run, extent: Extent, sides: Sequence[str], shape: str, cut: str) -> Table:
-    rows = []
-    for work, looked in (("events", ""), ("told", ", nobody looks")):
-        for side in sides:
-            costs = [cost_cell(run, Case(shape, size, cut, work, side)) for size in extent.sizes]
-            if any(costs):
-                rows.append([f"{side}{looked}", *costs])
-    return Table(
-        f"Events of {SHAPE_NAMES[shape]}, {CUT_NAMES[cut]}",
-        ["µs per chunk (times jsontide)", *(SIZE_NAMES[size] for size in extent.sizes)],
-        rows,
-    )
-
-
-def typed_table(run: Run, extent: Extent, sides: Sequence[str], cut: str) -> Table:
-    rows = []
-    for side in sides:
-        costs = [cost_cell(run, Case("records", size, cut, "schema", side)) for size in extent.sizes]
-        if any(costs):
-            rows.append([side, *costs])
-    return Table(
-        f"Records through a schema, {CUT_NAMES[cut]}",
-        ["µs per chunk (times jsontide)", *(SIZE_NAMES[size] for size in extent.sizes)],
-        rows,
-    )
-
-
-def final_table(run: Run, extent: Extent, sides: Sequence[str]) -> Table:
-    rows = []
-    for side in sides:
-        for cut in extent.cuts:
-            costs = [final_cell(run, Case("records", size, cut, "final", side)) for size in extent.sizes]
-            if any(costs):
-                rows.append([f"{side}, {cut}", *costs])
-    return Table(
+    for side, cut in product(run.sides, extent.cuts):
+        cases = [Case("records", size, cut, "final", side) for size in extent.sizes]
+        # A cost is per chunk, of the same number of chunks for all; the table speaks of documents.
+        units = [run.costs[case].chunks * 1e3 if case in run.costs else 0 for case in cases]
+        floors = [run.seconds(replace(case, side=LOADS)) for case in cases]
+        rows.append([f"{side}, {cut}", *(ratio_cell(run, *each) for each in zip(cases, units, floors, strict=True))])
+    return table(
         "Final value only, records",
         ["ms per document (times json.loads)", *(SIZE_NAMES[size] for size in extent.sizes)],
-        rows,
-        ["All chunks are fed, or joined where a library takes whole texts only, and the value is read once."],
+        [row for row in rows if any(row[1:])],
+        ["All chunks are fed, or joined for a library that accepts only whole texts, and the value is read once."],
     )
 
 
-def final_cell(run: Run, case: Case) -> str:
-    cost = run.results.costs.get(case)
-    if cost is None:
-        return run.results.failures.get(case, "")
-    floor = run.results.seconds(Case(case.shape, case.size, case.cut, case.work, LOADS))
-    # A cost is per chunk, of the same number of chunks for all; the table speaks of documents.
-    ratio = f" ({times(cost.seconds / floor)})" if floor else ""
-    return f"{cost.mark}{figures(cost.seconds * cost.chunks * 1e3)}{ratio}"
+def one_more_table(run: Run) -> str:
+    return table(
+        "One character more in the last of many records",
+        ["µs per snapshot", *(f"{records:,} records" for records in COUNTS), "last to first"],
+        [*one_more_rows(run)],
+        [
+            "The input is a snapshot of so many records, keys in any order, in which one string is a character longer.",
+            "A text continues where the last one ended, and only its new part is parsed; the rest is compared.",
+            "Beyond parsing: the same step with values that were parsed before the clock started.",
+            "Never going on: every other text begins with white space, so that each is parsed whole.",
+        ],
+    )
 
 
-def memory_table(run: Run) -> Table:
+def one_more_rows(run: Run) -> Iterator[list[str]]:
+    for side, separator in (*((side, ", ") for side in BUILDS), (LOADS, " ")):
+        ways = [case.kind for case in run.costs if case == case_of(COUNTS[-1], case.kind, side)]
+        costs = {way: [run.costs[case_of(records, way, side)].seconds for records in COUNTS] for way in ways}
+        for way, found in costs.items():
+            cells = [digits(seconds * 1e6) for seconds in found]
+            yield [f"{side}{separator}{way}", *cells, times(found[-1] / found[0])]
+            if way == PARSING:
+                shares = [percent(part / whole) for part, whole in zip(found, costs[TEXT], strict=True)]
+                yield [f"{side}, share of parsing", *shares, ""]
+
+
+def memory_table(run: Run) -> str:
     rows = [
         [
             side,
@@ -247,56 +191,53 @@ def memory_table(run: Run) -> Table:
         for side, found in run.memory.items()
     ]
     header = ["", "document and state", "json.loads", "ratio", "a kept state, unread", "a kept state, read"]
-    return Table(
-        "Memory",
-        header,
-        rows,
-        [
-            "A finished records document of 1 MB, every value read on the way, and its last state, by tracemalloc.",
-            f"A kept state: {KEPT:,} states of one stream, less the last one alone, divided by their number.",
-        ],
-    )
-
-
-def report(run: Run, extent: Extent, sides: Sequence[str]) -> Report:
-    """What was not measured has no table; what was not reached has its row."""
-    values = [
-        audit_table(dict(run.findings)),
-        *cost_tables(run, extent, sides),
-        final_table(run, extent, sides),
-        memory_table(run),
+    notes = [
+        "A finished 1 MB records document, every value read on the way, and its last state, measured with tracemalloc.",
+        f"A kept state: {KEPT:,} states of one stream, minus the last one alone, divided by their number.",
     ]
-    events = [hearing_table(dict(run.hearings)), *event_tables(run, extent, sides)]
-    typed = [typing_table(dict(run.typings)), *(typed_table(run, extent, sides, cut) for cut in extent.cuts)]
-    return Report(
-        [table for table in values if table.rows],
-        [table for table in events if table.rows],
-        [table for table in snapshot_tables(run, extent, sides) if table.rows],
-        [table for table in typed if table.rows],
-        check_table(checks(run)),
-    )
+    return table("Memory", header, rows, notes)
 
 
-def page(found: Report, circumstances: Circumstances, picture: str) -> str:
-    return "\n".join(
-        [
-            "# Benchmarks",
-            "",
-            "This page is written by `make bench`; all its figures are from one run.",
-            "",
-            *(f"{line}  " for line in circumstances.lines()),
-            "",
-            f"![Cost per chunk over document size]({picture})",
-            "",
-            METHOD.read_text(encoding="utf-8"),
-            *(markdown(table) for table in (found.targets, *found.values)),
-            *section("Events", found.events),
-            *section("Snapshots", found.snapshots),
-            *section("Schemas", found.typed),
-        ]
-    )
+def target_table(run: Run) -> str:
+    found = checks(run)
+    rows = [
+        [check.demand, check.target, *map(figure_cell, (*check.figures, None)[:2]), check.reached]
+        for check in found
+        if None not in check.figures
+    ]
+    notes = [
+        "Against a peer: its cost divided by that of jsontide; otherwise the greater figure divided by the smaller.",
+        "In brackets: where the worst of several figures was found.",
+        "Where there is no value to hold, as for events and memory, there is one figure.",
+    ]
+    if left := len(found) - len(rows):
+        notes.append(f"{left} more were not measured in this run.")
+    return table("Targets", ["demand", "target", "value dropped", "last value held", "reached"], rows, notes, "---")
 
 
-def section(title: str, tables: Sequence[Table]) -> list[str]:
-    """A part of the page, where it has tables."""
-    return [f"## {title}", "", *(markdown(table) for table in tables)] if tables else []
+def figure_cell(figure: Figure | None) -> str:
+    if figure is None:
+        return ""
+    value = f"{figure.value:,.0f}" if figure.value >= 100 else f"{figure.value:.2f}"  # noqa: PLR2004
+    return f"{value} ({figure.where})" if figure.where else value
+
+
+def page(run: Run, extent: Extent, circumstances: Sequence[str], picture: str) -> str:
+    head = [
+        "# Benchmarks",
+        "",
+        "This page is written by `make bench`; all its figures are from one run.",
+        "",
+        *(f"{line}  " for line in circumstances),
+        "",
+        f"![Cost per chunk over document size]({picture})",
+        "",
+        METHOD.read_text(encoding="utf-8"),
+    ]
+    return "\n".join([*head, *sections(run, extent)])
+
+
+def sections(run: Run, extent: Extent) -> Iterator[str]:
+    for title, tables in report(run, extent).items():
+        yield f"## {title}\n"
+        yield from tables

@@ -1,4 +1,4 @@
-"""What else turns snapshots into something that can be sent, each behind the same small interface.
+"""What else turns snapshots into something that can be sent.
 
 In: a snapshot. Out: what is to be sent after it.
 Rule: each is written as well as it can be without ceasing to be what it is.
@@ -9,17 +9,12 @@ What follows may be closing brackets that the next snapshot moves, so that it is
 By patch: the difference to the snapshot before, after RFC 6902.
 """
 
-import json
 from collections.abc import Callable
-from functools import partial
-from importlib import import_module
 from types import ModuleType
-from typing import AnyStr, Generic
+from typing import AnyStr
 
-from benchmarks.sinks import PatchSink, TextSink
-from benchmarks.works import Chunker, Chunking
-
-compact = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+from benchmarks.kinds import Snapshots, Writer
+from benchmarks.readers import PatchReader, TextReader
 
 
 def common_prefix(one: AnyStr, other: AnyStr) -> int:
@@ -34,60 +29,38 @@ def common_prefix(one: AnyStr, other: AnyStr) -> int:
     return same
 
 
-class ByPrefix(Generic[AnyStr]):
-    def __init__(self, dumps: Callable[[object], AnyStr], empty: AnyStr) -> None:
-        self.dumps: Callable[[object], AnyStr] = dumps
-        self.empty: AnyStr = empty
-        self.text: AnyStr = empty
-        self.sent = 0
+def by_prefix(dumps: Callable[[object], AnyStr], empty: AnyStr) -> Snapshots:
+    def start(_: str) -> Writer:
+        before, sent = empty, 0
 
-    def take(self, snapshot: object) -> AnyStr:
-        text = self.dumps(snapshot)
-        # Of a snapshot that is repeated nothing is known to be complete, although all of it is common.
-        if text == self.text:
-            return self.empty
-        same = common_prefix(self.text, text)
-        if same < self.sent:
-            raise ValueError("what was sent is not the beginning any more")
-        chunk = text[self.sent : same]
-        self.text, self.sent = text, same
-        return chunk
+        def write(snapshot: object) -> AnyStr:
+            nonlocal before, sent
+            text = dumps(snapshot)
+            # Of a snapshot that is repeated nothing is known to be complete, although all of it is common.
+            if text == before:
+                return empty
+            same = common_prefix(before, text)
+            if same < sent:
+                raise ValueError("what was sent is not the beginning any more")
+            chunk = text[sent:same]
+            before, sent = text, same
+            return chunk
 
-    def finish(self) -> AnyStr:
-        return self.text[self.sent :]
+        return Writer(write, lambda: before[sent:])
 
-
-def by_prefix(dumps: Callable[[object], AnyStr], empty: AnyStr) -> Chunking:
-    def start(_: str) -> Chunker:
-        one = ByPrefix(dumps, empty)
-        return Chunker(one.take, one.finish)
-
-    return Chunking(start=start, sink=TextSink)
+    return Snapshots(start, TextReader)
 
 
-def by_patch(module: ModuleType) -> Chunking:
-    def start(_: str) -> Chunker:
+def by_patch(module: ModuleType) -> Snapshots:
+    def start(_: str) -> Writer:
         before: object = None
-        make_patch = module.make_patch
 
-        def take(snapshot: object) -> object:
+        def write(snapshot: object) -> object:
             nonlocal before
-            patch = make_patch(before, snapshot)
+            patch = module.make_patch(before, snapshot)
             before = snapshot
             return patch
 
-        return Chunker(take, lambda: module.JsonPatch([]))
+        return Writer(write, lambda: module.JsonPatch([]))
 
-    return Chunking(start=start, sink=PatchSink)
-
-
-def orjson_prefix() -> Chunking:
-    return by_prefix(import_module("orjson").dumps, b"")
-
-
-def json_prefix() -> Chunking:
-    return by_prefix(compact, "")
-
-
-def jsonpatch() -> Chunking:
-    return by_patch(import_module("jsonpatch"))
+    return Snapshots(start, PatchReader)

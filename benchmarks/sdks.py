@@ -4,57 +4,29 @@ In: a chunk of a tool call's arguments. Out: the arguments as the accumulator sh
 Rule: the event around a chunk is made once and only its text is exchanged: what is measured is the accumulating.
 """
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from benchmarks.works import Feed
+from benchmarks.kinds import Feed, Reparse
+from benchmarks.tool_shapes import call, chunk
 
 OPENAI_TOOL = {"type": "function", "function": {"name": "plan", "strict": True, "parameters": {"type": "object"}}}
-OPENAI_CHUNK = {
-    "id": "chunk",
-    "object": "chat.completion.chunk",
-    "created": 0,
+OPENAI_CHUNK = chunk({"role": "assistant", "tool_calls": [call("", index=0, id="call", name="plan")]})
+ANTHROPIC_MESSAGE: dict[str, object] = {
+    "id": "message",
+    "type": "message",
+    "role": "assistant",
     "model": "model",
-    "choices": [
-        {
-            "index": 0,
-            "finish_reason": None,
-            "delta": {
-                "role": "assistant",
-                "tool_calls": [
-                    {"index": 0, "id": "call", "type": "function", "function": {"name": "plan", "arguments": ""}}
-                ],
-            },
-        }
-    ],
+    "content": [],
+    "stop_reason": None,
+    "stop_sequence": None,
+    "usage": {"input_tokens": 0, "output_tokens": 0},
 }
-ANTHROPIC_START = {
-    "type": "message_start",
-    "message": {
-        "id": "message",
-        "type": "message",
-        "role": "assistant",
-        "model": "model",
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-        "usage": {"input_tokens": 0, "output_tokens": 0},
-    },
-}
-ANTHROPIC_BLOCK = {
-    "type": "content_block_start",
-    "index": 0,
-    "content_block": {"type": "tool_use", "id": "call", "name": "plan", "input": {}},
-}
-ANTHROPIC_DELTA = {
-    "type": "content_block_delta",
-    "index": 0,
-    "delta": {"type": "input_json_delta", "partial_json": ""},
-}
+ANTHROPIC_CALL = {"type": "tool_use", "id": "call", "name": "plan", "input": {}}
+ANTHROPIC_DELTA = {"type": "input_json_delta", "partial_json": ""}
 
 
-def openai_feed() -> Callable[[str], Feed]:
+def openai_accumulator() -> Reparse:
     state_type = import_module("openai.lib.streaming.chat").ChatCompletionStreamState
     chunk_type = import_module("openai.types.chat").ChatCompletionChunk
 
@@ -76,20 +48,20 @@ def openai_feed() -> Callable[[str], Feed]:
 
         return feed
 
-    return start
+    return Reparse(start)
 
 
-def anthropic_feed() -> Callable[[str], Feed]:
+def anthropic_accumulator() -> Reparse:
     accumulate = import_module("anthropic.lib.streaming._messages").accumulate_event
     types = import_module("anthropic.types")
 
     def start(before: str) -> Feed:
         buffers = {0: before.encode()}
-        opening = types.RawMessageStartEvent.model_validate(ANTHROPIC_START)
+        opening = types.RawMessageStartEvent(type="message_start", message=ANTHROPIC_MESSAGE)
         message: Any = accumulate(event=opening, current_snapshot=None, json_bufs=buffers)
-        block = types.RawContentBlockStartEvent.model_validate(ANTHROPIC_BLOCK)
+        block = types.RawContentBlockStartEvent(type="content_block_start", index=0, content_block=ANTHROPIC_CALL)
         message = accumulate(event=block, current_snapshot=message, json_bufs=buffers)
-        event = types.RawContentBlockDeltaEvent.model_validate(ANTHROPIC_DELTA)
+        event = types.RawContentBlockDeltaEvent(type="content_block_delta", index=0, delta=ANTHROPIC_DELTA)
 
         def feed(chunk: str) -> object:
             event.delta.partial_json = chunk
@@ -98,4 +70,4 @@ def anthropic_feed() -> Callable[[str], Feed]:
 
         return feed
 
-    return start
+    return Reparse(start)

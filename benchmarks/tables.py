@@ -1,37 +1,39 @@
-"""Tables as data, and their two faces: the terminal and Markdown."""
+"""Tables in Markdown, and the text of their cells."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-from rich.table import Table as RichTable
 
 
-@dataclass(frozen=True)
-class Table:
-    """`notes` are sentences, one to a line; the first column is text, `right` says which others are figures."""
-
-    title: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    notes: Sequence[str] = ()
-    figures: bool = True
-
-
-def for_terminal(table: Table) -> RichTable:
-    shown = RichTable(title=table.title, title_justify="left", caption="\n".join(table.notes), caption_justify="left")
-    for number, name in enumerate(table.header):
-        shown.add_column(name, justify="right" if number and table.figures else "left")
-    for row in table.rows:
-        shown.add_row(*row)
-    return shown
+def table(
+    title: str, header: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str] = (), align: str = "---:"
+) -> str:
+    """`notes` are sentences, one to a line, and `align` is for all columns but the first; nothing without rows."""
+    if not rows:
+        return ""
+    rule = ["---", *[align] * (len(header) - 1)]
+    escaped = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    lines = [f"| {' | '.join(cells)} |" for cells in (header, rule, *escaped)]
+    return "\n".join([f"### {title}", "", *([*notes, ""] if notes else []), *lines, ""])
 
 
-def markdown(table: Table) -> str:
-    rule = ["---:" if number and table.figures else "---" for number in range(len(table.header))]
-    lines = [f"| {' | '.join(cells)} |" for cells in (table.header, rule, *(map(escaped, row) for row in table.rows))]
-    notes = [*table.notes, ""] if table.notes else []
-    return "\n".join([f"### {table.title}", "", *notes, *lines, ""])
+def answer(yes: float) -> str:
+    return "yes" if yes else "no"
 
 
-def escaped(cell: str) -> str:
-    return cell.replace("|", "\\|")
+def percent(part: float) -> str:
+    return f"{part:.0%}"
+
+
+def share(part: float) -> str:
+    return answer(part) if part in {0, 1} else percent(part)
+
+
+def times(number: float) -> str:
+    return f"x{number:,.0f}" if number >= 10 else f"x{number:.2f}"  # noqa: PLR2004
+
+
+def digits(number: float) -> str:
+    """Three digits, or four places after the point."""
+    for least, places in ((100, 0), (10, 1), (0.1, 2)):
+        if number >= least:
+            return f"{number:,.{places}f}"
+    return f"{number:.4f}"

@@ -1,12 +1,12 @@
 """One side, one document, one kind of work: seconds per chunk.
 
-In: what the side offers, the chunks. Out: the least that each stretch of the stream took in any round, in seconds of
-processor time, so that waiting for a busy machine does not count.
-Rule: a round takes every side once before any side is taken again, and what is not measured is said.
+In: what the side offers, the chunks. Out: the least time that each stretch of the document took in any round, in
+seconds of processor time, so that waiting for a busy machine does not count.
+Rule: what is not measured is marked.
 
-A stream is timed in stretches of consecutive chunks.
-When the budget of a round is spent, the rest is left out, in that round and in all later ones; the mean is then read
-from a straight line through the stretches, at the middle of the document.
+A document is timed in stretches of consecutive chunks.
+When the budget of the first round is spent, the rest is left out in all rounds; the mean is then read from a straight
+line through the stretches, at the middle of the document.
 A side that parses everything again at each chunk is timed at places spread evenly over the document (one half; then
 the quarters; then the eighths ...), as many as fit the budget: what came before is given to it in one piece, outside
 of the clock, and one chunk is fed inside of it.
@@ -15,16 +15,17 @@ of the clock, and one chunk is fed inside of it.
 import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate
 from statistics import linear_regression
 from time import process_time
 from typing import Any
 
 from benchmarks.documents import Document
-from benchmarks.histories import Window, history
-from benchmarks.works import Feed, Loop, Work, Works, dropped
+from benchmarks.kinds import Feed, Kind, Loop, Offer, Reparse, Snapshots, Whole, drop
+from benchmarks.snapshots import history
 
-STRETCHES = 64
+MOST_STRETCHES = 64
 SMALLEST_STRETCH = 250
 # Seconds: for one pass, and for all rounds together.
 STREAM_BUDGET, STREAM_PATIENCE = 1.2, 2.4
@@ -37,7 +38,7 @@ MOST_REPEATS = 20
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds per chunk of a document of so many, of which so many were really run."""
+    """Seconds per chunk of a document of so many chunks, of which so many were really run."""
 
     seconds: float
     chunks: int
@@ -53,183 +54,124 @@ class Cost:
         return "" if not self.is_extrapolated else "~" if self.measured else "≈"
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """What is fed inside the clock, at a place between the beginning (0) and the end (1) of the document.
+
+    `start` is given the feed of the stretch before and returns the one to use, outside of the clock.
+    """
+
+    items: Sequence[Any]
+    chunks: int
+    place: float
+    start: Callable[[Feed | None], Feed]
+
+
 @dataclass
 class Course:
-    """The repeated measurement of one side; `run` says what each stretch of one pass took."""
+    """The repeated measurement of one side."""
 
     chunks: int
-    weights: Sequence[int]
-    places: Sequence[float]
-    run: Callable[[int | None], list[float]]
-    patience: float
+    stretches: Sequence[Stretch]
+    loop: Loop = drop
+    patience: float = STREAM_PATIENCE
     best: list[float] = field(default_factory=list)
     spent: float = 0.0
 
-    def round(self) -> None:
-        """One round, or none when the patience for all of them is spent."""
+    def run_round(self) -> None:
+        """Does nothing once the patience for all rounds is spent."""
         if self.spent > self.patience:
             return
         began = process_time()
         for _ in range(MOST_REPEATS):
-            times = self.run(len(self.best) or None)
+            gc.collect()
+            times = self.run_pass()
             self.best = [min(pair) for pair in zip(self.best or times, times, strict=True)]
             if process_time() - began > ROUND_LEAST:
                 break
         self.spent += process_time() - began
 
+    def run_pass(self) -> list[float]:
+        """The first pass finds how far the budget reaches, and all later ones go as far."""
+        budget = float("inf") if self.best else STREAM_BUDGET
+        times: list[float] = []
+        feed: Feed | None = None
+        for stretch in self.stretches[: len(self.best) or None]:
+            feed = stretch.start(feed)
+            began = process_time()
+            self.loop(feed, stretch.items)
+            times.append(process_time() - began)
+            if sum(times) > budget:
+                break
+        return times
+
     def cost(self) -> Cost:
-        weights = self.weights[: len(self.best)]
-        each = [time / weight for time, weight in zip(self.best, weights, strict=True)]
-        mean = sum(self.best) / sum(weights)
-        if len(self.best) == len(self.weights) or len(each) == 1:
-            return Cost(mean, self.chunks, sum(weights))
-        line = linear_regression(self.places[: len(each)], each)
-        return Cost(max(mean, line.slope / 2 + line.intercept), self.chunks, sum(weights))
+        done = self.stretches[: len(self.best)]
+        chunks = sum(stretch.chunks for stretch in done)
+        mean = sum(self.best) / chunks
+        if len(done) == len(self.stretches) or len(done) == 1:
+            return Cost(mean, self.chunks, chunks)
+        each = [time / stretch.chunks for time, stretch in zip(self.best, done, strict=True)]
+        line = linear_regression([stretch.place for stretch in done], each)
+        return Cost(max(mean, line.slope / 2 + line.intercept), self.chunks, chunks)
 
 
-def course(work: Work, works: Works, document: Document) -> Course | None:
-    """How to measure a side; `None` when it does not do this work."""
-    match work.offer:
-        case "whole":
-            return whole_course(works, document)
-        case "unread":
-            return works.unread and stream_course(works.unread, document.chunks, work.loop)
-        case "events":
-            return event_course(work, works, document)
-        case "chunking":
-            return chunking_course(work, works, document)
-        case "typed":
-            return typed_course(work, works, document)
+def plan(kind: Kind, offer: Offer, document: Document) -> Course:
+    chunks = document.chunks
+    match offer:
+        case Whole(parse):
+            return Course(len(chunks), [Stretch([chunks], len(chunks), 1 / 2, lambda _: parse)])
+        case Reparse(start):
+            return plan_reparse(start, chunks, kind.loop)
+        case Snapshots(start_writer):
+            return plan_snapshots(lambda: start_writer("kept").write, document, is_anew=kind.name == "anew")
         case _:
-            return read_course(work, works, document)
+            return plan_stream(offer.start, chunks, kind.loop)
 
 
-def event_course(work: Work, works: Works, document: Document) -> Course | None:
-    telling = works.events
-    if telling is None:
-        return None
-    start = telling.start if work.name == "told" else telling.start_looking
-    return stream_course(start, document.chunks, work.loop)
-
-
-def chunking_course(work: Work, works: Works, document: Document) -> Course | None:
-    chunking = works.chunking
-    is_anew = work.name == "anew"
-    if chunking is None or (is_anew and not chunking.sees_sharing):
-        return None
-    found = history(document.shape, document.size, document.cut, is_anew=is_anew)
-    return window_course(lambda: chunking.start("kept").take, found.windows, found.snapshots)
-
-
-def typed_course(work: Work, works: Works, document: Document) -> Course | None:
-    if works.typed is not None:
-        return stream_course(works.typed, document.chunks, work.loop)
-    if works.typed_again is not None:
-        return reparse_course(works.typed_again, document.chunks, work.loop)
-    return None
-
-
-def read_course(work: Work, works: Works, document: Document) -> Course | None:
-    # Holding the last value makes no difference to who changes it in place, or makes each one anew.
-    if work.name == "held" and not works.keeps_values:
-        return None
-    if works.read is not None:
-        return stream_course(works.read, document.chunks, work.loop)
-    if works.reparse is not None:
-        return reparse_course(works.reparse, document.chunks, dropped)
-    return None
-
-
-def whole_course(works: Works, document: Document) -> Course | None:
-    whole = works.whole
-    if whole is None:
-        return None
-
-    def run(_: int | None) -> list[float]:
-        gc.collect()
-        start = process_time()
-        whole(document.chunks)
-        return [process_time() - start]
-
-    return Course(len(document.chunks), [len(document.chunks)], [1 / 2], run, STREAM_PATIENCE)
-
-
-def stream_course(
-    start: Callable[[], Feed], chunks: Sequence[str], loop: Loop, smallest: int = SMALLEST_STRETCH
+def plan_stream(
+    start: Callable[[], Feed], chunks: Sequence[Any], loop: Loop = drop, smallest: int = SMALLEST_STRETCH
 ) -> Course:
-    """`smallest` is the length of a stretch that takes long enough for the clock."""
-    stride = max(smallest, -(-len(chunks) // STRETCHES))
-    stretches = [chunks[at : at + stride] for at in range(0, len(chunks), stride)]
-    weights = [len(stretch) for stretch in stretches]
-    ends = list(accumulate(weights))
-    places = [(end - weight / 2) / len(chunks) for end, weight in zip(ends, weights, strict=True)]
+    """`smallest` is the number of chunks that take long enough for the clock."""
+    stride = max(smallest, -(-len(chunks) // MOST_STRETCHES))
+    stretches = []
+    for at in range(0, len(chunks), stride):
+        items = chunks[at : at + stride]
+        place = (at + len(items) / 2) / len(chunks)
+        stretches.append(Stretch(items, len(items), place, lambda feed: start() if feed is None else feed))
+    return Course(len(chunks), stretches, loop)
 
-    def run(limit: int | None) -> list[float]:
-        gc.collect()
+
+def plan_snapshots(start: Callable[[], Feed], document: Document, *, is_anew: bool) -> Course:
+    """Some windows of a history; the snapshot before a window is fed outside of the clock."""
+    count, windows = history(document.shape, document.size, document.cut, is_anew=is_anew)
+
+    def start_at(before: Sequence[object], _: Feed | None) -> Feed:
         feed = start()
-        times: list[float] = []
-        began = before = process_time()
-        for stretch in stretches[:limit]:
-            loop(feed, stretch)
-            now = process_time()
-            times.append(now - before)
-            before = now
-            # The first pass finds the limit, and all later ones go as far.
-            if limit is None and now - began > STREAM_BUDGET:
-                break
-        return times
+        drop(feed, before)
+        return feed
 
-    return Course(len(chunks), weights, places, run, STREAM_PATIENCE)
+    stretches = [
+        Stretch(each.snapshots, len(each.snapshots), each.place, partial(start_at, each.before)) for each in windows
+    ]
+    return Course(count, stretches)
 
 
-def window_course(start: Callable[[], Callable[[Any], object]], windows: Sequence[Window], snapshots: int) -> Course:
-    """Some windows of a history of so many snapshots; what comes before a window is fed outside of the clock."""
-    weights = [len(window.snapshots) for window in windows]
-
-    def once(window: Window) -> float:
-        feed = start()
-        for snapshot in window.before:
-            feed(snapshot)
-        began = process_time()
-        for snapshot in window.snapshots:
-            feed(snapshot)
-        return process_time() - began
-
-    def run(limit: int | None) -> list[float]:
-        gc.collect()
-        times: list[float] = []
-        for window in windows[:limit]:
-            times.append(once(window))
-            if limit is None and sum(times) > STREAM_BUDGET:
-                break
-        return times
-
-    return Course(snapshots, weights, [window.place for window in windows], run, STREAM_PATIENCE)
-
-
-def reparse_course(start: Callable[[str], Feed], chunks: Sequence[str], loop: Loop) -> Course:
+def plan_reparse(start: Callable[[str], Feed], chunks: Sequence[str], loop: Loop) -> Course:
     ends = [0, *accumulate(len(chunk) for chunk in chunks)]
     text = "".join(chunks)
 
-    def once(place: int) -> float:
-        feed = start(text[: ends[place]])
-        began = process_time()
-        loop(feed, chunks[place : place + 1])
-        return process_time() - began
+    def at(place: int) -> Stretch:
+        return Stretch(chunks[place : place + 1], 1, place / len(chunks), lambda _: start(text[: ends[place]]))
 
-    glance = once(len(chunks) // 2)
+    middle = Course(1, [at(len(chunks) // 2)], loop)
+    (glance,) = middle.run_pass()
     if glance < SAMPLE_BUDGET:  # the first time pays for what is set up once
-        glance = once(len(chunks) // 2)
+        (glance,) = middle.run_pass()
     if glance * len(chunks) <= SAMPLE_BUDGET:
-        return stream_course(lambda: start(""), chunks, loop)
+        return plan_stream(lambda: start(""), chunks, loop)
     places = spread(len(chunks), int(SAMPLE_BUDGET / glance))
-
-    def run(_: int | None) -> list[float]:
-        gc.collect()
-        return [once(place) for place in places]
-
-    shares = [place / len(chunks) for place in places]
-    return Course(len(chunks), [1] * len(places), shares, run, SAMPLE_PATIENCE)
+    return Course(len(chunks), [at(place) for place in places], loop, SAMPLE_PATIENCE)
 
 
 def spread(count: int, most: int) -> list[int]:

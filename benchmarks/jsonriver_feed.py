@@ -5,41 +5,33 @@ Rule: a loop like asyncio's would cost more than the parser; here a feed resumes
 """
 
 from collections.abc import AsyncIterator, Callable, Generator
+from types import coroutine
 from typing import Any
 
-from benchmarks.works import Feed
+from benchmarks.kinds import Feed
 
 
-class Pause:
-    def __await__(self) -> Generator[None, None, None]:
-        yield
+@coroutine
+def pause() -> Generator[None, None, None]:
+    yield
 
 
-class Inbox:
-    """An asynchronous stream of chunks that pauses whoever reads it while it is empty."""
+def start_jsonriver(parse: Callable[[AsyncIterator[str]], AsyncIterator[object]]) -> Feed:
+    inbox: list[str] = []
 
-    def __init__(self) -> None:
-        self.chunk = ""
+    async def chunks() -> AsyncIterator[str]:
+        while True:
+            while not inbox:
+                await pause()
+            yield inbox.pop()
 
-    def __aiter__(self) -> "Inbox":
-        return self
-
-    async def __anext__(self) -> str:
-        while not self.chunk:
-            await Pause()
-        chunk, self.chunk = self.chunk, ""
-        return chunk
-
-
-def river_feed(parse: Callable[[Inbox], AsyncIterator[object]]) -> Feed:
-    inbox = Inbox()
-    values = parse(inbox)
+    values = parse(chunks())
     waiting: Any = values.__anext__()
     value: object = None
 
     def feed(chunk: str) -> object:
         nonlocal waiting, value
-        inbox.chunk = chunk
+        inbox.append(chunk)
         while True:
             try:
                 waiting.send(None)
