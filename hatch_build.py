@@ -13,14 +13,17 @@ theirs when something is wrong, and a bad extension may crash it.
 
 from __future__ import annotations
 
+import ast
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
@@ -151,8 +154,52 @@ def compile_modules(paths: list[str]) -> None:
         target_dir=str(work / "c"),
         group_name=SHARED_LIBRARY,
     )
+    add_docstrings(work / "c", paths)
     target = ["--build-lib", ".", "--build-temp", str(work / "o"), "--parallel", str(os.cpu_count() or 1)]
     setup(name="jsontide", packages=[], ext_modules=extensions, script_args=["build_ext", *target])
+
+
+def add_docstrings(directory: Path, paths: list[str]) -> None:
+    """Write the docstrings of modules into the C that mypyc made of them: it keeps signatures alone."""
+    texts = dict(chain.from_iterable(docstrings_in(Path(path)) for path in paths))
+
+    def documented(found: re.Match[str]) -> str:
+        name = "___" + "___".join(part for part in (found["owner"], found.groupdict().get("name")) if part)
+        text = next((text for full, text in texts.items() if full.endswith(name)), None)
+        if text is None:
+            return found[0]
+        said = found.groupdict().get("said", "")
+        return f'{found["before"]}PyDoc_STR("{said}{c_string(text)}")'
+
+    for path in directory.rglob("*.c"):
+        code = path.read_text("utf-8")
+        for pattern in (FUNCTION, CLASS, PROPERTY):
+            code = pattern.sub(documented, code)
+        path.write_text(code, "utf-8")
+
+
+# What mypyc writes for functions and methods, classes, and properties; the text in quotes is the signature.
+FUNCTION = re.compile(r'(?P<before>CPyPy_(?P<owner>\w+),\s*METH_[\w |]+,\s*)PyDoc_STR\("(?P<said>[^"]*)"\)')
+CLASS = re.compile(r'(?P<before>sizeof\((?P<owner>\w+)Object\),[^"]*?\.tp_doc = )PyDoc_STR\("(?P<said>[^"]*)"\)')
+PROPERTY = re.compile(r"(?P<before>\(getter\)(?P<owner>\w+?)_get_(?P<name>\w+), [^,]+,\s*)NULL(?=, NULL)")
+
+
+def docstrings_in(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the name of each documented class, function and method as mypyc spells it in C, and its docstring."""
+    module = "___" + "___".join(path.with_suffix("").parts)
+    for node in ast.parse(path.read_text("utf-8")).body:
+        for inner in [node, *(node.body if isinstance(node, ast.ClassDef) else [])]:
+            if isinstance(inner, ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(inner)):
+                within = "" if inner is node else f"___{getattr(node, 'name', '')}"
+                yield f"{module}{within}___{inner.name}", text
+
+
+def c_string(text: str) -> str:
+    """Write a text between the quotes of a C string."""
+    return "".join(chr(byte) if byte in PLAIN else f"\\{byte:03o}" for byte in text.encode())
+
+
+PLAIN = frozenset(range(0x20, 0x7F)) - frozenset(b'"\\?')  # a question mark may begin a trigraph
 
 
 if __name__ == "__main__":

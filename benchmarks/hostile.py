@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import jsontide as js
-from jsontide import events, snapshots
+from jsontide import events, schema, snapshots
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -350,29 +350,29 @@ UNIQUE: dict[str, object] = {"type": "array", "uniqueItems": True, "items": {"ty
 PATTERNS: dict[str, object] = {"type": "array", "items": {"type": "string", "pattern": "^(a+)+$"}}
 
 
-def resolve(schema: dict[str, object], chunks: Iterable[str]) -> object:
+def resolve(rules: dict[str, object], chunks: Iterable[str]) -> object:
     state, cache = js.create_parser_state(limits=NO_LIMITS), None
     for chunk in chunks:
         state = js.parse_chunk(state, chunk)
-        cache = js.from_json_ast(schema, state, cache).cache
-    return js.from_json_ast(schema, js.finalize(state), cache).errors
+        cache = schema.from_json_ast(rules, state, cache).cache
+    return schema.from_json_ast(rules, js.finalize(state), cache).errors
 
 
 def nested_union(n: int) -> str:
     return '{"a":' * n + "1" + ',"c":1}' * n
 
 
-def schema_case(given: str, schema: dict[str, object], make: Callable[[int], str], start: int = 500) -> None:
+def schema_case(given: str, rules: dict[str, object], make: Callable[[int], str], start: int = 500) -> None:
     def stream(chunks: Sequence[str]) -> None:
         with suppress(js.SchemaError, js.JsonStreamError):
-            drain(js.stream_model(chunks, schema))
+            drain(js.stream_model(chunks, rules))
         with suppress(js.SchemaError, js.JsonStreamError):
-            adrain(lambda source: js.astream_model(source, schema), chunks)
+            adrain(lambda source: js.astream_model(source, rules), chunks)
 
     @case("from_json_ast", given, start=start)
     def _(n: int) -> Call:
         chunks = cut(make(n))
-        return lambda: resolve(schema, chunks)
+        return lambda: resolve(rules, chunks)
 
     @case("stream_model astream_model", given, start=start)
     def _(n: int) -> Call:
@@ -390,6 +390,6 @@ schema_case("a nested quantifier and n characters", PATTERNS, lambda n: json.dum
 def large_schema(n: int) -> Call:
     def run() -> None:
         properties = {f"k{i}": {"type": "object", "properties": {"a": {"type": "integer"}}} for i in range(n)}
-        js.from_json_ast({"type": "object", "properties": properties}, js.create_parser_state())
+        schema.from_json_ast({"type": "object", "properties": properties}, js.create_parser_state())
 
     return run

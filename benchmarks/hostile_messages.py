@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 import jsontide as js
 from benchmarks.hostile import CASES, WHOLE, Call, adrain, case, cut, drain
+from jsontide import adapters, messages
 from jsontide.testing import Recording
 
 __all__ = ["CASES"]
@@ -187,14 +188,14 @@ def many_calls(n: int) -> Call:
     "n deltas, errors read after each",
 )
 def state_errors(n: int) -> Call:
-    chunks = [js.openai_chat_chunk(event) for event in [chat_call('{"a" ', name="plan"), *chat_tool(n)[1:]]]
+    chunks = [adapters.openai_chat_chunk(event) for event in [chat_call('{"a" ', name="plan"), *chat_tool(n)[1:]]]
 
     def run() -> None:
-        state = js.start_message(js.MessageConfig(tools=[js.Tool("plan", ANSWER, stream=True)]))
+        state = messages.start_message(messages.MessageConfig(tools=[js.Tool("plan", ANSWER, stream=True)]))
         for chunk in chunks:
-            state = js.reduce_chunk(state, chunk) if chunk else state
+            state = messages.reduce_chunk(state, chunk) if chunk else state
             _ = state.errors
-        js.stop_message(state), js.fail_message(state, "lost"), js.finish_message(state)
+        messages.stop_message(state), messages.fail_message(state, "lost"), messages.finish_message(state)
 
     return run
 
@@ -204,9 +205,9 @@ def sse_line(n: int) -> Call:
     chunks = [b"data: {", *[b"word"] * n, b"\n\n"]
 
     def run() -> None:
-        state = js.SseState()
+        state = adapters.SseState()
         for chunk in chunks:
-            state, _ = js.decode_sse(state, chunk)
+            state, _ = adapters.decode_sse(state, chunk)
 
     return run
 
@@ -216,9 +217,9 @@ def sse_lines(n: int) -> Call:
     chunks = [*[b"data: x\n"] * n, b"\n"]
 
     def run() -> None:
-        state = js.SseState()
+        state = adapters.SseState()
         for chunk in chunks:
-            state, _ = js.decode_sse(state, chunk)
+            state, _ = adapters.decode_sse(state, chunk)
 
     return run
 
@@ -226,10 +227,10 @@ def sse_lines(n: int) -> Call:
 @case("decode_ndjson finish_ndjson NdjsonState", "one line in n pieces")
 def ndjson_line(n: int) -> Call:
     def run() -> None:
-        state = js.NdjsonState()
+        state = adapters.NdjsonState()
         for chunk in [b"{", *[b"word"] * n]:
-            state, _ = js.decode_ndjson(state, chunk)
-        js.finish_ndjson(state)
+            state, _ = adapters.decode_ndjson(state, chunk)
+        adapters.finish_ndjson(state)
 
     return run
 

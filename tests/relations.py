@@ -8,16 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
-from jsontide import (
-    MISSING,
-    ArrayNode,
-    Node,
-    NumberNode,
-    ObjectNode,
-    ParserError,
-    ParserState,
-    StringNode,
-)
+from jsontide import MISSING, ParserError, ParserState
+from jsontide.tree import ArrayNode, Node, NumberNode, ObjectNode, StringNode
 from tests.oracles import Fault, ModelNode, Path, line_and_column
 
 

@@ -14,19 +14,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from jsontide import (
-    ArrayNode,
-    Limits,
-    ObjectNode,
-    ParserState,
-    Path,
-    Reason,
-    create_parser_state,
-    finalize,
-    is_open,
-    node_at,
-    parse_chunk,
-)
+from jsontide import Limits, ParserState, Path, Reason, create_parser_state, finalize, is_open, node_at, parse_chunk
+from jsontide.tree import ArrayNode, ObjectNode
 from tests.cuts import fed, singles, sized, whole
 from tests.meters import Meter, heap, interpreted, metered, opcodes, untraced, widths
 from tests.oracles import loads

@@ -16,15 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide import (
-    MISSING,
-    Mode,
-    ParserState,
-    create_parser_state,
-    finalize,
-    get_resolved_value,
-    parse_chunk,
-)
+from jsontide import MISSING, ParserState, create_parser_state, finalize, get_resolved_value, parse_chunk
+from jsontide.tree import Mode
 from tests.cuts import Chunks, cut_randomly, fed, prefixes, singles, trail, whole
 from tests.oracles import first_wins, loads, outcome, visible
 from tests.relations import flat, grows, has_error, hold, portrait, remade, same, strays

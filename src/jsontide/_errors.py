@@ -1,14 +1,19 @@
-"""What can be wrong with a text, as values, and with a pattern, as an exception.
+"""What can be wrong with a text, as values, and what jsontide raises.
 
-    ParserError        a value: what is wrong, and where
-    Exception
-    └── ValueError
-        ├── JsonStreamError          raised by those conveniences that hand out values instead of states
-        │   └── JsonFragmentError    the same with the updates that came before, in `events`
-        ├── SnapshotConflict         raised when a snapshot contradicts what is written, in `snapshots`
-        └── PathSyntaxError          raised for a pattern that is none: programs write patterns, streams do not
+    ParserError                        a value: what is wrong with a text, and where
 
-Parsing itself raises nothing on text: an error is part of the state.
+    JsontideError                      everything that jsontide raises on purpose
+    ├── JsonStreamError                a text is not JSON, raised by functions that return values instead of states
+    │   └── JsonFragmentError          the same with the updates before the place, in `events`
+    ├── SnapshotConflict               a snapshot contradicts what is already written, in `snapshots`
+    ├── SchemaError                    a complete document does not fit its schema, in `schema`
+    ├── UnsupportedSchemaError         a schema cannot be used, in `schema`
+    ├── IncompleteCallError            a call without arguments to run was asked for them, in `messages`
+    └── PathSyntaxError                a path pattern is invalid
+
+All are also `ValueError`s, except `IncompleteCallError`, which is an `AttributeError`.
+Wrong types and values of options are Python's own `TypeError` and `ValueError`.
+Parsing itself never raises on text: an error is part of the state.
 Decide by `reason`; messages are for people and may change.
 """
 
@@ -118,7 +123,11 @@ def link_of(error: ParserError) -> PathLink:
     return _PATH.link(error)
 
 
-class JsonStreamError(ValueError):
+class JsontideError(Exception):
+    """The base of everything that jsontide raises on purpose."""
+
+
+class JsonStreamError(JsontideError, ValueError):
     """A stream of text was not one JSON document."""
 
     def __init__(self, error: ParserError) -> None:
@@ -129,8 +138,8 @@ class JsonStreamError(ValueError):
         return self.error.message
 
 
-class PathSyntaxError(ValueError):
-    """A pattern breaks off or goes wrong; `index` counts the code points before the place."""
+class PathSyntaxError(JsontideError, ValueError):
+    """A path pattern is invalid; `index` is the offset of the mistake in code points."""
 
     def __init__(self, expected: str, pattern: str, index: int) -> None:
         super().__init__(expected, pattern, index)

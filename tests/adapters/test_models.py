@@ -13,18 +13,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict, is_typeddict
 
-from jsontide import (
-    MISSING,
-    Done,
-    JsonStreamError,
-    Missing,
-    Partial,
-    SchemaError,
-    astream_model,
-    from_json_ast,
-    stream_model,
-)
-from jsontide.schema import ArrayView, ObjectView
+from jsontide import MISSING, JsonStreamError, Missing, Partial, SchemaError, astream_model, stream_model
+from jsontide.schema import ArrayView, Done, ObjectView, from_json_ast
 from tests.cuts import Chunks, every, fed, singles, whole
 from tests.relations import grows, same
 from tests.schema.kinds import Everything

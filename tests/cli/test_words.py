@@ -1,7 +1,8 @@
 import pytest
 
-from jsontide import Mode, Path, create_parser_state, finalize, parse_chunk
+from jsontide import Path, create_parser_state, finalize, parse_chunk
 from jsontide.cli._words import EXPECTED, growing_path, open_path, printable, quoted
+from jsontide.tree import Mode
 
 
 def test_every_mode_has_words() -> None:

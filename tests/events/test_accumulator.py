@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentError, JsonFragmentKind, JsonFragmentUpdate, Limits
+from jsontide import JsonFragmentAccumulator, JsonFragmentKind, JsonFragmentUpdate, Limits
+from jsontide.events import JsonFragmentError
 from tests.cuts import every, ways
 from tests.events.telling import errors, joined, told
 from tests.oracles import Event, events

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentError, JsonStreamError, Limits, ParserError, Reason
+from jsontide import JsonFragmentAccumulator, JsonStreamError, Limits, ParserError, Reason
+from jsontide.events import JsonFragmentError
 from tests.cuts import Chunks, every, singles, ways, whole
 from tests.events.telling import errors, joined, told
 from tests.oracles import folded

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide import COMPILED, JsonFragmentAccumulator, JsonFragmentError, JsonFragmentUpdate, PathSyntaxError
+from jsontide import COMPILED, JsonFragmentAccumulator, JsonFragmentUpdate, PathSyntaxError
 from jsontide._path import PathLink
-from jsontide.events import _frames, _teller
+from jsontide.events import JsonFragmentError, _frames, _teller
 from tests.cuts import Chunks, cut_randomly, every
 from tests.events.telling import joined
 from tests.oracles import Event, Steps, events, matches

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from jsontide import MISSING, SchemaMismatch, UnsupportedSchemaError
+from jsontide import MISSING
 from jsontide.messages import (
     CompletionChunk,
     ErrorKind,
@@ -25,6 +25,7 @@ from jsontide.messages import (
     start_message,
     stop_message,
 )
+from jsontide.schema import SchemaMismatch, UnsupportedSchemaError
 from tests.cuts import cut_randomly, singles
 from tests.messages.telling import call, delta, end, fed, finished, text, trail
 from tests.relations import grows

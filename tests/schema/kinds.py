@@ -11,7 +11,8 @@ from uuid import UUID
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Json, model_validator
 from typing_extensions import TypedDict
 
-from jsontide import MISSING, Status
+from jsontide import MISSING
+from jsontide.schema import Status
 
 Item = TypeVar("Item")
 

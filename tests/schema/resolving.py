@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from jsontide import ParserState, Resolution, from_json_ast
+from jsontide import ParserState
+from jsontide.schema import Resolution, from_json_ast
 from tests.cuts import Chunks, trail
 from tests.relations import flat
 

@@ -26,7 +26,8 @@ from pydantic import (
 from pydantic.dataclasses import dataclass
 from typing_extensions import TypedDict
 
-from jsontide import MismatchReason, Resolution, Status, create_parser_state, from_json_ast, parse_chunk
+from jsontide import create_parser_state, parse_chunk
+from jsontide.schema import MismatchReason, Resolution, Status, from_json_ast
 from tests.cuts import fed, singles, whole
 from tests.meters import interpreted, opcodes
 from tests.oracles import line_and_column

@@ -11,16 +11,8 @@ from jsonschema import Draft202012Validator
 from pydantic import AfterValidator, BaseModel, Discriminator, Field, Json, Tag, TypeAdapter, model_validator
 from typing_extensions import TypeAliasType, TypedDict
 
-from jsontide import (
-    Limits,
-    MismatchReason,
-    Resolution,
-    Status,
-    create_parser_state,
-    finalize,
-    from_json_ast,
-    parse_chunk,
-)
+from jsontide import Limits, create_parser_state, finalize, parse_chunk
+from jsontide.schema import MismatchReason, Resolution, Status, from_json_ast
 from tests.cuts import fed, singles, whole
 from tests.meters import interpreted, opcodes
 from tests.schema.resolving import resolutions, said

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from jsontide import Status, UnsupportedSchemaError, create_parser_state, finalize, from_json_ast, parse_chunk
+from jsontide import create_parser_state, finalize, parse_chunk
+from jsontide.schema import Status, UnsupportedSchemaError, from_json_ast
 from tests.meters import heap
 
 MEGABYTES = 1_000_000

@@ -8,15 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from jsontide import (
-    MISSING,
-    MismatchReason,
-    Status,
-    UnsupportedSchemaError,
-    create_parser_state,
-    finalize,
-    from_json_ast,
-)
+from jsontide import MISSING, create_parser_state, finalize
+from jsontide.schema import MismatchReason, Status, UnsupportedSchemaError, from_json_ast
 from tests.cuts import every, fed, whole
 from tests.schema.resolving import resolutions
 
@@ -261,7 +254,8 @@ for name in ("jsonschema", "pydantic", "pydantic_core"):
 import importlib.util
 found = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *rest: None if name in ("jsonschema", "pydantic") else found(name, *rest)
-from jsontide import create_parser_state, from_json_ast, parse_chunk
+from jsontide import create_parser_state, parse_chunk
+from jsontide.schema import from_json_ast
 schema = {"type": "object", "properties": {"a": {"type": "string", "minLength": 3}, "b": {"type": "integer"}}}
 state = parse_chunk(create_parser_state(), '{"a": "x", "b": ""')
 resolution = from_json_ast(schema, state)

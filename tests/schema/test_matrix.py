@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from jsontide import Status, from_json_ast, loads
+from jsontide import loads
+from jsontide.schema import Status, from_json_ast
 from tests.cuts import every, fed
 from tests.relations import same
 from tests.schema.kinds import FITTING, KINDS, MATRIX, STATES, Cell, cells, table

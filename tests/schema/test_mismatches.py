@@ -10,19 +10,15 @@ from pydantic import BaseModel
 from jsontide import (
     MISSING,
     Limits,
-    MismatchReason,
     ParserState,
     SchemaError,
-    SchemaMismatch,
-    Status,
     Tool,
-    UnsupportedSchemaError,
     create_parser_state,
-    from_json_ast,
     parse_chunk,
     stream_message,
     stream_model,
 )
+from jsontide.schema import MismatchReason, SchemaMismatch, Status, UnsupportedSchemaError, from_json_ast
 from tests.cuts import every, fed, singles, whole
 from tests.oracles import line_and_column
 from tests.schema.kinds import TYPES, Everything, Tree

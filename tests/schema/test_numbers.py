@@ -14,7 +14,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 from pydantic import Field
 
-from jsontide import Limits, MismatchReason, Status, create_parser_state, finalize, from_json_ast, parse_chunk
+from jsontide import Limits, create_parser_state, finalize, parse_chunk
+from jsontide.schema import MismatchReason, Status, from_json_ast
 from tests.meters import heap
 from tests.strategies import examples
 

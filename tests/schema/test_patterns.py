@@ -9,16 +9,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from jsontide import (
-    MismatchReason,
-    Resolution,
-    Status,
-    UnsupportedSchemaError,
-    create_parser_state,
-    finalize,
-    from_json_ast,
-    parse_chunk,
-)
+from jsontide import create_parser_state, finalize, parse_chunk
+from jsontide.schema import MismatchReason, Resolution, Status, UnsupportedSchemaError, from_json_ast
 from tests.meters import interpreted, opcodes
 
 PATTERNS = [

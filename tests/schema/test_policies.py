@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from jsontide import MISSING, Done, Gate, PathSyntaxError, Status, Stream, UnsupportedSchemaError, from_json_ast
+from jsontide import MISSING, PathSyntaxError
+from jsontide.schema import Done, Gate, Status, Stream, UnsupportedSchemaError, from_json_ast
 from tests.cuts import every, fed, singles, whole
 from tests.relations import grows
 from tests.schema.resolving import resolutions, said

@@ -10,20 +10,15 @@ from pydantic import AfterValidator, AliasChoices, AliasPath, BaseModel, ConfigD
 
 from jsontide import (
     MISSING,
-    Done,
-    Gate,
     JsonStreamError,
     Limits,
-    MismatchReason,
     Partial,
-    Status,
-    UnsupportedSchemaError,
     astream_model,
     create_parser_state,
-    from_json_ast,
     parse_chunk,
     stream_model,
 )
+from jsontide.schema import Done, Gate, MismatchReason, Status, UnsupportedSchemaError, from_json_ast
 from tests.cuts import every, fed, singles, whole
 from tests.schema.kinds import Tree
 from tests.schema.resolving import resolutions, said

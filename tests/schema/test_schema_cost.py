@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from jsontide import Limits, ParserState, Resolution, create_parser_state, from_json_ast, parse_chunk
+from jsontide import Limits, ParserState, create_parser_state, parse_chunk
+from jsontide.schema import Resolution, from_json_ast
 from tests.cuts import sized
 from tests.meters import Meter, heap, interpreted, opcodes, untraced, widths
 

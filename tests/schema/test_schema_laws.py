@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from jsontide import MISSING, ParserState, Resolution, Status, create_parser_state, finalize, from_json_ast, parse_chunk
+from jsontide import MISSING, ParserState, create_parser_state, finalize, parse_chunk
+from jsontide.schema import Resolution, Status, from_json_ast
 from tests.cuts import fed, prefixes, singles, trail, whole
 from tests.oracles import first_wins, nodes
 from tests.relations import flat, grows, hold, same, strays

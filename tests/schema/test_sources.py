@@ -27,20 +27,17 @@ from pydantic import (
 
 from jsontide import (
     MISSING,
-    Done,
-    MessageConfig,
     Partial,
     SchemaError,
-    Status,
     Tool,
-    UnsupportedSchemaError,
     astream_message,
     astream_model,
     create_parser_state,
-    from_json_ast,
     stream_message,
     stream_model,
 )
+from jsontide.messages import MessageConfig
+from jsontide.schema import Done, Status, UnsupportedSchemaError, from_json_ast
 from tests.cuts import fed, singles, whole
 from tests.schema.kinds import TYPES, Everything, Note, Point, Stop
 from tests.schema.resolving import resolutions, said

@@ -20,7 +20,8 @@ from pydantic import (
     model_validator,
 )
 
-from jsontide import MISSING, Status, finalize, from_json_ast
+from jsontide import MISSING, finalize
+from jsontide.schema import Status, from_json_ast
 from tests.cuts import fed, prefixes, singles, trail, whole
 from tests.relations import grows, strays
 from tests.schema.kinds import TYPES, Dog, Everything, Point, Rules, Stop, Strict, Tree

@@ -19,7 +19,8 @@ from typing import assert_type
 
 from pydantic import BaseModel, TypeAdapter
 
-from jsontide import MISSING, ParserState, Partial, Resolution, astream_model, from_json_ast, stream_model
+from jsontide import MISSING, ParserState, Partial, astream_model, stream_model
+from jsontide.schema import Resolution, from_json_ast
 from jsontide.schema import ArrayView, ObjectView, PartialValue
 
 class Mood(Enum):

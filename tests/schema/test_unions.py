@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from jsontide import MISSING, MismatchReason, Status, from_json_ast
+from jsontide import MISSING
+from jsontide.schema import MismatchReason, Status, from_json_ast
 from tests.cuts import every, fed, singles, whole
 from tests.schema.resolving import resolutions
 from tests.strategies import cut, examples, randoms, spell

@@ -7,7 +7,6 @@ import pytest
 from jsontide import (
     MISSING,
     Limits,
-    Mode,
     ParserError,
     ParserState,
     Reason,
@@ -16,6 +15,7 @@ from jsontide import (
     get_resolved_value,
     parse_chunk,
 )
+from jsontide.tree import Mode
 from tests.cuts import every, fed, few, ways
 from tests.oracles import Path, fault, line_and_column
 

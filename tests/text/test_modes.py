@@ -3,7 +3,8 @@
 import pytest
 from hypothesis import given
 
-from jsontide import Mode, create_parser_state, finalize
+from jsontide import create_parser_state, finalize
+from jsontide.tree import Mode
 from tests.cuts import Chunks, every, fed, prefixes, trail
 from tests.oracles import line_and_column
 from tests.strategies import cut_documents, documents

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from jsontide import MISSING, Mode, Reason, create_parser_state, finalize, loads, parse_chunk
+from jsontide import MISSING, Reason, create_parser_state, finalize, loads, parse_chunk
+from jsontide.tree import Mode
 from tests.cuts import every, fed, singles, trail, ways
 
 BAD = [

@@ -2,7 +2,8 @@
 
 import pytest
 
-from jsontide import Mode, Reason, create_parser_state, finalize, get_resolved_value, parse_chunk
+from jsontide import Reason, create_parser_state, finalize, get_resolved_value, parse_chunk
+from jsontide.tree import Mode
 from tests.cuts import every, fed
 from tests.oracles import loads
 from tests.relations import portrait, same

@@ -12,20 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide import (
-    MISSING,
-    ArrayNode,
-    BooleanNode,
-    Limits,
-    Node,
-    NullNode,
-    NumberNode,
-    ObjectNode,
-    ParserState,
-    StringNode,
-    create_parser_state,
-    parse_chunk,
-)
+from jsontide import MISSING, Limits, ParserState, create_parser_state, parse_chunk
+from jsontide.tree import ArrayNode, BooleanNode, Node, NullNode, NumberNode, ObjectNode, StringNode
 from tests.cuts import Chunks, every, fed, few, prefixes, trail, ways
 from tests.oracles import Hook, first_wins, nodes
 from tests.relations import facts, same, same_nodes

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide import Mode, Reason, create_parser_state, finalize, get_resolved_value, parse_chunk
+from jsontide import Reason, create_parser_state, finalize, get_resolved_value, parse_chunk
+from jsontide.tree import Mode
 from tests.cuts import Chunks, every, fed, halves, prefixes, singles, trail, whole
 from tests.oracles import loads, visible
 from tests.relations import same

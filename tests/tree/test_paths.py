@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from jsontide import ArrayNode, Node, ObjectNode, ParserState, create_parser_state, is_open, node_at
+from jsontide import ParserState, create_parser_state, is_open, node_at
+from jsontide.tree import ArrayNode, Node, ObjectNode
 from tests.cuts import Chunks, every, fed, trail
 from tests.oracles import Path
 from tests.strategies import cut_documents, texts

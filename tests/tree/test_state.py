@@ -10,7 +10,6 @@ from jsontide import (
     MISSING,
     JsonFragmentAccumulator,
     Limits,
-    Mode,
     ParserState,
     create_parser_state,
     finalize,
@@ -19,6 +18,7 @@ from jsontide import (
     node_at,
     parse_chunk,
 )
+from jsontide.tree import Mode
 from tests.cuts import every, fed, singles, trail, ways
 from tests.relations import portrait
 

@@ -18,12 +18,19 @@ if TYPE_CHECKING:
     from jsontide.adapters._detect import ADAPTERS, Adapter, detect
     from jsontide.adapters._gemini import GeminiMemory, gemini_chunk
     from jsontide.adapters._gemini_interactions import gemini_interactions_chunk
+    from jsontide.adapters._models import astream_model, stream_model
     from jsontide.adapters._ndjson import NdjsonState, decode_ndjson, finish_ndjson
     from jsontide.adapters._ollama import ollama_chunk
     from jsontide.adapters._openai_chat import openai_chat_chunk
     from jsontide.adapters._openai_responses import openai_responses_chunk
     from jsontide.adapters._sse import SseEvent, SseState, decode_sse
-    from jsontide.adapters._stream_message import AsyncMessageStream, MessageStream, astream_message, stream_message
+    from jsontide.adapters._stream_message import (
+        AsyncMessageStream,
+        MessageChoices,
+        MessageStream,
+        astream_message,
+        stream_message,
+    )
 else:
     __getattr__ = lazily(
         __name__,
@@ -35,6 +42,7 @@ else:
                 "jsontide.adapters._detect": ("ADAPTERS", "Adapter", "detect"),
                 "jsontide.adapters._gemini": ("GeminiMemory", "gemini_chunk"),
                 "jsontide.adapters._gemini_interactions": ("gemini_interactions_chunk",),
+                "jsontide.adapters._models": ("astream_model", "stream_model"),
                 "jsontide.adapters._ndjson": ("NdjsonState", "decode_ndjson", "finish_ndjson"),
                 "jsontide.adapters._ollama": ("ollama_chunk",),
                 "jsontide.adapters._openai_chat": ("openai_chat_chunk",),
@@ -42,6 +50,7 @@ else:
                 "jsontide.adapters._sse": ("SseEvent", "SseState", "decode_sse"),
                 "jsontide.adapters._stream_message": (
                     "AsyncMessageStream",
+                    "MessageChoices",
                     "MessageStream",
                     "astream_message",
                     "stream_message",
@@ -56,6 +65,7 @@ __all__ = [
     "AsyncMessageStream",
     "Chunk",
     "GeminiMemory",
+    "MessageChoices",
     "MessageStream",
     "NdjsonState",
     "SseEvent",
@@ -65,6 +75,7 @@ __all__ = [
     "anthropic_chunk",
     "astream",
     "astream_message",
+    "astream_model",
     "avalue",
     "avalues",
     "bedrock_chunk",
@@ -83,6 +94,7 @@ __all__ = [
     "openai_responses_chunk",
     "stream",
     "stream_message",
+    "stream_model",
     "value",
     "values",
 ]

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
     from typing import Unpack
 
-    from jsontide.snapshots import SnapshotState
-    from jsontide.snapshots._options import ChunkChoices
+    from jsontide.snapshots import ChunkChoices, SnapshotState
 
 _Snapshot: TypeAlias = "Chunk | JsonValue | Mapping[str, object] | Sequence[object]"
 

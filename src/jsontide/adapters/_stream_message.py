@@ -21,7 +21,7 @@ from collections.abc import (
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
 
 from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._transport import is_transport
@@ -31,18 +31,19 @@ from jsontide.messages import MessageConfig, start_message, stop_message
 
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Self, TypedDict, Unpack
+    from typing import Self, Unpack
 
     from jsontide.messages import Message, MessageState, Tool
 
-    class MessageChoices(TypedDict, total=False):
-        """The options of `MessageConfig`."""
 
-        response_schema: object
-        tools: Iterable[Tool]
-        emulate_structured_output: bool
-        output_name: str
-        cumulative_arguments: bool
+class MessageChoices(TypedDict, total=False):
+    """The options of `MessageConfig`, as keyword arguments."""
+
+    response_schema: object
+    tools: Iterable[Tool]
+    emulate_structured_output: bool
+    output_name: str
+    cumulative_arguments: bool
 
 
 def stream_message(events: Iterable[object], **options: Unpack[MessageChoices]) -> MessageStream:

@@ -7,7 +7,8 @@ import json
 import re
 from collections.abc import Sequence
 
-from jsontide import ArrayNode, Mode, Node, ObjectNode, ParserState, Path, StringNode
+from jsontide import ParserState, Path
+from jsontide.tree import ArrayNode, Mode, Node, ObjectNode, StringNode
 
 EXPECTED = {
     Mode.STRING: "more of a string",

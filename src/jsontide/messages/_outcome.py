@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, TypeAlias
 
+from jsontide._errors import JsontideError
 from jsontide._path import Path
 
 
@@ -70,5 +71,5 @@ class MessageError:
         return MessageError, (self.kind, self.source, self.message, self.path, cause)
 
 
-class IncompleteCallError(AttributeError):
+class IncompleteCallError(JsontideError, AttributeError):
     """Arguments to run were asked of a call that is not complete and valid; `partial` is all it has."""

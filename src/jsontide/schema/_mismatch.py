@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from jsontide._errors import JsontideError
 from jsontide._path import Path, path_text
 
 
@@ -64,7 +65,7 @@ class SchemaMismatch:
         return f"{path_text(self.path)}: expected {self.expected}, found {self.found} ({where})"
 
 
-class SchemaError(ValueError):
+class SchemaError(JsontideError, ValueError):
     """A document does not fit its schema; `errors` lists every mismatch."""
 
     def __init__(self, errors: tuple[SchemaMismatch, ...]) -> None:
@@ -77,7 +78,7 @@ class SchemaError(ValueError):
         return "\n".join([f"{head} the schema", *(f"  {error.message}" for error in self.errors)])
 
 
-class UnsupportedSchemaError(ValueError):
+class UnsupportedSchemaError(JsontideError, ValueError):
     """A schema is wrong, or says something that cannot be followed; `where` points into it."""
 
     def __init__(self, problem: str, where: str = "#") -> None:

@@ -3,11 +3,13 @@
 from jsontide.snapshots._chunker import JsonStreamChunker
 from jsontide.snapshots._create import create_snapshot_state
 from jsontide.snapshots._errors import SnapshotConflict
+from jsontide.snapshots._options import ChunkChoices
 from jsontide.snapshots._state import SnapshotState
 from jsontide.snapshots._steps import add_snapshot, add_value, finish
 from jsontide.snapshots._text import TextStreamChunker
 
 __all__ = [
+    "ChunkChoices",
     "JsonStreamChunker",
     "SnapshotConflict",
     "SnapshotState",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from jsontide._errors import JsontideError
 from jsontide._path import path_text
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 _SHOWN: Final = 60  # characters of a text in a message
 
 
-class SnapshotConflict(ValueError):  # noqa: N818 - a conflict is no mistake of the program
+class SnapshotConflict(JsontideError, ValueError):  # noqa: N818 - a conflict is no mistake of the program
     """A snapshot contradicts text that is already written; the chunker is as it was before the call.
 
     >>> print(SnapshotConflict(("name",), '"Mat', '"Bob"'))

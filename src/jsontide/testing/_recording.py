@@ -14,15 +14,15 @@ from random import Random
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from jsontide.adapters import NdjsonState, SseState, decode_ndjson, decode_sse, finish_ndjson, stream_message
-from jsontide.adapters._wire import BLANK
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from jsontide.adapters._stream_message import MessageChoices
+    from jsontide.adapters import MessageChoices
     from jsontide.messages import Message
 
 Form: TypeAlias = Literal["sse", "ndjson"]
+_BLANK: Final = b" \t\r\n\xef\xbb\xbf"  # white space, and a byte order mark
 _HALF: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -36,7 +36,7 @@ class Recording:
     def load(cls, path: str | Path) -> Recording:
         """Read a file of one JSON document per line, or of server-sent events as they were received."""
         data = Path(path).read_bytes()
-        if data.lstrip(BLANK).startswith(b"{"):
+        if data.lstrip(_BLANK).startswith(b"{"):
             state, lines = decode_ndjson(NdjsonState(), data)
             return cls(map(json.loads, lines + finish_ndjson(state)))
         events = decode_sse(SseState(), data + b"\n\n")[1]

@@ -16,7 +16,7 @@ from jsontide.testing._recording import Form, Recording
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from jsontide.adapters._stream_message import MessageChoices
+    from jsontide.adapters import MessageChoices
     from jsontide.messages import Message
 
 _SEEDS = 5

@@ -1,8 +1,7 @@
 """Chunks of text to tokens: the one place that knows JSON's grammar."""
 
-from jsontide._build import COMPILED
 from jsontide.text.grammar import Mode
 from jsontide.text.limits import Limits
 from jsontide.text.scanner import Scanner
 
-__all__ = ["COMPILED", "Limits", "Mode", "Scanner"]
+__all__ = ["Limits", "Mode", "Scanner"]

@@ -1,5 +1,6 @@
 """Text to an immutable syntax tree, and to values that keep identity while they grow."""
 
+from jsontide.text import Mode
 from jsontide.tree._create import create_parser_state
 from jsontide.tree._lookup import is_open, node_at
 from jsontide.tree._node_kinds import (
@@ -17,6 +18,7 @@ from jsontide.tree._state import ParserState
 __all__ = [
     "ArrayNode",
     "BooleanNode",
+    "Mode",
     "Node",
     "NullNode",
     "NumberNode",
