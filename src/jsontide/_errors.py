@@ -19,7 +19,7 @@ Decide by `reason`; messages are for people and may change.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 from unicodedata import combining, east_asian_width
@@ -105,7 +105,7 @@ class ParserError:
     """Counted from 1, in code points."""
     path: Path
     """The value being read or expected there, or else the innermost open container."""
-    expected: frozenset[str] = frozenset()
+    expected: frozenset[str] = field(default=frozenset(), repr=False)
     """For programs: what JSON allows there apart from white space; a number that may end has ended.
 
     Characters, `true`, `false` and `null` stand for themselves; the rest are `value`, `key`, `digit`, `hex digit`,

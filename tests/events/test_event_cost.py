@@ -207,8 +207,9 @@ def test_an_accumulator_without_values_takes_no_memory_for_what_it_has_read(unit
         assert accumulator.state.error is None
         return after - before
 
-    kept(1)
-    assert kept(200) <= kept(20) + 700
+    # Now and then the interpreter keeps something for itself meanwhile; what a stream keeps is there every time.
+    many, few = (min(kept(count) for _ in range(3)) for count in (200, 20))
+    assert many <= few + 700
 
 
 def test_values_that_nobody_keeps_do_not_count_as_nodes() -> None:

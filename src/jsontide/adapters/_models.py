@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from jsontide._values import JsonValue
     from jsontide.schema import Done, Gate, Resolution, Stream
-    from jsontide.schema._source import Adapter
+    from jsontide.schema.source import TypeAdapterLike
     from jsontide.tree import ParserState
 
 Model = TypeVar("Model")
@@ -41,7 +41,7 @@ def stream_model(
 @overload
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
-    schema: Adapter[Model],
+    schema: TypeAdapterLike[Model],
     *,
     policies: Mapping[str, Stream | Done | Gate] | None = None,
 ) -> Generator[Partial[Model] | Model]: ...
@@ -92,7 +92,7 @@ def astream_model(
 @overload
 def astream_model(
     chunks: AsyncIterable[Chunk],
-    schema: Adapter[Model],
+    schema: TypeAdapterLike[Model],
     *,
     policies: Mapping[str, Stream | Done | Gate] | None = None,
 ) -> AsyncGenerator[Partial[Model] | Model]: ...

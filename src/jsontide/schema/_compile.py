@@ -14,8 +14,8 @@ from jsontide.schema._keywords import AnySchema, Schema, as_schema
 from jsontide.schema._mismatch import UnsupportedSchemaError
 from jsontide.schema._override import overridden
 from jsontide.schema._policy import Done, Gate, Stream
-from jsontide.schema._source import check_source
 from jsontide.schema._validator import Model, Validator, need_package
+from jsontide.schema.source import check_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -30,9 +30,9 @@ from jsontide.schema._effort import FEW_STEPS, Effort
 from jsontide.schema._from_json_schema import ATTRIBUTES, BEFORE, CHECK, EXTRA
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
 from jsontide.schema._pydantic_errors import problems_of
-from jsontide.schema._source import refuse_call
 from jsontide.schema._typed_dicts import with_new_typed_dicts
 from jsontide.schema._validator import Model, Problem, Validated
+from jsontide.schema.source import refuse_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

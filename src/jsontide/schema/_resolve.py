@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from jsontide.schema._compile import Policies
-    from jsontide.schema._source import Adapter
     from jsontide.schema._validator import Problem
+    from jsontide.schema.source import TypeAdapterLike
 
 Model = TypeVar("Model")
 
@@ -83,7 +83,7 @@ def from_json_ast(
 ) -> Resolution[JsonValue]: ...
 @overload
 def from_json_ast(
-    schema: Adapter[Model],
+    schema: TypeAdapterLike[Model],
     state: ParserState,
     cache: ResolutionCache | None = None,
     *,

@@ -13,7 +13,7 @@ from jsontide.schema._mismatch import UnsupportedSchemaError
 Model_co = TypeVar("Model_co", covariant=True)
 
 
-class Adapter(Protocol[Model_co]):
+class TypeAdapterLike(Protocol[Model_co]):
     """A pydantic `TypeAdapter`, for type checkers, which may not find pydantic."""
 
     def validate_json(self, data: str | bytes | bytearray, /) -> Model_co:
