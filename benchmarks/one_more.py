@@ -81,7 +81,7 @@ def ways(
 def start_parsing(module: ModuleType) -> Feed:
     """Parse as the chunker does, which holds the last value and the last text, and goes on from there."""
     value: object = None
-    last: Any = module.snapshots._continuing.NOTHING_READ  # noqa: SLF001 - a part is measured
+    last: Any = module.snapshots._parsed_text.NOTHING_READ  # noqa: SLF001 - a part is measured
 
     def feed(text: str) -> tuple[object, object]:
         nonlocal value, last

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsontide import COMPILED
 from jsontide._path import path_text
 from jsontide._pattern import parse_pattern
-from jsontide.events._match import MOST_WAYS, Matcher, Place
+from jsontide.events._match import MOST_WAYS, Matcher, PatternState
 from tests.meters import opcodes
 from tests.oracles import Path, Steps, leads_to_match, matches
 from tests.strategies import examples, near_paths, paths, patterns, randoms, spell_pattern
@@ -24,11 +24,11 @@ def matcher_of(*texts: str) -> Matcher:
     return Matcher([parse_pattern(text) for text in texts])
 
 
-def down(place: Place, segment: str | int) -> Place:
+def down(place: PatternState, segment: str | int) -> PatternState:
     return place.member(segment) if isinstance(segment, str) else place.item(segment)
 
 
-def walk(matcher: Matcher, path: Path) -> Place:
+def walk(matcher: Matcher, path: Path) -> PatternState:
     return reduce(down, path, matcher.start)
 
 

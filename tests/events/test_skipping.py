@@ -9,7 +9,7 @@ import pytest
 
 from jsontide import COMPILED, JsonFragmentAccumulator, JsonFragmentUpdate, Limits, ParserError, Reason
 from jsontide.events import _read, add_fragment, create_event_state
-from jsontide.events._teller import Teller
+from jsontide.events._emitter import EventEmitter
 from tests.cuts import ways
 from tests.events.telling import errors, joined, told
 from tests.meters import Meter
@@ -38,8 +38,8 @@ def test_what_an_error_copies_does_not_grow_with_the_fragment(monkeypatch: pytes
     copied: list[int] = []
     whole_step = _read._after_error
 
-    def counted(teller: Teller, held: str, text: str) -> str:
-        rest = whole_step(teller, held, text)
+    def counted(emitter: EventEmitter, held: str, text: str) -> str:
+        rest = whole_step(emitter, held, text)
         copied.append(len(rest))
         return rest
 

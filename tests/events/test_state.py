@@ -39,10 +39,10 @@ def test_a_state_with_patterns_keeps_them_in_its_pickle() -> None:
     accumulator.on("a[0]", print, deltas=True)
     accumulator.add_fragment('{"a": [{"b": "x')
     state: EventState = pickle.loads(pickle.dumps(accumulator.state))  # noqa: S301 - our own pickle
-    teller = state._teller
-    assert teller.watch.patterns == accumulator.state._teller.watch.patterns
-    assert teller.string_wanted == (0,)
-    assert teller.keeps_text
+    emitter = state._emitter
+    assert emitter.pattern_set.patterns == accumulator.state._emitter.pattern_set.patterns
+    assert emitter.string_wanted == (0,)
+    assert emitter.keeps_text
 
 
 @pytest.mark.parametrize("depth", [2, 511, 5_000])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from jsontide import COMPILED, JsonFragmentAccumulator, JsonFragmentUpdate, PathSyntaxError
 from jsontide._path import PathLink
-from jsontide.events import JsonFragmentError, _frames, _teller
+from jsontide.events import JsonFragmentError, _emitter, _frames
 from tests.cuts import Chunks, cut_randomly, every
 from tests.events.telling import joined
 from tests.oracles import Event, Steps, events, matches
@@ -318,7 +318,7 @@ def test_what_no_pattern_wants_builds_no_path_no_value_and_no_update(monkeypatch
 
     kept = _frames.Frame.keep_values
     monkeypatch.setattr(_frames, "PathLink", CountedLink)
-    monkeypatch.setattr(_teller, "JsonFragmentUpdate", CountedUpdate)
+    monkeypatch.setattr(_emitter, "JsonFragmentUpdate", CountedUpdate)
     monkeypatch.setattr(_frames.Frame, "keep_values", keep_values)
     accumulator = JsonFragmentAccumulator(updates=False)
     heard: list[object] = []
@@ -338,4 +338,4 @@ def test_an_unwanted_string_is_not_kept() -> None:
     accumulator.add_fragment('{"noise": "')
     for _ in range(100):
         accumulator.add_fragment("x" * 100)
-        assert accumulator._teller.pieces == []
+        assert accumulator._emitter.pieces == []

@@ -154,7 +154,7 @@ def test_many_similar_branches_at_every_level_cost_no_more_than_their_number() -
     depth = 200
     state = fed(whole('{"next": ' * depth))
     resolution = from_json_ast(schema, state)
-    assert max(len(level.readings) for level in resolution._outcome.trace.ladder.levels) <= 2
+    assert max(len(level.candidates) for level in resolution._outcome.fold.stack.containers) <= 2
     text = '{"next": ' * depth + '{"t": "a"}' + ', "t": "b"}' * depth
     assert from_json_ast(schema, fed(whole(text))).status is Status.FINAL
 

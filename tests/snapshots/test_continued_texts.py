@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from jsontide import JsonStreamChunker, JsonStreamError, SnapshotConflict
 from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
-from jsontide.snapshots._continuing import _SLOWER, NOTHING_READ, LastText
 from jsontide.snapshots._kinds import MAX_DEPTH
+from jsontide.snapshots._parsed_text import _SLOWER, NOTHING_READ, ParsedText
 from tests.cuts import as_bytes
 from tests.oracles import Fault, fault, line_and_column, loads, shown
 from tests.snapshots.forms import Fed
@@ -49,7 +49,7 @@ def written(text: str) -> Any:
     return loads(text, parse_int=str.encode, parse_float=str.encode)
 
 
-def caught_up(last: LastText, text: str) -> tuple[Any, LastText]:
+def caught_up(last: ParsedText, text: str) -> tuple[Any, ParsedText]:
     """The value of a text that came often enough for any reader to stand at its end."""
     for _ in range(_SLOWER + 2):
         _, last = last.read(text)
@@ -76,7 +76,7 @@ def test_a_text_that_goes_on_is_read_as_the_whole_text_is(document: str, random:
     assert all(repr(value) == before for value, before in handed_out)
 
 
-def check_error(last: LastText, text: str, found: Fault) -> None:
+def check_error(last: ParsedText, text: str, found: Fault) -> None:
     with pytest.raises(JsonStreamError) as raised:
         last.read(text)
     error = raised.value.error
@@ -257,7 +257,7 @@ def test_a_state_holds_the_objects_that_the_reader_has(begins: str) -> None:
 # The cost, counted.
 
 
-def moved(last: LastText, text: str) -> tuple[LastText, int]:
+def moved(last: ParsedText, text: str) -> tuple[ParsedText, int]:
     """The characters that our own reader reads on by for a text."""
     before = 0 if last.reader is None else last.reader.index
     _, after = last.read(text)

@@ -1,4 +1,4 @@
-"""The accumulator: a holder of a teller, and of the callbacks that patterns lead to."""
+"""The accumulator: a holder of a emitter, and of the callbacks that patterns lead to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jsontide.events._fork import claim, fork
 from jsontide.events._read import read, read_decoded, read_end
 from jsontide.events._state import EventState
 from jsontide.events._update import Hit, JsonFragmentUpdate
-from jsontide.events._watch import Watch
+from jsontide.events._watch import PatternSet
 from jsontide.text.utf8 import as_text
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from jsontide._path import Segment
     from jsontide._pattern import Pattern, Step
+    from jsontide.events._emitter import EventEmitter
     from jsontide.events._options import AccumulatorChoices
-    from jsontide.events._teller import Teller
     from jsontide.text.utf8 import ByteSource
 
 Callback: TypeAlias = Callable[[JsonFragmentUpdate], object]
@@ -116,6 +116,7 @@ class JsonFragmentAccumulator:
     """
 
     __slots__ = (
+        "_emitter",
         "_first",
         "_has_news",
         "_next_number",
@@ -124,7 +125,6 @@ class JsonFragmentAccumulator:
         "_source",
         "_stance",
         "_subscriptions",
-        "_teller",
         "_unreturned",
         "_untold",
         "_watch",
@@ -148,8 +148,8 @@ class JsonFragmentAccumulator:
           the reading, with the reason `TOO_MANY_ERRORS`.
         """
         self._first, self._raises = begin(**options)
-        self._watch: Watch = Watch()
-        self._teller: Teller = fork(self._first, self._watch)
+        self._watch: PatternSet = PatternSet()
+        self._emitter: EventEmitter = fork(self._first, self._watch)
         self._source: ByteSource | None = None
         self._stance: i64 = _READY
         self._shared: EventState | None = None  # what was handed out since the last fragment, and may have been fed
@@ -176,38 +176,38 @@ class JsonFragmentAccumulator:
         """Read on, call the callbacks of what is found, and return what happened."""
         if self._stance != _READY or type(fragment) is not str:
             return self._add_carefully(fragment)
-        teller = self._teller
+        emitter = self._emitter
         if fragment:
             self._stance = _READING
-            read(teller, fragment)
-        updates = teller.updates
-        teller.updates = []
-        if teller.hits or teller.is_over:
+            read(emitter, fragment)
+        updates = emitter.updates
+        emitter.updates = []
+        if emitter.hits or emitter.is_over:
             return self._deliver(updates)
         self._stance = _READY
         return updates
 
     def _add_carefully(self, fragment: str | bytes | bytearray | memoryview) -> list[JsonFragmentUpdate]:
         """Do the same when there is more to it than reading text."""
-        teller = self._claimed()
-        source, text, is_good = as_text(fragment, self._source, teller.index, "fragment")
-        if len(fragment) > 0 and not teller.is_over:
+        emitter = self._claimed()
+        source, text, is_good = as_text(fragment, self._source, emitter.index, "fragment")
+        if len(fragment) > 0 and not emitter.is_over:
             self._stance = _READING
-            read_decoded(teller, text, source, is_good)
+            read_decoded(emitter, text, source, is_good)
             self._source = source
-        return self._told(teller)
+        return self._told(emitter)
 
     def finish(self) -> list[JsonFragmentUpdate]:
         """Say that the text is over; return what only that decides: a root number, or the error."""
-        teller = self._claimed()
-        if not teller.is_over:
+        emitter = self._claimed()
+        if not emitter.is_over:
             self._stance = _READING
-            read_end(teller, self._source)
-        return self._told(teller)
+            read_end(emitter, self._source)
+        return self._told(emitter)
 
     def reset(self) -> None:
         """Be as new, with the same options and subscriptions."""
-        self._teller = fork(self._first, self._watch)
+        self._emitter = fork(self._first, self._watch)
         self._source = None
         self._shared = None
         self._has_news = False
@@ -246,7 +246,7 @@ class JsonFragmentAccumulator:
         check_switch("deltas", deltas)
         check_switch("once", once)
         subscription = Subscription(self, parse_pattern(pattern), deltas=deltas, once=once)
-        subscription._since = self._teller.index if self._shared is None else self._shared.index
+        subscription._since = self._emitter.index if self._shared is None else self._shared.index
         if callback is not None:
             subscription(callback)
         number = subscription._number = self._next_number
@@ -271,30 +271,30 @@ class JsonFragmentAccumulator:
         if self._stance == _READING:
             message = "the last call was broken off, and what it read is lost; reset, and begin again"
             raise RuntimeError(message)
-        return self._shared or EventState(self._teller, self._source)
+        return self._shared or EventState(self._emitter, self._source)
 
-    def _claimed(self) -> Teller:
-        """Return a teller of its own that stands where the stream does, and looks for the patterns of now."""
+    def _claimed(self) -> EventEmitter:
+        """Return a emitter of its own that stands where the stream does, and looks for the patterns of now."""
         state = self._mark()
         if self._shared is not None and not state.is_over:
-            self._teller = claim(state)
+            self._emitter = claim(state)
         if self._has_news:
-            self._teller.listen_anew()
+            self._emitter.listen_anew()
             self._has_news = False
         self._shared = None
-        return self._teller
+        return self._emitter
 
-    def _told(self, teller: Teller) -> list[JsonFragmentUpdate]:
-        updates = teller.updates
-        teller.updates = []
+    def _told(self, emitter: EventEmitter) -> list[JsonFragmentUpdate]:
+        updates = emitter.updates
+        emitter.updates = []
         return self._deliver(updates)
 
     def _deliver(self, updates: list[JsonFragmentUpdate]) -> list[JsonFragmentUpdate]:
         """Call the callbacks; what a callback that raises leaves undone comes with the next call."""
-        teller = self._teller
-        self._untold.extend(teller.hits)
+        emitter = self._emitter
+        self._untold.extend(emitter.hits)
         self._unreturned.extend(updates)
-        teller.hits = []
+        emitter.hits = []
         self._stance = _CAREFUL
         while self._untold:
             hit = self._untold.popleft()
@@ -303,10 +303,14 @@ class JsonFragmentAccumulator:
                 subscription._tell(hit.update)
         updates = self._unreturned
         self._unreturned = []
-        teller = self._teller  # another one, if a callback has reset
-        if self._stance == _CAREFUL and self._source is None and not (teller.is_over or self._has_news or self._shared):
+        emitter = self._emitter  # another one, if a callback has reset
+        if (
+            self._stance == _CAREFUL
+            and self._source is None
+            and not (emitter.is_over or self._has_news or self._shared)
+        ):
             self._stance = _READY
-        error = teller.error
+        error = emitter.error
         if self._raises and error is not None:
             raise JsonFragmentError(error, [each for each in updates if each.value is not error])
         return updates

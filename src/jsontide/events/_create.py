@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jsontide._check import check_choice
+from jsontide.events._emitter import EventEmitter
 from jsontide.events._options import ON_ERROR, EventOptions
 from jsontide.events._state import EventState
-from jsontide.events._teller import Teller
-from jsontide.events._watch import NOTHING_WATCHED
+from jsontide.events._watch import NO_PATTERNS
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -24,7 +24,7 @@ def create_event_state(*, skip_errors: bool = False, **options: Unpack[EventChoi
 
     With `skip_errors`, what is no JSON is told and skipped; else nothing is read after it.
     """
-    return EventState(Teller(EventOptions(skips_errors=skip_errors, **options), NOTHING_WATCHED), None)
+    return EventState(EventEmitter(EventOptions(skips_errors=skip_errors, **options), NO_PATTERNS), None)
 
 
 def begin(*, on_error: OnError = "event", **options: Unpack[EventChoices]) -> tuple[EventState, bool]:

@@ -1,6 +1,6 @@
 """An open array or object, as far as events need to know it.
 
-Written by one teller at its end only; a state remembers how many of its values were complete, so that an older state
+Written by one emitter at its end only; a state remembers how many of its values were complete, so that an older state
 still sees its own beginning of it.
 What is kept of its values depends on who wants them: nothing, if nobody does.
 """
@@ -15,7 +15,7 @@ from jsontide.text import modes
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide.events._match import Place
+    from jsontide.events._match import PatternState
 
 
 class Frame:
@@ -48,7 +48,7 @@ class Frame:
         self.key: str | None = None  # the last key in it
         self.items: list[object] | None = None  # its complete values, if somebody wants them
         self.keys: list[str] | None = None  # and their keys, in an object
-        self.place: Place | None = None  # where patterns see it, if any can match inside
+        self.place: PatternState | None = None  # where patterns see it, if any can match inside
         self.wanted: tuple[int, ...] = ()  # the patterns that want its value
         self.own_link: PathLink | None = None  # made when somebody wants it
 

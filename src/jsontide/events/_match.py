@@ -1,6 +1,6 @@
 """Many patterns in, a walk down a document out: at every place it is known which patterns match.
 
-A walk begins at `Matcher.start`, the place of the root, and goes down by `Place.member` and `Place.item`.
+A walk begins at `Matcher.start`, the place of the root, and goes down by `PatternState.member` and `PatternState.item`.
 Whoever walks keeps the places of the open containers on a stack, and goes up by dropping one.
 Patterns are laid into a tree of steps, so that what they begin with in common is walked once.
 A place is the set of nodes of that tree that a path leads to, and equal sets are one place.
@@ -59,7 +59,7 @@ class _Span:
         return self.start <= index < self.stop and (index - self.start) % self.step == 0
 
 
-class Place:
+class PatternState:
     """A value in a document, as far as patterns tell it from others.
 
     `is_dead` says that no pattern matches here or anywhere below.
@@ -74,8 +74,8 @@ class Place:
         self._nodes: list[_Node] = nodes
         self._spans: list[_Span] = [span for node in nodes for span in node.spans]
         self._is_numbered: bool = bool(self._spans) or any(node.has_index for node in nodes)
-        self._members: dict[str, Place] = {}
-        self._items: dict[int, Place] = {}
+        self._members: dict[str, PatternState] = {}
+        self._items: dict[int, PatternState] = {}
 
     @property
     def wanted(self) -> tuple[int, ...]:
@@ -85,18 +85,18 @@ class Place:
             wanted = self._wanted = tuple(sorted([number for node in self._nodes for number in node.wanted]))
         return wanted
 
-    def member(self, key: str) -> Place:
+    def member(self, key: str) -> PatternState:
         """Return the place of the member of a key."""
         known = self._members.get(key)
         return known if known is not None else self._new_or_other_member(key)
 
-    def item(self, index: int) -> Place:
+    def item(self, index: int) -> PatternState:
         """Return the place of the element of an index."""
         label = self._label(index) if self._is_numbered else _OTHER_INDEX
         known = self._items.get(label)
         return known if known is not None else self._learn_item(label, index)
 
-    def _new_or_other_member(self, key: str) -> Place:
+    def _new_or_other_member(self, key: str) -> PatternState:
         if key in self._matcher.keys:
             return self._learn_member(key)
         other = self._matcher.other_key
@@ -115,7 +115,7 @@ class Place:
             bit <<= 1
         return label
 
-    def _learn_member(self, key: str) -> Place:
+    def _learn_member(self, key: str) -> PatternState:
         if self.is_dead:
             return self
         place = self._matcher.place_of(self._below(Key(key), _ANY_KEY))
@@ -123,7 +123,7 @@ class Place:
             self._members[key] = place
         return place
 
-    def _learn_item(self, label: int, index: int) -> Place:
+    def _learn_item(self, label: int, index: int) -> PatternState:
         if self.is_dead:
             return self
         found = self._below(Item(index), _ANY_ITEM)
@@ -158,15 +158,15 @@ class Matcher:
         self.indices: set[int] = set()
         self.other_key: str = "_"  # greater than all that are named, so none of them
         self._node_count: int = 0
-        self._places: dict[tuple[int, ...], Place] = {}
+        self._places: dict[tuple[int, ...], PatternState] = {}
         self._ways: int = 0
         self._root: _Node = self._new_node(is_deep=False)
-        self._start: Place | None = None
+        self._start: PatternState | None = None
         for number, pattern in enumerate(patterns):
             self.add(number, pattern)
 
     @property
-    def start(self) -> Place:
+    def start(self) -> PatternState:
         """The place of the root."""
         if self._start is None:
             found: dict[int, _Node] = {}
@@ -190,12 +190,12 @@ class Matcher:
         self._places = {}
         self._ways = 0
 
-    def place_of(self, found: dict[int, _Node]) -> Place:
+    def place_of(self, found: dict[int, _Node]) -> PatternState:
         """Return the place of a set of nodes."""
         numbers = tuple(sorted(found))
         place = self._places.get(numbers)
         if place is None:
-            place = Place(self, list(found.values()))
+            place = PatternState(self, list(found.values()))
             if self._ways < MOST_WAYS:
                 self._places[numbers] = place
         return place

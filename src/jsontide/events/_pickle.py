@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsontide._flatten import flattened, unflattened
+from jsontide.events._emitter import EventEmitter
 from jsontide.events._fork import fork
 from jsontide.events._frames import Frame, chain
 from jsontide.events._read import Recovery
-from jsontide.events._teller import Teller
-from jsontide.events._watch import Watch
+from jsontide.events._watch import PatternSet
 from jsontide.text.skip import Skip
 
 if TYPE_CHECKING:
@@ -77,11 +77,13 @@ class Dump:
 
 def dump(state: EventState) -> Dump:
     """Return all that a state can see."""
-    watch = state._teller.watch
-    copy = fork(state, watch)
+    pattern_set = state._emitter.pattern_set
+    copy = fork(state, pattern_set)
     return Dump(
         options=copy.options,
-        patterns=tuple((number, pattern, watch.deltas[number]) for number, pattern in watch.patterns.items()),
+        patterns=tuple(
+            (number, pattern, pattern_set.deltas[number]) for number, pattern in pattern_set.patterns.items()
+        ),
         source=state._source,
         step=copy.step,
         mode=copy.mode,
@@ -127,30 +129,30 @@ def _dump_recovery(recovery: Recovery) -> RecoveryDump:
     )
 
 
-def load(dumped: Dump) -> Teller:
-    """Return a teller that stands where the state did."""
-    watch = Watch()
+def load(dumped: Dump) -> EventEmitter:
+    """Return a emitter that stands where the state did."""
+    pattern_set = PatternSet()
     for number, pattern, deltas in dumped.patterns:
-        watch.add(number, pattern, deltas)
-    teller = Teller(dumped.options, watch)
-    teller.step = dumped.step
-    teller.mode = dumped.mode
-    teller.index = dumped.position
-    teller.held = dumped.held
-    teller.token_start = dumped.token_start
-    teller.pieces = [dumped.open_text] if dumped.open_text else []
-    teller.node_count = dumped.node_count
-    teller.max_index = dumped.max_index
-    teller.line = dumped.line
-    teller.error_count = dumped.error_count
-    teller.recovery = None if dumped.recovery is None else _load_recovery(dumped.recovery)
-    teller.error = dumped.error
-    teller.is_over = dumped.error is not None
-    teller.go_on(_load_frames(dumped.frames, watch), dumped.string_wanted)
-    return teller
+        pattern_set.add(number, pattern, deltas)
+    emitter = EventEmitter(dumped.options, pattern_set)
+    emitter.step = dumped.step
+    emitter.mode = dumped.mode
+    emitter.index = dumped.position
+    emitter.held = dumped.held
+    emitter.token_start = dumped.token_start
+    emitter.pieces = [dumped.open_text] if dumped.open_text else []
+    emitter.node_count = dumped.node_count
+    emitter.max_index = dumped.max_index
+    emitter.line = dumped.line
+    emitter.error_count = dumped.error_count
+    emitter.recovery = None if dumped.recovery is None else _load_recovery(dumped.recovery)
+    emitter.error = dumped.error
+    emitter.is_over = dumped.error is not None
+    emitter.go_on(_load_frames(dumped.frames, pattern_set), dumped.string_wanted)
+    return emitter
 
 
-def _load_frames(dumps: tuple[FrameDump, ...], watch: Watch) -> list[Frame]:
+def _load_frames(dumps: tuple[FrameDump, ...], pattern_set: PatternSet) -> list[Frame]:
     frames: list[Frame] = []
     for dumped in dumps:
         frame = Frame(frames[-1] if frames else None, dumped.is_object, dumped.after, dumped.start)
@@ -161,7 +163,7 @@ def _load_frames(dumps: tuple[FrameDump, ...], watch: Watch) -> list[Frame]:
         frame.items = None if dumped.items is None else unflattened(dumped.items)
         frame.keys = dumped.keys
         frame.wanted = dumped.wanted
-        frame.place = watch.place_of(frame)
+        frame.place = pattern_set.place_of(frame)
         frames.append(frame)
     return frames
 

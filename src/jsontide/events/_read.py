@@ -1,4 +1,4 @@
-"""Fragments in, what a teller makes of them out, errors included: told as an update, and skipped if that was asked for.
+"""Fragments in, the events in them out; an error is an event too, and is skipped if that was asked for.
 
 So many errors may be skipped in a document; one more ends the reading.
 Skipping goes on to the next comma or closing bracket of the innermost open container, and reading goes on there.
@@ -19,7 +19,7 @@ from jsontide.text.skip import Skip, begin_skip
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide.events._teller import Teller
+    from jsontide.events._emitter import EventEmitter
     from jsontide.text.utf8 import ByteSource
 
 _ERROR: Final = JsonFragmentKind.Error
@@ -46,108 +46,108 @@ class Recovery:
         return Recovery(self.error, self.skip.copy(), self.shown)
 
 
-def read(teller: Teller, text: str) -> None:
+def read(emitter: EventEmitter, text: str) -> None:
     """Read a fragment, whatever is in it."""
-    if teller.recovery is not None:
-        _read_on(teller, text)
+    if emitter.recovery is not None:
+        _read_on(emitter, text)
         return
-    held = teller.held
-    if teller.scan(text):
-        teller.tell_more(text)
-    elif teller.is_over:
-        _read_on(teller, _after_error(teller, held, text))
-    elif teller.mode == modes.STRING:
-        teller.tell_open_string()
+    held = emitter.held
+    if emitter.scan(text):
+        emitter.tell_more(text)
+    elif emitter.is_over:
+        _read_on(emitter, _after_error(emitter, held, text))
+    elif emitter.mode == modes.STRING:
+        emitter.tell_open_string()
 
 
-def read_decoded(teller: Teller, text: str, source: ByteSource | None, is_good: bool) -> None:
+def read_decoded(emitter: EventEmitter, text: str, source: ByteSource | None, is_good: bool) -> None:
     """Read a fragment that came as bytes; `is_good` tells that they were UTF-8 to the end."""
-    read(teller, text)
-    if not is_good and source is not None and not teller.is_over:
-        _end_any_recovery(teller)
-        _fail(teller, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found)
+    read(emitter, text)
+    if not is_good and source is not None and not emitter.is_over:
+        _end_any_recovery(emitter)
+        _fail(emitter, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found)
 
 
-def _read_on(teller: Teller, text: str) -> None:
+def _read_on(emitter: EventEmitter, text: str) -> None:
     """Read what is left of a fragment in which something is wrong."""
     begin: i64 = 0
-    while begin < len(text) and not teller.is_over:
-        _read_some(teller, text[begin : begin + _AT_ONCE])
+    while begin < len(text) and not emitter.is_over:
+        _read_some(emitter, text[begin : begin + _AT_ONCE])
         begin += _AT_ONCE
-    if not teller.is_over:
-        teller.tell_open_string()
+    if not emitter.is_over:
+        emitter.tell_open_string()
 
 
-def _read_some(teller: Teller, text: str) -> None:
+def _read_some(emitter: EventEmitter, text: str) -> None:
     while text:
-        if teller.recovery is not None:
-            text = _skip(teller, teller.recovery, text)
+        if emitter.recovery is not None:
+            text = _skip(emitter, emitter.recovery, text)
             continue
-        held = teller.held
-        teller.scan(text)
-        if teller.error is None:
+        held = emitter.held
+        emitter.scan(text)
+        if emitter.error is None:
             break
-        text = _after_error(teller, held, text)
+        text = _after_error(emitter, held, text)
 
 
-def _after_error(teller: Teller, held: str, text: str) -> str:
+def _after_error(emitter: EventEmitter, held: str, text: str) -> str:
     """Tell the error, or begin to skip what is wrong; return what is left to read."""
-    error = teller.error
+    error = emitter.error
     assert error is not None  # who calls has looked
-    teller.tell_open_string()
-    if not teller.options.skips_errors or error.reason in _FINAL:
-        _tell_error(teller, error, error.message, error.index)
+    emitter.tell_open_string()
+    if not emitter.options.skips_errors or error.reason in _FINAL:
+        _tell_error(emitter, error, error.message, error.index)
         return ""
-    if teller.error_count >= teller.max_errors:
-        _fail(teller, Reason.TOO_MANY_ERRORS, f"at most {teller.max_errors} errors", "more")
+    if emitter.error_count >= emitter.max_errors:
+        _fail(emitter, Reason.TOO_MANY_ERRORS, f"at most {emitter.max_errors} errors", "more")
         return ""
-    teller.error_count += 1
-    _begin_recovery(teller, error)
-    return (held + text)[error.index - teller.base :]
+    emitter.error_count += 1
+    _begin_recovery(emitter, error)
+    return (held + text)[error.index - emitter.base :]
 
 
-def read_end(teller: Teller, source: ByteSource | None) -> None:
+def read_end(emitter: EventEmitter, source: ByteSource | None) -> None:
     """Take the end of the text."""
-    _end_any_recovery(teller)
+    _end_any_recovery(emitter)
     if source is not None and source.pending:
         wanted = f"the rest of the UTF-8 sequence at byte {source.offset}"
-        _fail(teller, Reason.UNEXPECTED_END, wanted, END_OF_TEXT)
+        _fail(emitter, Reason.UNEXPECTED_END, wanted, END_OF_TEXT)
     else:
-        if teller.mode != modes.DONE:
-            teller.finish()
-        if teller.error is not None:
-            _tell_error(teller, teller.error, teller.error.message, teller.error.index)
+        if emitter.mode != modes.DONE:
+            emitter.finish()
+        if emitter.error is not None:
+            _tell_error(emitter, emitter.error, emitter.error.message, emitter.error.index)
 
 
-def _fail(teller: Teller, reason: Reason, wanted: str, found: str) -> None:
-    teller.fail(reason, wanted, found, teller.index)
-    error = teller.error
+def _fail(emitter: EventEmitter, reason: Reason, wanted: str, found: str) -> None:
+    emitter.fail(reason, wanted, found, emitter.index)
+    error = emitter.error
     assert error is not None  # it has just been made
-    _tell_error(teller, error, error.message, error.index)
+    _tell_error(emitter, error, error.message, error.index)
 
 
-def _tell_error(teller: Teller, error: ParserError, message: str, end: i64) -> None:
+def _tell_error(emitter: EventEmitter, error: ParserError, message: str, end: i64) -> None:
     """Tell what is wrong, whatever else is told."""
-    teller.updates.append(JsonFragmentUpdate(_ERROR, link_of(error), message, error, error.index, end))
+    emitter.updates.append(JsonFragmentUpdate(_ERROR, link_of(error), message, error, error.index, end))
 
 
-def _begin_recovery(teller: Teller, error: ParserError) -> None:
-    top = teller.top
-    in_string = teller.mode <= modes.KEY_TEXT
+def _begin_recovery(emitter: EventEmitter, error: ParserError) -> None:
+    top = emitter.top
+    in_string = emitter.mode <= modes.KEY_TEXT
     skip = begin_skip(is_open=top.parent is not None, is_object=top.is_object, in_string=in_string)
-    teller.recovery = Recovery(error, skip, "")
-    teller.error = None
-    teller.is_over = False
-    teller.held = ""
-    teller.pieces = []
-    teller.spot = None
-    teller.forget_string()
-    teller.mode = top.after
+    emitter.recovery = Recovery(error, skip, "")
+    emitter.error = None
+    emitter.is_over = False
+    emitter.held = ""
+    emitter.pieces = []
+    emitter.spot = None
+    emitter.forget_string()
+    emitter.mode = top.after
 
 
-def _skip(teller: Teller, recovery: Recovery, text: str) -> str:
+def _skip(emitter: EventEmitter, recovery: Recovery, text: str) -> str:
     """Skip as far as need be; return what is left to read."""
-    room: i64 = teller.max_index - teller.index
+    room: i64 = emitter.max_index - emitter.index
     skipped = text[:room]
     end: i64 = 1 if recovery.error.reason is Reason.BYTE_ORDER_MARK else recovery.skip.find_end(skipped)
     if end >= 0:
@@ -156,31 +156,31 @@ def _skip(teller: Teller, recovery: Recovery, text: str) -> str:
         recovery.shown += skipped[: _SHOWN + 1]
     newlines = skipped.count("\n")
     if newlines:
-        teller.line = (teller.line[0] + newlines, teller.index + skipped.rfind("\n") + 1)
-    teller.index += len(skipped)
+        emitter.line = (emitter.line[0] + newlines, emitter.index + skipped.rfind("\n") + 1)
+    emitter.index += len(skipped)
     if end >= 0:
-        _end_recovery(teller, recovery)
+        _end_recovery(emitter, recovery)
         if recovery.error.reason is Reason.BYTE_ORDER_MARK:
-            teller.mode = modes.VALUE
+            emitter.mode = modes.VALUE
         return text[end:]
     if len(text) > room:
-        _end_recovery(teller, recovery)
-        _fail(teller, Reason.TEXT_TOO_LONG, f"at most {teller.max_chars} characters of text", "more")
+        _end_recovery(emitter, recovery)
+        _fail(emitter, Reason.TEXT_TOO_LONG, f"at most {emitter.max_chars} characters of text", "more")
     return ""
 
 
-def _end_any_recovery(teller: Teller) -> None:
+def _end_any_recovery(emitter: EventEmitter) -> None:
     """Tell what was being skipped, if anything was."""
-    if teller.recovery is not None:
-        _end_recovery(teller, teller.recovery)
+    if emitter.recovery is not None:
+        _end_recovery(emitter, emitter.recovery)
 
 
-def _end_recovery(teller: Teller, recovery: Recovery) -> None:
+def _end_recovery(emitter: EventEmitter, recovery: Recovery) -> None:
     """Tell what was wrong, now that it is known how much was skipped."""
     error = recovery.error
-    count = teller.index - error.index
+    count = emitter.index - error.index
     shown = recovery.shown if len(recovery.shown) <= _SHOWN else recovery.shown[:_SHOWN] + "..."
     characters = "1 character" if count == 1 else f"{count} characters"
     said = f"{error.message}; skipped {characters}: {shown!r}" if count else error.message
-    _tell_error(teller, error, said, teller.index)
-    teller.recovery = None
+    _tell_error(emitter, error, said, emitter.index)
+    emitter.recovery = None

@@ -1,6 +1,6 @@
-"""The state of an accumulator: an immutable mark on a teller.
+"""The state of an accumulator: an immutable mark on a emitter.
 
-Feeding the newest state of a teller goes on with it; feeding an older one forks first.
+Feeding the newest state of a emitter goes on with it; feeding an older one forks first.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._errors import ParserError
+    from jsontide.events._emitter import EventEmitter
     from jsontide.events._frames import Frame
     from jsontide.events._pickle import Dump
     from jsontide.events._read import Recovery
-    from jsontide.events._teller import Teller
     from jsontide.text.utf8 import ByteSource
 
 
@@ -33,6 +33,7 @@ class EventState:
 
     __slots__ = (
         "_count",
+        "_emitter",
         "_error_count",
         "_held",
         "_index",
@@ -47,44 +48,43 @@ class EventState:
         "_source",
         "_step",
         "_string_wanted",
-        "_teller",
         "_token_start",
         "_top",
     )
 
-    def __init__(self, teller: Teller, source: ByteSource | None) -> None:
-        self._teller: Teller = teller
+    def __init__(self, emitter: EventEmitter, source: ByteSource | None) -> None:
+        self._emitter: EventEmitter = emitter
         self._source: ByteSource | None = source
-        self._step: i64 = teller.step
-        self._mode: i64 = teller.mode
-        self._index: i64 = teller.index
-        self._held: str = teller.held
-        self._token_start: i64 = teller.token_start
-        pieces = teller.pieces
+        self._step: i64 = emitter.step
+        self._mode: i64 = emitter.mode
+        self._index: i64 = emitter.index
+        self._held: str = emitter.held
+        self._token_start: i64 = emitter.token_start
+        pieces = emitter.pieces
         self._pieces: list[str] = pieces
         self._piece_count: i64 = len(pieces)
-        self._string_wanted: tuple[int, ...] = teller.string_wanted
-        self._node_count: i64 = teller.node_count
-        self._max_index: i64 = teller.max_index
-        self._line: tuple[i64, i64] = teller.line
-        top = teller.top
+        self._string_wanted: tuple[int, ...] = emitter.string_wanted
+        self._node_count: i64 = emitter.node_count
+        self._max_index: i64 = emitter.max_index
+        self._line: tuple[i64, i64] = emitter.line
+        top = emitter.top
         self._top: Frame = top
         self._count: i64 = top.count
         self._key: str | None = top.key
-        self._error_count: i64 = teller.error_count
-        recovery = teller.recovery
+        self._error_count: i64 = emitter.error_count
+        recovery = emitter.recovery
         self._recovery: Recovery | None = None if recovery is None else recovery.copy()
 
     @property
     def is_over(self) -> bool:
         """Whether no more text will be read, because it is wrong."""
-        # A teller that is over is never written again, so that only its last state can be over.
-        return self._teller.is_over and self._teller.step == self._step
+        # A emitter that is over is never written again, so that only its last state can be over.
+        return self._emitter.is_over and self._emitter.step == self._step
 
     @property
     def error(self) -> ParserError | None:
         """What is wrong with the text, if that ended the reading."""
-        return self._teller.error if self.is_over else None
+        return self._emitter.error if self.is_over else None
 
     @property
     def is_complete(self) -> bool:

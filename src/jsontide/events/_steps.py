@@ -14,7 +14,7 @@ from jsontide.text import modes
 from jsontide.text.utf8 import as_text
 
 if TYPE_CHECKING:
-    from jsontide.events._teller import Teller
+    from jsontide.events._emitter import EventEmitter
     from jsontide.events._update import JsonFragmentUpdate
     from jsontide.text.utf8 import ByteSource
 
@@ -37,9 +37,9 @@ def add_fragment(
     source, text, is_good = as_text(fragment, state._source, state._index, "fragment")
     if state.is_over or len(fragment) == 0:
         return state, []
-    teller = claim(state)
-    read_decoded(teller, text, source, is_good)
-    return _result(teller, source)
+    emitter = claim(state)
+    read_decoded(emitter, text, source, is_good)
+    return _result(emitter, source)
 
 
 def finish(state: EventState) -> tuple[EventState, list[JsonFragmentUpdate]]:
@@ -54,16 +54,16 @@ def finish(state: EventState) -> tuple[EventState, list[JsonFragmentUpdate]]:
     source = state._source
     if state.is_over or (state._mode == modes.DONE and state._recovery is None and not (source and source.pending)):
         return state, []
-    teller = claim(state)
-    read_end(teller, source)
-    return _result(teller, source)
+    emitter = claim(state)
+    read_end(emitter, source)
+    return _result(emitter, source)
 
 
-def _result(teller: Teller, source: ByteSource | None) -> tuple[EventState, list[JsonFragmentUpdate]]:
-    updates = teller.updates
-    teller.updates = []
-    teller.hits = []
-    return EventState(teller, source), updates
+def _result(emitter: EventEmitter, source: ByteSource | None) -> tuple[EventState, list[JsonFragmentUpdate]]:
+    updates = emitter.updates
+    emitter.updates = []
+    emitter.hits = []
+    return EventState(emitter, source), updates
 
 
 def _check_state(state: EventState) -> None:

@@ -31,7 +31,7 @@ class JsonFragmentUpdate:
 
     __slots__ = ("_link", "end", "kind", "start", "text", "value")
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what it is made of; the compiled teller calls by position
+    def __init__(  # noqa: PLR0913, PLR0917 - what it is made of; the compiled emitter calls by position
         self,
         kind: JsonFragmentKind,
         link: PathLink,

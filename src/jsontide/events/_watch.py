@@ -1,4 +1,4 @@
-"""The patterns that a teller looks for."""
+"""The patterns that a emitter looks for."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from jsontide.events._match import Matcher
 if TYPE_CHECKING:
     from jsontide._pattern import Pattern
     from jsontide.events._frames import Frame
-    from jsontide.events._match import Place
+    from jsontide.events._match import PatternState
 
 
-class Watch:
+class PatternSet:
     """Patterns, each by a number of its own; `deltas` tells which want strings as they grow, and not whole values.
 
     Patterns come and go, and tellers that look for them learn of it by `place_of`.
@@ -46,12 +46,12 @@ class Watch:
             for each, pattern in self.patterns.items():
                 self._matcher.add(each, pattern)
 
-    def start(self) -> Place | None:
+    def start(self) -> PatternState | None:
         """Return the place of the root, if anything can match."""
         place = self._matcher.start
         return None if place.is_dead else place
 
-    def place_of(self, frame: Frame) -> Place | None:
+    def place_of(self, frame: Frame) -> PatternState | None:
         """Return the place of an open container, if anything can match in it; that of the one around is known."""
         parent = frame.parent
         if parent is None or parent.parent is None:
@@ -62,5 +62,5 @@ class Watch:
         return None if place.is_dead else place
 
 
-NOTHING_WATCHED: Final = Watch()
+NO_PATTERNS: Final = PatternSet()
 """For those who have no patterns, and never add one."""

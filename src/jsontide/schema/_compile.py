@@ -1,4 +1,4 @@
-"""Whatever a program says its schema is in, a shape and a validator out; the same schema is read once."""
+"""Whatever a program says its schema is in, a node and a validator out; the same schema is read once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jsontide.schema.source import check_source
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from jsontide.schema._shapes import Shape
+    from jsontide.schema._nodes import SchemaNode
 
 Policies: TypeAlias = "Mapping[str, Stream | Done | Gate]"
 
@@ -38,7 +38,7 @@ class Compiled(Generic[Model]):
 
     source: object
     policies: Policies | None
-    shape: Shape
+    node: SchemaNode
     validator: Validator[Model]
 
 
@@ -46,16 +46,16 @@ def compiled(source: Any, policies: Policies | None) -> Compiled[Any]:  # noqa: 
     """Read a schema: a JSON Schema, a pydantic `TypeAdapter`, or any type that one takes."""
     check_source(source)
     if isinstance(source, dict | bool):
-        shape, validator = _read_json_schema(source)
+        node, validator = _read_json_schema(source)
     else:
         need_package("pydantic", "a schema that is a type")
-        shape, validator = _read_type(source)
+        node, validator = _read_type(source)
     if policies:
-        shape = overridden(shape, policies)
-    return Compiled(source, policies, shape, validator)
+        node = overridden(node, policies)
+    return Compiled(source, policies, node, validator)
 
 
-def _read_json_schema(source: AnySchema) -> tuple[Shape, Validator[Any]]:
+def _read_json_schema(source: AnySchema) -> tuple[SchemaNode, Validator[Any]]:
     try:
         return _from_json_schema(_as_text(source))
     except RecursionError as error:
@@ -77,18 +77,18 @@ def _check_size(source: AnySchema) -> None:
     What is too deep, or contains itself, is found when it is written.
     """
     count = 0
-    level: list[Any] = [source]
+    container: list[Any] = [source]
     for _ in range(_DEEP):
-        containers = [part for part in level if isinstance(part, dict | list)]
+        containers = [part for part in container if isinstance(part, dict | list)]
         count += sum(map(len, containers))
         if count > _MOST_VALUES:
             raise UnsupportedSchemaError(f"the schema has more than {_MOST_VALUES} values")
-        level = [each for part in containers for each in (part.values() if isinstance(part, dict) else part)]
-        if not level:
+        container = [each for part in containers for each in (part.values() if isinstance(part, dict) else part)]
+        if not container:
             return
 
 
-def _read_type(source: Any) -> tuple[Shape, Validator[Any]]:  # noqa: ANN401
+def _read_type(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa: ANN401
     try:
         hash(source)
     except TypeError:  # as `Annotated` with a list in it
@@ -97,7 +97,7 @@ def _read_type(source: Any) -> tuple[Shape, Validator[Any]]:  # noqa: ANN401
 
 
 @lru_cache(_KEPT)
-def _from_json_schema(text: str) -> tuple[Shape, Validator[Any]]:
+def _from_json_schema(text: str) -> tuple[SchemaNode, Validator[Any]]:
     """Take the schema as text: a program may change its own."""
     root = with_null(json.loads(text))
     validator = JsonSchemaValidator(root)
@@ -105,11 +105,11 @@ def _from_json_schema(text: str) -> tuple[Shape, Validator[Any]]:
 
 
 @lru_cache(_KEPT)
-def _from_type(source: Any) -> tuple[Shape, Validator[Any]]:  # noqa: ANN401
+def _from_type(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa: ANN401
     types = _types()
     root, found, adapter = types.schema_of_type(source)
-    shape = shape_of_json_schema(root, partial(types.checks_of_type, found), is_type=True)
-    return shape, types.TypeValidator(adapter)
+    node = shape_of_json_schema(root, partial(types.checks_of_type, found), is_type=True)
+    return node, types.TypeValidator(adapter)
 
 
 @cache

@@ -1,10 +1,10 @@
 """A dialect of `jsonschema` in, the same dialect out with keywords that stand any text.
 
 `jsonschema` leads through schema and document; what it raises at (numbers), what takes it the square of a length (equal
-items, messages that write a value out at each level), and what it would try again and again (patterns, and a `$ref`
+items, messages that write a value out at each container), and what it would try again and again (patterns, and a `$ref`
 that several branches of a union lead to) is decided here.
 What a `$ref` says of a value is remembered for as long as `remembering` lasts: so recursive unions, in which the ways
-to a value double with each level, take a look at each value for each definition, and no more.
+to a value double with each container, take a look at each value for each definition, and no more.
 
 Rule: what would take too long raises `TooComplexError`; an error that is only yielded would turn around inside `not`.
 """
@@ -22,9 +22,9 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
+from jsontide.schema._nodes import is_integral, is_same_json
 from jsontide.schema._numbers import exact, is_multiple
 from jsontide.schema._regex import TooComplexError, regex_of
-from jsontide.schema._shapes import is_integral, is_same_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sized
@@ -82,7 +82,7 @@ def _is_number(value: object) -> bool:
 
 
 def _remembered(keyword: Keyword, name: str) -> Keyword:
-    def follow(validator: Any, ref: str, value: object, schema: object) -> Iterator[ValidationError]:  # noqa: ANN401
+    def advance(validator: Any, ref: str, value: object, schema: object) -> Iterator[ValidationError]:  # noqa: ANN401
         memory, is_apart = _USE.get()
         if is_apart and name != "$ref":  # it depends on the way here
             yield from keyword(validator, ref, value, schema)
@@ -99,7 +99,7 @@ def _remembered(keyword: Keyword, name: str) -> Keyword:
         elif found[1] is not None:
             yield ValidationError("as found before", path=found[1])
 
-    return follow
+    return advance
 
 
 def _exactly(keyword: Keyword) -> Keyword:

@@ -1,7 +1,7 @@
 """A core schema of pydantic and a JSON value in, whether pydantic would take too long with it out.
 
 pydantic tries every branch of a union that has no discriminator, and inside each of them every branch of the unions
-there; in a recursive type that multiplies with each level of the document, and nobody can stop it then.
+there; in a recursive type that multiplies with each container of the document, and nobody can stop it then.
 How often it would look at a value is a sum over the ways to it, which takes one look at each value to find out.
 Types that cannot multiply, which are nearly all, are found out once and never measured.
 

@@ -1,4 +1,4 @@
-"""A JSON Schema in, its shape out: the one way in for all schemas.
+"""A JSON Schema in, its node out: the one way in for all schemas.
 
 Understood are the keywords that say what kind of value stands where: `type`, `const`, `enum`, `properties`,
 `required`, `additionalProperties`, `patternProperties`, `items`, `prefixItems`, `anyOf`, `oneOf`, `allOf`, `$ref`.
@@ -30,28 +30,28 @@ from jsontide.schema._keywords import (
     types_of,
 )
 from jsontide.schema._merge import ALSO, Merger, constraints
-from jsontide.schema._policy import KEYWORD, POLICIES
-from jsontide.schema._shapes import (
+from jsontide.schema._nodes import (
     ANY,
     ANY_FORM,
     KINDS,
     AnyForm,
-    ArrayForm,
-    EnumForm,
-    Form,
-    ObjectForm,
-    ScalarForm,
-    Shape,
+    ArrayVariant,
+    EnumVariant,
+    ObjectVariant,
+    ScalarVariant,
+    SchemaNode,
+    Variant,
     kind_of,
 )
+from jsontide.schema._policy import KEYWORD, POLICIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from jsontide._values import JsonValue, Missing
     from jsontide.schema._keywords import AnySchema, Schema
+    from jsontide.schema._nodes import Extra, Kind
     from jsontide.schema._policy import Policy
-    from jsontide.schema._shapes import Extra, Kind
     from jsontide.schema._validator import Check
 
 Checks: TypeAlias = "Callable[[Schema], tuple[Check | None, Check | None]]"
@@ -67,7 +67,7 @@ a function comes before its validator."""
 _LOOP: Final = "a $ref leads back to itself, with no value between"
 _MOST_SHAPES: Final = 10_000
 _EACH_FORM: Final = 10
-"""A form takes about the memory of so many keywords."""
+"""A variant takes about the memory of so many keywords."""
 _SCALARS: Final[dict[str, tuple[Kind, str]]] = {
     "string": ("string", "a string"),
     "integer": ("number", "an integer"),
@@ -83,12 +83,12 @@ _STRUCTURE: Final = frozenset(
 )
 
 
-def shape_of_json_schema(root: AnySchema, checks: Checks, *, is_type: bool) -> Shape:
-    """Return the shape of a document; `is_type` tells that the schema was made from a type."""
+def shape_of_json_schema(root: AnySchema, checks: Checks, *, is_type: bool) -> SchemaNode:
+    """Return the node of a document; `is_type` tells that the schema was made from a type."""
     compiler = _Compiler(root, checks, is_type)
-    shape = compiler.shape(root, "#")
+    node = compiler.node(root, "#")
     compiler.fill()
-    return shape
+    return node
 
 
 @dataclass(slots=True)
@@ -98,55 +98,55 @@ class _Compiler:
     root: AnySchema
     checks: Checks
     is_type: bool
-    shapes: dict[int, Shape] = field(default_factory=dict)
-    forms: dict[int, tuple[Form, ...]] = field(default_factory=dict)
+    nodes: dict[int, SchemaNode] = field(default_factory=dict)
+    variants: dict[int, tuple[Variant, ...]] = field(default_factory=dict)
     flats: dict[int, AnySchema] = field(default_factory=dict)
-    todo: deque[tuple[Shape, AnySchema, str]] = field(default_factory=deque)
+    todo: deque[tuple[SchemaNode, AnySchema, str]] = field(default_factory=deque)
     merger: Merger = field(default_factory=Merger)
     kept: list[AnySchema] = field(default_factory=list)
 
-    def shape(self, schema: AnySchema, where: str) -> Shape:
-        """Return the shape of a place; its forms are filled in later."""
+    def node(self, schema: AnySchema, where: str) -> SchemaNode:
+        """Return the node of a place; its variants are filled in later."""
         if schema is True or schema == {}:
             return ANY
         if schema is False:
-            return Shape()
-        known = self.shapes.get(id(schema))
+            return SchemaNode()
+        known = self.nodes.get(id(schema))
         if known is None:
-            if len(self.shapes) >= _MOST_SHAPES:
+            if len(self.nodes) >= _MOST_SHAPES:
                 fail(f"the schema has more than {_MOST_SHAPES} places", where)
             self.kept.append(schema)
-            known = self.shapes[id(schema)] = Shape()
+            known = self.nodes[id(schema)] = SchemaNode()
             self.todo.append((known, schema, where))
         return known
 
     def fill(self) -> None:
         while self.todo:
-            shape, schema, where = self.todo.popleft()
-            forms = self.forms_of(schema, where, ())
-            shape.policy = self.policy(schema, where)
-            shape.default = self.annotation(schema, where, "default")
-            shape.fill(forms)
-        for forms in self.forms.values():
-            for form in forms:
-                finish_form(form)
+            node, schema, where = self.todo.popleft()
+            variants = self.forms_of(schema, where, ())
+            node.policy = self.policy(schema, where)
+            node.default = self.annotation(schema, where, "default")
+            node.fill(variants)
+        for variants in self.variants.values():
+            for variant in variants:
+                finish_form(variant)
 
-    def forms_of(self, schema: AnySchema, where: str, path: tuple[int, ...]) -> tuple[Form, ...]:
-        """Return the forms of a schema, unions inside unions laid flat; `path` is how one came here without a value."""
+    def forms_of(self, schema: AnySchema, where: str, path: tuple[int, ...]) -> tuple[Variant, ...]:
+        """Return the variants of a schema, nested unions laid flat; `path` is how one came here without a value."""
         if schema is True or schema == {}:
             return (ANY_FORM,)
         if isinstance(schema, bool):
             return ()
         if id(schema) in path:
             fail(_LOOP, where)
-        known = self.forms.get(id(schema))
+        known = self.variants.get(id(schema))
         if known is None:
             self.kept.append(schema)
             known = tuple(self.new_forms(schema, where, (*path, id(schema))))
-            self.forms[id(schema)] = known
+            self.variants[id(schema)] = known
         return known
 
-    def new_forms(self, schema: Schema, where: str, path: tuple[int, ...]) -> Iterator[Form]:
+    def new_forms(self, schema: Schema, where: str, path: tuple[int, ...]) -> Iterator[Variant]:
         if "$ref" in schema and constraints(schema).keys() == {"$ref"}:
             check_keywords(schema, where)
             yield from self.forms_of(self.target(schema["$ref"], where), where, path)
@@ -159,10 +159,10 @@ class _Compiler:
                 yield from self.union(flat, keyword, where, path)
                 return
         is_enum = "enum" in flat or "const" in flat
-        for form in self.enum(flat, where) if is_enum else self.simple(flat, where):
+        for variant in self.enum(flat, where) if is_enum else self.simple(flat, where):
             self.merger.spend(_EACH_FORM)
-            form.is_changed_before = BEFORE in flat
-            yield form
+            variant.is_changed_before = BEFORE in flat
+            yield variant
 
     def flat(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
         """Return a schema without `$ref` and `allOf`, or `False`."""
@@ -198,12 +198,12 @@ class _Compiler:
             result[ALSO] = [schema]
         return result
 
-    def union(self, flat: Schema, keyword: str, where: str, path: tuple[int, ...]) -> Iterator[Form]:
+    def union(self, flat: Schema, keyword: str, where: str, path: tuple[int, ...]) -> Iterator[Variant]:
         branches = listed(flat, keyword, where)
         base = constraints({key: value for key, value in flat.items() if key != keyword})
         if keyword == "oneOf" and not self.is_type and not self.are_apart(branches, where, path):
             base[ALSO] = [*base.get(ALSO, ()), {"oneOf": branches}]
-        found: list[Form] = []
+        found: list[Variant] = []
         told: set[str] = set()
         for number, branch in enumerate(branches):
             at = f"{where}/{keyword}/{number}"
@@ -235,10 +235,12 @@ class _Compiler:
 
     def are_apart(self, branches: list[AnySchema], where: str, path: tuple[int, ...]) -> bool:
         """Tell whether the kind of a value alone says which branch it is."""
-        kinds = [kind for branch in branches for form in self.forms_of(branch, where, path) for kind in form.kinds]
+        kinds = [
+            kind for branch in branches for variant in self.forms_of(branch, where, path) for kind in variant.kinds
+        ]
         return len(kinds) == len(set(kinds))
 
-    def enum(self, flat: Schema, where: str) -> Iterator[Form]:
+    def enum(self, flat: Schema, where: str) -> Iterator[Variant]:
         members = [flat["const"]] if "const" in flat else listed(flat, "enum", where)
         if "const" in flat and "enum" in flat:
             members = self.merger.merged({"enum": members}, {"enum": listed(flat, "enum", where)})["enum"]
@@ -247,7 +249,7 @@ class _Compiler:
             members = [member for member in members if any(is_of_type(member, name) for name in names)]
         texts = tuple(member for member in members if isinstance(member, str))
         if members:
-            yield EnumForm(
+            yield EnumVariant(
                 kinds=frozenset(map(kind_of, members)),
                 expected=expected_members(members),
                 members=tuple(members),
@@ -256,7 +258,7 @@ class _Compiler:
                 **self.check(flat),
             )
 
-    def simple(self, flat: Schema, where: str) -> Iterator[Form]:
+    def simple(self, flat: Schema, where: str) -> Iterator[Variant]:
         check = self.check(flat)
         if "type" not in flat and not any(key in flat for key in _STRUCTURE):
             yield AnyForm(kinds=frozenset(KINDS), expected="anything", **check)
@@ -269,44 +271,42 @@ class _Compiler:
                 yield self.array_form(flat, where, check)
             elif name != "integer" or "number" not in names:
                 kind, expected = _SCALARS[name]
-                yield ScalarForm(kinds=frozenset({kind}), expected=expected, is_integer=name == "integer", **check)
+                yield ScalarVariant(kinds=frozenset({kind}), expected=expected, is_integer=name == "integer", **check)
 
     def check(self, flat: Schema) -> dict[str, Any]:
         check, converter = self.checks(flat)
         return {"check": check, "converter": converter}
 
-    def object_form(self, flat: Schema, where: str, check: dict[str, Any]) -> ObjectForm:
+    def object_form(self, flat: Schema, where: str, check: dict[str, Any]) -> ObjectVariant:
         properties = mapped(flat, "properties", where)
         patterns = mapped(flat, "patternProperties", where)
         others = flat.get("additionalProperties", True)
         extra: Extra = "forbid" if others is False else flat.get(EXTRA, "keep")
         title = flat.get("title")
-        return ObjectForm(
+        return ObjectVariant(
             kinds=frozenset({"object"}),
             expected=f"an object ({title})" if isinstance(title, str) else "an object",
-            properties={key: self.shape(each, f"{where}/properties/{key}") for key, each in properties.items()},
+            properties={key: self.node(each, f"{where}/properties/{key}") for key, each in properties.items()},
             patterns=tuple(
-                (pattern_of(key, where), self.shape(each, f"{where}/patternProperties/{key}"))
+                (pattern_of(key, where), self.node(each, f"{where}/patternProperties/{key}"))
                 for key, each in patterns.items()
             ),
             extra=extra,
-            extra_shape=self.shape(_as_any(others, where), f"{where}/additionalProperties")
-            if extra == "keep"
-            else None,
+            extra_shape=self.node(_as_any(others, where), f"{where}/additionalProperties") if extra == "keep" else None,
             required=tuple(dict.fromkeys(listed(flat, "required", where))),
             attributes=flat.get(ATTRIBUTES, {}),
             **check,
         )
 
-    def array_form(self, flat: Schema, where: str, check: dict[str, Any]) -> ArrayForm:
+    def array_form(self, flat: Schema, where: str, check: dict[str, Any]) -> ArrayVariant:
         items, rest = listed(flat, "prefixItems", where), flat.get("items", True)
         if isinstance(rest, list):  # how tuples were written before there was `prefixItems`
             items, rest = listed(flat, "items", where), flat.get("additionalItems", True)
-        return ArrayForm(
+        return ArrayVariant(
             kinds=frozenset({"array"}),
             expected="an array",
-            prefix=tuple(self.shape(each, f"{where}/prefixItems/{at}") for at, each in enumerate(items)),
-            rest=None if rest is False else self.shape(_as_any(rest, where), f"{where}/items"),
+            prefix=tuple(self.node(each, f"{where}/prefixItems/{at}") for at, each in enumerate(items)),
+            rest=None if rest is False else self.node(_as_any(rest, where), f"{where}/items"),
             least=flat.get("minItems", 0),
             most=flat.get("maxItems"),
             **check,
@@ -359,9 +359,9 @@ def _as_any(schema: object, where: str) -> AnySchema:
     return schema if isinstance(schema, bool) else as_schema(schema, where)
 
 
-def finish_form(form: Form) -> None:
+def finish_form(variant: Variant) -> None:
     """Note what an object has to know of its members, when those are known."""
-    if isinstance(form, ObjectForm):
-        members = [(key, shape) for key, shape in form.properties.items() if form.first_key(key) == key]
-        form.gates = frozenset(key for key, shape in members if shape.policy == "gate")
-        form.defaults = {key: shape.default for key, shape in members if shape.default is not MISSING}
+    if isinstance(variant, ObjectVariant):
+        members = [(key, node) for key, node in variant.properties.items() if variant.first_key(key) == key]
+        variant.gates = frozenset(key for key, node in members if node.policy == "gate")
+        variant.defaults = {key: node.default for key, node in members if node.default is not MISSING}

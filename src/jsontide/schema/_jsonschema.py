@@ -1,7 +1,7 @@
 """JSON Schemas that programs pass in: what `jsonschema` says of closed values, and of whole ones.
 
 Without that package values are shown all the same; only the end needs it.
-Each node is checked when it closes, by those keywords that no shape speaks of, and what was found about the values in
+Each node is checked when it closes, by those keywords that no node speaks of, and what was found about the values in
 it is remembered; so a document that is too deep for the recursion of `jsonschema` has been checked all the same.
 What could not be checked like that is a mismatch.
 """

@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from jsontide.schema._mismatch import UnsupportedSchemaError
+from jsontide.schema._nodes import is_integral, kind_of
 from jsontide.schema._regex import Regex, regex_of
-from jsontide.schema._shapes import is_integral, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

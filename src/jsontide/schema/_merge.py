@@ -1,4 +1,4 @@
-"""Two JSON Schemas that both hold in, one out that says the same as far as a shape can say it.
+"""Two JSON Schemas that both hold in, one out that says the same as far as a node can say it.
 
 What cannot be said by one is kept whole under `ALSO`, for the validator to look at when a value closes.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide.schema._keywords import fail
-from jsontide.schema._shapes import is_same_json
+from jsontide.schema._nodes import is_same_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable

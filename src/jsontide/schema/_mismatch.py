@@ -4,9 +4,9 @@
     Exception
     └── ValueError
         ├── SchemaError               raised by those conveniences that hand out values: every mismatch of a document
-        └── UnsupportedSchemaError    raised for a schema that is none, or that no shape can be made of
+        └── UnsupportedSchemaError    raised for a schema that is none, or that no node can be made of
 
-A mismatch is reported as soon as nothing that may follow can mend it, and stays.
+A mismatch is reported as soon as nothing that may advance can mend it, and stays.
 """
 
 from __future__ import annotations

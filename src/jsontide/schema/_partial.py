@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeAlias, TypeVar, 
 
 from jsontide._pattern import Item, Key, parse_pattern
 from jsontide._values import MISSING
-from jsontide.schema._shapes import ArrayForm, Form, ObjectForm, Shape
+from jsontide.schema._nodes import ArrayVariant, ObjectVariant, SchemaNode, Variant
 from jsontide.schema._status import Status
 from jsontide.tree import node_at
 
@@ -89,20 +89,20 @@ class Partial(Generic[Model]):
         return ObjectView({}, ()) if self.resolution.value is MISSING else cast("ObjectView | ArrayView", self.so_far)
 
     @property
-    def _forms(self) -> tuple[Form, ...]:
-        return self.resolution._outcome.plan.shape.forms
+    def _forms(self) -> tuple[Variant, ...]:
+        return self.resolution._outcome.plan.node.variants
 
     def _path(self, path: str | Sequence[Segment]) -> Path:
         """Return the keys and indices of a path whose keys may be names of attributes."""
-        forms, value = self._forms, self.resolution.value
+        variants, value = self._forms, self.resolution.value
         segments: list[Segment] = []
         for step in parse_pattern(path):
             if not isinstance(step, Key | Item):
                 message = f"a path must lead to one value, and {path!r} may lead to many"
                 raise ValueError(message)  # noqa: TRY004
-            segment = _key_of(forms, step.name, value) if isinstance(step, Key) else step.index
+            segment = _key_of(variants, step.name, value) if isinstance(step, Key) else step.index
             segments.append(segment)
-            forms, value = _inner_forms(forms, segment), _at(value, (segment,))
+            variants, value = _inner_forms(variants, segment), _at(value, (segment,))
         return tuple(segments)
 
 
@@ -111,9 +111,9 @@ class ObjectView:
 
     __slots__ = ("_forms", "_members")
 
-    def __init__(self, members: dict[str, JsonValue], forms: tuple[Form, ...]) -> None:
+    def __init__(self, members: dict[str, JsonValue], variants: tuple[Variant, ...]) -> None:
         self._members = members
-        self._forms = forms
+        self._forms = variants
 
     def __getattr__(self, name: str) -> PartialValue:
         if name in _OWN:
@@ -159,9 +159,9 @@ class ArrayView(Sequence["PartialValue"]):
 
     __slots__ = ("_forms", "_items")
 
-    def __init__(self, items: list[JsonValue], forms: tuple[Form, ...]) -> None:
+    def __init__(self, items: list[JsonValue], variants: tuple[Variant, ...]) -> None:
         self._items = items
-        self._forms = forms
+        self._forms = variants
 
     def __len__(self) -> int:
         return len(self._items)
@@ -194,39 +194,39 @@ class ArrayView(Sequence["PartialValue"]):
         return f"<so far: {self._items!r}>"
 
 
-def _seen(value: JsonValue | Missing, forms: tuple[Form, ...]) -> PartialValue:
+def _seen(value: JsonValue | Missing, variants: tuple[Variant, ...]) -> PartialValue:
     if isinstance(value, dict):
-        return ObjectView(value, forms)
+        return ObjectView(value, variants)
     if isinstance(value, list):
-        return ArrayView(value, forms)
+        return ArrayView(value, variants)
     return value
 
 
-def _inner_forms(forms: tuple[Form, ...], segment: Segment) -> tuple[Form, ...]:
-    """Return the forms of a child, whichever of its container's forms is taken."""
-    shapes = [_inner_shape(form, segment) for form in forms]
-    return tuple(dict.fromkeys(form for shape in shapes if shape is not None for form in shape.forms))
+def _inner_forms(variants: tuple[Variant, ...], segment: Segment) -> tuple[Variant, ...]:
+    """Return the variants of a child, whichever of its container's variants is taken."""
+    nodes = [_inner_shape(variant, segment) for variant in variants]
+    return tuple(dict.fromkeys(variant for node in nodes if node is not None for variant in node.variants))
 
 
-def _inner_shape(form: Form, segment: Segment) -> Shape | None:
-    if isinstance(form, ObjectForm) and isinstance(segment, str):
-        return form.shape_at(segment)
-    if isinstance(form, ArrayForm) and isinstance(segment, int):
-        return form.prefix[segment] if segment < len(form.prefix) else form.rest
+def _inner_shape(variant: Variant, segment: Segment) -> SchemaNode | None:
+    if isinstance(variant, ObjectVariant) and isinstance(segment, str):
+        return variant.node_at(segment)
+    if isinstance(variant, ArrayVariant) and isinstance(segment, int):
+        return variant.prefix[segment] if segment < len(variant.prefix) else variant.rest
     return None
 
 
-def _key_of(forms: tuple[Form, ...], name: str, value: JsonValue | Missing) -> str:
+def _key_of(variants: tuple[Variant, ...], name: str, value: JsonValue | Missing) -> str:
     """Return the key that an attribute has in the text."""
-    for form in forms:
-        if isinstance(form, ObjectForm) and name in form.attributes:
-            keys = form.attributes[name]
+    for variant in variants:
+        if isinstance(variant, ObjectVariant) and name in variant.attributes:
+            keys = variant.attributes[name]
             return next((key for key in keys if isinstance(value, dict) and key in value), keys[0])
     return name
 
 
-def _is_known(forms: tuple[Form, ...], key: str) -> bool:
-    return any(isinstance(form, ObjectForm) and key in form.properties for form in forms)
+def _is_known(variants: tuple[Variant, ...], key: str) -> bool:
+    return any(isinstance(variant, ObjectVariant) and key in variant.properties for variant in variants)
 
 
 def _at(value: JsonValue | Missing, path: Path) -> JsonValue | Missing:

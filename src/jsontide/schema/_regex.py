@@ -110,7 +110,7 @@ def _cost(items: Any) -> tuple[int, int]:  # noqa: ANN401
 
 
 def _body(kind: Any, details: Any) -> Any:  # noqa: ANN401
-    """Return what a group contains, nothing for anything else."""
+    """Return what a alternatives contains, nothing for anything else."""
     if kind is _constants.SUBPATTERN:
         return details[3]
     if kind is _constants.ATOMIC_GROUP:

@@ -29,7 +29,7 @@ class ResolutionCache:
 class Resolution(ResolutionCache, Generic[Model]):
     """What a schema shows of a parser state; made by `from_json_ast`.
 
-    Values read from it are plain Python containers, shared with other resolutions of the stream: they are for reading
+    Values read from it are plain Python containers, shared with other resolutions of the stream: they are for candidate
     only.
     """
 
@@ -59,7 +59,7 @@ class Resolution(ResolutionCache, Generic[Model]):
     def errors(self) -> tuple[SchemaMismatch, ...]:
         """What does not fit, in the order in which that showed."""
         outcome = self._outcome
-        return (*outcome.trace.ladder.errors[: outcome.error_count], *outcome.open_errors)
+        return (*outcome.fold.stack.errors[: outcome.error_count], *outcome.open_errors)
 
     @property
     def cache(self) -> ResolutionCache:

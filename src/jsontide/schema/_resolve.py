@@ -1,8 +1,8 @@
 """A schema and a parser state in, what may be shown of it out.
 
 A resolution is a value: it never changes, and the same state always gives the same one, with or without a cache.
-The cache of a resolution says where its trace stood; the next resolution goes on from there.
-Who goes on from an older one gets a trace of its own, which begins by following the text again.
+The cache of a resolution says where its fold stood; the next resolution goes on from there.
+Who goes on from an older one gets a fold of its own, which begins by following the text again.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, overload
 
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._compile import Compiled, compiled
+from jsontide.schema._fold import SchemaFold
 from jsontide.schema._mismatch import SchemaMismatch
 from jsontide.schema._places import placed, unreported
 from jsontide.schema._resolution import Resolution, ResolutionCache
 from jsontide.schema._status import Status
-from jsontide.schema._trace import Trace
 from jsontide.tree import ParserState
 from jsontide.tree.log import check_floats, goes_on_from, has_decimals, is_still_at, keeps_first, log_of, position_of
 
@@ -37,27 +37,27 @@ _MISMATCH: Final = Status.MISMATCH
 class Outcome(Generic[Model]):
     """What a resolution says beside its value: the same object while nothing but a string grows."""
 
-    __slots__ = ("error_count", "model", "open_errors", "plan", "policies", "source", "status", "trace")
+    __slots__ = ("error_count", "fold", "model", "open_errors", "plan", "policies", "source", "status")
 
-    def __init__(self, plan: Compiled[Model], trace: Trace, status: Status) -> None:
-        ladder = trace.ladder
+    def __init__(self, plan: Compiled[Model], fold: SchemaFold, status: Status) -> None:
+        stack = fold.stack
         self.plan = plan
         self.source = plan.source
         self.policies = plan.policies
-        self.trace = trace
+        self.fold = fold
         self.status = status
-        self.error_count = len(ladder.errors)
-        self.open_errors = ladder.open_errors
+        self.error_count = len(stack.errors)
+        self.open_errors = stack.open_errors
         self.model: Model | Missing = MISSING
 
-    def still_holds(self, trace: Trace, status: Status) -> bool:
+    def still_holds(self, fold: SchemaFold, status: Status) -> bool:
         """Tell whether the same is to be said of a later state."""
-        ladder = trace.ladder
+        stack = fold.stack
         return (
             self.status is status
-            and self.trace is trace
-            and self.error_count == len(ladder.errors)
-            and self.open_errors is ladder.open_errors
+            and self.fold is fold
+            and self.error_count == len(stack.errors)
+            and self.open_errors is stack.open_errors
         )
 
     def reduced(self, state: ParserState) -> tuple[Callable[..., object], tuple[object, ...]]:
@@ -140,62 +140,62 @@ def _restore(source: object, policies: Policies | None, state: ParserState) -> R
 def _begin(plan: Compiled[Model], state: ParserState) -> Resolution[Model]:
     """Resolve a state without knowing an earlier one."""
     check_floats(state)
-    return _resolve(plan, state, Trace(plan.shape, state))
+    return _resolve(plan, state, SchemaFold(plan.node, state))
 
 
 def _go_on(before: Resolution[Model], state: ParserState) -> Resolution[Model]:
     """Resolve a state, with the work that was done for an earlier one if there is any to use."""
     outcome, earlier = before._outcome, before._state
-    trace = outcome.trace
-    is_newest = trace.step == before._step
-    if is_newest and trace.is_settled and is_still_at(state, earlier):
+    fold = outcome.fold
+    is_newest = fold.step == before._step
+    if is_newest and fold.is_settled and is_still_at(state, earlier):
         # It says nothing new, or only more of a string: most states do.
-        trace.step = step = before._step + 1
-        value = before.value if trace.picture.text_id < 0 else trace.grow(state)
+        fold.step = step = before._step + 1
+        value = before.value if fold.picture.text_id < 0 else fold.grow(state)
         return Resolution(outcome, state, step, value)
     if not goes_on_from(state, earlier):
         return _begin(outcome.plan, state)
     if not is_newest:
-        trace = Trace(outcome.plan.shape, earlier)
-        trace.follow_again(earlier, before.value)
-    return _resolve(outcome.plan, state, trace, before)
+        fold = SchemaFold(outcome.plan.node, earlier)
+        fold.replay(earlier, before.value)
+    return _resolve(outcome.plan, state, fold, before)
 
 
 def _resolve(
-    plan: Compiled[Model], state: ParserState, trace: Trace, before: Resolution[Model] | None = None
+    plan: Compiled[Model], state: ParserState, fold: SchemaFold, before: Resolution[Model] | None = None
 ) -> Resolution[Model]:
     # Counted before anything is written: a resolution whose successor is broken off is no longer the newest.
-    trace.step += 1
-    trace.follow(state)
-    value = trace.show()
-    ladder = trace.ladder
+    fold.step += 1
+    fold.advance(state)
+    value = fold.show()
+    stack = fold.stack
     status = _PENDING if value is MISSING else _PARTIAL
-    if ladder.errors or ladder.open_errors:
+    if stack.errors or stack.open_errors:
         status = _MISMATCH
     if state.is_complete:
-        trace.is_settled = False  # what follows may be wrong, and then nothing is final
-        resolution = Resolution(Outcome(plan, trace, status), state, trace.step, value)
+        fold.is_settled = False  # what follows may be wrong, and then nothing is final
+        resolution = Resolution(Outcome(plan, fold, status), state, fold.step, value)
         _finish(resolution, before)
         return resolution
-    if before is not None and before._outcome.still_holds(trace, status):
-        return Resolution(before._outcome, state, trace.step, value)
-    return Resolution(Outcome(plan, trace, status), state, trace.step, value)
+    if before is not None and before._outcome.still_holds(fold, status):
+        return Resolution(before._outcome, state, fold.step, value)
+    return Resolution(Outcome(plan, fold, status), state, fold.step, value)
 
 
 def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> None:
     """Let the validator have the last word."""
     outcome, state = resolution._outcome, resolution._state
-    if before is not None and before.status is Status.FINAL and before._outcome.trace is outcome.trace:
+    if before is not None and before.status is Status.FINAL and before._outcome.fold is outcome.fold:
         resolution._outcome, resolution.value = before._outcome, before.value
         return
-    value, memory = cast("JsonValue", state.value), outcome.trace.memory
+    value, memory = cast("JsonValue", state.value), outcome.fold.memory
     validated = outcome.plan.validator.validated(value, memory, has_decimals=has_decimals(state))
-    is_agreed = outcome.status is not Status.MISMATCH and not outcome.trace.ladder.has_doubts
+    is_agreed = outcome.status is not Status.MISMATCH and not outcome.fold.stack.has_doubts
     if validated.problems or not (is_agreed or validated.is_sure):
         outcome.open_errors = _last_word(validated.problems, resolution)
         outcome.status = Status.MISMATCH
         return
-    resolution.value = outcome.trace.ladder.document.final()[0] if is_agreed else state.value
+    resolution.value = outcome.fold.stack.document.final()[0] if is_agreed else state.value
     outcome.status = Status.FINAL
     outcome.model = validated.model
     outcome.error_count = 0

@@ -16,19 +16,19 @@ _IS_TAKEN: Final = sys.version_info >= (3, 12)
 _COPIED: Final = ("__doc__", "__module__", "__qualname__", "__pydantic_config__")
 
 
-def with_new_typed_dicts(form: Any) -> Any:  # noqa: ANN401
+def with_new_typed_dicts(variant: Any) -> Any:  # noqa: ANN401
     """Return a type that pydantic takes; what is inside of classes stays as it is."""
-    return form if _IS_TAKEN else _translated(form, {})
+    return variant if _IS_TAKEN else _translated(variant, {})
 
 
-def _translated(form: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
-    if isinstance(form, type) and type(form).__module__ == "typing" and typing_extensions.is_typeddict(form):
-        return made[form] if form in made else _new_typed_dict(form, made)
-    old = get_args(form)
+def _translated(variant: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
+    if isinstance(variant, type) and type(variant).__module__ == "typing" and typing_extensions.is_typeddict(variant):
+        return made[variant] if variant in made else _new_typed_dict(variant, made)
+    old = get_args(variant)
     new = tuple(_translated(each, made) for each in old)
     if all(each is before for each, before in zip(new, old, strict=True)):
-        return form
-    origin: Any = Union if get_origin(form) is UnionType else get_origin(form)
+        return variant
+    origin: Any = Union if get_origin(variant) is UnionType else get_origin(variant)
     return origin[new if len(new) > 1 else new[0]]
 
 

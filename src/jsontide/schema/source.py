@@ -25,7 +25,7 @@ _TYPING: Final = frozenset({"types", "typing", "typing_extensions"})
 
 
 def check_source(source: object) -> None:
-    """Refuse what is no schema, without reading it."""
+    """Refuse what is no schema, without candidate it."""
     if isinstance(source, str):  # pydantic would run it as Python
         raise UnsupportedSchemaError("a schema must be a type or a dict, not text; json.loads makes a dict of it")
     if callable(source) and not isinstance(source, type) and type(source).__module__ not in _TYPING:

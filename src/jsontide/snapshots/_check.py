@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from jsontide.snapshots._frames import Frame
 
 
-class Clash:
+class Conflict:
     """A place where a snapshot contradicts what is written; paths and texts are made for those that are raised."""
 
-    __slots__ = ("before", "inside", "key", "leaf", "level", "now", "place", "start")
+    __slots__ = ("before", "inside", "key", "level", "now", "open_string", "place", "start")
 
     def __init__(self, level: i64, key: Segment, place: i64, inside: Path) -> None:
         self.level: i64 = level  # the innermost frame in which writing the value again would mend it
@@ -37,7 +37,7 @@ class Clash:
         self.place: i64 = place  # the frame of the contradiction
         self.inside: Path = inside  # and the way from there
         self.before: Any = MISSING  # what is written, if it is closed
-        self.leaf: str | None = None  # or if it is the open string
+        self.open_string: str | None = None  # or if it is the open string
         self.start: i64 = -1  # or, if not negative: where it begins
         self.now: Any = MISSING  # what the snapshot holds
 
@@ -45,19 +45,21 @@ class Clash:
         """Return what is raised if it is not repaired; `text` is all that is written."""
         path = tuple([frame.key for frame in frames[2 : self.place + 1]])  # the document and the root have none
         written = "" if self.before is MISSING else compact(self.before, False)
-        if self.leaf is not None:
-            written = quoted(self.leaf, False)[:-1]
+        if self.open_string is not None:
+            written = quoted(self.open_string, False)[:-1]
         if self.start >= 0:
             written = text[self.start :]
         return SnapshotConflict(path + self.inside, written, "" if self.now is MISSING else compact(self.now, False))
 
 
-def open_key(frames: list[Frame], level: i64, leaf_key: Segment) -> Segment:
+def open_key(frames: list[Frame], level: i64, open_string_key: Segment) -> Segment:
     """Return the key of what is open in a frame: the next frame, or the open string."""
-    return frames[level + 1].key if level + 1 < len(frames) else leaf_key
+    return frames[level + 1].key if level + 1 < len(frames) else open_string_key
 
 
-def check(frames: list[Frame], leaf: str | None, leaf_key: Segment, found: list[Any], is_exact: bool) -> Clash | None:
+def check(
+    frames: list[Frame], open_string: str | None, open_string_key: Segment, found: list[Any], is_exact: bool
+) -> Conflict | None:
     """Go on down the open path, appending what a snapshot holds for each frame; return the first contradiction.
 
     `found` begins with what is held for the document; after a repair it goes on from where that was made.
@@ -66,32 +68,32 @@ def check(frames: list[Frame], leaf: str | None, leaf_key: Segment, found: list[
     level: i64 = len(found) - 1
     while True:
         current: Any = found[level]
-        clash = _clash_of_closed(frames, level, current, is_exact)
-        if clash is not None:
-            return clash
-        if level == top and leaf is None:
+        conflict = _conflict_in_closed(frames, level, current, is_exact)
+        if conflict is not None:
+            return conflict
+        if level == top and open_string is None:
             return None
-        key = open_key(frames, level, leaf_key)
+        key = open_key(frames, level, open_string_key)
         if not _holds(current, key):
-            clash = _gone(frames, level, key)
-            clash.leaf = leaf
+            conflict = _gone(frames, level, key)
+            conflict.open_string = open_string
             if level < top:
-                clash.start = frames[level + 1].start
-            return clash
+                conflict.start = frames[level + 1].start
+            return conflict
         if level == top:
-            return _clash_of_leaf(frames, leaf or "", leaf_key, current[key])
+            return _clash_of_leaf(frames, open_string or "", open_string_key, current[key])
         found.append(current[key])
         level += 1
 
 
-def _clash_of_leaf(frames: list[Frame], leaf: str, leaf_key: Segment, current: Any) -> Clash | None:
-    if isinstance(current, str) and current.startswith(leaf):
+def _clash_of_leaf(frames: list[Frame], open_string: str, open_string_key: Segment, current: Any) -> Conflict | None:
+    if isinstance(current, str) and current.startswith(open_string):
         return None
     top: i64 = len(frames) - 1
-    clash = Clash(top, leaf_key, top, _in_frame(top, leaf_key))
-    clash.leaf = leaf
-    clash.now = current
-    return clash
+    conflict = Conflict(top, open_string_key, top, _in_frame(top, open_string_key))
+    conflict.open_string = open_string
+    conflict.now = current
+    return conflict
 
 
 def changed_members(members: dict[str, Any], current: Any) -> list[Segment]:
@@ -108,7 +110,7 @@ def adopted(frame: Frame, current: Any) -> Frame:
     return frame.holding(current) if _is_beginning(frame, current) else frame
 
 
-def _clash_of_closed(frames: list[Frame], level: i64, current: Any, is_exact: bool) -> Clash | None:
+def _conflict_in_closed(frames: list[Frame], level: i64, current: Any, is_exact: bool) -> Conflict | None:
     frame = frames[level]
     members = frame.members
     if kind_of(current) != (ARRAY if members is None else OBJECT):
@@ -121,9 +123,9 @@ def _clash_of_closed(frames: list[Frame], level: i64, current: Any, is_exact: bo
     pairs: Iterable[tuple[Segment, Any]] = enumerate(frame.items) if members is None else members.items()
     for key, before in pairs:
         if not _holds(current, key):
-            clash = _gone(frames, level, key)
-            clash.before = before
-            return clash
+            conflict = _gone(frames, level, key)
+            conflict.before = before
+            return conflict
         found = difference(before, current[key])
         if found is not None:
             return _changed(level, key, found)
@@ -164,24 +166,24 @@ def _holds(container: Any, key: Any) -> bool:
     return key in container if isinstance(container, dict) else key < len(container)
 
 
-def _changed_type(frames: list[Frame], level: i64, current: Any) -> Clash:
+def _changed_type(frames: list[Frame], level: i64, current: Any) -> Conflict:
     frame = frames[level]
-    clash = Clash(level - 1, frame.key, level, ())
-    clash.start = frame.start
-    clash.now = current
-    return clash
+    conflict = Conflict(level - 1, frame.key, level, ())
+    conflict.start = frame.start
+    conflict.now = current
+    return conflict
 
 
-def _gone(frames: list[Frame], level: i64, key: Segment) -> Clash:
-    """Make the clash of something that is written and not in the snapshot any more."""
-    return Clash(level - 1, frames[level].key, level, _in_frame(level, key))
+def _gone(frames: list[Frame], level: i64, key: Segment) -> Conflict:
+    """Make the conflict of something that is written and not in the snapshot any more."""
+    return Conflict(level - 1, frames[level].key, level, _in_frame(level, key))
 
 
-def _changed(level: i64, key: Segment, found: Difference) -> Clash:
-    clash = Clash(level, key, level, _in_frame(level, key) + found.path)
-    clash.before = found.before
-    clash.now = found.now
-    return clash
+def _changed(level: i64, key: Segment, found: Difference) -> Conflict:
+    conflict = Conflict(level, key, level, _in_frame(level, key) + found.path)
+    conflict.before = found.before
+    conflict.now = found.now
+    return conflict
 
 
 def _in_frame(level: i64, key: Segment) -> Path:

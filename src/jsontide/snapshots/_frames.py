@@ -25,7 +25,7 @@ _MOST_INSIDE: Final = MAX_DEPTH + 1
 class Frame:
     """An open container; the document is one too, as an array of one value without brackets."""
 
-    __slots__ = ("count", "is_begun", "is_loose", "items", "key", "members", "stale", "start", "waiting")
+    __slots__ = ("count", "is_begun", "is_loose", "items", "key", "members", "start", "to_rewrite", "waiting")
 
     def __init__(self, key: Segment, is_object: bool, start: i64, waiting: dict[Segment, Any]) -> None:
         self.key: Segment = key  # where it stands in its own container
@@ -34,7 +34,7 @@ class Frame:
         self.items: list[Any] = []  # of an array
         self.count: i64 = 0  # how much of those is written before this state
         self.waiting: dict[Segment, Any] = waiting  # what is known and not written, as it was last seen
-        self.stale: set[Segment] | None = None  # what is written wrong, and written again in the same step
+        self.to_rewrite: set[Segment] | None = None  # what is written wrong, and written again in the same step
         self.is_begun: bool = False  # something stands in it: the next needs a comma
         self.is_loose: bool = False  # `==` of what is closed is not enough: 1 == True == 1.0
 
@@ -48,7 +48,7 @@ class Frame:
         else:
             fork.members = members if len(members) == count else dict(islice(members.items(), count))
         fork.count = count
-        fork.stale = None if self.stale is None else self.stale.copy()
+        fork.to_rewrite = None if self.to_rewrite is None else self.to_rewrite.copy()
         fork.is_begun = self.is_begun
         fork.is_loose = self.is_loose
         return fork
@@ -77,24 +77,24 @@ class Frame:
             assert isinstance(key, str)  # of an object
             members[key] = value
         self.count += 1
-        stale = self.stale
-        if stale is not None:
-            stale.discard(key)
-            if not stale:
-                self.stale = None
+        to_rewrite = self.to_rewrite
+        if to_rewrite is not None:
+            to_rewrite.discard(key)
+            if not to_rewrite:
+                self.to_rewrite = None
 
     def is_stale(self, key: Segment) -> bool:
         """Tell whether a member is written wrong, and to be written again."""
-        return self.stale is not None and key in self.stale
+        return self.to_rewrite is not None and key in self.to_rewrite
 
     def forget(self, keys: list[Segment]) -> None:
         """Have members written again, closed or open."""
         members = self.members
         assert members is not None  # only objects can have a member twice
-        stale = set(keys)
-        self.members = {key: value for key, value in members.items() if key not in stale}
+        to_rewrite = set(keys)
+        self.members = {key: value for key, value in members.items() if key not in to_rewrite}
         self.count = len(self.members)
-        self.stale = stale if self.stale is None else self.stale | stale
+        self.to_rewrite = to_rewrite if self.to_rewrite is None else self.to_rewrite | to_rewrite
 
     def whole(self, key: Segment, value: Any) -> Any:
         """Return the container with what is closed, what waits, and what is open in it, if that is not `MISSING`."""

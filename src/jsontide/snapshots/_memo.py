@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from mypy_extensions import i64
 
-_MOST_HOLLOW: Final = 1_000_000
+_MOST_SKELETON: Final = 1_000_000
 """Values of a skeleton; one that contains itself has more."""
 
 
@@ -74,7 +74,7 @@ class Memo:
                     self._visible[id(container)] = container
                 return False
             seen += 1
-            if seen > _MOST_HOLLOW:
+            if seen > _MOST_SKELETON:
                 raise ValueError(ENDLESS)
         return True
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jsontide._values import MISSING
-from jsontide.snapshots._continuing import NOTHING_READ, LastText
 from jsontide.snapshots._frames import Frame, frame_from
+from jsontide.snapshots._parsed_text import NOTHING_READ, ParsedText
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._path import Segment
-    from jsontide.snapshots._growth import Growth
     from jsontide.snapshots._options import ChunkOptions
+    from jsontide.snapshots._snapshot_writer import SnapshotWriter
 
 
 class SnapshotState:
@@ -52,7 +52,7 @@ class SnapshotState:
         self._length: i64 = 0  # characters of the text
         self._waited: i64 = 0  # snapshots since the values that wait began to
         self._is_all_text: bool = True  # no snapshot came as a value
-        self._last_text: LastText = NOTHING_READ  # the snapshot, if it came as text; a pickle goes without
+        self._last_text: ParsedText = NOTHING_READ  # the snapshot, if it came as text; a pickle goes without
 
     @property
     def text(self) -> str:
@@ -73,20 +73,20 @@ class SnapshotState:
             key = frame.key
         return value[0] if value else MISSING
 
-    def after(self, growth: Growth) -> SnapshotState:
+    def after(self, writer: SnapshotWriter) -> SnapshotState:
         """Return the state after a snapshot that was added."""
         pieces = self._pieces
         if len(pieces) != self._piece_count:
             pieces = pieces[: self._piece_count]
-        if growth.out:
-            pieces.append("".join(growth.out))
-        state = SnapshotState(self._options, tuple(growth.frames), pieces)
-        state._leaf = growth.leaf
-        state._leaf_key = growth.leaf_key
-        state._held = growth.held
-        state._length = growth.length
-        state._waited = growth.waited
-        state._is_all_text = self._is_all_text and growth.is_text
+        if writer.out:
+            pieces.append("".join(writer.out))
+        state = SnapshotState(self._options, tuple(writer.frames), pieces)
+        state._leaf = writer.open_string
+        state._leaf_key = writer.open_string_key
+        state._held = writer.held
+        state._length = writer.length
+        state._waited = writer.waited
+        state._is_all_text = self._is_all_text and writer.is_text
         return state
 
     def __repr__(self) -> str:
@@ -100,21 +100,21 @@ class SnapshotState:
 
     def __reduce__(self) -> tuple[Callable[..., SnapshotState], tuple[object, ...]]:
         frames = [frame.contents() for frame in self._frames]
-        leaf = (self._leaf, self._leaf_key, self._held)
-        return restore_state, (self._options, frames, self.text, leaf, self._waited, self._is_all_text)
+        open_string = (self._leaf, self._leaf_key, self._held)
+        return restore_state, (self._options, frames, self.text, open_string, self._waited, self._is_all_text)
 
 
 def restore_state(  # noqa: PLR0913, PLR0917 - what a pickle holds
     options: ChunkOptions,
     frames: list[tuple[Any, ...]],
     text: str,
-    leaf: tuple[str | None, Segment, str],
+    open_string: tuple[str | None, Segment, str],
     waited: int,
     is_all_text: bool,
 ) -> SnapshotState:
     """Make a state again from what its pickle holds."""
     state = SnapshotState(options, tuple([frame_from(contents) for contents in frames]), [text] if text else [])
-    state._leaf, state._leaf_key, state._held = leaf
+    state._leaf, state._leaf_key, state._held = open_string
     state._length = len(text)
     state._waited = waited
     state._is_all_text = is_all_text

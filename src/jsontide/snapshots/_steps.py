@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from jsontide._values import MISSING
 from jsontide.snapshots._difference import difference
 from jsontide.snapshots._errors import SnapshotConflict
-from jsontide.snapshots._growth import Growth
 from jsontide.snapshots._reading import read_whole, snapshot_text
+from jsontide.snapshots._snapshot_writer import SnapshotWriter
 from jsontide.snapshots._state import SnapshotState
 from jsontide.snapshots.writing import compact
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from jsontide._values import JsonValue
-    from jsontide.snapshots._continuing import LastText
+    from jsontide.snapshots._parsed_text import ParsedText
 
 
 def add_snapshot(state: SnapshotState, snapshot: str | bytes | bytearray | memoryview) -> tuple[SnapshotState, str]:
@@ -45,9 +45,9 @@ def add_value(
     ["a","b
     """
     _check_state(state)
-    growth = _checked(state, snapshot, False)
-    growth.take()
-    return state.after(growth), "".join(growth.out)
+    writer = _checked(state, snapshot, False)
+    writer.take()
+    return state.after(writer), "".join(writer.out)
 
 
 def finish(state: SnapshotState) -> tuple[SnapshotState, str]:
@@ -62,36 +62,36 @@ def finish(state: SnapshotState) -> tuple[SnapshotState, str]:
     last = state.whole()
     if last is MISSING or state.is_complete:
         return state, ""
-    growth = _checked(state, last, True)
-    growth.finish()
-    after = state.after(growth)
+    writer = _checked(state, last, True)
+    writer.finish()
+    after = state.after(writer)
     if not state._is_all_text:
         _read_back(after.text, last)
-    return after, "".join(growth.out)
+    return after, "".join(writer.out)
 
 
-def _add_read(state: SnapshotState, snapshot: Any, text: LastText) -> tuple[SnapshotState, str]:
+def _add_read(state: SnapshotState, snapshot: Any, text: ParsedText) -> tuple[SnapshotState, str]:
     """Add a snapshot that was read from a text."""
-    growth = _checked(state, snapshot, True)
-    if text.is_taken_over:
-        growth.adopt()
-    growth.take()
-    after = state.after(growth)
+    writer = _checked(state, snapshot, True)
+    if text.switched_reader:
+        writer.adopt()
+    writer.take()
+    after = state.after(writer)
     after._last_text = text
-    return after, "".join(growth.out)
+    return after, "".join(writer.out)
 
 
-def _checked(state: SnapshotState, snapshot: Any, is_text: bool) -> Growth:
+def _checked(state: SnapshotState, snapshot: Any, is_text: bool) -> SnapshotWriter:
     """Return what a snapshot that contradicts nothing can be added to, after repairs that were asked for."""
-    growth = Growth(state._options, state._frames, state._leaf, state._leaf_key, state._length, state._waited)
+    writer = SnapshotWriter(state._options, state._frames, state._leaf, state._leaf_key, state._length, state._waited)
     is_exact = state._is_all_text and is_text
-    growth.begin(snapshot, is_text)
-    clash = growth.check(is_exact)
-    while clash is not None:
-        if state._options.on_conflict != "repair" or not growth.repair(clash):
-            raise clash.conflict(growth.frames, state.text + "".join(growth.out))
-        clash = growth.check(is_exact)
-    return growth
+    writer.begin(snapshot, is_text)
+    conflict = writer.check(is_exact)
+    while conflict is not None:
+        if state._options.on_conflict != "repair" or not writer.repair(conflict):
+            raise conflict.conflict(writer.frames, state.text + "".join(writer.out))
+        conflict = writer.check(is_exact)
+    return writer
 
 
 def _read_back(text: str, last: Any) -> None:

@@ -1,6 +1,6 @@
 """Tokens in, updates out: the sink that tells what happens, and where.
 
-A teller is mutable and stands at the end of its text; a state is a mark on it (`_state`).
+A emitter is mutable and stands at the end of its text; a state is a mark on it (`_state`).
 It tells two kinds of listeners: `updates` gets everything that was asked for, in order; `hits` gets, with the number
 of the pattern, only what a pattern wants.
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     from jsontide._path import PathLink
     from jsontide._values import JsonValue
-    from jsontide.events._match import Place
+    from jsontide.events._match import PatternState
     from jsontide.events._options import EventOptions
     from jsontide.events._read import Recovery
-    from jsontide.events._watch import Watch
+    from jsontide.events._watch import PatternSet
 
 _START_OBJECT: Final = JsonFragmentKind.StartObject
 _END_OBJECT: Final = JsonFragmentKind.EndObject
@@ -48,7 +48,7 @@ _COMPLETE_NULL: Final = JsonFragmentKind.CompleteNull
 _JSON_COMPLETE: Final = JsonFragmentKind.JsonComplete
 
 
-class Teller(Scanner):
+class EventEmitter(Scanner):
     """The end of a stream: what is open there, and what has been told of it."""
 
     __slots__ = (
@@ -62,6 +62,7 @@ class Teller(Scanner):
         "max_errors",
         "most_documents",
         "options",
+        "pattern_set",
         "recovery",
         "spot",
         "string_wanted",
@@ -75,13 +76,12 @@ class Teller(Scanner):
         "top",
         "updates",
         "wants_deltas",
-        "watch",
     )
 
-    def __init__(self, options: EventOptions, watch: Watch) -> None:
+    def __init__(self, options: EventOptions, pattern_set: PatternSet) -> None:
         super().__init__(options.limits, ignore_trailing=False)
         self.options: EventOptions = options
-        self.watch: Watch = watch
+        self.pattern_set: PatternSet = pattern_set
         self.tells: bool = options.updates
         self.tells_keys: bool = options.updates and options.keys
         self.tells_deltas: bool = options.updates and options.strings != "whole"
@@ -94,7 +94,7 @@ class Teller(Scanner):
         self.updates: list[JsonFragmentUpdate] = []
         self.hits: list[Hit] = []
         self.top: Frame = document_frame()  # the innermost open container
-        self.top.place = watch.start()
+        self.top.place = pattern_set.start()
         self.spot: PathLink | None = None  # the way to the value that is being read, if somebody wanted it
         self.recovery: Recovery | None = None  # while what is wrong is skipped
         self.error_count: i64 = 0  # errors that were skipped since the last document ended
@@ -220,7 +220,7 @@ class Teller(Scanner):
             self.spot = self.top.link_to_next()
         return self.spot
 
-    def _place(self) -> Place:
+    def _place(self) -> PatternState:
         """Return how patterns see the value that is being read, where any can match."""
         top = self.top
         place = top.place
@@ -235,7 +235,7 @@ class Teller(Scanner):
 
     def _is_wanted(self, wanted: tuple[int, ...], *, growing: bool) -> bool:
         """Tell whether one of those patterns wants a value as it grows, or one wants it whole."""
-        deltas = self.watch.deltas
+        deltas = self.pattern_set.deltas
         for number in wanted:
             if deltas.get(number) == growing:
                 return True
@@ -255,7 +255,7 @@ class Teller(Scanner):
 
     def _hit(self, wanted: tuple[int, ...], update: JsonFragmentUpdate) -> None:
         """Tell those who want whole values."""
-        deltas = self.watch.deltas
+        deltas = self.pattern_set.deltas
         for number in wanted:
             if not deltas.get(number, True):
                 self.hits.append(Hit(number, update))
@@ -286,7 +286,7 @@ class Teller(Scanner):
         if self.tells_deltas:
             self.updates.append(update)
         if self.string_wanted:
-            deltas = self.watch.deltas
+            deltas = self.pattern_set.deltas
             for number in self.string_wanted:
                 if deltas.get(number, False):
                     self.hits.append(Hit(number, update))
@@ -343,7 +343,7 @@ class Teller(Scanner):
     def listen_anew(self) -> None:
         """Look for the patterns of now, in containers that are already open too."""
         for frame in chain(self.top):
-            frame.place = self.watch.place_of(frame)
+            frame.place = self.pattern_set.place_of(frame)
         if self.mode == modes.STRING:
             self._choose_listeners()
 

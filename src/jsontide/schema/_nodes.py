@@ -1,8 +1,8 @@
-"""What a schema becomes: for every place in a document a shape, made of the forms that a value there may take.
+"""What a schema becomes: for every place in a document a node, made of the variants that a value there may take.
 
-A shape is a union of forms, most often of one.
-A form is of one kind, so that the first character of a value rules out all forms of other kinds.
-Recursive schemas make shapes that lead back to themselves: nothing here may walk all of them.
+A node is a union of variants, most often of one.
+A variant is of one kind, so that the first character of a value rules out all variants of other kinds.
+Recursive schemas make nodes that lead back to themselves: nothing here may walk all of them.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ Length: TypeAlias = Any
 """An `int`, or 2.0, which JSON Schema takes for one."""
 
 
-class Form:
-    """One form that a value may take; of strings, numbers, booleans and nulls the kind says it all."""
+class Variant:
+    """One variant that a value may take; of strings, numbers, booleans and nulls the kind says it all."""
 
     __slots__ = ("check", "converter", "expected", "gates", "is_changed_before", "kinds")
 
@@ -62,11 +62,11 @@ class Form:
         self.is_changed_before = False
         """Whether a function of the program sees the value first, and may make anything of it."""
 
-    def __deepcopy__(self, memo: dict[int, object]) -> Form:
+    def __deepcopy__(self, memo: dict[int, object]) -> Variant:
         return self
 
-    def shape_at(self, segment: Segment) -> Shape | None:  # noqa: ARG002
-        """Return the shape of a child, `None` where there may be none."""
+    def node_at(self, segment: Segment) -> SchemaNode | None:  # noqa: ARG002
+        """Return the node of a child, `None` where there may be none."""
         return ANY
 
     def is_met_by(self, value: Any) -> bool:  # noqa: ANN401, ARG002
@@ -74,7 +74,7 @@ class Form:
         return self.check is None
 
 
-class ScalarForm(Form):
+class ScalarVariant(Variant):
     """A string, number, boolean or null."""
 
     __slots__ = ("is_integer",)
@@ -92,7 +92,7 @@ class ScalarForm(Form):
         self.is_integer = is_integer
 
 
-class EnumForm(Form):
+class EnumVariant(Variant):
     """One of a few values, never shown before it is closed."""
 
     __slots__ = ("longest", "members", "texts")
@@ -118,7 +118,7 @@ class EnumForm(Form):
         return self.check is None and any(is_same_json(member, value) for member in self.members)
 
 
-class ArrayForm(Form):
+class ArrayVariant(Variant):
     """Items by their place, then all others."""
 
     __slots__ = ("least", "most", "prefix", "rest")
@@ -128,8 +128,8 @@ class ArrayForm(Form):
         *,
         kinds: frozenset[Kind],
         expected: str,
-        prefix: tuple[Shape, ...] = (),
-        rest: Shape | None = None,
+        prefix: tuple[SchemaNode, ...] = (),
+        rest: SchemaNode | None = None,
         least: Length = 0,
         most: Length = None,
         check: Check | None = None,
@@ -143,7 +143,7 @@ class ArrayForm(Form):
         self.most = most
         """`None` where there may be any number."""
 
-    def shape_at(self, segment: Segment) -> Shape | None:
+    def node_at(self, segment: Segment) -> SchemaNode | None:
         at = cast("int", segment)
         if self.most is not None and at >= self.most:
             return None
@@ -152,9 +152,9 @@ class ArrayForm(Form):
     def is_met_by(self, value: Any) -> bool:  # noqa: ANN401
         return self.check is None and len(value) >= self.least
 
-    def with_items(self, prefix: tuple[Shape, ...], rest: Shape | None) -> ArrayForm:
-        """Return the same form of other items."""
-        made = ArrayForm(
+    def with_items(self, prefix: tuple[SchemaNode, ...], rest: SchemaNode | None) -> ArrayVariant:
+        """Return the same variant of other items."""
+        made = ArrayVariant(
             kinds=self.kinds,
             expected=self.expected,
             prefix=prefix,
@@ -171,7 +171,7 @@ class ArrayForm(Form):
 Extra: TypeAlias = Literal["keep", "ignore", "forbid"]
 
 
-class ObjectForm(Form):
+class ObjectVariant(Variant):
     """Members by their keys, then by patterns, then all others."""
 
     __slots__ = ("attributes", "defaults", "extra", "extra_shape", "names", "patterns", "properties", "required")
@@ -181,10 +181,10 @@ class ObjectForm(Form):
         *,
         kinds: frozenset[Kind],
         expected: str,
-        properties: dict[str, Shape],
-        patterns: tuple[tuple[Regex, Shape], ...],
+        properties: dict[str, SchemaNode],
+        patterns: tuple[tuple[Regex, SchemaNode], ...],
         extra: Extra,
-        extra_shape: Shape | None,
+        extra_shape: SchemaNode | None,
         required: tuple[str, ...],
         attributes: dict[str, list[str]],
         check: Check | None = None,
@@ -202,11 +202,11 @@ class ObjectForm(Form):
         self.names: dict[str, list[str]] = {keys[0]: keys for keys in attributes.values() if len(keys) > 1}
         """All keys of such a member, by the first."""
 
-    def shape_at(self, segment: Segment) -> Shape | None:
+    def node_at(self, segment: Segment) -> SchemaNode | None:
         key = cast("str", segment)
-        shape = self.properties.get(key)
-        if shape is not None:
-            return shape
+        node = self.properties.get(key)
+        if node is not None:
+            return node
         for pattern, matched in self.patterns:
             if pattern.search(key):
                 return matched
@@ -230,12 +230,12 @@ class ObjectForm(Form):
 
     def expected_at(self, key: str) -> str:
         """Say what a member should be."""
-        shape = self.shape_at(key)
-        return "a value" if shape is None else shape.expected
+        node = self.node_at(key)
+        return "a value" if node is None else node.expected
 
-    def with_members(self, properties: dict[str, Shape], extra_shape: Shape | None) -> ObjectForm:
-        """Return the same form of other members."""
-        made = ObjectForm(
+    def with_members(self, properties: dict[str, SchemaNode], extra_shape: SchemaNode | None) -> ObjectVariant:
+        """Return the same variant of other members."""
+        made = ObjectVariant(
             kinds=self.kinds,
             expected=self.expected,
             properties=properties,
@@ -251,13 +251,13 @@ class ObjectForm(Form):
         return made
 
 
-class AnyForm(Form):
+class AnyForm(Variant):
     """Anything at all."""
 
     __slots__ = ()
 
 
-class Shape:
+class SchemaNode:
     """What may stand at one place, and when it is shown."""
 
     __slots__ = (
@@ -265,7 +265,6 @@ class Shape:
         "by_kind",
         "default",
         "expected",
-        "forms",
         "free",
         "grows",
         "is_changed_before",
@@ -275,6 +274,7 @@ class Shape:
         "plain",
         "policy",
         "takes",
+        "variants",
     )
 
     def __init__(self) -> None:
@@ -282,58 +282,58 @@ class Shape:
         self.default: JsonValue | Missing = MISSING
         self.fill(())
 
-    def fill(self, forms: tuple[Form, ...]) -> None:
-        """Say which forms there are; later than making it, because shapes may lead back to themselves."""
-        self.forms = forms
-        self.by_kind: dict[Kind, tuple[Form, ...]] = {
-            kind: tuple(form for form in forms if kind in form.kinds) for kind in KINDS
+    def fill(self, variants: tuple[Variant, ...]) -> None:
+        """Say which variants there are; later than making it, because nodes may lead back to themselves."""
+        self.variants = variants
+        self.by_kind: dict[Kind, tuple[Variant, ...]] = {
+            kind: tuple(variant for variant in variants if kind in variant.kinds) for kind in KINDS
         }
         self.arrays = self.by_kind["array"]
         self.objects = self.by_kind["object"]
         self.plain: frozenset[Kind] = frozenset(
-            kind for form in forms if not isinstance(form, EnumForm) for kind in form.kinds
+            kind for variant in variants if not isinstance(variant, EnumVariant) for kind in variant.kinds
         )
-        """The kinds that some form takes that is no enum."""
-        self.free: frozenset[type] = frozenset(each for form in forms for each in _free_types(form))
+        """The kinds that some variant takes that is no enum."""
+        self.free: frozenset[type] = frozenset(each for variant in variants for each in _free_types(variant))
         """The types of scalars that fit, whatever they are."""
-        self.expected = " or ".join(dict.fromkeys(form.expected for form in forms)) or "nothing"
-        self.longest = max((form.longest for form in forms if isinstance(form, EnumForm)), default=-1)
+        self.expected = " or ".join(dict.fromkeys(variant.expected for variant in variants)) or "nothing"
+        self.longest = max((variant.longest for variant in variants if isinstance(variant, EnumVariant)), default=-1)
         """How long a string can be that is still a member of some enum, -1 if there is none."""
-        has_converter = any(form.converter is not None for form in forms)
+        has_converter = any(variant.converter is not None for variant in variants)
         self.takes: frozenset[Kind] = self.plain | SCALARS if has_converter else self.plain
         """The kinds of scalars that may fit, if there is no enum."""
-        self.is_changed_before = any(form.is_changed_before for form in forms)
+        self.is_changed_before = any(variant.is_changed_before for variant in variants)
         """Whether a function of the program may make something fitting of any value."""
-        self.is_guessed = any(form.is_changed_before and form.converter is None for form in forms)
+        self.is_guessed = any(variant.is_changed_before and variant.converter is None for variant in variants)
         """Whether nobody can be asked before the end what it makes of a scalar."""
         self.grows = len(self.by_kind["string"]) == 1 and self.longest < 0
         """Whether a string can only be one thing from its beginning."""
 
-    def with_policy(self, policy: Policy) -> Shape:
-        """Return the same shape with another policy."""
-        return self.with_forms(self.forms, policy)
+    def with_policy(self, policy: Policy) -> SchemaNode:
+        """Return the same node with another policy."""
+        return self.with_forms(self.variants, policy)
 
-    def with_forms(self, forms: tuple[Form, ...], policy: Policy) -> Shape:
-        """Return a shape with the same default."""
-        shape = Shape()
-        shape.policy = policy
-        shape.default = self.default
-        shape.fill(forms)
-        return shape
+    def with_forms(self, variants: tuple[Variant, ...], policy: Policy) -> SchemaNode:
+        """Return a node with the same default."""
+        node = SchemaNode()
+        node.policy = policy
+        node.default = self.default
+        node.fill(variants)
+        return node
 
 
-def _free_types(form: Form) -> list[type]:
-    """Return the types of those scalars that a form takes without looking at them."""
-    if form.check is not None or isinstance(form, EnumForm):
+def _free_types(variant: Variant) -> list[type]:
+    """Return the types of those scalars that a variant takes without looking at them."""
+    if variant.check is not None or isinstance(variant, EnumVariant):
         return []
-    kinds = form.kinds
-    if isinstance(form, ScalarForm) and form.is_integer:
+    kinds = variant.kinds
+    if isinstance(variant, ScalarVariant) and variant.is_integer:
         return [int]
     return [each for each, kind in _KIND_OF.items() if kind in kinds and kind in SCALARS]
 
 
 ANY_FORM: Final = AnyForm(kinds=frozenset(KINDS), expected="anything")
-ANY: Final = Shape()
+ANY: Final = SchemaNode()
 ANY.fill((ANY_FORM,))
 
 

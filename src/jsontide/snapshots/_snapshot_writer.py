@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jsontide.snapshots._check import Clash, adopted, changed_members, check, open_key
+from jsontide.snapshots._check import Conflict, adopted, changed_members, check, open_key
 from jsontide.snapshots._frames import Frame
 from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, STRING, is_empty, kind_of
 from jsontide.snapshots._memo import Memo
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from jsontide.snapshots._options import ChunkOptions
 
 
-class Growth:
+class SnapshotWriter:
     """The end of what is written, while a snapshot is added to it."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - the parts of a state; compiled code calls by position
         self,
         options: ChunkOptions,
         frames: tuple[Frame, ...],
-        leaf: str | None,
-        leaf_key: Segment,
+        open_string: str | None,
+        open_string_key: Segment,
         length: i64,
         waited: i64,
     ) -> None:
@@ -55,8 +55,8 @@ class Growth:
 
         self.frames: list[Frame] = [frame if frame.is_newest() else frame.fork() for frame in frames]
         self.shared: i64 = len(frames)  # so many of them may belong to a state
-        self.leaf: str | None = leaf  # the open string, as far as it is written
-        self.leaf_key: Segment = leaf_key
+        self.open_string: str | None = open_string  # the open string, as far as it is written
+        self.open_string_key: Segment = open_string_key
         self.held: str = ""  # half a character that follows
         self.length: i64 = length  # characters written
         self.waited: i64 = waited  # snapshots since the values that wait began to
@@ -69,17 +69,17 @@ class Growth:
         self.is_text = is_text
         self.found = [[snapshot]]
 
-    def check(self, is_exact: bool) -> Clash | None:
+    def check(self, is_exact: bool) -> Conflict | None:
         """Compare a snapshot with what is written; exactly by `==`, if all snapshots came as text."""
-        return check(self.frames, self.leaf, self.leaf_key, self.found, is_exact)
+        return check(self.frames, self.open_string, self.open_string_key, self.found, is_exact)
 
-    def repair(self, clash: Clash) -> bool:
+    def repair(self, conflict: Conflict) -> bool:
         """Have the innermost open object that can carry it write the member again; tell whether there is one.
 
         All other members of that object that have changed are written again with it.
         """
-        level: i64 = clash.level
-        key = clash.key
+        level: i64 = conflict.level
+        key = conflict.key
         while level > 0 and self.frames[level].members is None:
             key = self.frames[level].key
             level -= 1
@@ -105,7 +105,7 @@ class Growth:
         """Write what a snapshot adds, after `check`."""
         level = self._level_of_news()
         if level < 0:
-            self._extend_leaf(self.found[-1][self.leaf_key])
+            self._extend_leaf(self.found[-1][self.open_string_key])
         else:
             self._close_down_to(level)
             while self._settle():
@@ -121,7 +121,7 @@ class Growth:
         """Return the outermost frame in which something new is seen, or the innermost if nothing is open in it."""
         top: i64 = len(self.frames) - 1
         for level in range(top + 1):
-            if (level == top and self.leaf is None) or self._has_news(level):
+            if (level == top and self.open_string is None) or self._has_news(level):
                 return level
         return -1
 
@@ -161,7 +161,7 @@ class Growth:
         for key in keys:
             check_key(key)
         if has_open:
-            keys.remove(open_key(self.frames, level, self.leaf_key))
+            keys.remove(open_key(self.frames, level, self.open_string_key))
         return keys
 
     def _is_final(self, value: Any) -> bool:
@@ -188,14 +188,14 @@ class Growth:
             return False
         keys = self._unwritten(len(self.frames) - 1, False)
         top = self.frames[-1]
-        if top.stale is not None:
-            stale = [key for key in keys if top.is_stale(key)]
+        if top.to_rewrite is not None:
+            to_rewrite = [key for key in keys if top.is_stale(key)]
             keys = [key for key in keys if not top.is_stale(key)]
             # What is written wrong does not wait: the text must show what the snapshot holds.
-            if not keys and kind_of(found[stale[-1]]) <= OBJECT:
-                self._write_all(stale[:-1], found)
-                return self._open(stale[-1], found[stale[-1]], None)
-            self._write_all(stale, found)
+            if not keys and kind_of(found[to_rewrite[-1]]) <= OBJECT:
+                self._write_all(to_rewrite[:-1], found)
+                return self._open(to_rewrite[-1], found[to_rewrite[-1]], None)
+            self._write_all(to_rewrite, found)
         if self.frames[-1].members is None or self.keeps_order:
             return self._settle_in_order(keys, found)
         return self._settle_in_any_order(keys, found)
@@ -272,7 +272,7 @@ class Growth:
         top: i64 = len(self.frames) - 1
         for level in range(top + 1):
             frame = self.frames[level]
-            has_open = level < top or self.leaf is not None
+            has_open = level < top or self.open_string is not None
             if len(self.found[level]) == frame.count + has_open and not frame.waiting:
                 continue
             if level < self.shared:
@@ -298,8 +298,8 @@ class Growth:
         self.waited = 0
         kind = kind_of(value)
         if kind == STRING:
-            self.leaf = ""
-            self.leaf_key = key
+            self.open_string = ""
+            self.open_string_key = key
             self._emit('"')
             self._extend_leaf(value)
             return False
@@ -345,22 +345,22 @@ class Growth:
 
     def _extend_leaf(self, value: str) -> None:
         """Write what is new of the open string."""
-        leaf = self.leaf
-        assert leaf is not None  # who asks has opened it
-        length: i64 = max(certain_length(value), len(leaf))
-        if length > len(leaf):
-            self._emit(quoted(value[len(leaf) : length], self.ensure_ascii)[1:-1])
-            self.leaf = value[:length]
+        open_string = self.open_string
+        assert open_string is not None  # who asks has opened it
+        length: i64 = max(certain_length(value), len(open_string))
+        if length > len(open_string):
+            self._emit(quoted(value[len(open_string) : length], self.ensure_ascii)[1:-1])
+            self.open_string = value[:length]
         self.held = value[length:]
 
     def _close_down_to(self, level: i64) -> None:
         """Complete all that is open inside a frame."""
-        leaf = self.leaf
-        if leaf is not None:
-            value: str = self.found[-1][self.leaf_key]
-            self._emit(quoted(value[len(leaf) :], self.ensure_ascii)[1:])
-            self.leaf = None
-            self._close(self.leaf_key, value, False)
+        open_string = self.open_string
+        if open_string is not None:
+            value: str = self.found[-1][self.open_string_key]
+            self._emit(quoted(value[len(open_string) :], self.ensure_ascii)[1:])
+            self.open_string = None
+            self._close(self.open_string_key, value, False)
         while len(self.frames) - 1 > level:
             self._close_top()
 
@@ -381,8 +381,8 @@ class Growth:
 
     def _break_off(self, level: i64) -> None:
         """Close what is open inside a frame as it is, to be written again."""
-        if self.leaf is not None:
+        if self.open_string is not None:
             self._emit('"')
-            self.leaf = None
+            self.open_string = None
         while len(self.frames) - 1 > level:
             self._leave()

@@ -31,32 +31,32 @@ _SHORT: Final = 250 if COMPILED else 1_000
 """Characters of a text that is read whole in the time that it takes to go on, about."""
 
 
-class LastText:
+class ParsedText:
     """The text that was read last, and where a reader stands in it.
 
     It can be gone on from at any time; that changes what the next one costs, and not what it says.
     """
 
-    __slots__ = ("is_continued", "is_steady", "is_taken_over", "length", "pieces", "reader")
+    __slots__ = ("is_append_only", "is_continued", "length", "pieces", "reader", "switched_reader")
 
-    def __init__(self, pieces: tuple[str, ...], length: i64, is_steady: bool) -> None:
+    def __init__(self, pieces: tuple[str, ...], length: i64, is_append_only: bool) -> None:
         self.pieces: tuple[str, ...] = pieces  # the text, without what closes at its end
         self.length: i64 = length  # characters of these
-        self.is_steady: bool = is_steady  # every text has gone on where the one before ended, and none yet from here
+        self.is_append_only: bool = is_append_only  # every text so far went on where the last one ended
         self.reader: Reader | None = None  # at the end of the pieces, or on its way there
         self.is_continued: bool = False  # the value was made by the reader
-        self.is_taken_over: bool = False  # and the one before was not
+        self.switched_reader: bool = False  # and the one before was not
 
-    def read(self, text: str) -> tuple[Any, LastText]:
+    def read(self, text: str) -> tuple[Any, ParsedText]:
         """Return the value of the next text, and that text as the last one, or raise `JsonStreamError`."""
         goes_on = self._goes_on_in(text)
         if not goes_on or self.length == 0 or len(text) < _SHORT:
-            return _read_anew(text, self.is_steady and goes_on)
+            return _read_anew(text, self.is_append_only and goes_on)
         new = _without_closing(text[self.length :])
         end: i64 = self.length + len(new)
-        is_steady = self.is_steady
-        self.is_steady = False
-        most: i64 = len(text) if is_steady else len(text) // _SLOWER
+        is_append_only = self.is_append_only
+        self.is_append_only = False
+        most: i64 = len(text) if is_append_only else len(text) // _SLOWER
         first = Reader() if self.reader is None else self.reader
         start: i64 = first.index
         stop: i64 = min(end, start + most)
@@ -65,7 +65,7 @@ class LastText:
         reader = first.read_on(text, stop)
         if reader.error is not None:
             return _read_anew(text, False)
-        after = LastText(_appended(self.pieces, new), end, is_steady)
+        after = ParsedText(_appended(self.pieces, new), end, is_append_only)
         after.reader = reader
         if len(text) - start > most:
             return read_whole(text), after
@@ -74,7 +74,7 @@ class LastText:
         if last.error is not None:
             return _read_anew(text, False)
         after.is_continued = True
-        after.is_taken_over = not self.is_continued
+        after.switched_reader = not self.is_continued
         return last.values.pop(), after
 
     def _goes_on_in(self, text: str) -> bool:
@@ -87,14 +87,14 @@ class LastText:
         return True
 
 
-NOTHING_READ: Final = LastText((), 0, True)
+NOTHING_READ: Final = ParsedText((), 0, True)
 
 
-def _read_anew(text: str, is_steady: bool) -> tuple[Any, LastText]:
+def _read_anew(text: str, is_append_only: bool) -> tuple[Any, ParsedText]:
     """Read a text whole, and remember nothing of those before but whether each has gone on."""
     value = read_whole(text)
     kept = _without_closing(text)
-    return value, LastText(_appended((), kept), len(kept), is_steady)
+    return value, ParsedText(_appended((), kept), len(kept), is_append_only)
 
 
 def _without_closing(text: str) -> str:

@@ -1,0 +1,197 @@
+"""The containers of the open path, and what becomes of them when candidates fail.
+
+A failure goes up: a candidate without candidates for a child fails too; and down: what is inside a candidate that is
+ruled out goes with it.
+Only mismatches of candidates that nothing else can stand for are kept: a branch that is ruled out is no mistake.
+While an open scalar is looked at, all changes are written into a journal, and taken back before anything else happens.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jsontide.schema._candidates import Alternatives, Candidate, OpenContainer
+from jsontide.schema._mismatch import MismatchReason, SchemaMismatch
+from jsontide.schema._nodes import ArrayVariant, EnumVariant
+from jsontide.schema._scalars import ScalarMismatch
+from jsontide.tree.log import position_of
+
+if TYPE_CHECKING:
+    from jsontide._path import Path, Segment
+    from jsontide.schema._nodes import SchemaNode
+    from jsontide.tree import ParserState
+
+
+class Failure:
+    """Something that a candidate does not allow, and after how many characters that was certain."""
+
+    __slots__ = ("candidate", "is_sure", "mismatch", "offset")
+
+    def __init__(self, offset: int, candidate: Candidate, mismatch: SchemaMismatch, *, is_sure: bool = True) -> None:
+        self.offset = offset
+        self.candidate = candidate
+        self.mismatch = mismatch
+        self.is_sure = is_sure  # no function of the program sees the value first, and may mend it
+
+
+class CandidateStack:
+    """The open containers, outermost first; the first stands for the document, whose only item is the root."""
+
+    def __init__(self, node: SchemaNode, state: ParserState) -> None:
+        self.state = state
+        variant = ArrayVariant(kinds=frozenset({"array"}), expected="a document", prefix=(node,))
+        self.document = Candidate(variant, [])
+        self.containers = [OpenContainer(-1, 0, 0, [Alternatives(None, node, [self.document])])]
+        self.errors: list[SchemaMismatch] = []
+        self.open_errors: list[SchemaMismatch] = []  # those that only the open scalar shows
+        self.has_doubts = False  # something was left out that the validator may take all the same
+        self.is_journaling = False
+        self.journal: list[tuple[Any, str, Any]] = []
+        self.is_stale = False  # what is shown may be another chain than before
+        self.steady = 1  # so many containers are as they were when that chain was made
+        self._candidates_shown: list[Candidate] = [self.document]
+        self._segments: list[Segment] = [0]
+
+    def undo(self) -> None:
+        """Take back what only the open scalar of the last state showed."""
+        journal = self.journal
+        self.upset()
+        self.open_errors = []
+        while journal:
+            thing, name, value = journal.pop()
+            setattr(thing, name, value)
+
+    def chain(self) -> tuple[list[Candidate], list[Segment]]:
+        """Return the candidates that are shown, outermost first, and where each stands in the one around it."""
+        steady = self.steady
+        candidates, segments = self._candidates_shown[:steady], self._segments[:steady]
+        candidate = candidates[-1]
+        # A chain that ended before it came to what is new ends there still.
+        for container in self.containers[steady:] if len(candidates) == steady else ():
+            all_alternatives = container.all_alternatives
+            alternatives = all_alternatives[0] if len(all_alternatives) == 1 else container.alternatives_of(candidate)
+            if alternatives is None or alternatives.parent is not candidate or candidate.has_hole:
+                break
+            alive = alternatives.alive
+            if len(alive) != 1 or alternatives.is_dead or alternatives.node.policy != "grow":
+                break
+            candidate = alive[0]
+            if candidate.waits or isinstance(candidate.variant, EnumVariant):
+                break
+            candidates.append(candidate)
+            segments.append(container.segment)
+        self.is_stale = False
+        self.steady = len(self.containers)
+        self._candidates_shown, self._segments = candidates, segments
+        return candidates, segments
+
+    def upset(self) -> None:
+        """Note that the chain may have changed anywhere."""
+        self.is_stale = True
+        self.steady = 1
+
+    def told_inside(self) -> list[Path]:
+        """Return the places in the innermost container of which something was said, as seen from there."""
+        depth = len(self.containers) - 2  # that of the document and that of the root have no place in a path
+        return [error.path[depth:] for error in self.errors[self.containers[-1].told :]]
+
+    def push(self, container: OpenContainer) -> None:
+        container.told = len(self.errors)
+        self.containers.append(container)
+        self.is_stale = True
+
+    def pop(self) -> None:
+        self.containers.pop()
+        self.is_stale = True
+        self.steady = min(self.steady, len(self.containers))
+
+    def fail_in_turn(self, failures: list[Failure]) -> None:
+        """Let candidates of the innermost container fail in the order in which that showed."""
+        for offset in sorted({failure.offset for failure in failures}):
+            left = self.containers[-1].candidates
+            self.fail([failure for failure in failures if failure.offset == offset and failure.candidate in left])
+
+    def fail(self, failures: list[Failure]) -> None:
+        """Let candidates of the innermost container fail, all at one moment, and all that hangs on them."""
+        self.upset()
+        for failure in failures:
+            self._set(failure.candidate, "failed", value=True)
+        depth = len(self.containers) - 1
+        found = list(failures)
+        while depth > 0 and self._shrink(depth, found):
+            depth -= 1
+        for at in range(max(depth, 1), len(self.containers)):
+            self._prune(self.containers[at], self.containers[at - 1].candidates)
+        self._report(found)
+
+    def mismatch(
+        self, below: Path, scalar_mismatch: ScalarMismatch, index: int, depth: int | None = None
+    ) -> SchemaMismatch:
+        """Return a mismatch below the innermost container, or below the one at a depth."""
+        last = len(self.containers) if depth is None else depth + 1
+        # The first segment is where the root stands in the document.
+        path = (*(container.segment for container in self.containers[1:last]), *below)[1:]
+        line, column = position_of(self.state, index)
+        return SchemaMismatch(
+            path, scalar_mismatch.reason, scalar_mismatch.expected, scalar_mismatch.found, index, line, column
+        )
+
+    def _set(self, thing: Alternatives | OpenContainer | Candidate, name: str, *, value: object) -> None:
+        if self.is_journaling:
+            self.journal.append((thing, name, getattr(thing, name)))
+        setattr(thing, name, value)
+
+    def _shrink(self, depth: int, failures: list[Failure]) -> bool:
+        """Let failed candidates leave their alternatives; tell whether a candidate of the container around failed."""
+        has_failed = False
+        container = self.containers[depth]
+        for alternatives in container.all_alternatives:
+            left = [candidate for candidate in alternatives.alive if not candidate.failed]
+            if alternatives.is_dead or len(left) == len(alternatives.alive):
+                continue
+            if left:
+                self._set(alternatives, "alive", value=left)
+                continue
+            if len(alternatives.alive) > 1:
+                self._set(alternatives, "is_dead", value=True)
+                is_sure = not alternatives.around.variant.is_changed_before
+                failures.append(
+                    Failure(0, alternatives.around, self._no_branch(alternatives, container, depth), is_sure=is_sure)
+                )
+            if not alternatives.around.failed:
+                self._set(alternatives.around, "failed", value=True)
+                has_failed = True
+        return has_failed
+
+    def _no_branch(self, alternatives: Alternatives, container: OpenContainer, depth: int) -> SchemaMismatch:
+        kind = "an object" if isinstance(alternatives.alive[0].values, dict) else "an array"
+        found = f"{kind} that is neither" if len(alternatives.alive) == 2 else f"{kind} that is none of them"  # noqa: PLR2004
+        scalar_mismatch = ScalarMismatch(0, MismatchReason.NO_BRANCH, alternatives.node.expected, found)
+        return self.mismatch((), scalar_mismatch, container.start, depth)
+
+    def _prune(self, container: OpenContainer, around: list[Candidate]) -> None:
+        """Forget what was inside of candidates that are ruled out."""
+        all_alternatives = [
+            alternatives for alternatives in container.all_alternatives if alternatives.parent in around
+        ]
+        if len(all_alternatives) < len(container.all_alternatives):
+            self._set(container, "all_alternatives", value=all_alternatives)
+        self._set(container, "candidates", value=container.left())
+
+    def _report(self, failures: list[Failure]) -> None:
+        sole: list[Candidate] = [self.document]
+        for container in self.containers[1:]:
+            alternatives = container.alternatives_of(sole[-1])
+            if alternatives is None or not alternatives.is_decided:
+                break
+            sole.append(alternatives.alive[0])
+        told = [failure for failure in failures if failure.candidate in sole]
+        # Whatever is wrong inside of a value that is changed before it is validated, the check of that value will tell.
+        sure = sole[: 1 + next((at for at, each in enumerate(sole) if each.variant.is_changed_before), len(sole))]
+        found = [failure.mismatch for failure in told if failure.is_sure and failure.candidate in sure]
+        if len(found) < len(told) and not self.is_journaling:
+            self.has_doubts = True
+        if self.is_journaling:
+            self.open_errors = [*self.open_errors, *found]  # resolutions keep the list as it was
+        else:
+            self.errors += found
