@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from jsontide._values import JsonValue
 from jsontide.adapters._chunks import Chunk, apulling, pulling
-from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state, finish
+from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state, finalize
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -52,7 +52,7 @@ def _chunks(state: SnapshotState, snapshots: Iterable[_Snapshot]) -> Generator[s
             state, chunk = _added(state, snapshot)
             if chunk:
                 yield chunk
-    last = finish(state)[1]
+    last = finalize(state)[1]
     if last:
         yield last
 
@@ -63,7 +63,7 @@ async def _achunks(state: SnapshotState, snapshots: AsyncIterable[_Snapshot]) ->
             state, chunk = _added(state, snapshot)
             if chunk:
                 yield chunk
-    last = finish(state)[1]
+    last = finalize(state)[1]
     if last:
         yield last
 

@@ -5,7 +5,7 @@ from jsontide.events._create import create_event_state
 from jsontide.events._errors import JsonFragmentError
 from jsontide.events._kinds import JsonFragmentKind
 from jsontide.events._state import EventState
-from jsontide.events._steps import add_fragment, finish
+from jsontide.events._steps import add_fragment, finalize
 from jsontide.events._update import JsonFragmentUpdate
 
 __all__ = [
@@ -17,5 +17,5 @@ __all__ = [
     "Subscription",
     "add_fragment",
     "create_event_state",
-    "finish",
+    "finalize",
 ]
