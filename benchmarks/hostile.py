@@ -196,10 +196,10 @@ def loop(n: int) -> Call:
     return lambda: (drain(js.values(chunks)), js.loads(chunks))
 
 
-@case("avalues", "n members")
+@case("avalues aloads", "n members")
 def async_loop(n: int) -> Call:
     chunks = cut(DOCUMENTS["n members"](n))
-    return lambda: adrain(js.avalues, chunks)
+    return lambda: (adrain(js.avalues, chunks), asyncio.run(js.aloads(asynchronous(chunks))))
 
 
 @case("stream astream", "a long string")
