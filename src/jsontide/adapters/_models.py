@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Iterator, Mapping
 
     from jsontide._values import JsonValue
-    from jsontide.schema import Done, Gate, Resolution, Stream
+    from jsontide.schema import Policies, Resolution
     from jsontide.schema.source import TypeAdapterLike
     from jsontide.tree import ParserState
 
@@ -29,34 +29,34 @@ def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: type[Model],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: Mapping[str, object],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[Partial[JsonValue] | JsonValue]: ...
 @overload
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: TypeAdapterLike[Model],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: object,
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[object]: ...
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: object,
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[object]:
     """Yield a `Partial` after each chunk that changed what may be shown, and at the end the validated instance.
 
@@ -79,34 +79,34 @@ def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: type[Model],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: Mapping[str, object],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[Partial[JsonValue] | JsonValue]: ...
 @overload
 def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: TypeAdapterLike[Model],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: object,
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[object]: ...
 def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: object,
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[object]:
     """Do as `stream_model` does, for an asynchronous stream of chunks."""
     return adrive(as_async_chunks(chunks, "stream_model"), _Stage[object](schema, policies))
@@ -115,7 +115,7 @@ def astream_model(
 class _Stage(Generic[Model]):
     """The stage inside the loops: a chunk in, what it changed out."""
 
-    def __init__(self, schema: object, policies: Mapping[str, Stream | Done | Gate] | None) -> None:
+    def __init__(self, schema: object, policies: Policies | None) -> None:
         self._schema = schema
         self._policies = policies
         self._state = create_parser_state()

@@ -2,7 +2,7 @@
 
 from jsontide.schema._mismatch import MismatchReason, SchemaError, SchemaMismatch, UnsupportedSchemaError
 from jsontide.schema._partial import ArrayView, ObjectView, Partial, PartialValue
-from jsontide.schema._policy import Done, Gate, Stream
+from jsontide.schema._policy import Done, Gate, Policies, Stream
 from jsontide.schema._resolution import Resolution, ResolutionCache
 from jsontide.schema._resolve import from_json_ast
 from jsontide.schema._status import Status
@@ -15,6 +15,7 @@ __all__ = [
     "ObjectView",
     "Partial",
     "PartialValue",
+    "Policies",
     "Resolution",
     "ResolutionCache",
     "SchemaError",
