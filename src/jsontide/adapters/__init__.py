@@ -5,7 +5,7 @@ What reads messages is loaded when it is asked for.
 
 from typing import TYPE_CHECKING
 
-from jsontide._lazy import homes_of, lazily
+from jsontide._public import homes_of, lazily, publish
 from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._drive import aloads, avalues, loads, values
 from jsontide.adapters._follow import aitems, astream, avalue, items, stream, value
@@ -99,3 +99,5 @@ __all__ = [
     "value",
     "values",
 ]
+
+publish(__name__, __all__, globals())

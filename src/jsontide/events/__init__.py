@@ -1,5 +1,6 @@
 """Text fragments in, updates out: what happens in a document, and where, while it streams."""
 
+from jsontide._public import publish
 from jsontide.events._accumulator import JsonFragmentAccumulator, Subscription
 from jsontide.events._create import create_event_state
 from jsontide.events._errors import JsonFragmentError
@@ -19,3 +20,5 @@ __all__ = [
     "create_event_state",
     "finalize",
 ]
+
+publish(__name__, __all__, globals())

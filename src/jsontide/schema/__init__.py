@@ -1,5 +1,6 @@
 """A syntax tree seen through a schema: typed partial values, and what does not fit."""
 
+from jsontide._public import publish
 from jsontide.schema._mismatch import MismatchReason, SchemaError, SchemaMismatch, UnsupportedSchemaError
 from jsontide.schema._partial import ArrayView, ObjectView, Partial, PartialValue
 from jsontide.schema._policy import Done, Gate, Policies, Stream
@@ -25,3 +26,5 @@ __all__ = [
     "UnsupportedSchemaError",
     "from_json_ast",
 ]
+
+publish(__name__, __all__, globals())

@@ -1,5 +1,6 @@
 """Whole snapshots of a growing value in, text chunks out that join to JSON."""
 
+from jsontide._public import publish
 from jsontide.snapshots._chunker import JsonStreamChunker
 from jsontide.snapshots._create import create_snapshot_state
 from jsontide.snapshots._errors import SnapshotConflict
@@ -19,3 +20,5 @@ __all__ = [
     "create_snapshot_state",
     "finalize",
 ]
+
+publish(__name__, __all__, globals())
