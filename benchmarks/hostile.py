@@ -134,7 +134,7 @@ def step_events(chunks: Iterable[str]) -> None:
     state = events.create_event_state(limits=NO_LIMITS)
     for chunk in chunks:
         state, _ = events.add_fragment(state, chunk)
-    events.finish(state)
+    events.finalize(state)
 
 
 def add_document(given: str, make: Callable[[int], str]) -> None:
@@ -159,7 +159,7 @@ def add_document(given: str, make: Callable[[int], str]) -> None:
     case("get_resolved_value", given, why=digits)(reading(lambda: js.get_resolved_value))
     case("ParserState", f"{given}; two values held", why=HELD.get(given, digits))(reading(hold_two))
     case("JsonFragmentAccumulator", given, why=digits)(running(lambda chunks: accumulate(chunks, limits=NO_LIMITS)))
-    case("events.add_fragment events.create_event_state events.finish", given, why=digits)(running(step_events))
+    case("events.add_fragment events.create_event_state events.finalize", given, why=digits)(running(step_events))
 
 
 for _given, _make in DOCUMENTS.items():
@@ -196,10 +196,10 @@ def loop(n: int) -> Call:
     return lambda: (drain(js.values(chunks)), js.loads(chunks))
 
 
-@case("avalues", "n members")
+@case("avalues aloads", "n members")
 def async_loop(n: int) -> Call:
     chunks = cut(DOCUMENTS["n members"](n))
-    return lambda: adrain(js.avalues, chunks)
+    return lambda: (adrain(js.avalues, chunks), asyncio.run(js.aloads(asynchronous(chunks))))
 
 
 @case("stream astream", "a long string")
@@ -303,13 +303,13 @@ def array_snapshots(n: int) -> Call:
     return lambda: (drain(js.chunk_snapshots(texts)), adrain(js.achunk_snapshots, texts))
 
 
-@case("snapshots.add_snapshot snapshots.create_snapshot_state snapshots.finish", "one snapshot of n members")
+@case("snapshots.add_snapshot snapshots.create_snapshot_state snapshots.finalize", "one snapshot of n members")
 def one_snapshot(n: int) -> Call:
     text = DOCUMENTS["n members"](n)
 
     def run() -> None:
         state, _ = snapshots.add_snapshot(snapshots.create_snapshot_state(), text)
-        snapshots.finish(state)
+        snapshots.finalize(state)
 
     return run
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsontide import COMPILED, Limits, ParserState, create_parser_state, finalize, parse_chunk
-from jsontide.events import EventState, add_fragment, create_event_state, finish
+from jsontide.events import EventState, add_fragment, create_event_state
+from jsontide.events import finalize as finalize_events
 from jsontide.messages import MessageState, finish_message, reduce_chunk, start_message
 from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
-from jsontide.snapshots import finish as finish_snapshots
+from jsontide.snapshots import finalize as finalize_snapshots
 from tests.cuts import singles
 from tests.messages.telling import call, end, text
 from tests.relations import portrait
@@ -96,10 +97,10 @@ def seen(state: ParserState | EventState | SnapshotState | MessageState, rest: A
         for snapshot in rest:
             chunking, chunk = chunked(chunking, snapshot)
             chunks.append(chunk)
-        return state.text, repr(chunks), finish_snapshots(chunking)[1]
+        return state.text, repr(chunks), finalize_snapshots(chunking)[1]
     if isinstance(state, EventState):
         told, updates = add_fragment(state, rest)
-        return repr(state), repr(updates), repr(finish(told)[1])
+        return repr(state), repr(updates), repr(finalize_events(told)[1])
     if isinstance(state, MessageState):
         after = reduce(reduce_chunk, rest, state)
         return shown(state), shown(after), shown(finish_message(after))

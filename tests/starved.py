@@ -20,10 +20,11 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate, Limits, create_parser_state, finalize, parse_chunk
-from jsontide.events import add_fragment, create_event_state, finish
+from jsontide.events import add_fragment, create_event_state
+from jsontide.events import finalize as finalize_events
 from jsontide.schema import from_json_ast
 from jsontide.snapshots import add_snapshot, create_snapshot_state
-from jsontide.snapshots import finish as finish_snapshots
+from jsontide.snapshots import finalize as finalize_snapshots
 
 memory: Any = import_module("_testcapi")  # which type checkers do not know
 
@@ -108,7 +109,7 @@ def events() -> Scene:
     for piece in [*PIECES, *WRONG]:
         state, updates = yield partial(add_fragment, state, piece)
         yield partial(paths, updates)
-    yield partial(finish, state)
+    yield partial(finalize_events, state)
 
 
 def subscriptions() -> Scene:
@@ -129,7 +130,7 @@ def snapshots() -> Scene:
     state = yield partial(create_snapshot_state, on_conflict="repair")
     for snapshot in SNAPSHOTS:
         state, _ = yield partial(add_snapshot, state, snapshot)
-    yield partial(finish_snapshots, state)
+    yield partial(finalize_snapshots, state)
 
 
 def schema() -> Scene:

@@ -20,7 +20,18 @@ LAYERS = (
     {"tree", "events", "snapshots"},
     {"text", "_pattern"},
     {"_errors"},  # an error names a path
-    {"_build", "_check", "_flatten", "_interpreter", "_lazy", "_mypyc", "_path", "_textbuffer", "_values", "_version"},
+    {
+        "_build",
+        "_check",
+        "_flatten",
+        "_interpreter",
+        "_mypyc",
+        "_path",
+        "_public",
+        "_textbuffer",
+        "_values",
+        "_version",
+    },
 )
 """From the top down. A part imports from lower lines only, never from its own."""
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}

@@ -29,7 +29,8 @@ from jsontide import (
     stream_message,
 )
 from jsontide.events import add_fragment, create_event_state
-from jsontide.snapshots import add_snapshot, create_snapshot_state, finish
+from jsontide.snapshots import add_snapshot, create_snapshot_state
+from jsontide.snapshots import finalize as finalize_snapshots
 from tests.cuts import Chunks, prefixes
 from tests.oracles import loads, visible
 from tests.relations import same
@@ -136,8 +137,8 @@ def test_law_4_chunking_can_be_broken_off_at_any_line(lines: int) -> None:
         expected, chunk = add_snapshot(expected, snapshot)
         state, again = add_snapshot(state, snapshot)
         assert again == chunk
-    break_off(partial(finish, state), lines)
-    assert loads(finish(state)[0].text) == loads(snapshots[-1])
+    break_off(partial(finalize_snapshots, state), lines)
+    assert loads(finalize_snapshots(state)[0].text) == loads(snapshots[-1])
 
 
 @pytest.mark.parametrize("lines", range(0, 120, 3))

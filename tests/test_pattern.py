@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from jsontide._errors import PathSyntaxError
 from jsontide._path import path_text
-from jsontide._pattern import AnyDepth, AnyItem, AnyKey, Item, Key, Pattern, Slice, parse_pattern
+from jsontide._pattern import AnyDepth, AnyItem, AnyKey, Item, Key, Pattern, Slice, parse_pattern, read_path
 from tests.oracles import Path, Step, Steps
 from tests.strategies import paths, patterns, randoms, spell_pattern
 
@@ -209,3 +209,21 @@ def test_the_error_survives_a_pickle() -> None:
         parse_pattern("a[")
     copy = pickle.loads(pickle.dumps(caught.value))  # noqa: S301
     assert (copy.pattern, copy.index, str(copy)) == ("a[", 2, str(caught.value))
+
+
+@given(paths)
+def test_a_path_is_read_from_its_text_and_from_its_segments(path: Path) -> None:
+    for spelling in (path_text(path), path, list(path)):
+        assert read_path(spelling) == path
+
+
+@pytest.mark.parametrize("pattern", ["*", "a[*]", "a.**", "[0:1]", ("a", AnyItem())])
+def test_a_pattern_that_may_lead_to_many_values_is_no_path(pattern: Any) -> None:
+    with pytest.raises(ValueError, match=r"a path must lead to one value, and .* may lead to many"):
+        read_path(pattern)
+
+
+@pytest.mark.parametrize("wrong", [None, 1, b"a", {"a"}, ("a", None), (True,)])
+def test_what_is_no_path_is_called_so(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="a path must"):
+        read_path(wrong)

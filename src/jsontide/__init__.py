@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 from jsontide import _interpreter  # noqa: F401 - refuses, before anything is loaded that could break
 from jsontide._build import COMPILED
 from jsontide._errors import JsonStreamError, JsontideError, ParserError, PathSyntaxError, Reason
-from jsontide._lazy import homes_of, lazily
 from jsontide._path import Path, Segment
+from jsontide._public import homes_of, lazily, publish
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide._version import __version__
 from jsontide.adapters import (
     Chunk,
     achunk_snapshots,
     aitems,
+    aloads,
     astream,
     avalue,
     avalues,
@@ -89,6 +90,7 @@ __all__ = [
     "__version__",
     "achunk_snapshots",
     "aitems",
+    "aloads",
     "astream",
     "astream_message",
     "astream_model",
@@ -109,6 +111,8 @@ __all__ = [
     "value",
     "values",
 ]
+
+publish(__name__, __all__, globals())
 
 # Loaded when they are first asked for, so that importing the package stays light.
 _LATE = {

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn, TypeAlias
 
 from jsontide._errors import PathSyntaxError
-from jsontide._path import Segment, path_text
+from jsontide._path import Path, Segment, path_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,22 @@ _FROM_START: Final = "an index counted from the start: where a stream ends is no
 _FORWARDS: Final = "a step of at least 1: a stream goes forwards only"
 
 
-def parse_pattern(pattern: str | Sequence[Segment | Step]) -> Pattern:
+def read_path(path: str | Sequence[Segment]) -> Path:
+    """Read a path, as text or as keys and indices: a pattern that leads to one value.
+
+    >>> read_path("days[0].title") == read_path(("days", 0, "title")) == ("days", 0, "title")
+    True
+    """
+    segments: list[Segment] = []
+    for step in parse_pattern(path, "path"):
+        if not isinstance(step, Key | Item):
+            message = f"a path must lead to one value, and {path!r} may lead to many"
+            raise ValueError(message)  # noqa: TRY004 - it is no wrong type of the argument
+        segments.append(step.name if isinstance(step, Key) else step.index)
+    return tuple(segments)
+
+
+def parse_pattern(pattern: str | Sequence[Segment | Step], noun: str = "pattern") -> Pattern:
     """Read a pattern; `PathSyntaxError` tells what is wrong with it, and where.
 
     >>> parse_pattern("users[*].name")
@@ -96,19 +111,19 @@ def parse_pattern(pattern: str | Sequence[Segment | Step]) -> Pattern:
     if isinstance(pattern, str):
         return _read(pattern)
     if isinstance(pattern, Sequence) and not isinstance(pattern, bytes | bytearray | memoryview):
-        return tuple(_literal(pattern, at) for at in range(len(pattern)))
-    message = f"a pattern must be a string or a sequence of keys and indices, not {type(pattern).__name__}"
+        return tuple(_literal(pattern, at, noun) for at in range(len(pattern)))
+    message = f"a {noun} must be a string or a sequence of keys and indices, not {type(pattern).__name__}"
     raise TypeError(message)
 
 
-def _literal(segments: Sequence[Segment | Step], at: int) -> Step:
+def _literal(segments: Sequence[Segment | Step], at: int, noun: str) -> Step:
     segment = segments[at]
     if isinstance(segment, Step):
         return segment
     if isinstance(segment, str):
         return Key(segment)
     if not isinstance(segment, int) or isinstance(segment, bool):
-        message = f"a pattern must have keys and indices, not {type(segment).__name__}"
+        message = f"a {noun} must have keys and indices, not {type(segment).__name__}"
         raise TypeError(message)
     if segment < 0:
         before = path_text(tuple(each for each in segments[:at] if isinstance(each, str | int)))

@@ -13,6 +13,7 @@ from jsontide import (
     JsonStreamError,
     achunk_snapshots,
     aitems,
+    aloads,
     astream,
     astream_message,
     astream_model,
@@ -34,7 +35,6 @@ TEXT = ('["a', 'b", ', '"c"]')
 LOOPS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "values": (values, avalues),
     "stream": (lambda chunks: stream(chunks, "[0]"), lambda chunks: astream(chunks, "[0]")),
-    "stream of an asynchronous one": (lambda chunks: stream(chunks, "[0]"), lambda chunks: stream(chunks, "[0]")),
     "items": (lambda chunks: items(chunks, "root"), lambda chunks: aitems(chunks, "root")),
     "model": (lambda chunks: stream_model(chunks, list[str]), lambda chunks: astream_model(chunks, list[str])),
     "snapshots": (chunk_snapshots, achunk_snapshots),
@@ -133,11 +133,20 @@ def test_a_value_that_is_found_closes_it() -> None:
 
 
 def test_loads_closes_it_where_the_text_is_bad() -> None:
-    source = Source("[1, x", "2", "3")
+    source, later = Source("[1, x", "2", "3"), Source("[1, x", "2", "3")
+
+    async def look() -> None:
+        chunks = aiter(later)
+        with pytest.raises(JsonStreamError):
+            await aloads(chunks)
+        assert later.is_closed
+
     chunks = iter(source)
     with pytest.raises(JsonStreamError):
         loads(chunks)
     assert source.is_closed
+    assert source.pulled == 1
+    asyncio.run(look())
 
 
 def test_a_message_that_is_over_closes_it() -> None:

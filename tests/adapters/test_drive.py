@@ -1,4 +1,4 @@
-"""The conveniences: `values`, `avalues` and `loads` over streams of chunks."""
+"""`values`, `loads` and their async twins over streams of chunks, and which streams every loop takes."""
 
 import asyncio
 import pickle
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+import jsontide
 from jsontide import (
     MISSING,
     Chunk,
@@ -16,11 +17,22 @@ from jsontide import (
     Limits,
     ParserState,
     Reason,
+    achunk_snapshots,
+    aitems,
+    aloads,
+    astream,
+    astream_message,
+    astream_model,
+    avalue,
     avalues,
+    chunk_snapshots,
     create_parser_state,
+    items,
     loads,
     parse_chunk,
     stream,
+    stream_message,
+    stream_model,
     values,
 )
 from tests import oracles
@@ -103,6 +115,7 @@ def test_async_values_are_the_same_as_values(document: tuple[str, Chunks]) -> No
 def test_loads_returns_the_final_value(document: tuple[str, Chunks]) -> None:
     text, chunks = document
     assert same(loads(chunks), oracles.loads(text))
+    assert same(asyncio.run(aloads(arriving(chunks))), oracles.loads(text))
 
 
 @given(documents)
@@ -200,6 +213,7 @@ def test_starting_from_a_finished_state_yields_nothing() -> None:
     state = parse_chunk(create_parser_state(), "[1]")
     assert collected([], state) == []
     assert loads([], state) == [1]
+    assert asyncio.run(aloads(arriving([]), state)) == [1]
 
 
 def test_starting_from_a_state_in_error_raises() -> None:
@@ -340,6 +354,44 @@ def test_two_streams_do_not_disturb_each_other() -> None:
     assert pairs == [([], []), ([1], [3]), ([1, 2], [3, 4])]
 
 
-def test_async_values_take_no_plain_iterable_silently() -> None:
-    with pytest.raises(TypeError):
-        acollected(["[", "]"])
+# One rule for every loop: the plain name takes plain streams, the one with an `a` asynchronous ones.
+
+LOOPS: dict[str, Callable[[Any], Any]] = {
+    "values": values,
+    "loads": loads,
+    "stream": lambda source: stream(source, "a"),
+    "items": lambda source: items(source, "a"),
+    "value": lambda source: jsontide.value(source, "a"),
+    "chunk_snapshots": chunk_snapshots,
+    "stream_model": lambda source: stream_model(source, {}),
+    "stream_message": stream_message,
+}
+ASYNC_LOOPS: dict[str, Callable[[Any], Any]] = {
+    "avalues": avalues,
+    "aloads": aloads,
+    "astream": lambda source: astream(source, "a"),
+    "aitems": lambda source: aitems(source, "a"),
+    "avalue": lambda source: avalue(source, "a"),
+    "achunk_snapshots": achunk_snapshots,
+    "astream_model": lambda source: astream_model(source, {}),
+    "astream_message": astream_message,
+}
+
+
+def test_every_loop_has_a_twin() -> None:
+    assert ["a" + name for name in LOOPS] == list(ASYNC_LOOPS)
+    assert {*LOOPS, *ASYNC_LOOPS} <= set(jsontide.__all__)
+    assert {name for name in jsontide.__all__ if "a" + name in jsontide.__all__} == set(LOOPS)
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_plain_loop_refuses_an_asynchronous_stream_by_naming_its_twin(name: str) -> None:
+    with pytest.raises(TypeError, match=rf"not async_generator; a{name} takes"):
+        LOOPS[name](arriving(["[1]"]))
+
+
+@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("source", [["[1]"], "[1]", iter(("[1]",))])
+def test_an_asynchronous_loop_refuses_a_plain_stream_by_naming_its_twin(name: str, source: Any) -> None:
+    with pytest.raises(TypeError, match=rf"not {type(source).__name__}; {name} takes"):
+        ASYNC_LOOPS["a" + name](source)

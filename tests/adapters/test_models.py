@@ -220,6 +220,8 @@ def test_is_complete_tells_of_values_that_will_not_change(path: Any, complete: b
 def test_a_path_with_many_values_is_refused() -> None:
     with pytest.raises(ValueError, match="may lead to many"):
         partial_of("{").is_complete("days[*].title")
+    with pytest.raises(TypeError, match="a path must"):
+        partial_of("{").is_complete(None)
 
 
 @dataclass

@@ -9,7 +9,8 @@ from typing import Any
 from hypothesis import example, given
 
 from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate, ParserError, finalize
-from jsontide.events import EventState, add_fragment, create_event_state, finish
+from jsontide.events import EventState, add_fragment, create_event_state
+from jsontide.events import finalize as finalize_events
 from tests.cuts import Chunks, cut_randomly, fed
 from tests.events.telling import errors, joined, told
 from tests.oracles import Event, Fault, events, fault, folded, line_and_column, loads, possible_part
@@ -151,7 +152,7 @@ def test_law_4_old_states_can_be_fed_again_and_pickled(document: tuple[str, Chun
         state, updates = add_fragment(states[-1], chunk)
         states.append(state)
         steps.append(updates)
-    end = flat_updates(finish(states[-1])[1])
+    end = flat_updates(finalize_events(states[-1])[1])
     pictures = [flat_updates(updates) for updates in steps]
     for at in random.choices(range(len(states)), k=3):
         state = states[at]
@@ -161,7 +162,7 @@ def test_law_4_old_states_can_be_fed_again_and_pickled(document: tuple[str, Chun
         for chunk, picture in zip(rest, pictures[at:], strict=True):
             state, updates = add_fragment(state, chunk)
             assert flat_updates(updates) == picture
-        assert flat_updates(finish(state)[1]) == end
+        assert flat_updates(finalize_events(state)[1]) == end
     assert [flat_updates(updates) for updates in steps] == pictures
 
 
@@ -190,7 +191,7 @@ def test_law_4_an_accumulator_and_the_branches_of_its_states_go_their_own_ways(
         for chunk, picture in zip(chunks[at:], pictures[at:], strict=True):
             branch, updates = add_fragment(branch, chunk)
             assert flat_updates(updates) == picture
-        assert flat_updates(finish(branch)[1]) == end
+        assert flat_updates(finalize_events(branch)[1]) == end
 
 
 def flat_updates(updates: list[JsonFragmentUpdate]) -> list[object]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate, Limits, Reason
-from jsontide.events import EventState, add_fragment, create_event_state, finish
+from jsontide.events import EventState, add_fragment, create_event_state, finalize
 from tests.cuts import singles
 
 TEXTS = (
@@ -29,7 +29,7 @@ def test_every_state_can_be_pickled_and_fed_again(text: str, skip: bool) -> None
         again: EventState = pickle.loads(pickle.dumps(state))  # noqa: S301 - our own pickle
         both = [add_fragment(each, data[at:]) for each in (state, again)]
         assert described(both[0][1]) == described(both[1][1])
-        assert described(finish(both[0][0])[1]) == described(finish(both[1][0])[1])
+        assert described(finalize(both[0][0])[1]) == described(finalize(both[1][0])[1])
         state, _ = add_fragment(state, byte)
 
 
@@ -70,14 +70,14 @@ def test_a_state_is_its_own_copy() -> None:
 def test_a_state_tells_whether_it_is_over_or_complete() -> None:
     state, _ = add_fragment(create_event_state(documents=1), "[]")
     assert (state.is_complete, state.is_over, state.error) == (True, False, None)
-    assert finish(state) == (state, [])
+    assert finalize(state) == (state, [])
     assert add_fragment(state, "") == (state, [])
     over, updates = add_fragment(state, "!")
     assert over.is_over
     assert not over.is_complete
     assert over.error is updates[0].value
     assert add_fragment(over, "more") == (over, [])
-    assert finish(over) == (over, [])
+    assert finalize(over) == (over, [])
     assert state.is_complete
 
 
@@ -92,7 +92,7 @@ def test_feeding_a_state_twice_leaves_it_as_it_was() -> None:
 
 def test_bytes_that_break_off_are_an_error_at_the_end() -> None:
     state, _ = add_fragment(create_event_state(), b'"\xc3')
-    error: Any = finish(state)[1][0].value
+    error: Any = finalize(state)[1][0].value
     assert error.reason is Reason.UNEXPECTED_END
     assert "the rest of the UTF-8 sequence at byte 1" in error.message
     error = add_fragment(state, b'"')[1][-1].value
@@ -104,4 +104,4 @@ def test_what_is_no_state_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError):
         add_fragment(wrong, "[]")
     with pytest.raises(TypeError):
-        finish(wrong)
+        finalize(wrong)

@@ -156,6 +156,8 @@ def test_an_override_changes_one_place_of_a_recursive_schema() -> None:
         ({"b[0]": Done()}, '{"b": ["x", "y', {"b": ["x", "y"]}),
         ({"b[*]": Done()}, '{"b": ["x", "y', {"b": ["x"]}),
         ({'["odd key"]': Done()}, '{"odd key": "x', {}),
+        ({("b", 0): Done()}, '{"b": ["x', {"b": []}),
+        ({("odd key",): Done(), "a": Done()}, '{"odd key": "x', {}),
     ],
 )
 def test_overrides_name_places_as_patterns_do(policies: Any, text: str, shown: Any) -> None:
@@ -175,7 +177,7 @@ def test_wrong_overrides_say_what_is_wrong() -> None:
     with pytest.raises(ValueError, match="no such place"):
         from_json_ast(Trip, state, policies={"days[0:2].title": Done()})
     with pytest.raises(TypeError, match=r"must be Stream\(\), Done\(\) or Gate\(\), not 'done'"):
-        from_json_ast(Trip, state, policies={"city": "done"})  # type: ignore[dict-item]
+        from_json_ast(Trip, state, policies={"city": "done"})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="policies must be a mapping from patterns to policies, not Done"):
         from_json_ast(Trip, state, policies=Done())  # type: ignore[call-overload]
     with pytest.raises(PathSyntaxError):

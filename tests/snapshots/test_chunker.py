@@ -23,7 +23,7 @@ from jsontide import (
     create_parser_state,
     parse_chunk,
 )
-from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state, finish
+from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state, finalize
 
 
 def chunks(*snapshots: Any, **options: Any) -> list[str]:
@@ -427,15 +427,15 @@ class TestStates:
         one, chunk = add_snapshot(first, '{"a": "x", "b": 1}')
         other, again = add_snapshot(first, '{"a": "x", "c": [2]}')
         assert (chunk, again) == ('","b":1', '","c":[2')
-        assert (finish(one)[0].text, finish(other)[0].text) == ('{"a":"x","b":1}', '{"a":"x","c":[2]}')
+        assert (finalize(one)[0].text, finalize(other)[0].text) == ('{"a":"x","b":1}', '{"a":"x","c":[2]}')
         assert first.text == '{"a":"x'
 
     def test_a_state_tells_how_far_it_is(self) -> None:
         state, _ = add_value(create_snapshot_state(), ["a"])
         assert (state.is_complete, repr(state)) == (False, "<SnapshotState after 3 characters>")
-        done, _ = finish(state)
+        done, _ = finalize(state)
         assert (done.is_complete, done.text) == (True, '["a"]')
-        assert finish(done) == (done, "")
+        assert finalize(done) == (done, "")
 
     @pytest.mark.parametrize("as_text", [True, False], ids=["text", "values"])
     def test_a_pickled_state_goes_on_the_same(self, *, as_text: bool) -> None:
@@ -446,13 +446,13 @@ class TestStates:
             state, chunk = _fed(state, text, as_text=as_text)
             again, same = _fed(again, text, as_text=as_text)
             assert (chunk, state.text) == (same, again.text)
-        assert finish(state)[1] == finish(pickle.loads(pickle.dumps(state)))[1]  # noqa: S301
+        assert finalize(state)[1] == finalize(pickle.loads(pickle.dumps(state)))[1]  # noqa: S301
 
     @pytest.mark.parametrize("shape", ['[%s,"x"]', '{"a":%s,"b":["x"],"c":1}', '{"a":%s,"b":"x"}', "%s"])
     def test_a_state_deeper_than_pickles_go_can_be_pickled(self, shape: str) -> None:
         state, _ = add_snapshot(create_snapshot_state(), shape % deep('"x"'))
         again = pickle.loads(pickle.dumps(state))  # noqa: S301
-        assert finish(again)[0].text == finish(state)[0].text
+        assert finalize(again)[0].text == finalize(state)[0].text
 
     def test_a_value_that_is_closed_has_the_same_types_after_a_pickle(self) -> None:
         closed = [1, 1.5, Decimal("2.50"), True, None, "a", [], {}, [[], {"": {}}], {"b": [0]}]
@@ -468,7 +468,7 @@ class TestStates:
         assert copy.copy(state) is copy.deepcopy(state) is state
 
     @pytest.mark.parametrize(
-        "function", [lambda state: add_snapshot(state, "1"), lambda state: add_value(state, 1), finish]
+        "function", [lambda state: add_snapshot(state, "1"), lambda state: add_value(state, 1), finalize]
     )
     def test_only_states_are_states(self, function: Callable[[Any], object]) -> None:
         for wrong in (None, SnapshotState, JsonStreamChunker()):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state, finish
+from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state, finalize
 from tests.meters import interpreted, opcodes, untraced
 
 SMALL, LARGE = 50, 3_200
@@ -157,8 +157,8 @@ def test_repairing_many_members_costs_as_much_for_each(shape: Callable[[int, int
             taken, (after, chunk) = opcodes(lambda: step(state, now))
         finally:
             gc.enable()
-        assert json.loads(finish(after)[0].text) == shape(count, 1)
-        assert finish(after)[0].text.startswith(first + chunk)
+        assert json.loads(finalize(after)[0].text) == shape(count, 1)
+        assert finalize(after)[0].text.startswith(first + chunk)
         return taken
 
     assert repairing(400) <= 4.4 * repairing(100)

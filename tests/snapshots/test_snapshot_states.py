@@ -23,7 +23,8 @@ from jsontide import (
     chunk_snapshots,
     finalize,
 )
-from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state, finish
+from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
+from jsontide.snapshots import finalize as finalize_snapshots
 from tests.cuts import Chunks, trail
 from tests.oracles import is_json, loads
 from tests.relations import flat
@@ -77,7 +78,7 @@ def steps(state: SnapshotState, history: list[Fed]) -> list[tuple[SnapshotState,
     for fed in history:
         state, chunk = add_snapshot(state, fed.item) if fed.is_text else add_value(state, fed.item)
         result.append((state, chunk))
-    return [*result, finish(state)]
+    return [*result, finalize_snapshots(state)]
 
 
 # A state is a value.
@@ -108,7 +109,7 @@ def steps_of_another(state: SnapshotState, history: list[Tree], random: Random) 
             state, _ = add_value(state, as_value(tree, random).item)
         except SnapshotConflict:
             continue
-    finish(state)
+    finalize_snapshots(state)
 
 
 @examples(1)
@@ -292,7 +293,7 @@ def test_every_state_of_a_deep_snapshot_goes_into_a_pickle(depth: int, inner: st
     levels = depth - min(2, inner.count("[") + inner.count("{"))
     text = "[" * levels + inner + "]" * levels
     state, _ = add_snapshot(create_snapshot_state(**options), text)
-    for each in (state, finish(state)[0]):
+    for each in (state, finalize_snapshots(state)[0]):
         again: SnapshotState = pickle.loads(pickle.dumps(each))  # noqa: S301 - our own pickle
         assert again.text == each.text
-        assert finish(again)[0].text == finish(each)[0].text
+        assert finalize_snapshots(again)[0].text == finalize_snapshots(each)[0].text

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from jsontide import ParserState, create_parser_state, is_open, node_at
+from jsontide import ParserState, PathSyntaxError, create_parser_state, is_open, node_at
+from jsontide._path import path_text
 from jsontide.tree import ArrayNode, Node, ObjectNode
 from tests.cuts import Chunks, every, fed, trail
 from tests.oracles import Path
@@ -36,6 +37,9 @@ def test_a_path_leads_to_its_node(path: Path, kind: str, is_still_open: bool) ->
         assert node is state.nodes[node.id]
         assert node.type == kind
         assert is_open(state, path) is is_still_open
+        for spelling in (path_text(path), list(path)):
+            assert node_at(state, spelling) is node
+            assert is_open(state, spelling) is is_still_open
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,6 @@ def test_a_path_leads_to_its_node(path: Path, kind: str, is_still_open: bool) ->
         ("b", 0, "x"),
         (0,),
         ("a", 3),
-        ("a", -1),
         ("a", "0"),
         ("a", 0, 0),
         ("a", 1, 0),
@@ -92,11 +95,27 @@ def resolved(node: Node | None) -> Any:
     return node.resolved_value
 
 
-@pytest.mark.parametrize("wrong", ["a", ["a"], None, 0, (None,), ("a", 1.0), ([],)])
+@pytest.mark.parametrize("wrong", [None, 0, b"a", {"a"}, (None,), ("a", 1.0), ([],), ("a", True)])
 def test_what_is_no_path_is_refused(wrong: Any) -> None:
     state = fed([TEXT])
     for function in (node_at, is_open):
-        with pytest.raises(TypeError, match="path"):
+        with pytest.raises(TypeError, match="a path must"):
+            function(state, wrong)
+
+
+@pytest.mark.parametrize("wrong", ["", "a..b", "a[", "a[-1]", ("a", -1)])
+def test_a_path_that_cannot_be_read_is_refused(wrong: Any) -> None:
+    state = fed([TEXT])
+    for function in (node_at, is_open):
+        with pytest.raises(PathSyntaxError):
+            function(state, wrong)
+
+
+@pytest.mark.parametrize("wrong", ["a[*]", "*", "**.b", "a[0:1]"])
+def test_a_pattern_that_may_match_many_values_is_no_path(wrong: str) -> None:
+    state = fed([TEXT])
+    for function in (node_at, is_open):
+        with pytest.raises(ValueError, match="may lead to many"):
             function(state, wrong)
 
 

@@ -5,11 +5,11 @@ What reads messages is loaded when it is asked for.
 
 from typing import TYPE_CHECKING
 
-from jsontide._lazy import homes_of, lazily
-from jsontide.adapters._chunk import achunk_snapshots, chunk_snapshots
+from jsontide._public import homes_of, lazily, publish
 from jsontide.adapters._chunks import Chunk
-from jsontide.adapters._drive import avalues, loads, values
+from jsontide.adapters._drive import aloads, avalues, loads, values
 from jsontide.adapters._follow import aitems, astream, avalue, items, stream, value
+from jsontide.adapters._snapshots import achunk_snapshots, chunk_snapshots
 
 if TYPE_CHECKING:
     from jsontide.adapters._anthropic import anthropic_chunk
@@ -72,6 +72,7 @@ __all__ = [
     "SseState",
     "achunk_snapshots",
     "aitems",
+    "aloads",
     "anthropic_chunk",
     "astream",
     "astream_message",
@@ -98,3 +99,5 @@ __all__ = [
     "value",
     "values",
 ]
+
+publish(__name__, __all__, globals())

@@ -1,6 +1,7 @@
-"""What callers pass as chunks in, a stream of chunks out, or `TypeError`; and the one way in which loops pull from it.
+"""What callers pass as a source in, something to pull from out, or `TypeError`; and the one way in which loops pull.
 
-Rule: nothing is pulled from a stream to find out what it is.
+The plain loops take plain iterables and their twins, whose names begin with an `a`, asynchronous ones.
+Rule: nothing is pulled from a source to find out what it is.
 A generator belongs to the loop that it was given to, and is closed when that loop ends, however it ends.
 Anything else that can be closed, such as a file or a response, stays with whoever opened it.
 """
@@ -9,42 +10,96 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Mapping
 from contextlib import aclosing, closing, nullcontext
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+
+from jsontide._values import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
 
+    from jsontide._values import Missing
+
 Chunk: TypeAlias = str | bytes | bytearray | memoryview
 """A piece of text, cut anywhere."""
 
 _Item = TypeVar("_Item")
+_Input_contra = TypeVar("_Input_contra", contravariant=True)
+_Output_co = TypeVar("_Output_co", covariant=True)
 
 
-def as_chunks(chunks: Chunk | Iterable[Chunk]) -> Iterable[Chunk]:
+class Stage(Protocol[_Input_contra, _Output_co]):
+    """What a loop does with each input, and with the end: outputs first, then what is wrong raises."""
+
+    def add(self, item: _Input_contra, /) -> Iterable[_Output_co]: ...
+    def finish(self) -> Iterable[_Output_co]: ...
+
+
+def drive(source: Iterable[_Input_contra], stage: Stage[_Input_contra, _Output_co]) -> Generator[_Output_co]:
+    """Yield what a stage makes of a source."""
+    with _pulling(source) as items:
+        for item in items:
+            yield from stage.add(item)
+    yield from stage.finish()
+
+
+async def adrive(
+    source: AsyncIterable[_Input_contra], stage: Stage[_Input_contra, _Output_co]
+) -> AsyncGenerator[_Output_co]:
+    """Do as `drive` does, for an asynchronous source."""
+    async with _apulling(source) as items:
+        async for item in items:
+            for output in stage.add(item):
+                yield output
+    for output in stage.finish():
+        yield output
+
+
+def first(found: Generator[_Item]) -> _Item | Missing:
+    """Return the first of what a loop finds, and end the loop."""
+    with closing(found):
+        return next(found, MISSING)
+
+
+async def afirst(found: AsyncGenerator[_Item]) -> _Item | Missing:
+    """Do as `first` does, for an asynchronous loop."""
+    async with aclosing(found):
+        return await anext(found, MISSING)
+
+
+def as_chunks(chunks: Chunk | Iterable[Chunk], twin: str) -> Iterable[Chunk]:
     """Take a single text for a stream of one chunk, and not for one of its characters."""
     if isinstance(chunks, Chunk):
         return (chunks,)
-    if not isinstance(chunks, Iterable) or isinstance(chunks, Mapping):  # its keys are no text
-        message = f"chunks must be a text or an iterable of str or bytes, not {type(chunks).__name__}"
-        raise TypeError(message)
+    check_plain(chunks, "chunks must be a text or an iterable of str or bytes", twin)
     return chunks
 
 
-def as_async_chunks(chunks: AsyncIterable[Chunk]) -> AsyncIterable[Chunk]:
-    if not isinstance(chunks, AsyncIterable):
-        message = f"chunks must be an asynchronous iterable of str or bytes, not {type(chunks).__name__}"
-        raise TypeError(message)
+def as_async_chunks(chunks: AsyncIterable[Chunk], twin: str) -> AsyncIterable[Chunk]:
+    check_async(chunks, "chunks must be an asynchronous iterable of str or bytes", twin)
     return chunks
 
 
-def pulling(source: Iterable[_Item]) -> AbstractContextManager[Iterator[_Item]]:
+def check_plain(source: object, expected: str, twin: str) -> None:
+    """Refuse what has no items to pull, naming the loop that takes asynchronous sources."""
+    if not isinstance(source, Iterable) or isinstance(source, Chunk | Mapping):
+        message = f"{expected}, not {type(source).__name__}; {twin} takes asynchronous ones"
+        raise TypeError(message)
+
+
+def check_async(source: object, expected: str, twin: str) -> None:
+    """Refuse what cannot be pulled from asynchronously, naming the loop that takes plain sources."""
+    if not isinstance(source, AsyncIterable):
+        message = f"{expected}, not {type(source).__name__}; {twin} takes plain ones"
+        raise TypeError(message)
+
+
+def _pulling(source: Iterable[_Item]) -> AbstractContextManager[Iterator[_Item]]:
     """Return a context with the iterator to pull from; leaving it closes a generator."""
     iterator = iter(source)
     return closing(iterator) if isinstance(iterator, Generator) else nullcontext(iterator)
 
 
-def apulling(source: AsyncIterable[_Item]) -> AbstractAsyncContextManager[AsyncIterator[_Item]]:
-    """Do as `pulling` does, for an asynchronous source."""
+def _apulling(source: AsyncIterable[_Item]) -> AbstractAsyncContextManager[AsyncIterator[_Item]]:
     iterator = aiter(source)
     return aclosing(iterator) if isinstance(iterator, AsyncGenerator) else nullcontext(iterator)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, cast
 
 from jsontide._errors import JsonStreamError
 from jsontide._values import MISSING
-from jsontide.adapters._chunks import Chunk, apulling, as_async_chunks, as_chunks, pulling
+from jsontide.adapters._chunks import Chunk, adrive, afirst, as_async_chunks, as_chunks, drive, first
 from jsontide.tree import create_parser_state, finalize, parse_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
+    from collections.abc import AsyncGenerator, AsyncIterable, Coroutine, Generator, Iterable, Iterator
 
     from jsontide._values import JsonValue
     from jsontide.tree import ParserState
@@ -24,30 +24,12 @@ def values(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) ->
     >>> list(values(['{"city": "Kyo', 'to"', ', "days": 3}']))
     [{'city': 'Kyo'}, {'city': 'Kyoto'}, {'city': 'Kyoto', 'days': 3}]
     """
-    state = create_parser_state() if state is None else state
-    with pulling(as_chunks(chunks)) as source:
-        for chunk in source:
-            before, state = state, parse_chunk(state, chunk)
-            yield from _growth(before, state)
-            _raise_error(state)
-    before, state = state, finalize(state)
-    yield from _growth(before, state)
-    _raise_error(state)
+    return drive(as_chunks(chunks, "avalues"), _Growing(state))
 
 
-async def avalues(chunks: AsyncIterable[Chunk], state: ParserState | None = None) -> AsyncGenerator[JsonValue]:
+def avalues(chunks: AsyncIterable[Chunk], state: ParserState | None = None) -> AsyncGenerator[JsonValue]:
     """Do as `values` does, for an asynchronous stream of chunks."""
-    state = create_parser_state() if state is None else state
-    async with apulling(as_async_chunks(chunks)) as source:
-        async for chunk in source:
-            before, state = state, parse_chunk(state, chunk)
-            for value in _growth(before, state):
-                yield value
-            _raise_error(state)
-    before, state = state, finalize(state)
-    for value in _growth(before, state):
-        yield value
-    _raise_error(state)
+    return adrive(as_async_chunks(chunks, "values"), _Growing(state))
 
 
 def loads(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) -> JsonValue:
@@ -56,20 +38,50 @@ def loads(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) -> 
     >>> loads(["[1, 2", "3]"]), loads(b"null")
     ([1, 23], None)
     """
-    state = create_parser_state() if state is None else state
-    with pulling(as_chunks(chunks)) as source:
-        for chunk in source:
-            state = parse_chunk(state, chunk)
-            _raise_error(state)
-    state = finalize(state)
-    _raise_error(state)
-    return cast("JsonValue", state.value)
+    return cast("JsonValue", first(drive(as_chunks(chunks, "aloads"), _Whole(state))))
 
 
-def _growth(before: ParserState, state: ParserState) -> tuple[JsonValue, ...]:
-    """Return the value if it changed; for a single `yield from`."""
-    value = state.value
-    return () if value is MISSING or value is before.value else (value,)
+def aloads(chunks: AsyncIterable[Chunk], state: ParserState | None = None) -> Coroutine[object, None, JsonValue]:
+    """Do as `loads` does, for an asynchronous stream of chunks."""
+    found = afirst(adrive(as_async_chunks(chunks, "loads"), _Whole(state)))
+    return cast("Coroutine[object, None, JsonValue]", found)
+
+
+class _Whole:
+    """Shows nothing before the end, and then the value."""
+
+    def __init__(self, state: ParserState | None) -> None:
+        self._state = create_parser_state() if state is None else state
+
+    def add(self, chunk: Chunk) -> tuple[JsonValue, ...]:
+        self._state = parse_chunk(self._state, chunk)
+        _raise_error(self._state)
+        return ()
+
+    def finish(self) -> tuple[JsonValue, ...]:
+        self._state = finalize(self._state)
+        _raise_error(self._state)
+        return (cast("JsonValue", self._state.value),)
+
+
+class _Growing:
+    """Shows the value whenever it has changed."""
+
+    def __init__(self, state: ParserState | None) -> None:
+        self._state = create_parser_state() if state is None else state
+
+    def add(self, chunk: Chunk) -> Iterator[JsonValue]:
+        return self._advance(parse_chunk(self._state, chunk))
+
+    def finish(self) -> Iterator[JsonValue]:
+        return self._advance(finalize(self._state))
+
+    def _advance(self, state: ParserState) -> Iterator[JsonValue]:
+        before, self._state = self._state, state
+        value = state.value
+        if value is not MISSING and value is not before.value:
+            yield value
+        _raise_error(state)
 
 
 def _raise_error(state: ParserState) -> None:

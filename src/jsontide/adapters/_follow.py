@@ -8,19 +8,17 @@ Rule: a chunk is pulled when somebody asks for more than was found before it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Sequence
-from contextlib import aclosing, closing
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast, overload
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 
 from jsontide._errors import JsonStreamError
 from jsontide._path import Segment
 from jsontide._pattern import AnyItem, AnyKey, Pattern, parse_pattern
-from jsontide._values import MISSING
-from jsontide.adapters._chunks import Chunk, apulling, as_async_chunks, as_chunks, pulling
+from jsontide.adapters._chunks import Chunk, adrive, afirst, as_async_chunks, as_chunks, drive, first
 from jsontide.events import JsonFragmentAccumulator
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable, Iterator
+    from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Generator, Iterable, Iterator
 
     from jsontide._errors import ParserError
     from jsontide._values import JsonValue, Missing
@@ -30,48 +28,28 @@ _Pattern: TypeAlias = str | Sequence[Segment]
 _Found = TypeVar("_Found")
 
 
-@overload
-def stream(chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]) -> AsyncGenerator[str]: ...
-@overload
-def stream(chunks: Chunk | Iterable[Chunk], pattern: str | Sequence[Segment]) -> Generator[str]: ...
-def stream(
-    chunks: Chunk | Iterable[Chunk] | AsyncIterable[Chunk], pattern: str | Sequence[Segment]
-) -> Generator[str] | AsyncGenerator[str]:
+def stream(chunks: Chunk | Iterable[Chunk], pattern: str | Sequence[Segment]) -> Generator[str]:
     """Yield the decoded text of the strings that a pattern matches, piece by piece as they grow.
 
     No piece is empty, and there is one for each chunk that has more of the string.
-    An asynchronous stream of chunks makes it `astream`.
     Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what came before.
 
     >>> list(stream(['{"answer": "Take the ni', 'ght tr', 'ain", "stops": 3}'], "answer"))
     ['Take the ni', 'ght tr', 'ain']
     """
-    if isinstance(chunks, AsyncIterable):
-        return astream(chunks, pattern)
-    return _follow(as_chunks(chunks), _Finder(_delta_in, pattern, deltas=True))
+    return drive(as_chunks(chunks, "astream"), _Finder(_delta_in, pattern, deltas=True))
 
 
 def astream(chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]) -> AsyncGenerator[str]:
     """Do as `stream` does, for an asynchronous stream of chunks."""
-    return _afollow(as_async_chunks(chunks), _Finder(_delta_in, pattern, deltas=True))
+    return adrive(as_async_chunks(chunks, "stream"), _Finder(_delta_in, pattern, deltas=True))
 
 
-@overload
-def items(
-    chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]
-) -> AsyncGenerator[tuple[Segment, JsonValue]]: ...
-@overload
-def items(
-    chunks: Chunk | Iterable[Chunk], pattern: str | Sequence[Segment]
-) -> Generator[tuple[Segment, JsonValue]]: ...
-def items(
-    chunks: Chunk | Iterable[Chunk] | AsyncIterable[Chunk], pattern: str | Sequence[Segment]
-) -> Generator[tuple[Segment, JsonValue]] | AsyncGenerator[tuple[Segment, JsonValue]]:
+def items(chunks: Chunk | Iterable[Chunk], pattern: str | Sequence[Segment]) -> Generator[tuple[Segment, JsonValue]]:
     """Yield what is in the arrays and objects that a pattern matches, each with its index or key, as it closes.
 
     Each value is whole, and the container around it is never built: it may have as much in it as `Limits` allow.
     A key that is written twice comes twice.
-    An asynchronous stream of chunks makes it `aitems`.
     Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what came before.
 
     >>> for index, user in items(['{"users": [{"name": "Ada"}, {"na', 'me": "Alan"}]}'], "users"):
@@ -79,29 +57,18 @@ def items(
     0 {'name': 'Ada'}
     1 {'name': 'Alan'}
     """
-    if isinstance(chunks, AsyncIterable):
-        return aitems(chunks, pattern)
-    return _follow(as_chunks(chunks), _Finder(_entry_in, *_inside(pattern)))
+    return drive(as_chunks(chunks, "aitems"), _Finder(_entry_in, *_inside(pattern)))
 
 
 def aitems(chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]) -> AsyncGenerator[tuple[Segment, JsonValue]]:
     """Do as `items` does, for an asynchronous stream of chunks."""
-    return _afollow(as_async_chunks(chunks), _Finder(_entry_in, *_inside(pattern)))
+    return adrive(as_async_chunks(chunks, "items"), _Finder(_entry_in, *_inside(pattern)))
 
 
-@overload
-def value(
-    chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]
-) -> Coroutine[object, None, JsonValue | Missing]: ...
-@overload
-def value(chunks: Chunk | Iterable[Chunk], pattern: str | Sequence[Segment]) -> JsonValue | Missing: ...
-def value(
-    chunks: Chunk | Iterable[Chunk] | AsyncIterable[Chunk], pattern: str | Sequence[Segment]
-) -> JsonValue | Missing | Coroutine[object, None, JsonValue | Missing]:
+def value(chunks: Chunk | Iterable[Chunk], pattern: str | Sequence[Segment]) -> JsonValue | Missing:
     """Return the first value that is complete where a pattern matches, and pull no chunk after that.
 
     `MISSING` if the text ends without one.
-    An asynchronous stream of chunks makes it `avalue`, to be awaited.
     Raises `JsonStreamError` when the text before the value is wrong, or not complete at its end.
 
     >>> value(['{"users": [{"name": "Ada"}', ', {"name": "Al'], "users[0]")
@@ -109,17 +76,14 @@ def value(
     >>> value('{"users": []}', "users[0]")
     MISSING
     """
-    if isinstance(chunks, AsyncIterable):
-        return avalue(chunks, pattern)
-    with closing(_follow(as_chunks(chunks), _Finder(_value_in, pattern))) as found:
-        return next(found, MISSING)
+    return first(drive(as_chunks(chunks, "avalue"), _Finder(_value_in, pattern)))
 
 
 def avalue(
     chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]
 ) -> Coroutine[object, None, JsonValue | Missing]:
     """Do as `value` does, for an asynchronous stream of chunks."""
-    return _first(_afollow(as_async_chunks(chunks), _Finder(_value_in, pattern)))
+    return afirst(adrive(as_async_chunks(chunks, "value"), _Finder(_value_in, pattern)))
 
 
 class _Finder(Generic[_Found]):
@@ -146,27 +110,6 @@ class _Finder(Generic[_Found]):
         yield from found
         for update in errors:
             raise JsonStreamError(cast("ParserError", update.value))
-
-
-def _follow(chunks: Iterable[Chunk], finder: _Finder[_Found]) -> Generator[_Found]:
-    with pulling(chunks) as source:
-        for chunk in source:
-            yield from finder.add(chunk)
-    yield from finder.finish()
-
-
-async def _afollow(chunks: AsyncIterable[Chunk], finder: _Finder[_Found]) -> AsyncGenerator[_Found]:
-    async with apulling(chunks) as source:
-        async for chunk in source:
-            for found in finder.add(chunk):
-                yield found
-    for found in finder.finish():
-        yield found
-
-
-async def _first(found: AsyncGenerator[JsonValue]) -> JsonValue | Missing:
-    async with aclosing(found):
-        return await anext(found, MISSING)
 
 
 def _inside(pattern: _Pattern) -> tuple[Pattern, Pattern]:

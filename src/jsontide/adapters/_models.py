@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast, overload
 
 from jsontide._errors import JsonStreamError
 from jsontide._values import MISSING
-from jsontide.adapters._chunks import Chunk, apulling, as_async_chunks, as_chunks, pulling
+from jsontide.adapters._chunks import Chunk, adrive, as_async_chunks, as_chunks, drive
 from jsontide.schema import Partial, SchemaError, Status, from_json_ast
 from jsontide.tree import create_parser_state, finalize, parse_chunk
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Iterator, Mapping
 
     from jsontide._values import JsonValue
-    from jsontide.schema import Done, Gate, Resolution, Stream
+    from jsontide.schema import Policies, Resolution
     from jsontide.schema.source import TypeAdapterLike
     from jsontide.tree import ParserState
 
@@ -29,34 +29,34 @@ def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: type[Model],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: Mapping[str, object],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[Partial[JsonValue] | JsonValue]: ...
 @overload
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: TypeAdapterLike[Model],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: object,
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[object]: ...
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: object,
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[object]:
     """Yield a `Partial` after each chunk that changed what may be shown, and at the end the validated instance.
 
@@ -71,8 +71,7 @@ def stream_model(
     <Partial {'city': 'Kyoto'}>
     {'city': 'Kyoto'}
     """
-    stage = _Stage[object](schema, policies)
-    return _drive(as_chunks(chunks), stage)
+    return drive(as_chunks(chunks, "astream_model"), _Stage[object](schema, policies))
 
 
 @overload
@@ -80,44 +79,43 @@ def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: type[Model],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: Mapping[str, object],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[Partial[JsonValue] | JsonValue]: ...
 @overload
 def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: TypeAdapterLike[Model],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: object,
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[object]: ...
 def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: object,
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[object]:
     """Do as `stream_model` does, for an asynchronous stream of chunks."""
-    stage = _Stage[object](schema, policies)
-    return _adrive(as_async_chunks(chunks), stage)
+    return adrive(as_async_chunks(chunks, "stream_model"), _Stage[object](schema, policies))
 
 
 class _Stage(Generic[Model]):
     """The stage inside the loops: a chunk in, what it changed out."""
 
-    def __init__(self, schema: object, policies: Mapping[str, Stream | Done | Gate] | None) -> None:
+    def __init__(self, schema: object, policies: Policies | None) -> None:
         self._schema = schema
         self._policies = policies
         self._state = create_parser_state()
@@ -145,19 +143,3 @@ class _Stage(Generic[Model]):
         cache = None if before is None else before.cache
         found = from_json_ast(self._schema, self._state, cache, policies=self._policies)
         return cast("Resolution[Model]", found)
-
-
-def _drive(chunks: Iterable[Chunk], stage: _Stage[Model]) -> Generator[Partial[Model] | Model]:
-    with pulling(chunks) as source:
-        for chunk in source:
-            yield from stage.add(chunk)
-    yield from stage.finish()
-
-
-async def _adrive(chunks: AsyncIterable[Chunk], stage: _Stage[Model]) -> AsyncGenerator[Partial[Model] | Model]:
-    async with apulling(chunks) as source:
-        async for chunk in source:
-            for partial in stage.add(chunk):
-                yield partial
-    for found in stage.finish():
-        yield found

@@ -23,7 +23,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
 
-from jsontide.adapters._chunks import Chunk
+from jsontide.adapters._chunks import Chunk, check_async, check_plain
 from jsontide.adapters._transport import is_transport
 from jsontide.adapters._turn import Turn, fail, finish, take
 from jsontide.adapters._whole import events_of
@@ -61,17 +61,13 @@ def stream_message(events: Iterable[object], **options: Unpack[MessageChoices]) 
     if isinstance(events, Mapping):
         message = "events must be an iterable of events; this is a single one"
         raise TypeError(message)
-    if not isinstance(events, Iterable):
-        message = f"events must be iterable, not {type(events).__name__}; asynchronous ones are for astream_message"
-        raise TypeError(message)
+    check_plain(events, "events must be iterable", "astream_message")
     return MessageStream(events, _turn(options))
 
 
 def astream_message(events: AsyncIterable[object], **options: Unpack[MessageChoices]) -> AsyncMessageStream:
     """Do as `stream_message` does, for an asynchronous stream."""
-    if not isinstance(events, AsyncIterable):
-        message = f"events must be asynchronously iterable, not {type(events).__name__}"
-        raise TypeError(message)
+    check_async(events, "events must be asynchronously iterable", "stream_message")
     return AsyncMessageStream(events, _turn(options))
 
 

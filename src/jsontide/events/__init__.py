@@ -1,11 +1,12 @@
 """Text fragments in, updates out: what happens in a document, and where, while it streams."""
 
+from jsontide._public import publish
 from jsontide.events._accumulator import JsonFragmentAccumulator, Subscription
 from jsontide.events._create import create_event_state
 from jsontide.events._errors import JsonFragmentError
 from jsontide.events._kinds import JsonFragmentKind
 from jsontide.events._state import EventState
-from jsontide.events._steps import add_fragment, finish
+from jsontide.events._steps import add_fragment, finalize
 from jsontide.events._update import JsonFragmentUpdate
 
 __all__ = [
@@ -17,5 +18,7 @@ __all__ = [
     "Subscription",
     "add_fragment",
     "create_event_state",
-    "finish",
+    "finalize",
 ]
+
+publish(__name__, __all__, globals())

@@ -161,7 +161,7 @@ class JsonFragmentAccumulator:
 
     @property
     def state(self) -> EventState:
-        """Where the stream stands, as a value for `add_fragment` and `finish` of `jsontide.events`."""
+        """Where the stream stands, as a value for `add_fragment` and `finalize` of `jsontide.events`."""
         state = self._mark()
         self._shared = state
         self._stance = _CAREFUL

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class EventState:
     """Where a stream of fragments stands; it never changes, and can be fed again at any time.
 
-    Made by `create_event_state`, `add_fragment` and `finish`.
+    Made by `create_event_state`, `add_fragment` and `finalize`.
     """
 
     __slots__ = (

@@ -42,12 +42,12 @@ def add_fragment(
     return _result(emitter, source)
 
 
-def finish(state: EventState) -> tuple[EventState, list[JsonFragmentUpdate]]:
+def finalize(state: EventState) -> tuple[EventState, list[JsonFragmentUpdate]]:
     """Return the state after the end of the text, and what only that decides: a root number, or an error.
 
     >>> from jsontide.events import create_event_state
     >>> state, _ = add_fragment(create_event_state(), "12")
-    >>> [(update.kind.value, update.value) for update in finish(state)[1]]
+    >>> [(update.kind.value, update.value) for update in finalize(state)[1]]
     [('CompleteNumber', 12), ('JsonComplete', 12)]
     """
     _check_state(state)

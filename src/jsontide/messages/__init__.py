@@ -1,5 +1,6 @@
 """Completion chunks in, a streaming assistant message out: structured output, tool calls, errors, and how it ended."""
 
+from jsontide._public import publish
 from jsontide.messages._calls import CompleteCall, PartialCall, ToolCall
 from jsontide.messages._chunks import Choice, CompletionChunk, Delta, Spelling, ToolCallDelta
 from jsontide.messages._config import MessageConfig, Tool
@@ -37,3 +38,5 @@ __all__ = [
     "start_message",
     "stop_message",
 ]
+
+publish(__name__, __all__, globals())

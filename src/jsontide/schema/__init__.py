@@ -1,8 +1,9 @@
 """A syntax tree seen through a schema: typed partial values, and what does not fit."""
 
+from jsontide._public import publish
 from jsontide.schema._mismatch import MismatchReason, SchemaError, SchemaMismatch, UnsupportedSchemaError
 from jsontide.schema._partial import ArrayView, ObjectView, Partial, PartialValue
-from jsontide.schema._policy import Done, Gate, Stream
+from jsontide.schema._policy import Done, Gate, Policies, Stream
 from jsontide.schema._resolution import Resolution, ResolutionCache
 from jsontide.schema._resolve import from_json_ast
 from jsontide.schema._status import Status
@@ -15,6 +16,7 @@ __all__ = [
     "ObjectView",
     "Partial",
     "PartialValue",
+    "Policies",
     "Resolution",
     "ResolutionCache",
     "SchemaError",
@@ -24,3 +26,5 @@ __all__ = [
     "UnsupportedSchemaError",
     "from_json_ast",
 ]
+
+publish(__name__, __all__, globals())

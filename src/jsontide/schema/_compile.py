@@ -6,23 +6,19 @@ import json
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Generic
 
 from jsontide.schema._from_json_schema import shape_of_json_schema
 from jsontide.schema._jsonschema import JsonSchemaValidator
 from jsontide.schema._keywords import AnySchema, Schema, as_schema
 from jsontide.schema._mismatch import UnsupportedSchemaError
 from jsontide.schema._override import overridden
-from jsontide.schema._policy import Done, Gate, Stream
 from jsontide.schema._validator import Model, Validator, need_package
 from jsontide.schema.source import check_source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from jsontide.schema._nodes import SchemaNode
-
-Policies: TypeAlias = "Mapping[str, Stream | Done | Gate]"
+    from jsontide.schema._policy import Policies
 
 _KEPT: Final = 256
 _MOST_VALUES: Final = 100_000

@@ -14,12 +14,12 @@ from jsontide.schema._nodes import ArrayVariant, ObjectVariant, SchemaNode, Vari
 from jsontide.schema._policy import policy_of
 
 if TYPE_CHECKING:
-    from jsontide.schema._policy import Policy
+    from jsontide.schema._policy import Policies, Policy
 
 _MOST_ITEMS: Final = 10_000
 
 
-def overridden(node: SchemaNode, policies: Mapping[str, object]) -> SchemaNode:
+def overridden(node: SchemaNode, policies: Policies) -> SchemaNode:
     """Return a node whose places have other policies; a place that the schema does not have is an error."""
     if not isinstance(policies, Mapping):
         message = f"policies must be a mapping from patterns to policies, not {type(policies).__name__}"

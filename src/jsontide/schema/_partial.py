@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeAlias, TypeVar, cast, overload
 
-from jsontide._pattern import Item, Key, parse_pattern
+from jsontide._pattern import read_path
 from jsontide._values import MISSING
 from jsontide.schema._nodes import ArrayVariant, ObjectVariant, SchemaNode, Variant
 from jsontide.schema._status import Status
@@ -96,11 +96,8 @@ class Partial(Generic[Model]):
         """Return the keys and indices of a path whose keys may be names of attributes."""
         variants, value = self._forms, self.resolution.value
         segments: list[Segment] = []
-        for step in parse_pattern(path):
-            if not isinstance(step, Key | Item):
-                message = f"a path must lead to one value, and {path!r} may lead to many"
-                raise ValueError(message)  # noqa: TRY004
-            segment = _key_of(variants, step.name, value) if isinstance(step, Key) else step.index
+        for name in read_path(path):
+            segment = _key_of(variants, name, value) if isinstance(name, str) else name
             segments.append(segment)
             variants, value = _inner_forms(variants, segment), _at(value, (segment,))
         return tuple(segments)

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from jsontide._path import Path
 
 KEYWORD: Final = "x-stream"
 
@@ -40,6 +42,11 @@ class Done(_Annotation):
 class Gate(_Annotation):
     """The object around shows nothing before this member is closed and fits."""
 
+
+_Annotated: TypeAlias = Stream | Done | Gate
+# Mappings are invariant in their keys: one from texts alone is no mapping from texts and paths.
+Policies: TypeAlias = "Mapping[str, _Annotated] | Mapping[Path, _Annotated] | Mapping[str | Path, _Annotated]"
+"""Policies by path pattern, as text or as keys and indices."""
 
 _POLICY_OF: Final[dict[type[_Annotation], Policy]] = {Stream: "grow", Done: "done", Gate: "gate"}
 

@@ -22,7 +22,7 @@ from jsontide.tree.log import check_floats, goes_on_from, has_decimals, is_still
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from jsontide.schema._compile import Policies
+    from jsontide.schema._policy import Policies
     from jsontide.schema._validator import Problem
     from jsontide.schema.source import TypeAdapterLike
 

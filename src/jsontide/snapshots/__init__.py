@@ -1,11 +1,12 @@
 """Whole snapshots of a growing value in, text chunks out that join to JSON."""
 
+from jsontide._public import publish
 from jsontide.snapshots._chunker import JsonStreamChunker
 from jsontide.snapshots._create import create_snapshot_state
 from jsontide.snapshots._errors import SnapshotConflict
 from jsontide.snapshots._options import ChunkChoices
 from jsontide.snapshots._state import SnapshotState
-from jsontide.snapshots._steps import add_snapshot, add_value, finish
+from jsontide.snapshots._steps import add_snapshot, add_value, finalize
 from jsontide.snapshots._text import TextStreamChunker
 
 __all__ = [
@@ -17,5 +18,7 @@ __all__ = [
     "add_snapshot",
     "add_value",
     "create_snapshot_state",
-    "finish",
+    "finalize",
 ]
+
+publish(__name__, __all__, globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jsontide.snapshots._create import create_snapshot_state
-from jsontide.snapshots._steps import add_snapshot, add_value, finish
+from jsontide.snapshots._steps import add_snapshot, add_value, finalize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,7 +90,7 @@ class JsonStreamChunker:
 
     def flush(self) -> str:
         """Say that there are no more snapshots, and return the chunk that closes all that is open."""
-        self._state, chunk = finish(self._state)
+        self._state, chunk = finalize(self._state)
         return chunk
 
     def reset(self) -> None:

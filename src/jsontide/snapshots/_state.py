@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class SnapshotState:
     """Where a stream of snapshots stands; it never changes, and can be fed again at any time.
 
-    Made by `create_snapshot_state`, `add_snapshot`, `add_value` and `finish`.
+    Made by `create_snapshot_state`, `add_snapshot`, `add_value` and `finalize`.
     """
 
     __slots__ = (

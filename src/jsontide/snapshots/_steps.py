@@ -50,12 +50,12 @@ def add_value(
     return state.after(writer), "".join(writer.out)
 
 
-def finish(state: SnapshotState) -> tuple[SnapshotState, str]:
+def finalize(state: SnapshotState) -> tuple[SnapshotState, str]:
     """Return the state after the last snapshot, and the text that closes all that is open.
 
     >>> from jsontide.snapshots import create_snapshot_state
     >>> state, chunk = add_snapshot(create_snapshot_state(), '{"name": "Mat"}')
-    >>> print(finish(state)[1])
+    >>> print(finalize(state)[1])
     "}
     """
     _check_state(state)

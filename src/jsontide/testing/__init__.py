@@ -3,6 +3,9 @@
 `jsontide.testing.pytest_plugin` has them as a fixture for pytest.
 """
 
+from jsontide._public import publish
 from jsontide.testing._recording import Recording
 
 __all__ = ["Recording"]
+
+publish(__name__, __all__, globals())

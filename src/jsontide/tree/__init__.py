@@ -1,5 +1,6 @@
 """Text to an immutable syntax tree, and to values that keep identity while they grow."""
 
+from jsontide._public import publish
 from jsontide.text import Mode
 from jsontide.tree._create import create_parser_state
 from jsontide.tree._lookup import is_open, node_at
@@ -32,3 +33,5 @@ __all__ = [
     "node_at",
     "parse_chunk",
 ]
+
+publish(__name__, __all__, globals())

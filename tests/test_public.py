@@ -1,0 +1,138 @@
+"""The names that packages offer: where they say they are found, and that they are loaded when first used."""
+
+import importlib
+import pickle
+import pydoc
+import subprocess
+import sys
+import traceback
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+import jsontide
+from jsontide import adapters, events, messages, schema, snapshots, testing, tree
+from jsontide._public import homes_of, lazily
+
+PACKAGES = [jsontide, adapters]
+OFFERED: list[tuple[ModuleType, str]] = [
+    (package, name)
+    for package in (jsontide, tree, events, snapshots, schema, messages, adapters, testing)
+    for name in package.__all__
+    if isinstance(getattr(package, name), type | FunctionType | BuiltinFunctionType)
+]
+"""Every public class and function, with each package that offers it."""
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_can_be_asked_for_and_stays_the_same_object(package: ModuleType) -> None:
+    for name in package.__all__:
+        found = getattr(package, name)
+        assert getattr(package, name) is found
+        assert name in vars(package)
+
+
+def test_names_of_messages_are_the_same_wherever_they_are_imported_from() -> None:
+    for name in set(messages.__all__) & set(jsontide.__all__):
+        assert getattr(jsontide, name) is getattr(messages, name)
+    for name in set(adapters.__all__) & set(jsontide.__all__):
+        assert getattr(jsontide, name) is getattr(adapters, name)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_misspelled_name_is_an_attribute_error_that_knows_what_was_asked(package: ModuleType) -> None:
+    with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'stream_mesage'") as caught:
+        package.stream_mesage  # noqa: B018
+    assert (caught.value.name, caught.value.obj) == ("stream_mesage", package)
+    assert not hasattr(package, "__wrapped__")
+    with pytest.raises(ImportError, match="stream_mesage"):
+        exec(f"from {package.__name__} import stream_mesage")  # noqa: S102
+
+
+def test_a_name_is_loaded_once_and_then_belongs_to_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    package = ModuleType("a_package")
+    monkeypatch.setitem(sys.modules, "a_package", package)
+    load = lazily("a_package", homes_of({"json": ("dumps", "loads"), "json.decoder": ("JSONDecoder",)}))
+    assert load("JSONDecoder") is importlib.import_module("json.decoder").JSONDecoder
+    assert set(vars(package)) & {"JSONDecoder", "dumps"} == {"JSONDecoder"}
+
+
+def test_importing_the_package_loads_no_messages() -> None:
+    program = "import sys, jsontide; sys.exit(any(name.startswith('jsontide.messages') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("package", "name"), OFFERED, ids=lambda part: getattr(part, "__name__", part))
+class TestEveryPublicClassAndFunction:
+    def test_says_where_users_find_it(self, package: ModuleType, name: str) -> None:
+        found = getattr(package, name)
+        is_at_top = getattr(jsontide, name, None) is found
+        assert found.__module__ == ("jsontide" if is_at_top else package.__name__)
+        assert found.__qualname__ == name
+
+    def test_is_pickled_by_that_place(self, package: ModuleType, name: str) -> None:
+        found = getattr(package, name)
+        pickled = pickle.dumps(found)
+        assert pickle.loads(pickled) is found  # noqa: S301
+        assert b"jsontide._" not in pickled
+        assert b"._" not in pickled
+
+
+LOADED_BY_ITS_PACKAGE = """
+from jsontide.{package} import {name}
+print({name}.__module__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "place"),
+    [
+        ("schema", "Partial", "jsontide"),
+        ("schema", "Resolution", "jsontide.schema"),
+        ("messages", "Message", "jsontide"),
+        ("messages", "start_message", "jsontide.messages"),
+        ("adapters", "stream_message", "jsontide"),
+        ("adapters", "decode_sse", "jsontide.adapters"),
+        ("events", "JsonFragmentAccumulator", "jsontide"),
+        ("events", "finalize", "jsontide.events"),
+        ("snapshots", "finalize", "jsontide.snapshots"),
+        ("tree", "finalize", "jsontide"),
+    ],
+)
+def test_it_is_the_same_place_whatever_is_imported_first(package: str, name: str, place: str) -> None:
+    program = LOADED_BY_ITS_PACKAGE.format(package=package, name=name)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert done.stdout.split() == [place]
+
+
+def test_what_a_function_returns_says_it_too_when_only_the_function_was_imported() -> None:
+    program = "from jsontide.adapters import decode_sse, SseState as S; print(type(decode_sse(S(), b'')[0]).__module__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert done.stdout.split() == ["jsontide.adapters"]
+
+
+def test_tracebacks_show_public_names() -> None:
+    for call, shown in (
+        (lambda: jsontide.loads("[1,]"), "jsontide.JsonStreamError: expected a value"),
+        (lambda: jsontide.value("1", "a["), "jsontide.PathSyntaxError: expected"),
+        (lambda: list(jsontide.chunk_snapshots(['["a"]', '["b"]'])), "jsontide.SnapshotConflict: "),
+        (lambda: list(jsontide.stream_model("1", {"type": "string"})), "jsontide.SchemaError: "),
+    ):
+        with pytest.raises(jsontide.JsontideError) as caught:
+            call()
+        assert "".join(traceback.format_exception_only(caught.value)).startswith(shown)
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        (jsontide.create_parser_state(), "jsontide.ParserState"),
+        (events.create_event_state(), "jsontide.events.EventState"),
+        (jsontide.JsonStreamChunker(), "jsontide.JsonStreamChunker"),
+    ],
+)
+def test_what_has_no_repr_of_its_own_and_help_show_public_names(value: Any, place: str) -> None:
+    assert object.__repr__(value).startswith(f"<{place} object at ")
+    assert repr(type(value)) == f"<class '{place}'>"
+    assert f"in module {place.rpartition('.')[0]}" in pydoc.plain(pydoc.render_doc(type(value)))
