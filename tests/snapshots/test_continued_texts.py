@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from jsontide import JsonStreamChunker, JsonStreamError, SnapshotConflict
 from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
-from jsontide.snapshots._kinds import MAX_DEPTH
+from jsontide.snapshots._json_types import MAX_DEPTH
 from jsontide.snapshots._parsed_text import _SLOWER, NOTHING_READ, ParsedText
 from tests.cuts import as_bytes
 from tests.oracles import Fault, fault, line_and_column, loads, shown
@@ -171,7 +171,7 @@ def test_a_text_goes_on_at_any_depth(depth: int) -> None:
         state, chunk = add_snapshot(state, f'{"[" * depth}"{text}"{"]" * depth}')
         chunks.append(chunk)
     assert chunks == ["[" * depth + '"a', "b", "c"]
-    assert state._last_text.is_continued
+    assert state._parsed_text.is_continued
     with pytest.raises(JsonStreamError, match=f"at most {MAX_DEPTH} open containers"):
         add_snapshot(state, "[" * depth + '"abc",' + "[" * (MAX_DEPTH + 1 - depth))
 
@@ -179,7 +179,7 @@ def test_a_text_goes_on_at_any_depth(depth: int) -> None:
 def test_a_value_between_two_texts_is_no_text() -> None:
     state, _ = add_snapshot(create_snapshot_state(), BEFORE + '["a"]')
     state, _ = add_value(state, ["ab"])
-    assert state._last_text is NOTHING_READ
+    assert state._parsed_text is NOTHING_READ
     state, chunk = add_snapshot(state, BEFORE + '["abc"]')
     assert (chunk, state.text) == ("c", '["abc')
 
@@ -227,7 +227,7 @@ def test_objects_are_shared_by_a_source_that_goes_on() -> None:
 
 def frames_share(state: SnapshotState, text: str) -> bool:
     """Tell whether what is closed in a state is what the reader has: then it is found equal at once."""
-    current: Any = [[state._last_text.read(text)[0]]]
+    current: Any = [[state._parsed_text.read(text)[0]]]
     for frame in state._frames:
         current = current[frame.key]
         before = dict(enumerate(frame.items)) if frame.members is None else frame.members
@@ -248,7 +248,7 @@ def test_a_state_holds_the_objects_that_the_reader_has(begins: str) -> None:
     for end in range(start, len(whole), 7):
         text = shown(whole[:end]).text
         state, _ = add_snapshot(state, text)
-        if state._last_text.is_continued:
+        if state._parsed_text.is_continued:
             shared.append(frames_share(state, text))
     assert len(shared) > 30
     assert all(shared)

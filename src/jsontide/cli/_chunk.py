@@ -41,7 +41,7 @@ def write_chunks(lines: Iterable[bytes], chunker: JsonStreamChunker, write: Call
         if chunk:
             chunks += 1
             write(chunk)
-    chunk = _at("at the end", chunker.flush)
+    chunk = _at("at the end", chunker.finish)
     if chunk:
         chunks += 1
         write(chunk)

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from jsontide import JsonValue, Path
 from jsontide.cli._words import quoted
-from jsontide.snapshots.writing import compact
+from jsontide.snapshots.serialize import compact
 
 CURSOR = ("▌", "bold yellow")
 _STEP = 2

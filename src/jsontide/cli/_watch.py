@@ -20,7 +20,7 @@ from jsontide import (
     parse_chunk,
 )
 from jsontide.cli._screen import Frame, Progress
-from jsontide.snapshots.writing import compact
+from jsontide.snapshots.serialize import compact
 
 
 def states(chunks: Iterable[bytes]) -> Iterator[tuple[ParserState, bytes]]:

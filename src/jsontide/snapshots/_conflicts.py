@@ -1,8 +1,8 @@
-"""What is written and a snapshot in, what the snapshot holds along the open path out, or where it contradicts.
+"""What is written and a snapshot in, the snapshot's values along the open path out, or the first contradiction.
 
-What is closed must be the same, whatever it holds: `==` of whole subtrees tells, as fast as Python can.
-It is exact where all snapshots came as text; otherwise it takes 1, 1.0 and True for one another, and the types of what
-holds any of them are compared too.
+Closed values must be the same: `==` of whole subtrees is the fastest way to compare them.
+It is exact where all snapshots came as text; otherwise it takes 1, 1.0 and True for one another, and the types of
+containers that hold any of them are compared too.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from jsontide._build import COMPILED
 from jsontide._values import MISSING
-from jsontide.snapshots._difference import Difference, difference, types_agree
-from jsontide.snapshots._errors import SnapshotConflict
-from jsontide.snapshots._kinds import ARRAY, OBJECT, kind_of
-from jsontide.snapshots.writing import compact, quoted
+from jsontide.snapshots._difference import Difference, find_difference, types_agree
+from jsontide.snapshots._json_types import ARRAY, OBJECT, json_type
+from jsontide.snapshots._types import SnapshotConflict
+from jsontide.snapshots.serialize import compact, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,66 +27,67 @@ if TYPE_CHECKING:
 
 
 class Conflict:
-    """A place where a snapshot contradicts what is written; paths and texts are made for those that are raised."""
+    """A place where a snapshot contradicts what is written; path and texts are made only if it is raised."""
 
     __slots__ = ("before", "inside", "key", "level", "now", "open_string", "place", "start")
 
     def __init__(self, level: i64, key: Segment, place: i64, inside: Path) -> None:
-        self.level: i64 = level  # the innermost frame in which writing the value again would mend it
+        self.level: i64 = level  # the innermost frame where writing a value again would repair it
         self.key: Segment = key  # that value, in that frame
         self.place: i64 = place  # the frame of the contradiction
-        self.inside: Path = inside  # and the way from there
-        self.before: Any = MISSING  # what is written, if it is closed
-        self.open_string: str | None = None  # or if it is the open string
-        self.start: i64 = -1  # or, if not negative: where it begins
-        self.now: Any = MISSING  # what the snapshot holds
+        self.inside: Path = inside  # and the path from there
+        self.before: Any = MISSING  # what is written, if that is a closed value
+        self.open_string: str | None = None  # or the open string
+        self.start: i64 = -1  # or, if not negative, where the text of it begins
+        self.now: Any = MISSING  # what the snapshot has there
 
-    def conflict(self, frames: list[Frame], text: str) -> SnapshotConflict:
-        """Return what is raised if it is not repaired; `text` is all that is written."""
+    def to_exception(self, frames: list[Frame], text: str) -> SnapshotConflict:
+        """Return the exception for a conflict that is not repaired; `text` is all that is written."""
         path = tuple([frame.key for frame in frames[2 : self.place + 1]])  # the document and the root have none
         written = "" if self.before is MISSING else compact(self.before, False)
         if self.open_string is not None:
-            written = quoted(self.open_string, False)[:-1]
+            written = quote(self.open_string, False)[:-1]
         if self.start >= 0:
             written = text[self.start :]
         return SnapshotConflict(path + self.inside, written, "" if self.now is MISSING else compact(self.now, False))
 
 
 def open_key(frames: list[Frame], level: i64, open_string_key: Segment) -> Segment:
-    """Return the key of what is open in a frame: the next frame, or the open string."""
+    """Return the key of the open value of a frame: the next frame, or the open string."""
     return frames[level + 1].key if level + 1 < len(frames) else open_string_key
 
 
-def check(
+def find_conflict(
     frames: list[Frame], open_string: str | None, open_string_key: Segment, found: list[Any], is_exact: bool
 ) -> Conflict | None:
-    """Go on down the open path, appending what a snapshot holds for each frame; return the first contradiction.
+    """Walk down the open path and return the first contradiction, if there is one.
 
-    `found` begins with what is held for the document; after a repair it goes on from where that was made.
+    `found` starts with the snapshot's value for the document, and gets one for each frame; after a repair the walk goes
+    on from the frame where that was made.
     """
     top: i64 = len(frames) - 1
     level: i64 = len(found) - 1
     while True:
         current: Any = found[level]
-        conflict = _conflict_in_closed(frames, level, current, is_exact)
+        conflict = _closed_conflict(frames, level, current, is_exact)
         if conflict is not None:
             return conflict
         if level == top and open_string is None:
             return None
         key = open_key(frames, level, open_string_key)
         if not _holds(current, key):
-            conflict = _gone(frames, level, key)
+            conflict = _gone_conflict(frames, level, key)
             conflict.open_string = open_string
             if level < top:
                 conflict.start = frames[level + 1].start
             return conflict
         if level == top:
-            return _clash_of_leaf(frames, open_string or "", open_string_key, current[key])
+            return _string_conflict(frames, open_string or "", open_string_key, current[key])
         found.append(current[key])
         level += 1
 
 
-def _clash_of_leaf(frames: list[Frame], open_string: str, open_string_key: Segment, current: Any) -> Conflict | None:
+def _string_conflict(frames: list[Frame], open_string: str, open_string_key: Segment, current: Any) -> Conflict | None:
     if isinstance(current, str) and current.startswith(open_string):
         return None
     top: i64 = len(frames) - 1
@@ -97,43 +98,43 @@ def _clash_of_leaf(frames: list[Frame], open_string: str, open_string_key: Segme
 
 
 def changed_members(members: dict[str, Any], current: Any) -> list[Segment]:
-    """Return the keys of what is closed in an object, and is something else in a snapshot that has it too."""
+    """Return the keys of closed members that have another value in a snapshot."""
     changed: list[Segment] = []
     for key, before in members.items():
-        if _holds(current, key) and difference(before, current[key]) is not None:
+        if _holds(current, key) and find_difference(before, current[key]) is not None:
             changed.append(key)
     return changed
 
 
-def adopted(frame: Frame, current: Any) -> Frame:
-    """Return a frame that holds what is closed by the objects of a snapshot that `check` let pass."""
-    return frame.holding(current) if _is_beginning(frame, current) else frame
+def adopt_objects(frame: Frame, current: Any) -> Frame:
+    """Return a frame that holds the objects of a snapshot without conflicts in place of its own."""
+    return frame.replace_objects(current) if _is_beginning(frame, current) else frame
 
 
-def _conflict_in_closed(frames: list[Frame], level: i64, current: Any, is_exact: bool) -> Conflict | None:
+def _closed_conflict(frames: list[Frame], level: i64, current: Any, is_exact: bool) -> Conflict | None:
     frame = frames[level]
     members = frame.members
-    if kind_of(current) != (ARRAY if members is None else OBJECT):
-        return _changed_type(frames, level, current)
-    is_certain = is_exact or not frame.is_loose  # what is equal is the same
-    if not is_certain and members is None and _begins_with_the_same(frame, current):
+    if json_type(current) != (ARRAY if members is None else OBJECT):
+        return _type_conflict(frames, level, current)
+    is_certain = is_exact or not frame.is_loose  # `==` is exact
+    if not is_certain and members is None and _begins_with_same_objects(frame, current):
         return None
     if _is_beginning(frame, current) and (is_certain or types_agree(_closed(frame), current)):
         return None
     pairs: Iterable[tuple[Segment, Any]] = enumerate(frame.items) if members is None else members.items()
     for key, before in pairs:
         if not _holds(current, key):
-            conflict = _gone(frames, level, key)
+            conflict = _gone_conflict(frames, level, key)
             conflict.before = before
             return conflict
-        found = difference(before, current[key])
+        found = find_difference(before, current[key])
         if found is not None:
-            return _changed(level, key, found)
+            return _value_conflict(level, key, found)
     return None
 
 
-def _begins_with_the_same(frame: Frame, current: Any) -> bool:
-    """Tell whether all that is closed in an array is the same objects, as where snapshots share what did not change."""
+def _begins_with_same_objects(frame: Frame, current: Any) -> bool:
+    """Return whether an array begins with the very objects that are closed, as where snapshots share them."""
     count: i64 = frame.count
     items = frame.items
     if len(current) < count:
@@ -147,14 +148,14 @@ def _begins_with_the_same(frame: Frame, current: Any) -> bool:
 
 
 def _is_beginning(frame: Frame, current: Any) -> bool:
-    """Tell quickly whether all that is closed is the same, at once where it is the same object; a doubt is no."""
+    """Return whether all closed values are equal to those of a snapshot; `False` if they are too deep to compare."""
     members = frame.members
     try:
         if members is None:
             beginning: Any = current[: frame.count]
             return bool(frame.items == (beginning if isinstance(beginning, list) else list(beginning)))
         return bool(members.items() <= current.items())
-    except RecursionError:  # deeper than Python compares
+    except RecursionError:
         return False
 
 
@@ -166,7 +167,7 @@ def _holds(container: Any, key: Any) -> bool:
     return key in container if isinstance(container, dict) else key < len(container)
 
 
-def _changed_type(frames: list[Frame], level: i64, current: Any) -> Conflict:
+def _type_conflict(frames: list[Frame], level: i64, current: Any) -> Conflict:
     frame = frames[level]
     conflict = Conflict(level - 1, frame.key, level, ())
     conflict.start = frame.start
@@ -174,12 +175,12 @@ def _changed_type(frames: list[Frame], level: i64, current: Any) -> Conflict:
     return conflict
 
 
-def _gone(frames: list[Frame], level: i64, key: Segment) -> Conflict:
-    """Make the conflict of something that is written and not in the snapshot any more."""
+def _gone_conflict(frames: list[Frame], level: i64, key: Segment) -> Conflict:
+    """Return the conflict of a written value that is gone from the snapshot."""
     return Conflict(level - 1, frames[level].key, level, _in_frame(level, key))
 
 
-def _changed(level: i64, key: Segment, found: Difference) -> Conflict:
+def _value_conflict(level: i64, key: Segment, found: Difference) -> Conflict:
     conflict = Conflict(level, key, level, _in_frame(level, key) + found.path)
     conflict.before = found.before
     conflict.now = found.now
@@ -187,5 +188,5 @@ def _changed(level: i64, key: Segment, found: Difference) -> Conflict:
 
 
 def _in_frame(level: i64, key: Segment) -> Path:
-    """Return the way from a frame to a value in it; the root has no key."""
+    """Return the path from a frame to a value in it; the root has no key."""
     return () if level == 0 else (key,)
