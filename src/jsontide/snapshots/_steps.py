@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from jsontide._values import JsonValue
+    from jsontide.snapshots._parsed_text import ParsedText
 
 
 def add_snapshot(state: SnapshotState, snapshot: str | bytes | bytearray | memoryview) -> tuple[SnapshotState, str]:
@@ -30,13 +31,7 @@ def add_snapshot(state: SnapshotState, snapshot: str | bytes | bytearray | memor
     """
     _check_state(state)
     value, parsed_text = state._parsed_text.read(snapshot_text(snapshot))
-    writer = _start_writer(state, value, True)
-    if parsed_text.switched_reader:
-        writer.adopt()
-    writer.write_news()
-    after = state._after(writer)
-    after._parsed_text = parsed_text
-    return after, "".join(writer.out)
+    return _add_parsed(state, value, parsed_text)
 
 
 def add_value(
@@ -72,6 +67,16 @@ def finish(state: SnapshotState) -> tuple[SnapshotState, str]:
     after = state._after(writer)
     if not state._is_all_text:
         _read_back(after.text, last)
+    return after, "".join(writer.out)
+
+
+def _add_parsed(state: SnapshotState, value: Any, parsed_text: ParsedText) -> tuple[SnapshotState, str]:
+    writer = _start_writer(state, value, True)
+    if parsed_text.switched_reader:
+        writer.adopt()
+    writer.write_news()
+    after = state._after(writer)
+    after._parsed_text = parsed_text
     return after, "".join(writer.out)
 
 
