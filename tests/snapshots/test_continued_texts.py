@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from jsontide import JsonStreamChunker, JsonStreamError, SnapshotConflict
 from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
 from jsontide.snapshots._json_types import MAX_DEPTH
-from jsontide.snapshots._parsed_text import _SLOWER, NOTHING_READ, ParsedText
+from jsontide.snapshots._parsed_text import NOTHING_READ, SLOWDOWN, ParsedText
 from tests.cuts import as_bytes
 from tests.oracles import Fault, fault, line_and_column, loads, shown
 from tests.snapshots.forms import Fed
@@ -51,7 +51,7 @@ def written(text: str) -> Any:
 
 def caught_up(last: ParsedText, text: str) -> tuple[Any, ParsedText]:
     """The value of a text that came often enough for any reader to stand at its end."""
-    for _ in range(_SLOWER + 2):
+    for _ in range(SLOWDOWN + 2):
         _, last = last.read(text)
     assert last.is_continued
     return last.read(text)
@@ -270,7 +270,7 @@ def test_a_source_that_does_not_always_go_on_has_every_text_read_in_bounded_time
     _, last = NOTHING_READ.read('"another"')
     for text in filter(lambda text: fault(text, ended=True) is None, snapshots(document, random)):
         last, count = moved(last, text)
-        assert count <= len(text) // _SLOWER
+        assert count <= len(text) // SLOWDOWN
 
 
 def test_a_source_that_always_goes_on_has_every_character_read_once() -> None:
@@ -309,7 +309,7 @@ def test_a_state_that_is_fed_again_has_every_text_read_in_bounded_time() -> None
         assert not after.is_continued
         assert value == written(text)
         assert after.reader is not None
-        assert after.reader.index <= last.length + len(text) // _SLOWER
+        assert after.reader.index <= last.length + len(text) // SLOWDOWN
 
 
 def test_a_source_that_never_goes_on_is_not_read_twice() -> None:

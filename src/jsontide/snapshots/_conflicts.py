@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from jsontide._build import COMPILED
 from jsontide._values import MISSING
 from jsontide.snapshots._difference import Difference, find_difference, types_agree
-from jsontide.snapshots._json_types import ARRAY, OBJECT, json_type
+from jsontide.snapshots._json_types import ARRAY, OBJECT, has_value_at, json_type
 from jsontide.snapshots._types import SnapshotConflict
 from jsontide.snapshots.serialize import compact, quote
 
@@ -75,7 +75,7 @@ def find_conflict(
         if level == top and open_string is None:
             return None
         key = open_key(frames, level, open_string_key)
-        if not _holds(current, key):
+        if not has_value_at(current, key):
             conflict = _gone_conflict(frames, level, key)
             conflict.open_string = open_string
             if level < top:
@@ -101,7 +101,7 @@ def changed_members(members: dict[str, Any], current: Any) -> list[Segment]:
     """Return the keys of closed members that have another value in a snapshot."""
     changed: list[Segment] = []
     for key, before in members.items():
-        if _holds(current, key) and find_difference(before, current[key]) is not None:
+        if has_value_at(current, key) and find_difference(before, current[key]) is not None:
             changed.append(key)
     return changed
 
@@ -119,11 +119,13 @@ def _closed_conflict(frames: list[Frame], level: i64, current: Any, is_exact: bo
     is_certain = is_exact or not frame.is_loose  # `==` is exact
     if not is_certain and members is None and _begins_with_same_objects(frame, current):
         return None
-    if _is_beginning(frame, current) and (is_certain or types_agree(_closed(frame), current)):
+    if _is_beginning(frame, current) and (
+        is_certain or types_agree(frame.items if members is None else members, current)
+    ):
         return None
     pairs: Iterable[tuple[Segment, Any]] = enumerate(frame.items) if members is None else members.items()
     for key, before in pairs:
-        if not _holds(current, key):
+        if not has_value_at(current, key):
             conflict = _gone_conflict(frames, level, key)
             conflict.before = before
             return conflict
@@ -157,14 +159,6 @@ def _is_beginning(frame: Frame, current: Any) -> bool:
         return bool(members.items() <= current.items())
     except RecursionError:
         return False
-
-
-def _closed(frame: Frame) -> Any:
-    return frame.items if frame.members is None else frame.members
-
-
-def _holds(container: Any, key: Any) -> bool:
-    return key in container if isinstance(container, dict) else key < len(container)
 
 
 def _type_conflict(frames: list[Frame], level: i64, current: Any) -> Conflict:

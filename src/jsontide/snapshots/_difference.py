@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from jsontide._values import MISSING
@@ -11,6 +12,8 @@ from jsontide.snapshots.serialize import number_text
 from jsontide.text.numbers import is_integer
 
 if TYPE_CHECKING:
+    from mypy_extensions import i64
+
     from jsontide._path import Path, Segment
 
 
@@ -66,7 +69,7 @@ def find_difference(before: Any, now: Any) -> Difference | None:
             pairs += _members(pair)
         elif kind == ARRAY:
             pairs += _items(pair)
-        elif not _is_same_scalar(pair.before, pair.now, is_number=kind == NUMBER, is_literal=kind == LITERAL):
+        elif not _is_same_scalar(pair.before, pair.now, kind):
             return pair.to_difference()
     return None
 
@@ -110,26 +113,18 @@ def _members(pair: _Pair) -> list[_Pair]:
 
 def _items(pair: _Pair) -> list[_Pair]:
     """Return the pairs of items, the first one last."""
-    before: Any = pair.before
-    now: Any = pair.now
-    most = max(len(before), len(now))
-    return [
-        _Pair(
-            pair,
-            index,
-            before[index] if index < len(before) else MISSING,
-            now[index] if index < len(now) else MISSING,
-        )
-        for index in range(most - 1, -1, -1)
+    pairs = [
+        _Pair(pair, index, before, now)
+        for index, (before, now) in enumerate(zip_longest(pair.before, pair.now, fillvalue=MISSING))
     ]
+    pairs.reverse()
+    return pairs
 
 
-def _is_same_scalar(before: Any, now: Any, *, is_number: bool, is_literal: bool) -> bool:
-    if is_number:
+def _is_same_scalar(before: Any, now: Any, kind: i64) -> bool:
+    if kind == NUMBER:
         return _is_same_number(number_text(before), number_text(now))
-    if is_literal:
-        return before is now
-    return bool(before == now)
+    return before is now if kind == LITERAL else bool(before == now)
 
 
 def _is_same_number(before: str, now: str) -> bool:

@@ -50,6 +50,11 @@ def is_empty(value: Any) -> bool:
     return json_type(value) <= OBJECT and len(value) == 0
 
 
+def has_value_at(container: Any, key: Any) -> bool:
+    """Return whether an object has a key, or an array an index."""
+    return key in container if isinstance(container, dict) else key < len(container)
+
+
 def check_number(value: Any, is_text: bool) -> None:
     """Raise if bytes stand for a number in a snapshot that did not come as text."""
     if not is_text and isinstance(value, bytes):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._values import MISSING
 from jsontide.snapshots._difference import find_difference
-from jsontide.snapshots._json_types import OBJECT, STRING, TOO_DEEP, json_type
+from jsontide.snapshots._json_types import OBJECT, STRING, TOO_DEEP, has_value_at, is_empty, json_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ class Memo:
             return False
         for segment in found.path:
             self._changed[id(now)] = [before, now]
-            if not _both_have(before, now, segment):
+            if not (has_value_at(before, segment) and has_value_at(now, segment)):
                 break
             before = before[segment]
             now = now[segment]
@@ -81,11 +81,4 @@ class Memo:
         """Return whether a value is null or empty, and of a kind that waits."""
         if value is None:
             return self.nulls_wait
-        return self.empties_wait and json_type(value) <= OBJECT and len(value) == 0
-
-
-def _both_have(before: Any, now: Any, segment: Any) -> bool:
-    """Return whether two containers of the same type both have a value there."""
-    if isinstance(before, dict):
-        return segment in before and segment in now
-    return bool(segment < len(before) and segment < len(now))
+        return self.empties_wait and is_empty(value)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _CLOSING: Final = ' \t\n\r"]}'
 """Characters at the end of a text that may only close what is open; if they belong to a string, they are read again."""
 _RSTRIP: Final[Any] = str.rstrip  # typed Any: mypyc's own rstrip ignores a lack of memory
-_SLOWER: Final = 3 if COMPILED else 16
+SLOWDOWN: Final = 3 if COMPILED else 16
 """About how many characters Python's reader reads while ours reads one."""
 _SHORT: Final = 250 if COMPILED else 1_000
 """Below about this length, reading the whole text is as fast as continuing."""
@@ -55,7 +55,7 @@ class ParsedText:
         end: i64 = self.length + len(new)
         is_append_only = self.is_append_only
         self.is_append_only = False
-        most: i64 = len(text) if is_append_only else len(text) // _SLOWER
+        most: i64 = len(text) if is_append_only else len(text) // SLOWDOWN
         first = Reader() if self.reader is None else self.reader
         start: i64 = first.index
         stop: i64 = min(end, start + most)
