@@ -388,7 +388,7 @@ class TestRepair:
 
 
 class TestOwners:
-    """Values belong to who passes them in."""
+    """Values belong to the caller."""
 
     def test_one_object_that_grows_in_place(self) -> None:
         value: dict[str, Any] = {}

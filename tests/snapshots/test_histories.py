@@ -57,7 +57,7 @@ class Naive(Patient):
 
 
 class Canned:
-    """Says what it was told to say."""
+    """Returns the chunks that it was given."""
 
     def __init__(self, chunks: list[str]) -> None:
         self.chunks = iter(chunks)

@@ -104,7 +104,7 @@ class JsonStreamChunker:
 
 @mypyc_attr(allow_interpreted_subclasses=True, serializable=True)
 class TextStreamChunker:
-    """Turns plain texts, each of which repeats the one before and goes on, into the pieces that are new.
+    """Turns plain texts, each of which begins with the one before, into the pieces that are new.
 
     >>> chunker = TextStreamChunker()
     >>> chunker.process("Hello"), chunker.process("Hello, world"), chunker.finish()

@@ -121,7 +121,7 @@ def write_value(value: Any, ensure_ascii: bool, is_text: bool, out: list[str]) -
 
 
 def _next_value(container: _Container, ensure_ascii: bool, out: list[str]) -> Any:
-    """Return the next value of a container, after writing what stands before it."""
+    """Return the next value of a container, after writing the comma and the key before it."""
     position: i64 = container.position
     container.position = position + 1
     if position > 0:
