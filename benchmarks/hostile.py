@@ -331,7 +331,7 @@ def repair(n: int) -> Call:
         chunker = js.JsonStreamChunker(on_conflict="repair")
         chunker.process_value(first)
         chunker.process_value(second)
-        chunker.flush()
+        chunker.finish()
 
     return run
 

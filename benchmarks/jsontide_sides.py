@@ -99,4 +99,4 @@ def parse_all(module: ModuleType, chunks: Sequence[str]) -> object:
 
 def start_writer(module: ModuleType, key_order: str) -> Writer:
     chunker = module.JsonStreamChunker(key_order=key_order)
-    return Writer(chunker.process_value, chunker.flush)
+    return Writer(chunker.process_value, chunker.finish)

@@ -94,7 +94,7 @@ def start_parsing(module: ModuleType) -> Feed:
 def start_beyond(module: ModuleType) -> Feed:
     """`JsonStreamChunker.process` without its parsing, which cannot be replaced in compiled code."""
     state = module.JsonStreamChunker().state
-    add = module.snapshots._steps._add_read  # noqa: SLF001 - a part is measured
+    add = module.snapshots._steps._add_parsed  # noqa: SLF001 - a part is measured
 
     def feed(parsed: tuple[object, object]) -> str:
         nonlocal state

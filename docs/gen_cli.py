@@ -54,8 +54,8 @@ def _prose(text: str) -> str:
 
 
 def _entry(param: Any, wanted: object) -> str:  # noqa: ANN401 - see above
-    is_told = param.show_default and param.default is not None and param.default is not False
-    default = f" Default: `{param.default}`." if is_told else ""
+    is_shown = param.show_default and param.default is not None and param.default is not False
+    default = f" Default: `{param.default}`." if is_shown else ""
     return f"- `{_usage(param, wanted)}`: {param.help}{default}"
 
 

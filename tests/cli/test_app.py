@@ -101,7 +101,7 @@ def test_what_was_visible_before_an_error_was_printed(tmp_path: Path) -> None:
         (["watch", "no-such-file.json"], "No such file"),
         (["watch", "."], "Is a directory"),
         (["watch", ITINERARY, "--size", "0"], "1 or more"),
-        (["watch", ITINERARY, "--size", "8-1"], "goes up"),
+        (["watch", ITINERARY, "--size", "8-1"], "go up"),
         (["watch", ITINERARY, "--size", "few"], "a range such as 1-8"),
         (["watch", ITINERARY, "--delay", "-1"], "--delay"),
         (["watch", ITINERARY, "--delay", "inf"], "--delay"),

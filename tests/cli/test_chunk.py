@@ -24,7 +24,8 @@ def test_each_line_is_a_chunk_and_joined_they_are_the_last_snapshot() -> None:
     assert all(chunks)
     assert result.exit_code == 0
     assert (
-        result.stderr == f"jsontide: {len(lines)} snapshots, {len(chunks)} chunks: joined they are the last snapshot\n"
+        result.stderr
+        == f"jsontide: {len(lines)} snapshots, {len(chunks)} chunks: joined, they equal the last snapshot\n"
     )
 
 
@@ -41,7 +42,7 @@ def test_standard_input_and_blank_lines() -> None:
 def test_nothing_in_nothing_out() -> None:
     result = chunk("-", "--check", text="\n")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "jsontide: no snapshots, no chunks: joined they are the last snapshot\n"
+    assert result.stderr == "jsontide: no snapshots, no chunks: joined, they equal the last snapshot\n"
 
 
 @pytest.mark.parametrize(
@@ -105,11 +106,11 @@ def test_a_value_too_deep_for_the_check_is_written_and_said_to_be_unchecked() ->
     text = "[" * 9_000 + "]" * 9_000
     result = chunk("-", "--raw", "--check", text=text)
     assert (result.exit_code, result.stdout) == (1, text)
-    assert "not checked, because Python's own reader takes no value so deep" in result.stderr
+    assert "not checked: too deeply nested for Python's json" in result.stderr
 
 
 def test_a_failed_check_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Summary, "is_equal", lambda _: False)
     result = chunk(SNAPSHOTS, "--check")
     assert result.exit_code == 1
-    assert result.stderr.endswith("joined they are not the last snapshot\n")
+    assert result.stderr.endswith("joined, they differ from the last snapshot\n")

@@ -2,12 +2,12 @@ import pytest
 from rich.cells import cell_len
 
 from jsontide import create_parser_state, finalize, parse_chunk
-from jsontide.cli._excerpt import Recent
+from jsontide.cli._excerpt import RecentText
 
 
 def explain(data: bytes, size: int, width: int = 80) -> list[str]:
     """What is said below the message, the text fed in pieces of one size."""
-    recent = Recent()
+    recent = RecentText()
     state = create_parser_state()
     for start in range(0, len(data), size):
         recent.feed(data[start : start + size])
@@ -71,7 +71,7 @@ def test_bad_bytes_are_pointed_at(size: int) -> None:
 
 
 def test_the_message_names_the_path() -> None:
-    recent = Recent()
+    recent = RecentText()
     recent.feed(b'{"a":[1.x')
     error = parse_chunk(create_parser_state(), '{"a":[1.x').error
     assert error is not None
@@ -82,5 +82,5 @@ def test_a_key_in_the_path_cannot_steer_a_terminal() -> None:
     text = '{"\x9b2J\ud83d\ude00": x'
     error = parse_chunk(create_parser_state(), text).error
     assert error is not None
-    message = Recent().explain(error, 80).split("\n")[0]
+    message = RecentText().explain(error, 80).split("\n")[0]
     assert message.endswith(r' at root["\u009b2J\ud83d\ude00"]')

@@ -150,7 +150,7 @@ def test_without_the_extra_one_line_says_what_to_install(missing: str) -> None:
     hide = f"import sys; sys.modules[{missing!r}] = None; "
     result = subprocess.run([sys.executable, "-c", hide + COMMAND[2]], capture_output=True, text=True, check=False)
     assert result.returncode == 2
-    assert result.stderr == 'jsontide: the command needs more: pip install "jsontide[cli]"\n'
+    assert result.stderr == 'jsontide: the command needs extra packages: pip install "jsontide[cli]"\n'
     assert result.stdout == ""
 
 

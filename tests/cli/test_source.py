@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from jsontide.cli._source import Sizes, UnreadableError, arriving, length, replay
+from jsontide.cli._source import Sizes, UnreadableError, file_size, read_stdin, replay
 
 TEXT = '["Zoë", "健二", "🌊"]'.encode() * 50
 
@@ -35,7 +35,7 @@ def test_an_empty_file_has_no_pieces(tmp_path: Path) -> None:
 
 def test_what_a_pipe_holds_comes_at_once() -> None:
     reader, writer = os.pipe()
-    chunks = arriving(reader)
+    chunks = read_stdin(reader)
     for part in (b"[", TEXT[:3], b"]"):
         os.write(writer, part)
         assert next(chunks) == part
@@ -53,10 +53,10 @@ def test_a_place_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     os.close(reader)
     os.close(writer)
     with pytest.raises(UnreadableError, match="cannot read standard input"):
-        next(arriving(reader))
+        next(read_stdin(reader))
 
 
 def test_only_a_file_has_a_length(file: Path, tmp_path: Path) -> None:
-    assert length(file) == len(TEXT)
-    assert length(tmp_path) is None
-    assert length(tmp_path / "missing") is None
+    assert file_size(file) == len(TEXT)
+    assert file_size(tmp_path) is None
+    assert file_size(tmp_path / "missing") is None

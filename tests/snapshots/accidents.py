@@ -1,6 +1,6 @@
 """Histories that no left-to-right writer could make: rewritten, shrunk, vanished, of another type, grown in turn.
 
-In: a final value and a `Random`. Out: snapshots, each a tree; some happen to be lawful, the law tells.
+In: a final value and a `Random`. Out: snapshots, each a tree; some happen to be lawful.
 """
 
 from random import Random

@@ -1,8 +1,8 @@
 """Histories of snapshots: what a hidden left-to-right writer shows of its value while it writes.
 
 In: a final value and a `Random`. Out: the snapshots, each a tree; `forms` makes of them what a chunker takes.
-A tree is a value whose numbers are their lexemes: `==` of two trees tells types apart and forgets the order of keys.
-Rule: a history hangs on one drawn seed, and is written without recursion: at any depth.
+A tree is a value whose numbers are their lexemes: `==` of two trees compares types and ignores the order of keys.
+Rule: a history depends on one drawn seed, and is made without recursion, at any depth.
 """
 
 import json
@@ -52,7 +52,7 @@ WRITTEN_NUMBERS = (*EXACT_NUMBERS, "1E5", "1e5", "1.25e3", "-0", "0e0", "1.00E+0
 
 
 def joined(text: str) -> str:
-    """A high and a low surrogate side by side are one character: JSON text cannot tell them apart."""
+    """A high and a low surrogate side by side are one character: JSON text cannot distinguish them."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 

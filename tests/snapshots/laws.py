@@ -38,7 +38,7 @@ class Chunker(Protocol):
 
     def process(self, text: Any, /) -> str: ...
     def process_value(self, value: Any, /) -> str: ...
-    def flush(self) -> str: ...
+    def finish(self) -> str: ...
 
 
 def feed(chunker: Chunker, fed: Fed) -> str:
@@ -160,15 +160,15 @@ def check_law(chunker: Chunker, history: Sequence[Fed], *, ensure_ascii: bool = 
         for fed in history:
             chunks.append(feed(chunker, fed))
             check("".join(chunks), fed.tree)
-        chunks.append(chunker.flush())
+        chunks.append(chunker.finish())
         check_end("".join(chunks), history[-1].tree, ensure_ascii=ensure_ascii)
     except Exception as error:
-        error.add_note(told(history, chunks))
+        error.add_note(describe(history, chunks))
         raise
     return chunks
 
 
-def told(history: Iterable[Fed], chunks: Iterable[str]) -> str:
+def describe(history: Iterable[Fed], chunks: Iterable[str]) -> str:
     """A history and what became of it, to be read by people."""
     return "\n".join(["the snapshots:", *(repr(fed.item) for fed in history), "the chunks:", *map(repr, chunks)])
 
@@ -197,9 +197,9 @@ def open_object_can_carry(text: str, tree: Tree) -> bool:
 
 def check_shown_whole(text: str, tree: Tree, history: list[Fed]) -> None:
     """All that the snapshot holds, but for half a character at the end of the open string."""
-    assert shows_only(text, tree), told(history, [text])
+    assert shows_only(text, tree), describe(history, [text])
     shown = part_seen(text)
-    assert shown == tree or without_half(tree, shown) == shown, told(history, [text])
+    assert shown == tree or without_half(tree, shown) == shown, describe(history, [text])
 
 
 def without_half(tree: Tree, shown: Tree) -> Tree:

@@ -1,6 +1,6 @@
-"""Texts that go on where the last one ended: read as the whole text is, sharing what did not change, at a bounded cost.
+"""Texts that continue the last one: same values as of the whole text, unchanged objects shared, at a bounded cost.
 
-Short texts are read whole, so that those of these tests begin with much white space.
+Short texts are read whole, so those of these tests begin with much white space.
 """
 
 import json
@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from jsontide import JsonStreamChunker, JsonStreamError, SnapshotConflict
 from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
-from jsontide.snapshots._kinds import MAX_DEPTH
-from jsontide.snapshots._parsed_text import _SLOWER, NOTHING_READ, ParsedText
+from jsontide.snapshots._json_types import MAX_DEPTH
+from jsontide.snapshots._parsed_text import NOTHING_READ, SLOWDOWN, ParsedText
 from tests.cuts import as_bytes
 from tests.oracles import Fault, fault, line_and_column, loads, shown
 from tests.snapshots.forms import Fed
@@ -29,13 +29,13 @@ repeating = st.one_of(documents, texts(repeat_keys=True))
 
 
 def closed(beginning: str, gap: str) -> str:
-    """A beginning of a document with all that it lacks to be one, unless it ends in the midst of something else."""
+    """A beginning of a document with everything closed, unless it ends in the middle of something else."""
     seen = shown(beginning)
     return gap.join([beginning + '"' * seen.open_string, *seen.closers[::-1]])
 
 
 def snapshots(document: str, random: Random) -> Iterator[str]:
-    """Most go on where the last one ended; some are shorter, the same, or wrong."""
+    """Most continue the last one; some are shorter, the same, or wrong."""
     at = 0
     gap = random.choice(("", "", " ", "\n"))
     strides = random.choice(((1,), (0, 1, 2, 5), (3, 20, 0), (4, 1, -1, -6)))
@@ -50,8 +50,8 @@ def written(text: str) -> Any:
 
 
 def caught_up(last: ParsedText, text: str) -> tuple[Any, ParsedText]:
-    """The value of a text that came often enough for any reader to stand at its end."""
-    for _ in range(_SLOWER + 2):
+    """The value of a text that came often enough for the reader to reach its end."""
+    for _ in range(SLOWDOWN + 2):
         _, last = last.read(text)
     assert last.is_continued
     return last.read(text)
@@ -59,7 +59,7 @@ def caught_up(last: ParsedText, text: str) -> tuple[Any, ParsedText]:
 
 @examples(2)
 @given(repeating, randoms)
-def test_a_text_that_goes_on_is_read_as_the_whole_text_is(document: str, random: Random) -> None:
+def test_a_continued_text_has_the_value_of_the_whole_text(document: str, random: Random) -> None:
     """After any text that came before, also when an old state is fed again; and what was handed out does not change."""
     lasts = [NOTHING_READ]
     handed_out: list[tuple[Any, str]] = []
@@ -86,7 +86,7 @@ def check_error(last: ParsedText, text: str, found: Fault) -> None:
 
 @examples(2)
 @given(repeating, randoms)
-def test_what_is_written_does_not_hang_on_how_texts_are_read(document: str, random: Random) -> None:
+def test_what_is_written_does_not_depend_on_how_texts_are_read(document: str, random: Random) -> None:
     """A pickle forgets the last text, so that the next one is read whole."""
     state = create_snapshot_state(**any_options(random), on_conflict=random.choice(("raise", "repair")))
     states = [state]
@@ -94,8 +94,8 @@ def test_what_is_written_does_not_hang_on_how_texts_are_read(document: str, rand
         state = random.choice((*[states[-1]] * 9, *states))
         forgetful: SnapshotState = pickle.loads(pickle.dumps(state))  # noqa: S301 - our own pickle
         item = as_bytes(text) if random.random() < 0.1 else None
-        after, told = outcome(state, text if item is None else item)
-        assert told == outcome(forgetful, text)[1]
+        after, result = outcome(state, text if item is None else item)
+        assert result == outcome(forgetful, text)[1]
         if after is not state:
             states.append(after)
 
@@ -112,7 +112,7 @@ def outcome(state: SnapshotState, text: str | bytes) -> tuple[SnapshotState, obj
 
 @examples(2)
 @given(documents, randoms)
-def test_law_6_holds_for_texts_that_go_on(document: str, random: Random) -> None:
+def test_law_6_holds_for_continued_texts(document: str, random: Random) -> None:
     cuts = sorted(random.choices(range(len(document) + 1), k=random.choice((3, 10, 30))))
     seen = [
         text for cut in [*cuts, len(document)] if (text := shown(document[:cut] + " " * (cut == len(document))).text)
@@ -146,7 +146,7 @@ HISTORIES = {
 
 @pytest.mark.parametrize("history", HISTORIES.values(), ids=HISTORIES)
 @pytest.mark.parametrize("first", ["", '["another"]'])
-def test_what_closes_a_text_may_belong_to_it(history: list[str], first: str) -> None:
+def test_closing_characters_may_belong_to_a_string(history: list[str], first: str) -> None:
     last = NOTHING_READ.read(first)[1] if first else NOTHING_READ
     for text in history:
         value, last = caught_up(last, BEFORE + text)
@@ -156,7 +156,7 @@ def test_what_closes_a_text_may_belong_to_it(history: list[str], first: str) -> 
 @pytest.mark.parametrize(
     "wrong", ['["ab"', '["ab"]]', '["ab"}', '["ab\\x"]', '["ab", 01]', '["ab"] 1', '["a\nb"]', '["b']
 )
-def test_what_is_wrong_with_a_text_is_told_as_of_the_first(wrong: str) -> None:
+def test_what_is_wrong_with_a_text_is_reported_as_for_the_first(wrong: str) -> None:
     _, last = caught_up(NOTHING_READ, BEFORE + '["a"]')
     found = fault(BEFORE + wrong, ended=True)
     assert found is not None
@@ -164,22 +164,22 @@ def test_what_is_wrong_with_a_text_is_told_as_of_the_first(wrong: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [2_000, MAX_DEPTH])
-def test_a_text_goes_on_at_any_depth(depth: int) -> None:
+def test_a_text_is_continued_at_any_depth(depth: int) -> None:
     state = create_snapshot_state()
     chunks = []
     for text in ("a", "ab", "abc"):
         state, chunk = add_snapshot(state, f'{"[" * depth}"{text}"{"]" * depth}')
         chunks.append(chunk)
     assert chunks == ["[" * depth + '"a', "b", "c"]
-    assert state._last_text.is_continued
+    assert state._parsed_text.is_continued
     with pytest.raises(JsonStreamError, match=f"at most {MAX_DEPTH} open containers"):
         add_snapshot(state, "[" * depth + '"abc",' + "[" * (MAX_DEPTH + 1 - depth))
 
 
-def test_a_value_between_two_texts_is_no_text() -> None:
+def test_a_text_after_a_value_is_read_whole() -> None:
     state, _ = add_snapshot(create_snapshot_state(), BEFORE + '["a"]')
     state, _ = add_value(state, ["ab"])
-    assert state._last_text is NOTHING_READ
+    assert state._parsed_text is NOTHING_READ
     state, chunk = add_snapshot(state, BEFORE + '["abc"]')
     assert (chunk, state.text) == ("c", '["abc')
 
@@ -192,7 +192,7 @@ def record(at: int) -> dict[str, Any]:
 
 
 def is_shared(before: Any, now: Any) -> bool:
-    """Tell whether all that stands beside the way to the end of a text is the same in the next one."""
+    """Return whether everything beside the path to the end of a text is the same object in the next one."""
     while isinstance(before, list | dict) and before:
         keys = list(before) if isinstance(before, dict) else range(len(before))
         if not all(before[key] is now[key] for key in keys[:-1]):
@@ -213,8 +213,8 @@ def test_what_did_not_change_is_the_same_object(document: str, random: Random) -
             assert is_shared(before, value)
 
 
-def test_objects_are_shared_by_a_source_that_goes_on() -> None:
-    """And by one that goes on again, after it did not: the property above is not empty."""
+def test_objects_are_shared_by_a_source_that_continues() -> None:
+    """Also by one that continues again after it did not: the property above is not empty."""
     text = BEFORE + json.dumps({"items": [record(at) for at in range(30)], "text": "a"})
     for last in (NOTHING_READ, NOTHING_READ.read('"another"')[1]):
         before, after = caught_up(last, text)
@@ -226,8 +226,8 @@ def test_objects_are_shared_by_a_source_that_goes_on() -> None:
 
 
 def frames_share(state: SnapshotState, text: str) -> bool:
-    """Tell whether what is closed in a state is what the reader has: then it is found equal at once."""
-    current: Any = [[state._last_text.read(text)[0]]]
+    """Return whether the closed values of a state are the objects of the reader: then `==` is immediate."""
+    current: Any = [[state._parsed_text.read(text)[0]]]
     for frame in state._frames:
         current = current[frame.key]
         before = dict(enumerate(frame.items)) if frame.members is None else frame.members
@@ -248,7 +248,7 @@ def test_a_state_holds_the_objects_that_the_reader_has(begins: str) -> None:
     for end in range(start, len(whole), 7):
         text = shown(whole[:end]).text
         state, _ = add_snapshot(state, text)
-        if state._last_text.is_continued:
+        if state._parsed_text.is_continued:
             shared.append(frames_share(state, text))
     assert len(shared) > 30
     assert all(shared)
@@ -257,8 +257,8 @@ def test_a_state_holds_the_objects_that_the_reader_has(begins: str) -> None:
 # The cost, counted.
 
 
-def moved(last: ParsedText, text: str) -> tuple[ParsedText, int]:
-    """The characters that our own reader reads on by for a text."""
+def read_on(last: ParsedText, text: str) -> tuple[ParsedText, int]:
+    """How many characters our own reader reads for a text."""
     before = 0 if last.reader is None else last.reader.index
     _, after = last.read(text)
     return after, 0 if after.reader is None else after.reader.index - before
@@ -266,20 +266,22 @@ def moved(last: ParsedText, text: str) -> tuple[ParsedText, int]:
 
 @examples(1)
 @given(documents, randoms)
-def test_a_source_that_does_not_always_go_on_has_every_text_read_in_bounded_time(document: str, random: Random) -> None:
+def test_a_source_that_does_not_always_continue_has_every_text_read_in_bounded_time(
+    document: str, random: Random
+) -> None:
     _, last = NOTHING_READ.read('"another"')
     for text in filter(lambda text: fault(text, ended=True) is None, snapshots(document, random)):
-        last, count = moved(last, text)
-        assert count <= len(text) // _SLOWER
+        last, count = read_on(last, text)
+        assert count <= len(text) // SLOWDOWN
 
 
-def test_a_source_that_always_goes_on_has_every_character_read_once() -> None:
+def test_a_source_that_always_continues_has_every_character_read_once() -> None:
     whole = json.dumps([record(at) for at in range(200)])
     last = NOTHING_READ
     total = 0
     for end in range(1, len(whole), 50):
         text = shown(whole[:end]).text
-        last, count = moved(last, text)
+        last, count = read_on(last, text)
         total += count
         assert total <= len(text)
     assert last.is_continued
@@ -309,10 +311,10 @@ def test_a_state_that_is_fed_again_has_every_text_read_in_bounded_time() -> None
         assert not after.is_continued
         assert value == written(text)
         assert after.reader is not None
-        assert after.reader.index <= last.length + len(text) // _SLOWER
+        assert after.reader.index <= last.length + len(text) // SLOWDOWN
 
 
-def test_a_source_that_never_goes_on_is_not_read_twice() -> None:
+def test_a_source_that_never_continues_is_not_read_twice() -> None:
     last = NOTHING_READ
     for at in range(40):
         _, last = last.read(json.dumps([at % 2, *map(record, range(40))]))
@@ -326,7 +328,7 @@ def test_a_character_more_is_all_that_is_read(records: int) -> None:
     _, last = caught_up(NOTHING_READ, text)
     first = last.pieces[0]
     for at in range(1, 300):
-        last, count = moved(last, text[:-2] + "b" * at + text[-2:])
+        last, count = read_on(last, text[:-2] + "b" * at + text[-2:])
         assert count == 1
         assert last.pieces[0] is first
         assert len(last.pieces) < 2 + at.bit_length()

@@ -30,7 +30,7 @@ class Patient:
         self.tree = tree_of(value)
         return ""
 
-    def flush(self) -> str:
+    def finish(self) -> str:
         return compact(self.tree)
 
 
@@ -45,8 +45,8 @@ class Naive(Patient):
         super().process(text)
         return self.more(compact(self.tree).rstrip('"]}'))
 
-    def flush(self) -> str:
-        return self.more(super().flush())
+    def finish(self) -> str:
+        return self.more(super().finish())
 
     def more(self, new: str) -> str:
         same = next(
@@ -57,7 +57,7 @@ class Naive(Patient):
 
 
 class Canned:
-    """Says what it was told to say."""
+    """Returns the chunks that it was given."""
 
     def __init__(self, chunks: list[str]) -> None:
         self.chunks = iter(chunks)
@@ -67,7 +67,7 @@ class Canned:
 
     process_value = process
 
-    def flush(self) -> str:
+    def finish(self) -> str:
         return next(self.chunks)
 
 

@@ -23,6 +23,7 @@ from tests.snapshots.laws import (
     check_law,
     check_shown_whole,
     compact,
+    describe,
     feed,
     last_wins,
     missing_leaves,
@@ -30,7 +31,6 @@ from tests.snapshots.laws import (
     part_seen,
     read,
     shows_only,
-    told,
 )
 from tests.strategies import examples, randoms
 
@@ -78,7 +78,7 @@ def test_law_6_what_comes_one_step_at_a_time_is_shown_at_once(final: Tree, rando
     for fed in history:
         text += feed(chunker, fed)
         check_shown_whole(text, fed.tree, history)
-    check_end(text + chunker.flush(), final)
+    check_end(text + chunker.finish(), final)
 
 
 @examples(1)
@@ -93,7 +93,7 @@ def test_law_6_what_waits_is_shown_when_anything_changes(final: Tree, random: Ra
             feed(chunker, fed)
             changed = at and old != fed.tree
             waits = missing_leaves(chunker.text, old) if changed else {}
-            assert not waits, f"{waits} still waits\n" + told(history[: at + 1], [chunker.text])
+            assert not waits, f"{waits} still waits\n" + describe(history[: at + 1], [chunker.text])
             old = fed.tree
 
 
@@ -126,11 +126,11 @@ def check_conflicts(history: list[Fed], make: Callable[[], JsonStreamChunker]) -
             assert chunker.text == before + chunk
             assert feed(unharmed, fed) == chunk
             check(chunker.text, fed.tree, has_shrunk=True)
-        assert chunker.flush() == unharmed.flush()
+        assert chunker.finish() == unharmed.finish()
         if taken:
             check_end(chunker.text, taken[-1].tree)
     except Exception as error:
-        error.add_note(told(history, [chunker.text]))
+        error.add_note(describe(history, [chunker.text]))
         raise
 
 
@@ -201,8 +201,8 @@ def check_repairs(history: list[Fed], options: Options) -> None:
             taken.append(fed.tree)
             assert chunker.text == before + chunk
             check(chunker.text, fed.tree, last_wins, has_shrunk=True)
-        chunker.flush()
+        chunker.finish()
         assert not taken or read(chunker.text, last_wins) == taken[-1], f"{chunker.text!r} is not {compact(taken[-1])}"
     except Exception as error:
-        error.add_note(f"{options}\n" + told(history, [chunker.text]))
+        error.add_note(f"{options}\n" + describe(history, [chunker.text]))
         raise

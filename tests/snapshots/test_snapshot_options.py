@@ -20,12 +20,12 @@ from tests.snapshots.laws import (
     check_law,
     check_shown_whole,
     compact,
+    describe,
     feed,
     missing_leaves,
     read,
     seen,
     shows_only,
-    told,
 )
 from tests.strategies import examples, randoms
 
@@ -78,9 +78,9 @@ def test_a_number_that_may_grow_is_held_back_and_nothing_else(final: Tree, rando
         text += feed(chunker, fed)
         check(text, fed.tree)
         missing = missing_leaves(text, fed.tree)
-        assert len(missing) <= 1, told(history, [text])
-        assert all(isinstance(leaf, Number) for leaf in missing.values()), told(history, [text])
-    check_end(text + chunker.flush(), final)
+        assert len(missing) <= 1, describe(history, [text])
+        assert all(isinstance(leaf, Number) for leaf in missing.values()), describe(history, [text])
+    check_end(text + chunker.finish(), final)
 
 
 @examples(1)
@@ -99,8 +99,8 @@ def test_empty_late_writes_no_empty_value_before_it_fills_or_its_parent_closes(f
     history = [either(tree, random) for tree in lawful(final, random)]
     for fed in history:
         text += feed(chunker, fed)
-        assert not early_empties(text, fed.tree), told(history, [text])
-    check_end(text + chunker.flush(), final)
+        assert not early_empties(text, fed.tree), describe(history, [text])
+    check_end(text + chunker.finish(), final)
 
 
 @examples(2)
@@ -130,8 +130,8 @@ def test_nulls_late_writes_no_null_into_an_object_that_is_open(final: Tree, rand
     history = [either(tree, random) for tree in lawful(final, random, skeleton=skeleton)]
     for fed in history:
         text += feed(chunker, fed)
-        assert not early_nulls(text), told(history, [text])
-    check_end(text + chunker.flush(), final)
+        assert not early_nulls(text), describe(history, [text])
+    check_end(text + chunker.finish(), final)
 
 
 @examples(0.5)
@@ -144,8 +144,10 @@ def test_nulls_late_holds_back_null_and_nothing_else(final: Tree, random: Random
     for fed in history:
         text += feed(chunker, fed)
         check(text, fed.tree)
-        assert not [leaf for leaf in missing_leaves(text, fed.tree).values() if leaf is not None], told(history, [text])
-    check_end(text + chunker.flush(), final)
+        assert not [leaf for leaf in missing_leaves(text, fed.tree).values() if leaf is not None], describe(
+            history, [text]
+        )
+    check_end(text + chunker.finish(), final)
 
 
 def early_nulls(text: str) -> list[str]:
@@ -201,7 +203,7 @@ def test_kept_order_is_kept_and_nothing_waits(final: Tree, random: Random) -> No
             text += feed(chunker, fed)
             check(text, fed.tree)
             check_shown_whole(text, fed.tree, history)
-        assert text + chunker.flush() == compact(history[-1].tree), told(history, [text])
+        assert text + chunker.finish() == compact(history[-1].tree), describe(history, [text])
 
 
 @examples(1)
@@ -219,9 +221,9 @@ def test_max_wait_bounds_the_snapshots_that_a_value_waits(final: Tree, random: R
                 break
             check(text, fed.tree)
             late = missing_leaves(text, history[at - most].tree) if at >= most else {}
-            assert not late, f"{late} after {most}\n" + told(history[: at + 1], [text])
+            assert not late, f"{late} after {most}\n" + describe(history[: at + 1], [text])
         else:
-            check_end(text + chunker.flush(), final)
+            check_end(text + chunker.finish(), final)
 
 
 @examples(1)
@@ -269,6 +271,6 @@ def test_dumps_of_a_model_with_optional_fields_become_text() -> None:
         'on","nights":2',
         '},"stops":[{"city":"Tur',
     ]
-    assert json.loads("".join(chunks) + chunker.flush()) == trips[-1].model_dump()
+    assert json.loads("".join(chunks) + chunker.finish()) == trips[-1].model_dump()
     with pytest.raises(SnapshotConflict):
         list(chunk_snapshots(trip.model_dump() for trip in trips))

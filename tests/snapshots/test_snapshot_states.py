@@ -67,9 +67,9 @@ async def gathered(items: list[Any], options: Options) -> list[str]:
 
 
 def test_nothing_in_is_nothing_out() -> None:
-    assert JsonStreamChunker().flush() == ""
+    assert JsonStreamChunker().finish() == ""
     assert list(chunk_snapshots([])) == []
-    assert TextStreamChunker().flush() == ""
+    assert TextStreamChunker().finish() == ""
 
 
 def steps(state: SnapshotState, history: list[Fed]) -> list[tuple[SnapshotState, str]]:
@@ -123,7 +123,7 @@ def test_law_4_nothing_passed_in_is_modified(final: Tree, random: Random) -> Non
         assert chunker.process_value(fed.item) == chunk
         assert fed.item == copy
         assert flat(fed.item) == flat(copy)
-    assert chunker.flush() == chunks[-1]
+    assert chunker.finish() == chunks[-1]
 
 
 @pytest.mark.parametrize("value", [{"a": "x", "b": "y"}, {"a": ["x"], "b": ["y"]}, {"a": "x"}, [["x"]]])
@@ -135,7 +135,7 @@ def test_law_4_what_is_not_closed_may_be_changed_by_its_owner(value: Any) -> Non
         if isinstance(child, list):
             child.append("later")
     value.clear()
-    chunker.flush()
+    chunker.finish()
     check_end(chunker.text, tree)
 
 
@@ -153,7 +153,7 @@ def test_a_producer_may_send_one_object_that_it_changes(final: Tree, random: Ran
         live.update(fed.item)
         text += chunker.process_value(live)
         check(text, fed.tree)
-    check_end(text + chunker.flush(), final)
+    check_end(text + chunker.finish(), final)
 
 
 @examples(1)
@@ -210,7 +210,7 @@ def check_refusals(
             refused(chunker)
         assert chunker.text == before
         assert feed(chunker, fed) == chunk
-    assert chunker.flush() == chunks[-1]
+    assert chunker.finish() == chunks[-1]
 
 
 # There and back.
@@ -229,7 +229,7 @@ def test_law_6_the_partial_values_of_a_document_become_its_compact_text(document
     for partial_value in partial_values:
         chunker.process_value(partial_value)
         assert expected.startswith(chunker.text)
-    chunker.flush()
+    chunker.finish()
     assert chunker.text == expected
 
 
@@ -283,7 +283,7 @@ def test_cumulative_texts_become_their_pieces(pieces: list[str], random: Random)
         if not other.startswith(written):
             with pytest.raises(SnapshotConflict):
                 chunker.process(other)
-    assert written + chunker.flush() == text
+    assert written + chunker.finish() == text
 
 
 @pytest.mark.parametrize("depth", [2, 1_000, 10_000])

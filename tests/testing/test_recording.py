@@ -34,7 +34,7 @@ def test_every_cut_replays_to_the_same_message() -> None:
 
 def test_a_dropped_connection_keeps_a_beginning() -> None:
     for seed in range(20):
-        *_, last = stream_message(RECORDING.dropped(seed))
+        *_, last = stream_message(RECORDING.drop(seed))
         assert "Zoë 𝄞 says hi".startswith(last.content)
         assert last.errors[0].kind is ErrorKind.TRANSPORT
         assert isinstance(last.errors[0].cause, ConnectionResetError)
@@ -85,7 +85,7 @@ def test_the_fixture_runs_a_test_with_every_seed(pytester: pytest.Pytester) -> N
             assert b"".join(recut.chunks(EVENTS)).startswith(b"data: ")
 
         def test_a_dropped_connection(recut):
-            assert list(stream_message(recut.dropped(EVENTS)))[-1].errors
+            assert list(stream_message(recut.drop(EVENTS)))[-1].errors
         """
     )
     pytester.runpytest("-p", "no:cacheprovider").assert_outcomes(passed=20)

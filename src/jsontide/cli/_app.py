@@ -1,4 +1,4 @@
-"""The commands, their options and their exit codes; what they do stands in the modules beside."""
+"""The commands, their options and their exit codes; the other modules do the work."""
 
 import os
 import re
@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from jsontide import COMPILED, JsonStreamChunker, ParserState, __version__
-from jsontide.cli._chunk import BadSnapshotError, Summary, as_lines, as_text, write_chunks
-from jsontide.cli._excerpt import Recent
-from jsontide.cli._source import Sizes, UnreadableError, arriving, arriving_lines, length, lines, replay
-from jsontide.cli._watch import show_frames, show_lines
+from jsontide.cli._chunk import BadSnapshotError, Summary, encode_line, write_chunks
+from jsontide.cli._excerpt import RecentText
+from jsontide.cli._source import Sizes, UnreadableError, file_size, read_lines, read_stdin, read_stdin_lines, replay
+from jsontide.cli._watch import show_lines, show_live
 
 BAD_TEXT = 1
 INTERRUPTED = 130
@@ -25,21 +25,21 @@ PIPE_CLOSED = 141
 
 _STANDARD_INPUT = 0
 _TERMINAL_DELAY = 0.02
-_LONGEST_DELAY = 86_400  # a day: the system does not take any number
+_LONGEST_DELAY = 86_400  # a day: the system has a limit
 _FRAME = 1 / 30
-_LONG = 1_000_000  # bytes of a file that takes a while
+_LONG = 1_000_000  # bytes of a file that gets a progress bar
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    # Plain help: brackets in it are JSON and extras, not colours.
+    # Plain help: brackets in it are JSON and extras, not markup.
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-def _version(wanted: bool) -> None:  # noqa: FBT001 - the shape of a typer callback
+def _version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
     if wanted:
         typer.echo(f"jsontide {__version__} ({'compiled' if COMPILED else 'pure'})")
         raise typer.Exit
@@ -62,7 +62,7 @@ def _sizes(text: str) -> Sizes:
         raise typer.BadParameter("expected a number or a range such as 1-8", param_hint="--size")
     low, high = int(match[1]), int(match[2] or match[1])
     if not 1 <= low <= high:
-        raise typer.BadParameter("a range starts at 1 or more and goes up", param_hint="--size")
+        raise typer.BadParameter("a range must start at 1 or more and go up", param_hint="--size")
     return Sizes(low, high)
 
 
@@ -70,8 +70,8 @@ def _sizes(text: str) -> Sizes:
 def watch(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file to replay, or - for standard input.")],
     *,
-    size: Annotated[str, typer.Option(metavar="N|LOW-HIGH", help="Replaying a file: bytes in a piece.")] = "1-8",
-    seed: Annotated[int, typer.Option(metavar="N", help="Replaying a file: the seed that chooses the sizes.")] = 0,
+    size: Annotated[str, typer.Option(metavar="N|LOW-HIGH", help="Bytes in each piece of a replayed file.")] = "1-8",
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed for the random sizes of a replayed file.")] = 0,
     delay: Annotated[
         float | None,
         typer.Option(
@@ -79,38 +79,38 @@ def watch(
             max=_LONGEST_DELAY,
             metavar="SECONDS",
             show_default=False,
-            help="Replaying a file: the wait after each piece. By default 0.02 on a terminal and 0 elsewhere.",
+            help="Pause after each piece of a replayed file. Default: 0.02 on a terminal, otherwise 0.",
         ),
     ] = None,
 ) -> None:
     """Show the value of a JSON text while the text arrives.
 
-    A file is replayed in pieces of a few bytes, as a model would send it.
-    Standard input is read as it comes, cut anywhere.
+    Replays a file in pieces of a few bytes, as a model would send it.
+    Reads standard input as it arrives.
 
-    On a terminal the growing value is drawn in place, with a mark at its growing end.
-    Of a long value the end is shown, as much as fits.
+    On a terminal, draws the value in place, with a mark where it grows.
+    Shows only the end of a value that does not fit.
 
-    Elsewhere each change of the value is one line of compact JSON, the whole value each time.
+    Otherwise, writes the whole value as one line of compact JSON after each change.
     The last line is the final value.
 
     Exit codes: 0 the text was one complete JSON document; 1 it was not, and standard error says
-    where; 2 the command line, the source or the output is not usable; 130 interrupted; 141 nobody
-    reads the output any more.
+    where; 2 invalid command line, or the source or the output cannot be used; 130 interrupted;
+    141 the output was closed.
     """
     sizes = _sizes(size)
-    recent = Recent()
+    recent = RecentText()
     with _exit_codes():
-        state = _show(file, sizes, seed, delay, recent)
+        state = _watch(file, sizes, seed, delay, recent)
     if state.error is not None:
         width = Console(stderr=True).width
-        raise _bad(recent.explain(state.error, width))
+        raise _report(recent.explain(state.error, width))
 
 
 @contextmanager
 def _exit_codes() -> Iterator[None]:
-    """Turn what can happen to any command into its exit code."""
-    if sys.stdout is None:  # where the descriptor is closed
+    """Turn the errors of any command into exit codes."""
+    if sys.stdout is None:  # the descriptor is closed
         raise typer.BadParameter("cannot write standard output: it is closed")
     try:
         yield
@@ -119,52 +119,52 @@ def _exit_codes() -> Iterator[None]:
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
-        _write_no_more()
+        _discard_output()
         raise typer.Exit(PIPE_CLOSED) from None
     except OSError as error:
-        _write_no_more()
+        _discard_output()
         raise typer.BadParameter(f"cannot write standard output: {error.strerror}") from error
 
 
-def _write_no_more() -> None:
-    """Let Python flush standard output once more when it ends, and not complain."""
+def _discard_output() -> None:
+    """Let Python flush standard output at exit without an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _bad(message: str) -> typer.Exit:
-    """Say what is wrong with the input; return the exit that goes with it."""
+def _report(message: str) -> typer.Exit:
+    """Print what is wrong with the input; return the exit to raise."""
     typer.echo(f"jsontide: {message}", err=True)
     return typer.Exit(BAD_TEXT)
 
 
-def _show(file: str, sizes: Sizes, seed: int, delay: float | None, recent: Recent) -> ParserState:
+def _watch(file: str, sizes: Sizes, seed: int, delay: float | None, recent: RecentText) -> ParserState:
     on_terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     total = None
     every = 0.0
     if file == "-":
-        # Each read takes all that has arrived, so drawing each time cannot fall behind.
-        chunks = arriving(_STANDARD_INPUT)
+        # Each read takes everything that has arrived, so drawing each time cannot fall behind.
+        chunks = read_stdin(_STANDARD_INPUT)
     else:
         path = Path(file)
-        total = length(path)
+        total = file_size(path)
         every = _FRAME
         pause = delay if delay is not None else _TERMINAL_DELAY * on_terminal
-        chunks = _paced(replay(path, sizes, seed), pause)
+        chunks = _pause_after_each(replay(path, sizes, seed), pause)
     if on_terminal:
-        return show_frames(_noted(chunks, recent), Console(), total=total, every=every)
-    return show_lines(_noted(chunks, recent), sys.stdout.buffer)
+        return show_live(_remember(chunks, recent), Console(), total=total, every=every)
+    return show_lines(_remember(chunks, recent), sys.stdout.buffer)
 
 
-def _noted(chunks: Iterable[bytes], recent: Recent) -> Iterator[bytes]:
+def _remember(chunks: Iterable[bytes], recent: RecentText) -> Iterator[bytes]:
     for chunk in chunks:
         recent.feed(chunk)
         yield chunk
 
 
-def _paced(chunks: Iterable[bytes], delay: float) -> Iterator[bytes]:
+def _pause_after_each(chunks: Iterable[bytes], delay: float) -> Iterator[bytes]:
     for chunk in chunks:
         yield chunk
-        if delay:  # even a sleep of nothing gives the processor away
+        if delay:  # even a sleep of 0 seconds yields the processor
             time.sleep(delay)
 
 
@@ -174,22 +174,25 @@ def chunk(  # noqa: PLR0913 - options, all by name
         str, typer.Argument(metavar="FILE", help="A file with one snapshot per line, or - for standard input.")
     ],
     *,
-    raw: Annotated[bool, typer.Option("--raw", help="Write the chunks as they are: the output is the text.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Write the chunks unquoted: the output is the JSON text.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Compare all chunks, joined, with the last line, and say so.")
+        bool, typer.Option("--check", help="Compare the joined chunks with the last line, and report the result.")
     ] = False,
     on_conflict: Annotated[
-        Literal["raise", "repair"], typer.Option(help="Whether a member that was written wrong is written again.")
+        Literal["raise", "repair"],
+        typer.Option(help="What to do with a member that contradicts what is written: fail, or write it again."),
     ] = "raise",
     key_order: Annotated[
-        Literal["any", "kept"], typer.Option(help="Whether keys come in the order in which they were made.")
+        Literal["any", "kept"], typer.Option(help="Whether keys come in any order, or in the order of writing.")
     ] = "any",
-    numbers: Annotated[Literal["whole", "grow"], typer.Option(help="Whether numbers come digit by digit.")] = "whole",
+    numbers: Annotated[
+        Literal["whole", "grow"], typer.Option(help="Whether numbers arrive whole, or digit by digit.")
+    ] = "whole",
     empty: Annotated[
-        Literal["early", "late"], typer.Option(help="Whether empty values are written before they fill.")
+        Literal["early", "late"], typer.Option(help="Whether to write empty values at once, or once they fill.")
     ] = "early",
     nulls: Annotated[
-        Literal["early", "late"], typer.Option(help="Whether null is written before its container closes.")
+        Literal["early", "late"], typer.Option(help="Whether to write null at once, or once its container closes.")
     ] = "early",
     max_wait: Annotated[
         int | None,
@@ -197,24 +200,25 @@ def chunk(  # noqa: PLR0913 - options, all by name
             min=1,
             metavar="N",
             show_default=False,
-            help="Snapshots for which values may wait for a sign of which one grows. By default as long as it takes.",
+            help="How many snapshots values may wait until it is clear which one grows. Default: no limit.",
         ),
     ] = None,
-    ensure_ascii: Annotated[bool, typer.Option("--ensure-ascii", help="Escape all that is not ASCII.")] = False,
+    ensure_ascii: Annotated[
+        bool, typer.Option("--ensure-ascii", help="Escape all characters that are not ASCII.")
+    ] = False,
 ) -> None:
     """Turn snapshots of a growing value back into the text chunks of a stream.
 
-    Each line is the whole value at one moment, later ones being states of the same value; blank
-    lines are passed over.
-    Each chunk that is not empty is one line, a JSON string, written as soon as its snapshot is read.
-    All chunks together are the last snapshot as compact JSON.
+    Each line is the whole value, as far as it has come; blank lines are skipped.
+    Writes each chunk as a JSON string on a line of its own, as soon as its snapshot is read.
+    The joined chunks are the last snapshot as compact JSON.
 
-    A snapshot that contradicts what is already written ends the command.
-    Of a long file that is not written to a terminal, the progress is shown on it.
+    Stops at a snapshot that contradicts what is already written.
+    Shows a progress bar for long files when output is redirected.
 
     Exit codes: 0 all snapshots became text; 1 a line is not JSON or contradicts what is written,
-    or the check failed, and standard error says where; 2 the command line, the source or the
-    output is not usable; 130 interrupted; 141 nobody reads the output any more.
+    or the check failed, and standard error says where; 2 invalid command line, or the source or
+    the output cannot be used; 130 interrupted; 141 the output was closed.
     """
     chunker = JsonStreamChunker(
         on_conflict=on_conflict,
@@ -226,11 +230,10 @@ def chunk(  # noqa: PLR0913 - options, all by name
         ensure_ascii=ensure_ascii,
     )
     with _exit_codes():
-        out = sys.stdout.buffer
         try:
-            summary = write_chunks(_lines(file), chunker, as_text(out) if raw else as_lines(out))
+            summary = write_chunks(_lines(file), chunker, sys.stdout.buffer, str.encode if raw else encode_line)
         except BadSnapshotError as error:
-            raise _bad(str(error)) from error
+            raise _report(str(error)) from error
         if raw and sys.stdout.isatty():
             typer.echo()
     if check:
@@ -238,16 +241,16 @@ def chunk(  # noqa: PLR0913 - options, all by name
 
 
 def _lines(file: str) -> Iterator[bytes]:
-    """The lines of a source, with a bar that shows how far a long one is, where that disturbs nothing."""
+    """Yield the lines of a source, with a progress bar for a long file if nothing else is on the terminal."""
     if file == "-":
-        yield from arriving_lines(sys.stdin)
+        yield from read_stdin_lines(sys.stdin)
         return
     path = Path(file)
-    total = length(path)
+    total = file_size(path)
     shows = total is not None and total > _LONG and sys.stderr.isatty() and not sys.stdout.isatty()
     with Progress(console=Console(stderr=True), transient=True, disable=not shows) as progress:
         task = progress.add_task(path.name, total=total)
-        for line in lines(path):
+        for line in read_lines(path):
             yield line
             progress.advance(task, len(line))
 
@@ -257,7 +260,7 @@ def _check(summary: Summary) -> None:
     try:
         is_equal = summary.is_equal()
     except RecursionError:
-        raise _bad(f"{counts}: not checked, because Python's own reader takes no value so deep") from None
+        raise _report(f"{counts}: not checked: too deeply nested for Python's json") from None
     if not is_equal:
-        raise _bad(f"{counts}: joined they are not the last snapshot")
-    typer.echo(f"jsontide: {counts}: joined they are the last snapshot", err=True)
+        raise _report(f"{counts}: joined, they differ from the last snapshot")
+    typer.echo(f"jsontide: {counts}: joined, they equal the last snapshot", err=True)

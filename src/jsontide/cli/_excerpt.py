@@ -1,7 +1,6 @@
-"""The line where a text went wrong, with a caret under the place.
+"""Chunks in, then an error; the line of the error with a caret under the place out.
 
-In: the chunks as they come, then an error. Out: what to print.
-Rule: a bounded piece of the text is kept, whatever the length of the stream.
+Rule: only the end of the text is kept, whatever the length of the stream.
 """
 
 import codecs
@@ -10,17 +9,17 @@ from rich.cells import cell_len
 
 from jsontide import ParserError
 from jsontide._path import path_text
-from jsontide.cli._words import printable
+from jsontide.cli._escape import escape
 
 _KEPT = 256
 _AFTER = 15
 
 
-class Recent:
+class RecentText:
     """The end of a stream of bytes as text, counted in code points as the parser counts them."""
 
     def __init__(self) -> None:
-        # Bad bytes become marks; the parser stops at the first of them, so all indices agree.
+        # Invalid bytes become marks; the parser stops at the first of them, so all indices agree.
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
         self._text = ""
         self._start = 0
@@ -31,17 +30,17 @@ class Recent:
         self._text = self._text[dropped:] + self._decoder.decode(chunk)
 
     def explain(self, error: ParserError, width: int) -> str:
-        """The message, the line and the caret; the line is cut to the width, around the place."""
+        """Return the message, the line and the caret; the line is cut to the width around the place."""
         place = error.index - self._start
         line_start = self._text.rfind("\n", 0, place) + 1
         line_end = (self._text + "\n").find("\n", place)
         gutter = f"{error.line} | "
-        # A line may be as long as a chunk: it is cut roughly before it is measured.
-        after = _first_cells(printable(self._text[place : min(line_end, place + _AFTER)]), _AFTER)
-        before = printable(self._text[max(line_start, place - width) : place])
+        # A line may be as long as a chunk: it is cut roughly before its cells are measured.
+        after = _first_cells(escape(self._text[place : min(line_end, place + _AFTER)]), _AFTER)
+        before = escape(self._text[max(line_start, place - width) : place])
         before = _last_cells(before, width - len(gutter) - _AFTER)
         margin = " " * (len(gutter) + cell_len(before))
-        where = f" at {printable(path_text(error.path))}" if error.path else ""
+        where = f" at {escape(path_text(error.path))}" if error.path else ""
         return f"{error.message}{where}\n{gutter}{before}{after}\n{margin}^"
 
 

@@ -1,71 +1,69 @@
-"""Where chunks come from: a file cut into pieces, or standard input as it arrives.
+"""A file or standard input in, non-empty `bytes` out, cut anywhere, even inside a UTF-8 sequence.
 
-Out: non-empty `bytes`, cut anywhere, also inside a UTF-8 sequence.
-A place that cannot be read is an `UnreadableError`, whenever that turns out.
+A source that cannot be read raises `UnreadableError`, whenever that turns out.
 """
 
 import errno
 import os
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
 _PIPE = 65_536
+_STDIN = "standard input"
 
 
 class Sizes(NamedTuple):
-    """How many bytes a piece of a file has, at least and at most."""
+    """The least and the most bytes in a piece of a file."""
 
     low: int
     high: int
 
 
 class UnreadableError(Exception):
-    """Names the place and says what the system said."""
-
-    def __init__(self, place: str, error: OSError) -> None:
-        super().__init__(f"cannot read {place}: {error.strerror}")
+    """Names the source and the system's error."""
 
 
 def replay(path: Path, sizes: Sizes, seed: int) -> Iterator[bytes]:
-    rng = random.Random(seed)  # noqa: S311 - sizes of pieces are no secret
-    try:
-        with path.open("rb") as file:
-            while piece := file.read(rng.randint(*sizes)):
-                yield piece
-    except OSError as error:
-        raise UnreadableError(str(path), error) from error
+    """Yield a file in pieces of random sizes."""
+    rng = random.Random(seed)  # noqa: S311 - sizes of pieces are not secret
+    with _errors_of(str(path)), path.open("rb") as file:
+        while piece := file.read(rng.randint(*sizes)):
+            yield piece
 
 
-def lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file."""
-    try:
-        with path.open("rb") as file:
-            yield from file
-    except OSError as error:
-        raise UnreadableError(str(path), error) from error
+def read_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file."""
+    with _errors_of(str(path)), path.open("rb") as file:
+        yield from file
 
 
-def arriving_lines(file: TextIO | None) -> Iterator[bytes]:
-    """The lines of a pipe, each as soon as it is there; Python has none where the descriptor is closed."""
-    if file is None:
-        raise UnreadableError("standard input", OSError(errno.EBADF, os.strerror(errno.EBADF)))
-    try:
+def read_stdin_lines(file: TextIO | None) -> Iterator[bytes]:
+    """Yield the lines of standard input as they arrive; `sys.stdin` is `None` if the descriptor is closed."""
+    with _errors_of(_STDIN):
+        if file is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         yield from file.buffer
-    except OSError as error:
-        raise UnreadableError("standard input", error) from error
 
 
-def arriving(descriptor: int) -> Iterator[bytes]:
-    """What a pipe holds, as soon as it holds something."""
-    try:
+def read_stdin(descriptor: int) -> Iterator[bytes]:
+    """Yield whatever a pipe holds, as soon as it holds something."""
+    with _errors_of(_STDIN):
         while chunk := os.read(descriptor, _PIPE):
             yield chunk
-    except OSError as error:
-        raise UnreadableError("standard input", error) from error
 
 
-def length(path: Path) -> int | None:
-    """Bytes in a file, `None` where that is not known: a missing file, a pipe."""
+def file_size(path: Path) -> int | None:
+    """Return the bytes in a file; `None` if that is not known, as for a pipe."""
     return path.stat().st_size if path.is_file() else None
+
+
+@contextmanager
+def _errors_of(source: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        message = f"cannot read {source}: {error.strerror}"
+        raise UnreadableError(message) from error

@@ -1,6 +1,6 @@
-"""Drives the parser over a source and shows what grows: on a terminal as a picture, else as lines.
+"""Chunks of bytes in, the growing value shown: drawn in place on a terminal, otherwise as lines.
 
-In: chunks of bytes and a place to write. Out: the error, if the text was not one complete document.
+Out: the last state, which has the error if the text was not one complete document.
 """
 
 import math
@@ -19,13 +19,13 @@ from jsontide import (
     finalize,
     parse_chunk,
 )
-from jsontide.cli._screen import Frame, Progress
-from jsontide.snapshots.writing import compact
+from jsontide.cli._live_view import LiveView, Progress
+from jsontide.snapshots.serialize import compact
 
 
-def states(chunks: Iterable[bytes]) -> Iterator[tuple[ParserState, bytes]]:
-    """The state after each chunk, with the chunk, then the finished state; an error is the last."""
-    # Decimals: a float may be infinite, which JSON cannot say.
+def parse(chunks: Iterable[bytes]) -> Iterator[tuple[ParserState, bytes]]:
+    """Yield the state after each chunk, with the chunk, then the finished state; end after an error."""
+    # Decimals: a float may be infinite, which JSON cannot express.
     state = create_parser_state(floats="decimal")
     for chunk in chunks:
         state = parse_chunk(state, chunk)
@@ -36,11 +36,11 @@ def states(chunks: Iterable[bytes]) -> Iterator[tuple[ParserState, bytes]]:
 
 
 def show_lines(chunks: Iterable[bytes], out: BinaryIO) -> ParserState:
-    """One line of compact JSON for each change of the value, written at once."""
+    """Write one line of compact JSON for each change of the value, at once."""
     state = create_parser_state()
     shown: object = MISSING
-    for state, _ in states(chunks):
-        # What did not change is the same object, so identity is the whole comparison.
+    for state, _ in parse(chunks):
+        # A value that did not change is the same object.
         if state.value is not shown and state.value is not MISSING:
             out.write(compact(state.value, ensure_ascii=False).encode() + b"\n")
             out.flush()
@@ -48,10 +48,10 @@ def show_lines(chunks: Iterable[bytes], out: BinaryIO) -> ParserState:
     return state
 
 
-def show_frames(chunks: Iterable[bytes], console: Console, *, total: int | None, every: float) -> ParserState:
-    """A picture of the value, drawn again after a chunk, but not twice within `every` seconds."""
-    stream = states(chunks)
-    # Before anything is drawn: a source that cannot be read says so here.
+def show_live(chunks: Iterable[bytes], console: Console, *, total: int | None, every: float) -> ParserState:
+    """Draw the value after each chunk, but not twice within `every` seconds."""
+    stream = parse(chunks)
+    # Before anything is drawn: a source that cannot be read fails here.
     first = next(stream)
     state = first[0]
     progress = Progress(0, b"", 0, total)
@@ -60,7 +60,7 @@ def show_frames(chunks: Iterable[bytes], console: Console, *, total: int | None,
         for state, chunk in chain([first], stream):
             progress = progress.after(chunk)
             if time.monotonic() - drawn >= every:
-                live.update(Frame(state, progress), refresh=True)
+                live.update(LiveView(state, progress), refresh=True)
                 drawn = time.monotonic()
-        live.update(Frame(state, progress), refresh=True)
+        live.update(LiveView(state, progress), refresh=True)
     return state

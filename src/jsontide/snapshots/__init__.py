@@ -1,13 +1,11 @@
 """Whole snapshots of a growing value in, text chunks out that join to JSON."""
 
 from jsontide._public import publish
-from jsontide.snapshots._chunker import JsonStreamChunker
-from jsontide.snapshots._create import create_snapshot_state
-from jsontide.snapshots._errors import SnapshotConflict
-from jsontide.snapshots._options import ChunkChoices
+from jsontide.snapshots._chunkers import JsonStreamChunker, TextStreamChunker
+from jsontide.snapshots._options import ChunkChoices, create_snapshot_state
 from jsontide.snapshots._state import SnapshotState
 from jsontide.snapshots._steps import add_snapshot, add_value, finalize
-from jsontide.snapshots._text import TextStreamChunker
+from jsontide.snapshots._types import SnapshotConflict
 
 __all__ = [
     "ChunkChoices",

@@ -1,21 +1,24 @@
-"""Two values in, the place where they differ out; types count, the order of keys does not."""
+"""Two values in, the first place where they differ out; types count, the order of keys does not."""
 
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from jsontide._values import MISSING
-from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, kind_of
-from jsontide.snapshots.writing import number_text
+from jsontide.snapshots._json_types import ARRAY, LITERAL, NUMBER, OBJECT, json_type
+from jsontide.snapshots.serialize import number_text
 from jsontide.text.numbers import is_integer
 
 if TYPE_CHECKING:
+    from mypy_extensions import i64
+
     from jsontide._path import Path, Segment
 
 
 class Difference:
-    """Where two values differ, and what stands there; `MISSING` for nothing."""
+    """Where two values differ, and what each has there; `MISSING` for nothing."""
 
     __slots__ = ("before", "now", "path")
 
@@ -26,7 +29,7 @@ class Difference:
 
 
 class _Pair:
-    """Two values that stand at one place."""
+    """Two values at the same path."""
 
     __slots__ = ("before", "now", "parent", "segment")
 
@@ -36,7 +39,7 @@ class _Pair:
         self.before: Any = before
         self.now: Any = now
 
-    def difference(self) -> Difference:
+    def to_difference(self) -> Difference:
         segments: list[Segment] = []
         pair = self
         while pair.parent is not None:
@@ -46,10 +49,10 @@ class _Pair:
         return Difference(tuple(segments), self.before, self.now)
 
 
-def difference(before: Any, now: Any) -> Difference | None:
+def find_difference(before: Any, now: Any) -> Difference | None:
     """Return the first difference, if there is one.
 
-    >>> difference({"a": [1, 2], "b": ""}, {"b": "", "a": [1, 2.0]}).path
+    >>> find_difference({"a": [1, 2], "b": ""}, {"b": "", "a": [1, 2.0]}).path
     ('a', 1)
     """
     pairs = [_Pair(None, 0, before, now)]
@@ -58,21 +61,21 @@ def difference(before: Any, now: Any) -> Difference | None:
         if pair.before is pair.now:
             continue
         if pair.before is MISSING or pair.now is MISSING:
-            return pair.difference()
-        kind = kind_of(pair.before)
-        if kind != kind_of(pair.now):
-            return pair.difference()
+            return pair.to_difference()
+        kind = json_type(pair.before)
+        if kind != json_type(pair.now):
+            return pair.to_difference()
         if kind == OBJECT:
             pairs += _members(pair)
         elif kind == ARRAY:
             pairs += _items(pair)
-        elif not _is_same_scalar(pair.before, pair.now, is_number=kind == NUMBER, is_literal=kind == LITERAL):
-            return pair.difference()
+        elif not _is_same_scalar(pair.before, pair.now, kind):
+            return pair.to_difference()
     return None
 
 
 def types_agree(before: Any, now: Any) -> bool:
-    """Tell whether two containers that are equal for Python are so for JSON too; what `now` has more does not count.
+    """Return whether two containers that are equal in Python are equal in JSON; `now` may have more values.
 
     >>> types_agree([1, {"a": True}], [1, {"a": True}]), types_agree([1, {"a": True}], [1, {"a": 1}])
     (True, False)
@@ -93,7 +96,7 @@ def types_agree(before: Any, now: Any) -> bool:
             if isinstance(one, (dict, list, tuple)):
                 containers.append(one)
                 containers.append(other)
-            elif not one and str(one) != str(other):  # zeros of other signs
+            elif not one and str(one) != str(other):  # zeros with different signs
                 return False
     return True
 
@@ -110,30 +113,22 @@ def _members(pair: _Pair) -> list[_Pair]:
 
 def _items(pair: _Pair) -> list[_Pair]:
     """Return the pairs of items, the first one last."""
-    before: Any = pair.before
-    now: Any = pair.now
-    most = max(len(before), len(now))
-    return [
-        _Pair(
-            pair,
-            index,
-            before[index] if index < len(before) else MISSING,
-            now[index] if index < len(now) else MISSING,
-        )
-        for index in range(most - 1, -1, -1)
+    pairs = [
+        _Pair(pair, index, before, now)
+        for index, (before, now) in enumerate(zip_longest(pair.before, pair.now, fillvalue=MISSING))
     ]
+    pairs.reverse()
+    return pairs
 
 
-def _is_same_scalar(before: Any, now: Any, *, is_number: bool, is_literal: bool) -> bool:
-    if is_number:
+def _is_same_scalar(before: Any, now: Any, kind: i64) -> bool:
+    if kind == NUMBER:
         return _is_same_number(number_text(before), number_text(now))
-    if is_literal:
-        return before is now
-    return bool(before == now)
+    return before is now if kind == LITERAL else bool(before == now)
 
 
 def _is_same_number(before: str, now: str) -> bool:
-    """Tell whether two lexemes are the same value: 1.0 and 1.00 are; 1 and 1.0 are not, nor 0.0 and -0.0."""
+    """Return whether two lexemes are the same value: 1.0 and 1.00 are; 1 and 1.0 are not, nor 0.0 and -0.0."""
     if before == now:
         return True
     if is_integer(before) or is_integer(now) or before.startswith("-") != now.startswith("-"):

@@ -1,7 +1,8 @@
 """An open container, as far as it is written.
 
-A frame belongs to a state and never changes; the values in it that are closed stand in storage that later frames of
-the same container share and append to, so that a count is enough to remember how it was.
+A frame belongs to a state and never changes.
+Its closed values are in storage that later frames of the same container share and append to; a count says how many of
+them belong to this frame.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._flatten import flattened, unflattened
 from jsontide._values import MISSING
-from jsontide.snapshots._kinds import MAX_DEPTH
+from jsontide.snapshots._json_types import MAX_DEPTH
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -19,27 +20,27 @@ if TYPE_CHECKING:
     from jsontide._path import Segment
 
 _MOST_INSIDE: Final = MAX_DEPTH + 1
-"""Containers inside each other in what a frame holds: the deepest snapshot, in the list of what is closed or waits."""
+"""Nesting of what a frame holds: the deepest snapshot, in the list of what is closed or waits."""
 
 
 class Frame:
-    """An open container; the document is one too, as an array of one value without brackets."""
+    """An open container; the document itself is one too, as an array of one value without brackets."""
 
     __slots__ = ("count", "is_begun", "is_loose", "items", "key", "members", "start", "to_rewrite", "waiting")
 
     def __init__(self, key: Segment, is_object: bool, start: i64, waiting: dict[Segment, Any]) -> None:
-        self.key: Segment = key  # where it stands in its own container
+        self.key: Segment = key  # its key or index in the container around it
         self.start: i64 = start  # characters written before it
-        self.members: dict[str, Any] | None = {} if is_object else None  # of an object: what is closed
-        self.items: list[Any] = []  # of an array
-        self.count: i64 = 0  # how much of those is written before this state
-        self.waiting: dict[Segment, Any] = waiting  # what is known and not written, as it was last seen
-        self.to_rewrite: set[Segment] | None = None  # what is written wrong, and written again in the same step
-        self.is_begun: bool = False  # something stands in it: the next needs a comma
+        self.members: dict[str, Any] | None = {} if is_object else None  # of an object: its closed values
+        self.items: list[Any] = []  # of an array: the same
+        self.count: i64 = 0  # how many of those belong to this frame
+        self.waiting: dict[Segment, Any] = waiting  # values known but not written, as last seen
+        self.to_rewrite: set[Segment] | None = None  # members written wrong, to be written again in the same step
+        self.is_begun: bool = False  # it is not empty: the next value needs a comma
         self.is_loose: bool = False  # `==` of what is closed is not enough: 1 == True == 1.0
 
     def fork(self) -> Frame:
-        """Return a frame that may be written, and leaves this one as it is."""
+        """Return a frame that may be written to without changing this one."""
         fork = Frame(self.key, False, self.start, self.waiting)
         count = self.count
         members = self.members
@@ -53,8 +54,8 @@ class Frame:
         fork.is_loose = self.is_loose
         return fork
 
-    def holding(self, current: Any) -> Frame:
-        """Return a frame with the same values, by the objects of another container that holds them."""
+    def replace_objects(self, current: Any) -> Frame:
+        """Return a frame with the same values, taken from another container that has equal ones."""
         other = self.fork()
         members = self.members
         if members is None:
@@ -64,12 +65,12 @@ class Frame:
         return other
 
     def is_newest(self) -> bool:
-        """Tell whether no later frame has written into the storage."""
+        """Return whether no later frame has written into the storage."""
         members = self.members
         return (len(self.items) if members is None else len(members)) == self.count
 
     def add(self, key: Segment, value: Any) -> None:
-        """Take a value that is closed."""
+        """Add a closed value."""
         members = self.members
         if members is None:
             self.items.append(value)
@@ -83,34 +84,34 @@ class Frame:
             if not to_rewrite:
                 self.to_rewrite = None
 
-    def is_stale(self, key: Segment) -> bool:
-        """Tell whether a member is written wrong, and to be written again."""
+    def must_rewrite(self, key: Segment) -> bool:
+        """Return whether a member is written wrong, and must be written again."""
         return self.to_rewrite is not None and key in self.to_rewrite
 
     def forget(self, keys: list[Segment]) -> None:
-        """Have members written again, closed or open."""
+        """Forget members, closed or open, so that they are written again."""
         members = self.members
-        assert members is not None  # only objects can have a member twice
+        assert members is not None  # only an object can have a member twice
         to_rewrite = set(keys)
         self.members = {key: value for key, value in members.items() if key not in to_rewrite}
         self.count = len(self.members)
         self.to_rewrite = to_rewrite if self.to_rewrite is None else self.to_rewrite | to_rewrite
 
-    def whole(self, key: Segment, value: Any) -> Any:
-        """Return the container with what is closed, what waits, and what is open in it, if that is not `MISSING`."""
+    def join(self, key: Segment, value: Any) -> Any:
+        """Return the container with its closed values, those that wait, and the open one unless it is `MISSING`."""
         count: int = self.count
         members = self.members
         if members is not None:
-            whole: dict[Segment, Any] = dict(islice(members.items(), count))
-            whole.update(self.waiting)
+            joined: dict[Segment, Any] = dict(islice(members.items(), count))
+            joined.update(self.waiting)
             if value is not MISSING:
-                whole[key] = value
-            return whole
+                joined[key] = value
+            return joined
         items = self.items[:count] if value is MISSING else [*self.items[:count], value]
         return [*items, *[self.waiting[at] for at in sorted(self.waiting)]]
 
-    def contents(self) -> tuple[Any, ...]:
-        """Return what a pickle holds."""
+    def dump(self) -> tuple[Any, ...]:
+        """Return what a pickle stores."""
         count: int = self.count
         members = self.members
         closed: Any = self.items[:count] if members is None else dict(islice(members.items(), count))
@@ -125,8 +126,8 @@ class Frame:
         )
 
 
-def frame_from(contents: tuple[Any, ...]) -> Frame:
-    """Make a frame again from what a pickle holds."""
+def restore_frame(contents: tuple[Any, ...]) -> Frame:
+    """Return the frame that `dump` was called on."""
     key, parts, start, waiting_keys, waiting_parts, is_begun, is_loose = contents
     closed: Any = unflattened(parts)
     is_object = isinstance(closed, dict)
@@ -141,6 +142,6 @@ def frame_from(contents: tuple[Any, ...]) -> Frame:
     return frame
 
 
-def document_frame() -> Frame:
+def create_document_frame() -> Frame:
     """Return the frame around the root, before any text."""
     return Frame(0, is_object=False, start=0, waiting={})

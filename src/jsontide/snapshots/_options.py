@@ -1,11 +1,19 @@
-"""What a chunker may be asked to do otherwise."""
+"""Chunker options in, checked; the state before any snapshot out.
+
+Never compiled: our own checks give better errors for a wrong option than compiled calls do.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict
 
 from jsontide._check import check_choices, check_count, check_switches
+from jsontide.snapshots._frames import create_document_frame
+from jsontide.snapshots._state import SnapshotState
+
+if TYPE_CHECKING:
+    from typing import Unpack
 
 OnConflict: TypeAlias = Literal["raise", "repair"]
 KeyOrder: TypeAlias = Literal["any", "kept"]
@@ -23,7 +31,7 @@ _CHOICES: Final = {
 
 
 class ChunkChoices(TypedDict, total=False):
-    """The options as keyword arguments; `JsonStreamChunker` tells what they mean."""
+    """The options as keyword arguments; `JsonStreamChunker` explains them."""
 
     on_conflict: OnConflict
     key_order: KeyOrder
@@ -36,7 +44,7 @@ class ChunkChoices(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkOptions:
-    """The choices of one chunker, checked."""
+    """The options of one chunker, checked."""
 
     on_conflict: OnConflict = "raise"
     key_order: KeyOrder = "any"
@@ -51,3 +59,8 @@ class ChunkOptions:
         check_switches(self, "ensure_ascii")
         if self.max_wait is not None:
             check_count("max_wait", self.max_wait, "an int or None")
+
+
+def create_snapshot_state(**options: Unpack[ChunkChoices]) -> SnapshotState:
+    """Return the state before any snapshot; takes the options of `JsonStreamChunker`."""
+    return SnapshotState(ChunkOptions(**options), (create_document_frame(),), [])

@@ -1,27 +1,43 @@
-"""Text in, in one piece or in several, the value that it is out: our own grammar, without a limit of Python's stack.
+"""JSON text in, its value out, with numbers as they were written.
 
-Rule: a reader that was forked reads no more, and no container that it has in common with its forks is ever changed.
-A fork copies an open container when it first adds to it; what is closed is shared for ever.
+`read_whole` uses Python's own parser, which is fast but has a limit of depth and says little about errors.
+Where that gives up, a `Reader` parses the text again by our own grammar: it returns the value, or the exact error.
+A `Reader` also takes text in pieces, and can be forked.
+
+Rule: a reader that was forked reads no more, and no container that it shares with its forks is ever changed.
+A fork copies an open container when it first adds to it; closed containers are shared for ever.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
-from jsontide.snapshots._kinds import MAX_DEPTH
+from jsontide._errors import JsonStreamError, ParserError, Reason
+from jsontide.snapshots._json_types import MAX_DEPTH
 from jsontide.text import Limits, modes
 from jsontide.text.grammar import AT_A_VALUE
 from jsontide.text.limits import MOST
 from jsontide.text.scanner import Scanner
+from jsontide.text.utf8 import ByteSource, as_text
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide._errors import Reason
     from jsontide._path import Path, Segment
 
 _LIMITS: Final = Limits(max_depth=MAX_DEPTH, max_chars=MOST, max_string=MOST, max_number=MOST, max_nodes=MOST)
 _LITERALS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
+
+
+def _refuse(constant: str) -> float:
+    # RFC 8259, 6: numeric values that cannot be represented in the grammar below (such as Infinity and NaN) are not
+    # permitted.
+    raise ValueError(constant)
+
+
+_DECODER: Final = json.JSONDecoder(parse_int=str.encode, parse_float=str.encode, parse_constant=_refuse)
+_REFUSALS: Final[Any] = (ValueError, RecursionError)  # made once: there may be no memory to make it when it is needed
 
 
 class Reader(Scanner):
@@ -32,8 +48,8 @@ class Reader(Scanner):
     def __init__(self) -> None:
         super().__init__(_LIMITS, ignore_trailing=False)
         self.values: list[Any] = []  # the open containers, outermost first; at the end the root
-        self.keys: list[Segment] = []  # where the next value of each goes
-        self.shared: i64 = 0  # so many of the containers may belong to another reader, or to a value
+        self.keys: list[Segment] = []  # the key or index of the next value in each
+        self.shared: i64 = 0  # how many of the containers may belong to another reader, or to a value
         self.known_keys: dict[str, str] = {}  # equal keys are one object
 
     def fork(self) -> Reader:
@@ -58,7 +74,7 @@ class Reader(Scanner):
         return fork
 
     def read_on(self, text: str, stop: i64) -> Reader:
-        """Return the reader that has read a text, of which this one has read the beginning, up to a place."""
+        """Return a reader that has read a text up to `stop`; this one has read the beginning of it."""
         if self.is_over or self.index >= stop:
             return self
         fork = self.fork()
@@ -66,7 +82,7 @@ class Reader(Scanner):
         return fork
 
     def end(self, text: str) -> None:
-        """Read the last of the text: now there is a value, or an error."""
+        """Read the rest of the text: then there is a value, or an error."""
         if text:
             self.scan(text)
         if not self.is_over:
@@ -119,3 +135,41 @@ class Reader(Scanner):
         else:
             container.append(value)
             self.keys[-1] = len(container)
+
+
+def snapshot_text(snapshot: str | bytes | bytearray | memoryview) -> str:
+    """Return the text of a snapshot, or raise `JsonStreamError` if its bytes are not UTF-8."""
+    source, text, is_good = as_text(snapshot, None, 0, "snapshot")
+    if source is not None and (source.pending or not is_good):
+        raise JsonStreamError(_error_before(text, source))
+    return text
+
+
+def read_whole(text: str) -> Any:
+    """Return the value of a whole text, or raise `JsonStreamError`.
+
+    >>> read_whole('{"days": [1, 2.50]}')
+    {'days': [b'1', b'2.50']}
+    """
+    try:
+        return _DECODER.decode(text)
+    except _REFUSALS:
+        return _read_slowly(text)
+
+
+def _read_slowly(text: str) -> Any:
+    reader = Reader()
+    reader.end(text)
+    if reader.error is not None:
+        raise JsonStreamError(reader.error)
+    return reader.values.pop()
+
+
+def _error_before(text: str, source: ByteSource) -> ParserError:
+    """Return the first error of bytes that are not valid UTF-8; the text before them may be wrong already."""
+    reader = Reader()
+    reader.scan(text)
+    if reader.error is None:
+        reader.fail(Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found, reader.index)
+    assert reader.error is not None  # either of the two
+    return reader.error

@@ -1,82 +1,73 @@
 """One snapshot in, the text that it adds out.
 
-The outermost container in which something new has appeared tells that all that is open inside it is complete: that is
-closed, and what is new is written.
-Of several new values in one object only the last can still grow, and nobody knows which one that is, because the order
-of keys means nothing: they wait until one of them changes, or something later appears.
+Where something new appears in a container, everything that is open inside it is complete: it is closed, and the new
+values are written, in the outermost such container.
+Of several new values in one object only the last can still grow, and which one that is cannot be known, because the
+order of keys means nothing: they wait until one of them changes, or something later appears.
 
-Rule: a frame is written only after `fork`, so that a state stays as it is, whatever becomes of this step.
+Rule: a frame is written to only after `fork`, so that the state before never changes, even if this step fails.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jsontide.snapshots._check import Conflict, adopted, changed_members, check, open_key
+from jsontide.snapshots._conflicts import Conflict, adopt_objects, changed_members, find_conflict, open_key
 from jsontide.snapshots._frames import Frame
-from jsontide.snapshots._kinds import ARRAY, LITERAL, NUMBER, OBJECT, STRING, is_empty, kind_of
-from jsontide.snapshots._memo import Memo
-from jsontide.snapshots._reading import read_whole
-from jsontide.snapshots.writing import (
-    certain_length,
+from jsontide.snapshots._json_types import (
+    ARRAY,
+    LITERAL,
+    NUMBER,
+    OBJECT,
+    STRING,
     check_depth,
     check_key,
     check_number,
-    number_text,
-    quoted,
-    write_value,
+    is_empty,
+    json_type,
 )
+from jsontide.snapshots._memo import Memo
+from jsontide.snapshots._reader import read_whole
+from jsontide.snapshots.serialize import certain_length, number_text, quote, write_value
 from jsontide.text.limits import MOST
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._path import Segment
-    from jsontide.snapshots._options import ChunkOptions
+    from jsontide.snapshots._state import SnapshotState
 
 
 class SnapshotWriter:
-    """The end of what is written, while a snapshot is added to it."""
+    """Adds one snapshot to the end of what is written."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - the parts of a state; compiled code calls by position
-        self,
-        options: ChunkOptions,
-        frames: tuple[Frame, ...],
-        open_string: str | None,
-        open_string_key: Segment,
-        length: i64,
-        waited: i64,
-    ) -> None:
+    def __init__(self, state: SnapshotState, snapshot: Any, is_text: bool) -> None:
+        options = state._options
         self.keeps_order: bool = options.key_order == "kept"
         self.numbers_grow: bool = options.numbers == "grow"
         self.memo: Memo = Memo(options.empty == "late", options.nulls == "late")
         self.max_wait: i64 = 0 if options.max_wait is None else min(options.max_wait, MOST)
         self.ensure_ascii: bool = options.ensure_ascii
 
-        self.frames: list[Frame] = [frame if frame.is_newest() else frame.fork() for frame in frames]
-        self.shared: i64 = len(frames)  # so many of them may belong to a state
-        self.open_string: str | None = open_string  # the open string, as far as it is written
-        self.open_string_key: Segment = open_string_key
-        self.held: str = ""  # half a character that follows
-        self.length: i64 = length  # characters written
-        self.waited: i64 = waited  # snapshots since the values that wait began to
-        self.is_text: bool = True  # the snapshot came as text
-        self.found: list[Any] = []  # what it holds for each frame
+        self.frames: list[Frame] = [frame if frame.is_newest() else frame.fork() for frame in state._frames]
+        self.shared: i64 = len(self.frames)  # how many of them may belong to a state
+        self.open_string: str | None = state._open_string  # the open string, as far as it is written
+        self.open_string_key: Segment = state._open_string_key
+        self.held: str = ""  # half a surrogate pair after it, not written yet
+        self.length: i64 = state._length  # characters written
+        self.waited: i64 = state._waited  # snapshots since values began to wait
+        self.is_text: bool = is_text  # the snapshot came as text
+        self.found: list[Any] = [[snapshot]]  # the snapshot's value for each frame
         self.out: list[str] = []
 
-    def begin(self, snapshot: Any, is_text: bool) -> None:
-        """Take a snapshot to `check`."""
-        self.is_text = is_text
-        self.found = [[snapshot]]
-
-    def check(self, is_exact: bool) -> Conflict | None:
-        """Compare a snapshot with what is written; exactly by `==`, if all snapshots came as text."""
-        return check(self.frames, self.open_string, self.open_string_key, self.found, is_exact)
+    def find_conflict(self, is_exact: bool) -> Conflict | None:
+        """Compare the snapshot with what is written; `==` is exact if all snapshots came as text."""
+        return find_conflict(self.frames, self.open_string, self.open_string_key, self.found, is_exact)
 
     def repair(self, conflict: Conflict) -> bool:
-        """Have the innermost open object that can carry it write the member again; tell whether there is one.
+        """Let the innermost open object that can hold it write the member again; return whether there is one.
 
-        All other members of that object that have changed are written again with it.
+        All other members of that object that have changed are written again too.
         """
         level: i64 = conflict.level
         key = conflict.key
@@ -88,7 +79,7 @@ class SnapshotWriter:
         frame = self.frames[level].fork()
         self.frames[level] = frame
         members = frame.members
-        assert members is not None  # the loop has ended at an object
+        assert members is not None  # the loop ended at an object
         if key not in members:
             self._break_off(level)
             frame.forget([key])
@@ -98,14 +89,14 @@ class SnapshotWriter:
         return True
 
     def adopt(self) -> None:
-        """Hold what is closed by the objects of a snapshot, after `check`: later ones will hold it by these too."""
-        self.frames = [adopted(frame, found) for frame, found in zip(self.frames, self.found, strict=True)]
+        """Replace closed values by the equal objects of the snapshot, which later snapshots will share."""
+        self.frames = [adopt_objects(frame, found) for frame, found in zip(self.frames, self.found, strict=True)]
 
-    def take(self) -> None:
-        """Write what a snapshot adds, after `check`."""
-        level = self._level_of_news()
+    def write_news(self) -> None:
+        """Write what the snapshot adds, once it has no conflict."""
+        level = self._find_news()
         if level < 0:
-            self._extend_leaf(self.found[-1][self.open_string_key])
+            self._extend_string(self.found[-1][self.open_string_key])
         else:
             self._close_down_to(level)
             while self._settle():
@@ -113,12 +104,12 @@ class SnapshotWriter:
         self._remember()
 
     def finish(self) -> None:
-        """Write all that the snapshot holds, after `check`, and close everything."""
+        """Write the rest of the snapshot, once it has no conflict, and close everything."""
         self._close_down_to(0)
         self._write_all(self._unwritten(0, False), self.found[0])
 
-    def _level_of_news(self) -> i64:
-        """Return the outermost frame in which something new is seen, or the innermost if nothing is open in it."""
+    def _find_news(self) -> i64:
+        """Return the level of the outermost frame with something new, or of the innermost if nothing is open in it."""
         top: i64 = len(self.frames) - 1
         for level in range(top + 1):
             if (level == top and self.open_string is None) or self._has_news(level):
@@ -126,7 +117,7 @@ class SnapshotWriter:
         return -1
 
     def _has_news(self, level: i64) -> bool:
-        """Tell whether something came after what is open in a frame."""
+        """Return whether something came after the open value of a frame."""
         frame = self.frames[level]
         found: Any = self.found[level]
         if len(found) == frame.count + 1:
@@ -134,24 +125,24 @@ class SnapshotWriter:
         in_order = frame.members is None or self.keeps_order
         for key in self._unwritten(level, True):
             value: Any = found[key]
-            if self._is_final(value) or frame.is_stale(key):
+            if self._is_final(value) or frame.must_rewrite(key):
                 return True
             if self.memo.is_visible(value) and (in_order or self._has_changed(frame, key, value)):
                 return True
         return False
 
     def _has_changed(self, frame: Frame, key: Segment, value: Any) -> bool:
-        """Tell whether a value is new, or not as it was when it began to wait."""
+        """Return whether a value is new, or differs from when it began to wait."""
         if not self._is_known(frame.waiting, key):
             return True
         return not is_empty(value) and self.memo.has_changed(frame.waiting[key], value)
 
     def _is_known(self, waiting: dict[Segment, Any], key: Segment) -> bool:
-        """Tell whether a value has waited; a skeleton that fills is as good as new."""
+        """Return whether a value has waited; a skeleton that fills counts as new."""
         return key in waiting and self.memo.is_visible(waiting[key])
 
     def _unwritten(self, level: i64, has_open: bool) -> list[Any]:
-        """Return the keys or indices of what is neither closed nor open, in the order of the snapshot."""
+        """Return the keys or indices of values that are neither closed nor open, in the order of the snapshot."""
         frame = self.frames[level]
         found: Any = self.found[level]
         members = frame.members
@@ -165,16 +156,16 @@ class SnapshotWriter:
         return keys
 
     def _is_final(self, value: Any) -> bool:
-        kind = kind_of(value)
+        kind = json_type(value)
         if kind == NUMBER:
             check_number(value, self.is_text)
             if self.numbers_grow:
-                number_text(value)  # refused now, and not when it has waited
+                number_text(value)  # an invalid number raises now, not after it has waited
             return not self.numbers_grow
         return kind == LITERAL and not (value is None and self.memo.nulls_wait)
 
     def _top(self) -> Frame:
-        """Return the innermost frame, for writing."""
+        """Return the innermost frame, to be written to."""
         last: i64 = len(self.frames) - 1
         if last < self.shared:
             self.frames[last] = self.frames[last].fork()
@@ -182,17 +173,17 @@ class SnapshotWriter:
         return self.frames[last]
 
     def _settle(self) -> bool:
-        """Write what is certain in the innermost frame; tell whether that opened another one."""
+        """Write what is certain in the innermost frame; return whether that opened another one."""
         found: Any = self.found[-1]
         if len(found) == self.frames[-1].count:
             return False
         keys = self._unwritten(len(self.frames) - 1, False)
         top = self.frames[-1]
         if top.to_rewrite is not None:
-            to_rewrite = [key for key in keys if top.is_stale(key)]
-            keys = [key for key in keys if not top.is_stale(key)]
-            # What is written wrong does not wait: the text must show what the snapshot holds.
-            if not keys and kind_of(found[to_rewrite[-1]]) <= OBJECT:
+            to_rewrite = [key for key in keys if top.must_rewrite(key)]
+            keys = [key for key in keys if not top.must_rewrite(key)]
+            # A member that is written wrong does not wait: the text must show what the snapshot holds.
+            if not keys and json_type(found[to_rewrite[-1]]) <= OBJECT:
                 self._write_all(to_rewrite[:-1], found)
                 return self._open(to_rewrite[-1], found[to_rewrite[-1]], None)
             self._write_all(to_rewrite, found)
@@ -201,7 +192,7 @@ class SnapshotWriter:
         return self._settle_in_any_order(keys, found)
 
     def _settle_in_order(self, keys: list[Any], found: Any) -> bool:
-        """Write all but the last value that shows something, and open that one."""
+        """Write all but the last visible value, and open that one."""
         last: i64 = len(keys) - 1
         while last >= 0 and not self.memo.is_visible(found[keys[last]]):
             last -= 1
@@ -215,10 +206,10 @@ class SnapshotWriter:
             self._write(key, value)
             return False
         before: Any = self.frames[-1].waiting.get(key)
-        if kind_of(value) <= OBJECT:
+        if json_type(value) <= OBJECT:
             return self._open(key, value, before)
         is_new = before is None or self.memo.has_changed(before, value)
-        if self._is_patience_over(is_new):
+        if self._waited_enough(is_new):
             self._write(key, value)
         return False
 
@@ -228,7 +219,7 @@ class SnapshotWriter:
         new: list[Any] = []
         changed: list[Any] = []
         same: list[Any] = []
-        is_later = False  # something came after all that waited
+        is_later = False  # something came after the values that waited
         for key in keys:
             value: Any = found[key]
             is_known = self._is_known(waiting, key)
@@ -236,7 +227,7 @@ class SnapshotWriter:
                 self._write(key, value)
                 is_later = is_later or not is_known
             elif not self.memo.is_visible(value) or (is_known and is_empty(value)):
-                continue  # nothing is lost if it is written when it fills
+                continue  # it can be written when it fills
             elif not is_known:
                 new.append(key)
             elif self.memo.has_changed(waiting[key], value):
@@ -245,30 +236,30 @@ class SnapshotWriter:
                 same.append(key)
         is_later = is_later or len(new) > 0
         if not is_later and len(changed) != 1:
-            self._hesitate(same + changed, found, False)
+            self._defer(same + changed, found, False)
             return False
         self._write_all(same, found)
         if is_later:
             self._write_all(changed, found)
         candidates = new if is_later else changed
-        if len(candidates) != 1 or kind_of(found[candidates[0]]) > OBJECT:
-            self._hesitate(candidates, found, len(new) > 0)
+        if len(candidates) != 1 or json_type(found[candidates[0]]) > OBJECT:
+            self._defer(candidates, found, len(new) > 0)
             return False
         key = candidates[0]
         return self._open(key, found[key], waiting.get(key))
 
-    def _hesitate(self, undecided: list[Any], found: Any, is_new: bool) -> None:
-        """Let values wait for a sign of which one grows, while there is patience; the empty ones in any case."""
-        if undecided and self._is_patience_over(is_new):
+    def _defer(self, undecided: list[Any], found: Any, is_new: bool) -> None:
+        """Let values wait until it is clear which one grows, but not beyond `max_wait`; empty ones wait in any case."""
+        if undecided and self._waited_enough(is_new):
             self._write_all([key for key in undecided if not is_empty(found[key])], found)
 
-    def _is_patience_over(self, is_new: bool) -> bool:
-        """Count a snapshot that did not tell which value grows."""
+    def _waited_enough(self, is_new: bool) -> bool:
+        """Count a snapshot after which it is not clear which value grows; return whether `max_wait` is reached."""
         self.waited = 0 if is_new else self.waited + 1
         return self.max_wait > 0 and self.waited >= self.max_wait
 
     def _remember(self) -> None:
-        """Remember in each frame what is known and not written, as it is now."""
+        """Save in each frame the values that are known but not written."""
         top: i64 = len(self.frames) - 1
         for level in range(top + 1):
             frame = self.frames[level]
@@ -278,11 +269,11 @@ class SnapshotWriter:
             if level < self.shared:
                 frame = self.frames[level] = frame.fork()
             found: Any = self.found[level]
-            frame.waiting = {key: self._kept(found[key]) for key in self._unwritten(level, has_open)}
+            frame.waiting = {key: self._freeze(found[key]) for key in self._unwritten(level, has_open)}
 
-    def _kept(self, value: Any) -> Any:
-        """Return a value that will stay as it is; the owner of a container may change it."""
-        kind = kind_of(value)
+    def _freeze(self, value: Any) -> Any:
+        """Return a value that cannot change: a container that was passed in is copied."""
+        kind = json_type(value)
         if self.is_text or (kind != ARRAY and kind != OBJECT):
             return value
         parts: list[str] = []
@@ -290,20 +281,20 @@ class SnapshotWriter:
         return read_whole("".join(parts))
 
     def _open(self, key: Segment, value: Any, before: Any) -> bool:
-        """Write the beginning of a value that may grow; tell whether it is a container, whose values are still to come.
+        """Write the beginning of a value that may grow; return whether it is a container, whose values come next.
 
-        `before` is how it was while it waited, if it did: that tells which of its own values are new.
+        `before` is the value as it waited, if it did: it shows which of its own values are new.
         """
         self._write_key(key)
         self.waited = 0
-        kind = kind_of(value)
+        kind = json_type(value)
         if kind == STRING:
             self.open_string = ""
             self.open_string_key = key
             self._emit('"')
-            self._extend_leaf(value)
+            self._extend_string(value)
             return False
-        check_depth(len(self.frames) - 1)  # the document is no container
+        check_depth(len(self.frames) - 1)  # the document is not a container
         waiting: dict[Segment, Any] = before if isinstance(before, dict) else {}
         if isinstance(before, list):
             waiting = dict(enumerate(before))
@@ -317,7 +308,7 @@ class SnapshotWriter:
             self._write(key, found[key])
 
     def _write(self, key: Segment, value: Any) -> None:
-        """Write a value that is complete."""
+        """Write a complete value."""
         self._write_key(key)
         parts: list[str] = []
         is_loose = write_value(value, self.ensure_ascii, self.is_text, parts)
@@ -325,16 +316,16 @@ class SnapshotWriter:
         self._close(key, value, is_loose)
 
     def _write_key(self, key: Segment) -> None:
-        """Write what stands before a value in the innermost frame."""
+        """Write the comma and the key before a value in the innermost frame."""
         frame = self._top()
         if frame.is_begun:
             self._emit(",")
         frame.is_begun = True
         if isinstance(key, str):
-            self._emit(quoted(key, self.ensure_ascii) + ":")
+            self._emit(quote(key, self.ensure_ascii) + ":")
 
     def _close(self, key: Segment, value: Any, is_loose: bool) -> None:
-        """Remember a value that is closed in the innermost frame."""
+        """Add a closed value to the innermost frame."""
         frame = self._top()
         frame.add(key, value)
         frame.is_loose = frame.is_loose or is_loose
@@ -343,22 +334,22 @@ class SnapshotWriter:
         self.out.append(text)
         self.length += len(text)
 
-    def _extend_leaf(self, value: str) -> None:
-        """Write what is new of the open string."""
+    def _extend_string(self, value: str) -> None:
+        """Write the new part of the open string."""
         open_string = self.open_string
-        assert open_string is not None  # who asks has opened it
+        assert open_string is not None  # the caller has opened it
         length: i64 = max(certain_length(value), len(open_string))
         if length > len(open_string):
-            self._emit(quoted(value[len(open_string) : length], self.ensure_ascii)[1:-1])
+            self._emit(quote(value[len(open_string) : length], self.ensure_ascii)[1:-1])
             self.open_string = value[:length]
         self.held = value[length:]
 
     def _close_down_to(self, level: i64) -> None:
-        """Complete all that is open inside a frame."""
+        """Complete everything that is open inside a frame."""
         open_string = self.open_string
         if open_string is not None:
             value: str = self.found[-1][self.open_string_key]
-            self._emit(quoted(value[len(open_string) :], self.ensure_ascii)[1:])
+            self._emit(quote(value[len(open_string) :], self.ensure_ascii)[1:])
             self.open_string = None
             self._close(self.open_string_key, value, False)
         while len(self.frames) - 1 > level:
@@ -380,7 +371,7 @@ class SnapshotWriter:
         return frame
 
     def _break_off(self, level: i64) -> None:
-        """Close what is open inside a frame as it is, to be written again."""
+        """Close everything that is open inside a frame as it is, to be written again."""
         if self.open_string is not None:
             self._emit('"')
             self.open_string = None

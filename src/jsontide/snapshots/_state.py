@@ -1,6 +1,6 @@
 """The state of a chunker: what is written, and what is open at its end.
 
-Later states share the storage of earlier ones; each sees its own beginning of it.
+Later states share the storage of earlier ones and append to it; each sees only its own part.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jsontide._values import MISSING
-from jsontide.snapshots._frames import Frame, frame_from
+from jsontide.snapshots._frames import Frame, restore_frame
 from jsontide.snapshots._parsed_text import NOTHING_READ, ParsedText
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SnapshotState:
-    """Where a stream of snapshots stands; it never changes, and can be fed again at any time.
+    """The position in a stream of snapshots; it never changes, and can be fed again at any time.
 
     Made by `create_snapshot_state`, `add_snapshot`, `add_value` and `finalize`.
     """
@@ -31,11 +31,11 @@ class SnapshotState:
         "_frames",
         "_held",
         "_is_all_text",
-        "_last_text",
-        "_leaf",
-        "_leaf_key",
         "_length",
+        "_open_string",
+        "_open_string_key",
         "_options",
+        "_parsed_text",
         "_piece_count",
         "_pieces",
         "_waited",
@@ -43,46 +43,46 @@ class SnapshotState:
 
     def __init__(self, options: ChunkOptions, frames: tuple[Frame, ...], pieces: list[str]) -> None:
         self._options: ChunkOptions = options
-        self._frames: tuple[Frame, ...] = frames  # what is open, outermost first; the first is the document
-        self._leaf: str | None = None  # the open string, as far as it is written
-        self._leaf_key: Segment = 0
-        self._held: str = ""  # half a character that follows
+        self._frames: tuple[Frame, ...] = frames  # the open containers, outermost first; the first is the document
+        self._open_string: str | None = None  # the open string, as far as it is written
+        self._open_string_key: Segment = 0
+        self._held: str = ""  # half a surrogate pair after it, not written yet
         self._pieces: list[str] = pieces  # the text; later states append to it
         self._piece_count: i64 = len(pieces)
         self._length: i64 = 0  # characters of the text
-        self._waited: i64 = 0  # snapshots since the values that wait began to
-        self._is_all_text: bool = True  # no snapshot came as a value
-        self._last_text: ParsedText = NOTHING_READ  # the snapshot, if it came as text; a pickle goes without
+        self._waited: i64 = 0  # snapshots since values began to wait
+        self._is_all_text: bool = True  # every snapshot came as text
+        self._parsed_text: ParsedText = NOTHING_READ  # the last snapshot, if it came as text; not pickled
 
     @property
     def text(self) -> str:
-        """All that was written so far."""
+        """All chunks so far, joined."""
         return "".join(self._pieces[: self._piece_count])
 
     @property
     def is_complete(self) -> bool:
-        """Whether the text is a whole document, so that nothing can follow."""
+        """Whether the text is a complete document, which nothing can follow."""
         return self._frames[0].count > 0
 
-    def whole(self) -> Any:
-        """Return the last snapshot, made of what was written and what waits; `MISSING` if there was none."""
-        value: Any = MISSING if self._leaf is None else self._leaf + self._held
-        key = self._leaf_key
+    def _last_snapshot(self) -> Any:
+        """Return the last snapshot, put together from what is written and what waits; `MISSING` if there was none."""
+        value: Any = MISSING if self._open_string is None else self._open_string + self._held
+        key = self._open_string_key
         for frame in reversed(self._frames):
-            value = frame.whole(key, value)
+            value = frame.join(key, value)
             key = frame.key
         return value[0] if value else MISSING
 
-    def after(self, writer: SnapshotWriter) -> SnapshotState:
-        """Return the state after a snapshot that was added."""
+    def _after(self, writer: SnapshotWriter) -> SnapshotState:
+        """Return the state after the snapshot that a writer has added to this one."""
         pieces = self._pieces
         if len(pieces) != self._piece_count:
             pieces = pieces[: self._piece_count]
         if writer.out:
             pieces.append("".join(writer.out))
         state = SnapshotState(self._options, tuple(writer.frames), pieces)
-        state._leaf = writer.open_string
-        state._leaf_key = writer.open_string_key
+        state._open_string = writer.open_string
+        state._open_string_key = writer.open_string_key
         state._held = writer.held
         state._length = writer.length
         state._waited = writer.waited
@@ -99,12 +99,12 @@ class SnapshotState:
         return self
 
     def __reduce__(self) -> tuple[Callable[..., SnapshotState], tuple[object, ...]]:
-        frames = [frame.contents() for frame in self._frames]
-        open_string = (self._leaf, self._leaf_key, self._held)
+        frames = [frame.dump() for frame in self._frames]
+        open_string = (self._open_string, self._open_string_key, self._held)
         return restore_state, (self._options, frames, self.text, open_string, self._waited, self._is_all_text)
 
 
-def restore_state(  # noqa: PLR0913, PLR0917 - what a pickle holds
+def restore_state(  # noqa: PLR0913, PLR0917 - what a pickle stores
     options: ChunkOptions,
     frames: list[tuple[Any, ...]],
     text: str,
@@ -112,9 +112,9 @@ def restore_state(  # noqa: PLR0913, PLR0917 - what a pickle holds
     waited: int,
     is_all_text: bool,
 ) -> SnapshotState:
-    """Make a state again from what its pickle holds."""
-    state = SnapshotState(options, tuple([frame_from(contents) for contents in frames]), [text] if text else [])
-    state._leaf, state._leaf_key, state._held = open_string
+    """Return the state that was pickled."""
+    state = SnapshotState(options, tuple([restore_frame(contents) for contents in frames]), [text] if text else [])
+    state._open_string, state._open_string_key, state._held = open_string
     state._length = len(text)
     state._waited = waited
     state._is_all_text = is_all_text

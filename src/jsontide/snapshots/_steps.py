@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jsontide._values import MISSING
-from jsontide.snapshots._difference import difference
-from jsontide.snapshots._errors import SnapshotConflict
-from jsontide.snapshots._reading import read_whole, snapshot_text
+from jsontide.snapshots._difference import find_difference
+from jsontide.snapshots._reader import read_whole, snapshot_text
 from jsontide.snapshots._snapshot_writer import SnapshotWriter
 from jsontide.snapshots._state import SnapshotState
-from jsontide.snapshots.writing import compact
+from jsontide.snapshots._types import SnapshotConflict
+from jsontide.snapshots.serialize import compact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_snapshot(state: SnapshotState, snapshot: str | bytes | bytearray | memoryview) -> tuple[SnapshotState, str]:
-    """Return the state after one more snapshot, and the text that it adds; the state that goes in stays as it is.
+    """Return the state after one more snapshot, and the chunk that it adds; the given state does not change.
 
     >>> from jsontide.snapshots import create_snapshot_state
     >>> state, chunk = add_snapshot(create_snapshot_state(), '{"name": "Mat"}')
@@ -30,14 +30,14 @@ def add_snapshot(state: SnapshotState, snapshot: str | bytes | bytearray | memor
     thew","age":32
     """
     _check_state(state)
-    value, text = state._last_text.read(snapshot_text(snapshot))
-    return _add_read(state, value, text)
+    value, parsed_text = state._parsed_text.read(snapshot_text(snapshot))
+    return _add_parsed(state, value, parsed_text)
 
 
 def add_value(
     state: SnapshotState, snapshot: JsonValue | Mapping[str, object] | Sequence[object]
 ) -> tuple[SnapshotState, str]:
-    """Do as `add_snapshot` does with a snapshot that is a Python value.
+    """Return the same as `add_snapshot`, for a snapshot that is a Python value.
 
     >>> from jsontide.snapshots import create_snapshot_state
     >>> state, chunk = add_value(create_snapshot_state(), ["a", "b"])
@@ -45,13 +45,13 @@ def add_value(
     ["a","b
     """
     _check_state(state)
-    writer = _checked(state, snapshot, False)
-    writer.take()
-    return state.after(writer), "".join(writer.out)
+    writer = _start_writer(state, snapshot, False)
+    writer.write_news()
+    return state._after(writer), "".join(writer.out)
 
 
 def finalize(state: SnapshotState) -> tuple[SnapshotState, str]:
-    """Return the state after the last snapshot, and the text that closes all that is open.
+    """Return the state after the last snapshot, and the chunk that closes everything that is open.
 
     >>> from jsontide.snapshots import create_snapshot_state
     >>> state, chunk = add_snapshot(create_snapshot_state(), '{"name": "Mat"}')
@@ -59,44 +59,42 @@ def finalize(state: SnapshotState) -> tuple[SnapshotState, str]:
     "}
     """
     _check_state(state)
-    last = state.whole()
+    last = state._last_snapshot()
     if last is MISSING or state.is_complete:
         return state, ""
-    writer = _checked(state, last, True)
+    writer = _start_writer(state, last, True)
     writer.finish()
-    after = state.after(writer)
+    after = state._after(writer)
     if not state._is_all_text:
         _read_back(after.text, last)
     return after, "".join(writer.out)
 
 
-def _add_read(state: SnapshotState, snapshot: Any, text: ParsedText) -> tuple[SnapshotState, str]:
-    """Add a snapshot that was read from a text."""
-    writer = _checked(state, snapshot, True)
-    if text.switched_reader:
+def _add_parsed(state: SnapshotState, value: Any, parsed_text: ParsedText) -> tuple[SnapshotState, str]:
+    writer = _start_writer(state, value, True)
+    if parsed_text.switched_reader:
         writer.adopt()
-    writer.take()
-    after = state.after(writer)
-    after._last_text = text
+    writer.write_news()
+    after = state._after(writer)
+    after._parsed_text = parsed_text
     return after, "".join(writer.out)
 
 
-def _checked(state: SnapshotState, snapshot: Any, is_text: bool) -> SnapshotWriter:
-    """Return what a snapshot that contradicts nothing can be added to, after repairs that were asked for."""
-    writer = SnapshotWriter(state._options, state._frames, state._leaf, state._leaf_key, state._length, state._waited)
+def _start_writer(state: SnapshotState, snapshot: Any, is_text: bool) -> SnapshotWriter:
+    """Return a writer for a snapshot without conflicts, after repairs if the options ask for them."""
+    writer = SnapshotWriter(state, snapshot, is_text)
     is_exact = state._is_all_text and is_text
-    writer.begin(snapshot, is_text)
-    conflict = writer.check(is_exact)
+    conflict = writer.find_conflict(is_exact)
     while conflict is not None:
         if state._options.on_conflict != "repair" or not writer.repair(conflict):
-            raise conflict.conflict(writer.frames, state.text + "".join(writer.out))
-        conflict = writer.check(is_exact)
+            raise conflict.to_exception(writer.frames, state.text + "".join(writer.out))
+        conflict = writer.find_conflict(is_exact)
     return writer
 
 
 def _read_back(text: str, last: Any) -> None:
-    """Compare all that was written with what it was made of: the owner may have changed what is closed since."""
-    found = difference(read_whole(text), last)
+    """Compare all that was written with the last snapshot: the owner may have changed closed values in place."""
+    found = find_difference(read_whole(text), last)
     if found is not None:
         written = "" if found.before is MISSING else compact(found.before, False)
         wanted = "" if found.now is MISSING else compact(found.now, False)

@@ -1,6 +1,6 @@
-"""For tests of programs that use messages: recordings of streams, cut at random and replayed.
+"""Recorded streams, cut at random and replayed, for tests of programs that read messages.
 
-`jsontide.testing.pytest_plugin` has them as a fixture for pytest.
+`jsontide.testing.pytest_plugin` offers them as a pytest fixture.
 """
 
 from jsontide._public import publish

@@ -1,6 +1,6 @@
-"""A recording of a provider's stream in, the same stream cut otherwise out, and the messages that it gives.
+"""A recording of a provider's stream in, the same stream with other cuts out, and the messages that it gives.
 
-How a network cuts a response is chance: a program that works for one cut should be tried with many.
+Networks cut a response anywhere: a program that works for one cut should be tried with many.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from jsontide.adapters import MessageChoices
     from jsontide.messages import Message
 
-Form: TypeAlias = Literal["sse", "ndjson"]
+WireFormat: TypeAlias = Literal["sse", "ndjson"]
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"  # white space, and a byte order mark
-_HALF: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class Recording:
@@ -34,7 +34,7 @@ class Recording:
 
     @classmethod
     def load(cls, path: str | Path) -> Recording:
-        """Read a file of one JSON document per line, or of server-sent events as they were received."""
+        """Read a file with one JSON document per line, or with server-sent events as they were received."""
         data = Path(path).read_bytes()
         if data.lstrip(_BLANK).startswith(b"{"):
             state, lines = decode_ndjson(NdjsonState(), data)
@@ -42,23 +42,23 @@ class Recording:
         events = decode_sse(SseState(), data + b"\n\n")[1]
         return cls(json.loads(event.data) for event in events if event.data.strip().startswith("{"))
 
-    def encode(self, form: Form = "sse") -> bytes:
+    def encode(self, form: WireFormat = "sse") -> bytes:
         """Return the bytes of the response."""
         lines = [_line(event) for event in self.events]
         if form == "ndjson":
             return "".join(f"{line}\n" for line in lines).encode()
         return "".join(f"data: {line}\n\n" for line in lines).encode()
 
-    def cut(self, seed: int, form: Form = "sse", *, pieces: int = 20) -> list[bytes]:
+    def cut(self, seed: int, form: WireFormat = "sse", *, pieces: int = 20) -> list[bytes]:
         """Return the bytes of the response, cut at random; the same seed gives the same cut."""
-        data, random = self.encode(form), Random(seed)  # noqa: S311 - no secret
+        data, random = self.encode(form), Random(seed)  # noqa: S311 - not secret
         places = sorted(random.randint(0, len(data)) for _ in range(pieces - 1))
         return [data[start:end] for start, end in pairwise([0, *places, len(data)])]
 
-    def dropped(self, seed: int, form: Form = "sse") -> Iterator[bytes]:
-        """Yield the response up to a random byte, and then fail as a connection does."""
+    def drop(self, seed: int, form: WireFormat = "sse") -> Iterator[bytes]:
+        """Yield the response up to a random byte, then fail as a lost connection does."""
         chunks = self.cut(seed, form)
-        data, random = b"".join(chunks), Random(seed)  # noqa: S311 - no secret
+        data, random = b"".join(chunks), Random(seed)  # noqa: S311 - not secret
         left = random.randrange(len(data)) if data else 0
         for chunk in chunks:
             yield chunk[:left]
@@ -69,7 +69,7 @@ class Recording:
         raise ConnectionResetError(message)
 
     def replay(self, seed: int, **options: Unpack[MessageChoices]) -> list[Message]:
-        """Return the messages of a random cut, the finished one last; the options are those of `stream_message`.
+        """Return the messages of a random cut, the finished one last; takes the options of `stream_message`.
 
         >>> recording = Recording([{"message": {"content": "Hi"}, "done": True}])
         >>> recording.replay(seed=7)[-1].content
@@ -79,5 +79,5 @@ class Recording:
 
 
 def _line(event: object) -> str:
-    """Half a surrogate pair, which some providers send, has no bytes of its own and stays an escape."""
-    return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", json.dumps(event, ensure_ascii=False))
+    """Encode an event; half a surrogate pair, which some providers send, stays an escape because it has no UTF-8."""
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(event, ensure_ascii=False))

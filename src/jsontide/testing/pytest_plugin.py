@@ -1,17 +1,17 @@
-"""A fixture for pytest; a project asks for it with `pytest_plugins = ["jsontide.testing.pytest_plugin"]`.
+"""A pytest fixture; to use it, set `pytest_plugins = ["jsontide.testing.pytest_plugin"]` in `conftest.py`.
 
-`recut` runs a test once for each seed, five unless `--recut-seeds` says otherwise, and cuts recordings by it.
+`recut` runs a test once for each of several seeds (`--recut-seeds`, 5 by default), and cuts recordings by the seed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from jsontide.testing._recording import Form, Recording
+from jsontide.testing._recording import Recording, WireFormat
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from jsontide.adapters import MessageChoices
     from jsontide.messages import Message
 
+Source: TypeAlias = Recording | str | Path | Iterable[object]
 _SEEDS = 5
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--recut-seeds", type=int, default=_SEEDS, help="how often a recording is cut and replayed")
+    parser.addoption(
+        "--recut-seeds", type=int, default=_SEEDS, help="how many times each test runs, with other cuts each time"
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -32,27 +35,25 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 class Recut:
-    """Cuts recordings by one seed."""
+    """Cuts recordings at random, by one seed."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def chunks(self, recording: Recording | str | Path | Iterable[object], form: Form = "sse") -> list[bytes]:
-        """Return the bytes of a recording, or of a file of one, cut at random."""
+    def chunks(self, recording: Source, form: WireFormat = "sse") -> list[bytes]:
+        """Return the bytes of a recording, or of a recorded file, cut at random."""
         return _recording(recording).cut(self.seed, form)
 
-    def dropped(self, recording: Recording | str | Path | Iterable[object], form: Form = "sse") -> Iterable[bytes]:
-        """Return the same up to a random byte, where the connection fails."""
-        return _recording(recording).dropped(self.seed, form)
+    def drop(self, recording: Source, form: WireFormat = "sse") -> Iterable[bytes]:
+        """Return the same up to a random byte, where the connection is lost."""
+        return _recording(recording).drop(self.seed, form)
 
-    def messages(
-        self, recording: Recording | str | Path | Iterable[object], **options: Unpack[MessageChoices]
-    ) -> list[Message]:
-        """Return the messages of the cut, the finished one last; the options are those of `stream_message`."""
+    def messages(self, recording: Source, **options: Unpack[MessageChoices]) -> list[Message]:
+        """Return the messages of the cut, the finished one last; takes the options of `stream_message`."""
         return _recording(recording).replay(self.seed, **options)
 
 
-def _recording(recording: Recording | str | Path | Iterable[object]) -> Recording:
+def _recording(recording: Source) -> Recording:
     if isinstance(recording, Recording):
         return recording
     return Recording.load(recording) if isinstance(recording, str | Path) else Recording(recording)
@@ -60,7 +61,7 @@ def _recording(recording: Recording | str | Path | Iterable[object]) -> Recordin
 
 @pytest.fixture
 def recut(request: pytest.FixtureRequest) -> Recut:
-    """Cut and replay recordings, otherwise in each run of the test."""
+    """Cut and replay recordings, in another way in each run of the test."""
     seed: int = request.param
     return Recut(seed)
 

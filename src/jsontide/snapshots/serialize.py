@@ -1,6 +1,6 @@
-"""Values in, compact text out, without recursion.
+"""Values in, compact JSON text out, without recursion.
 
-Strings are escaped as `json.dumps` does; surrogates that stand alone are escaped too, because no encoding writes them.
+Strings are escaped as by `json.dumps`; lone surrogates are escaped too, because no encoding can write them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,16 @@ from decimal import Decimal
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, Final
 
-from jsontide.snapshots._kinds import ARRAY, ENDLESS, LITERAL, MAX_DEPTH, OBJECT, STRING, kind_of
+from jsontide.snapshots._json_types import (
+    ARRAY,
+    LITERAL,
+    OBJECT,
+    STRING,
+    check_depth,
+    check_key,
+    check_number,
+    json_type,
+)
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -19,10 +28,10 @@ _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _HIGH_HALVES: Final = (0xD800, 0xDBFF)
 
 
-def quoted(text: str, ensure_ascii: bool) -> str:
-    r"""Write a string or a key.
+def quote(text: str, ensure_ascii: bool) -> str:
+    r"""Return a string or key as JSON text.
 
-    >>> print(quoted('Kyōto\n"', False), quoted("Kyōto", True))
+    >>> print(quote('Kyōto\n"', False), quote("Kyōto", True))
     "Kyōto\n\"" "Ky\u014dto"
     """
     if ensure_ascii:
@@ -30,15 +39,15 @@ def quoted(text: str, ensure_ascii: bool) -> str:
     written = encode_basestring(text)
     if text.isascii() or _SURROGATE.search(text) is None:
         return written
-    return _SURROGATE.sub(_escaped, written)
+    return _SURROGATE.sub(_escape, written)
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
 
 
 def certain_length(text: str) -> i64:
-    """Tell how much of a string that may grow is certain: the first half of a surrogate pair is not."""
+    """Return how much of a growing string is certain: the first half of a surrogate pair is not."""
     n: i64 = len(text)
     if n > 0 and _HIGH_HALVES[0] <= ord(text[n - 1]) <= _HIGH_HALVES[1]:
         return n - 1
@@ -46,7 +55,7 @@ def certain_length(text: str) -> i64:
 
 
 def number_text(value: Any) -> str:
-    """Write a number; raise `ValueError` for what JSON has no number for."""
+    """Return the text of a number; raise `ValueError` for NaN and the infinities."""
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, int):
@@ -61,7 +70,7 @@ def number_text(value: Any) -> str:
     return text
 
 
-class _Level:
+class _Container:
     """A container that is being written."""
 
     __slots__ = ("closer", "keys", "position", "values")
@@ -79,24 +88,24 @@ class _Level:
 
 
 def write_value(value: Any, ensure_ascii: bool, is_text: bool, out: list[str]) -> bool:
-    """Append the text of a whole value; tell whether `==` of values could take another for it: 1 == True == 1.0.
+    """Append the text of a whole value; return whether `==` could take another value for it: 1 == True == 1.0.
 
-    `is_text` tells whether it came as text: only then has it numbers as they were written.
+    `is_text` says that the value came as text, and has its numbers as they were written.
 
     >>> out = []
     >>> write_value({"a": [1, None, "b"]}, False, False, out), "".join(out)
     (True, '{"a":[1,null,"b"]}')
     """
-    levels: list[_Level] = []
+    open_containers: list[_Container] = []
     is_loose = False
     while True:
-        kind = kind_of(value)
+        kind = json_type(value)
         if kind == STRING:
-            out.append(quoted(value, ensure_ascii))
+            out.append(quote(value, ensure_ascii))
         elif kind == OBJECT or kind == ARRAY:
-            check_depth(len(levels))
+            check_depth(len(open_containers))
             out.append("{" if kind == OBJECT else "[")
-            levels.append(_Level(value, kind))
+            open_containers.append(_Container(value, kind))
         elif kind == LITERAL:
             out.append("null" if value is None else "true" if value else "false")
             is_loose = is_loose or value is not None
@@ -104,48 +113,29 @@ def write_value(value: Any, ensure_ascii: bool, is_text: bool, out: list[str]) -
             check_number(value, is_text)
             out.append(number_text(value))
             is_loose = True
-        while levels and levels[-1].position == len(levels[-1].values):
-            out.append(levels.pop().closer)
-        if not levels:
+        while open_containers and open_containers[-1].position == len(open_containers[-1].values):
+            out.append(open_containers.pop().closer)
+        if not open_containers:
             return is_loose
-        value = _next_value(levels[-1], ensure_ascii, out)
+        value = _next_value(open_containers[-1], ensure_ascii, out)
 
 
-def _next_value(level: _Level, ensure_ascii: bool, out: list[str]) -> Any:
-    """Go on to the next value in a container, writing what stands before it."""
-    position: i64 = level.position
-    level.position = position + 1
+def _next_value(container: _Container, ensure_ascii: bool, out: list[str]) -> Any:
+    """Return the next value of a container, after writing the comma and the key before it."""
+    position: i64 = container.position
+    container.position = position + 1
     if position > 0:
         out.append(",")
-    if level.keys is not None:
-        key = level.keys[position]
+    if container.keys is not None:
+        key = container.keys[position]
         check_key(key)
-        out.append(quoted(key, ensure_ascii))
+        out.append(quote(key, ensure_ascii))
         out.append(":")
-    return level.values[position]
-
-
-def check_number(value: Any, is_text: bool) -> None:
-    """Refuse bytes in what did not come as text."""
-    if not is_text and isinstance(value, bytes):
-        raise TypeError("a snapshot holds JSON values, not bytes")
-
-
-def check_key(key: object) -> None:
-    """Refuse keys that JSON does not have."""
-    if not isinstance(key, str):
-        message = f"keys must be str, not {type(key).__name__}"
-        raise TypeError(message)
-
-
-def check_depth(depth: i64) -> None:
-    """Refuse values without an end before they take all memory."""
-    if depth >= MAX_DEPTH:
-        raise ValueError(ENDLESS)
+    return container.values[position]
 
 
 def compact(value: Any, ensure_ascii: bool) -> str:
-    """Return the compact text of a whole value, wherever it came from."""
+    """Return the compact text of a whole value."""
     out: list[str] = []
     write_value(value, ensure_ascii, True, out)
     return "".join(out)

@@ -3,8 +3,9 @@ import io
 import pytest
 from rich.console import Console
 
-from jsontide import create_parser_state, finalize, parse_chunk
-from jsontide.cli._screen import Frame, Progress
+from jsontide import Path, create_parser_state, finalize, parse_chunk
+from jsontide.cli._live_view import EXPECTED, LiveView, Progress, growing_path, open_path
+from jsontide.tree import Mode
 
 
 def frame(
@@ -13,7 +14,7 @@ def frame(
     state = parse_chunk(create_parser_state(), text)
     out = io.StringIO()
     console = Console(file=out, width=width, height=height, color_system=None)
-    console.print(Frame(finalize(state) if ended else state, Progress(3, text[-5:], len(text), total)))
+    console.print(LiveView(finalize(state) if ended else state, Progress(3, text[-5:], len(text), total)))
     return [row.rstrip() for row in out.getvalue().splitlines()]
 
 
@@ -50,3 +51,37 @@ def test_a_frame_fits_the_terminal(width: int, height: int) -> None:
     rows = frame(b'{"list": [' + b'"some words to wrap", ' * 50, width=width, height=height)
     assert max(map(len, rows)) <= width
     assert len(rows) <= max(height - 1, 4)
+
+
+def test_every_mode_has_words() -> None:
+    assert set(EXPECTED) == set(Mode)
+
+
+@pytest.mark.parametrize(
+    ("text", "open_at", "grows_at"),
+    [
+        ("", (), None),
+        ("{", (), ()),
+        ('{"a', (), ()),
+        ('{"a":', (), ()),
+        ('{"a":1', ("a",), ()),
+        ('{"a":"x', ("a",), ("a",)),
+        ('{"a":"x"', (), ()),
+        ('{"a":[', ("a",), ("a",)),
+        ('{"a":[1,2,tr', ("a", 2), ("a",)),
+        ('{"a":[1,2,[]', ("a",), ("a",)),
+        ('{"a":1,"b":{"c":["d', ("b", "c", 0), ("b", "c", 0)),
+        ('"x', (), ()),
+        ("12", (), None),
+        ("[1]", (), None),
+    ],
+)
+def test_what_is_open_and_what_of_it_shows(text: str, open_at: Path, grows_at: Path | None) -> None:
+    state = parse_chunk(create_parser_state(), text)
+    assert open_path(state) == open_at
+    assert growing_path(state) == grows_at
+
+
+def test_nothing_grows_in_a_finished_number() -> None:
+    state = finalize(parse_chunk(create_parser_state(), "12"))
+    assert growing_path(state) is None

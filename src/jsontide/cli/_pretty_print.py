@@ -1,8 +1,6 @@
-"""The growing value, pretty-printed from its end: only the rows that fit are ever made.
+"""A growing value in, the last rows of it out, pretty-printed.
 
-In: a value, the path of its growing end, a width and a height. Out: at most `height` rows.
-Rule: the walk goes backwards and stops when the rows are full, so a frame costs what the screen
-holds and not what the document holds.
+Rule: the walk goes backwards and stops when the screen is full, so the cost depends on the screen, not on the document.
 """
 
 from collections.abc import Iterator
@@ -13,8 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from jsontide import JsonValue, Path
-from jsontide.cli._words import quoted
-from jsontide.snapshots.writing import compact
+from jsontide.cli._escape import quote
+from jsontide.snapshots.serialize import compact
 
 CURSOR = ("▌", "bold yellow")
 _STEP = 2
@@ -33,7 +31,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A value still to be written; `growing` is what is left of the path to the growing end."""
+    """A value still to be printed; `growing` is the rest of the path to the growing end."""
 
     depth: int
     label: Text
@@ -42,8 +40,8 @@ class _Item:
     growing: Path | None
 
 
-def tail(console: Console, value: JsonValue, growing: Path | None, *, width: int, height: int) -> list[Text]:
-    """The last rows of the value, its growing end marked; dots on top where there is more."""
+def print_end(console: Console, value: JsonValue, growing: Path | None, *, width: int, height: int) -> list[Text]:
+    """Return the last rows of a value with its growing end marked; dots on top stand for the rest."""
     rows = list(islice(_rows_from_end(console, value, growing, width, width * height), height + 1))
     if len(rows) > height:
         rows[height - 1 :] = [Text("⋮", _PUNCTUATION)]
@@ -52,7 +50,7 @@ def tail(console: Console, value: JsonValue, growing: Path | None, *, width: int
 
 def _rows_from_end(console: Console, value: JsonValue, growing: Path | None, width: int, room: int) -> Iterator[Text]:
     for line in _lines_from_end(_Item(0, Text(), value, "", growing), room):
-        # However deep the document, half of the width is left for what it says.
+        # However deep the document, half of the width is left for its text.
         indent = min(line.depth * _STEP, width // 2)
         rows = line.text.wrap(console, width - indent - _STEP, overflow="fold")
         for number in range(len(rows) - 1, -1, -1):
@@ -61,7 +59,7 @@ def _rows_from_end(console: Console, value: JsonValue, growing: Path | None, wid
 
 
 def _lines_from_end(root: _Item, room: int) -> Iterator[_Line]:
-    """An explicit stack: depth is bounded by the parser's limit, not by Python's stack."""
+    """Yield lines, the last one first, without recursion: documents may be deeper than Python's stack."""
     todo = [_expand(root, room)]
     while todo:
         entry = next(todo[-1], None)
@@ -74,7 +72,7 @@ def _lines_from_end(root: _Item, room: int) -> Iterator[_Line]:
 
 
 def _expand(item: _Item, room: int) -> Iterator[_Line | _Item]:
-    """One level of a value, last line first."""
+    """Yield one level of a value, the last line first."""
     match item.value:
         case dict() as members:
             entries = ((key, _label(key), members[key]) for key in reversed(members))
@@ -114,16 +112,16 @@ def _container(
 
 
 def _label(key: str) -> Text:
-    return Text.assemble((quoted(key), _KEY), (": ", _PUNCTUATION))
+    return Text.assemble((quote(key), _KEY), (": ", _PUNCTUATION))
 
 
 def _scalar(value: JsonValue, item: _Item, room: int) -> Iterator[tuple[str, str]]:
     if not isinstance(value, str):
         yield compact(value, ensure_ascii=False), _SCALAR
     elif len(value) > room:
-        yield "…" + quoted(value[-room:])[1:-1], _STRING
+        yield "…" + quote(value[-room:])[1:-1], _STRING
     else:
-        yield quoted(value)[:-1], _STRING
+        yield quote(value)[:-1], _STRING
     if item.growing is not None:
         yield CURSOR
         return

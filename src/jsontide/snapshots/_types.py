@@ -1,4 +1,4 @@
-"""What a chunker raises when a snapshot contradicts what it has written."""
+"""The exception that a chunker raises."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHOWN: Final = 60  # characters of a text in a message
 
 
 class SnapshotConflict(JsontideError, ValueError):  # noqa: N818 - a conflict is no mistake of the program
-    """A snapshot contradicts text that is already written; the chunker is as it was before the call.
+    """A snapshot contradicts text that is already written; the call has changed nothing.
 
     >>> print(SnapshotConflict(("name",), '"Mat', '"Bob"'))
     root.name is written as "Mat and cannot become "Bob"
@@ -23,11 +23,11 @@ class SnapshotConflict(JsontideError, ValueError):  # noqa: N818 - a conflict is
     def __init__(self, path: Path, written: str, wanted: str) -> None:
         super().__init__(path, written, wanted)
         self.path: Path = path
-        """Where in the snapshot."""
+        """Path of the contradiction in the snapshot."""
         self.written: str = written
-        """What is written there; empty if nothing is, and nothing can be added."""
+        """What is written there; empty if its container is already closed without it."""
         self.wanted: str = wanted
-        """What the snapshot holds there; empty if it holds nothing any more."""
+        """What the snapshot has there; empty if it is gone."""
 
     def __str__(self) -> str:
         place = path_text(self.path)

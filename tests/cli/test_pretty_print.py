@@ -7,15 +7,15 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from jsontide import MISSING, JsonValue, Path, create_parser_state, parse_chunk
-from jsontide.cli._tail import tail
-from jsontide.cli._words import growing_path
+from jsontide.cli._live_view import growing_path
+from jsontide.cli._pretty_print import print_end
 
 ITINERARY = FilePath(__file__).parents[2] / "examples" / "itinerary.json"
 
 
 def rows(value: JsonValue, growing: Path | None = None, *, width: int = 80, height: int = 1000) -> list[str]:
     console = Console(width=width, height=height)
-    return [row.plain for row in tail(console, value, growing, width=width, height=height)]
+    return [row.plain for row in print_end(console, value, growing, width=width, height=height)]
 
 
 def rows_of(text: str) -> list[str]:

@@ -1,0 +1,148 @@
+"""Whole snapshots in, text chunks out: objects that hold a state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jsontide._mypyc import mypyc_attr
+from jsontide.snapshots._options import create_snapshot_state
+from jsontide.snapshots._steps import add_snapshot, add_value, finalize
+from jsontide.snapshots._types import SnapshotConflict
+from jsontide.snapshots.serialize import certain_length
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Unpack
+
+    from jsontide._values import JsonValue
+    from jsontide.snapshots._options import ChunkChoices
+    from jsontide.snapshots._state import SnapshotState
+
+
+@mypyc_attr(allow_interpreted_subclasses=True, serializable=True)
+class JsonStreamChunker:
+    """Turns snapshots of one growing value into text chunks that join to JSON.
+
+    Each snapshot is the whole value, as far as it has come; the order of its keys means nothing.
+    After each call, the chunks joined are the beginning of a JSON text that shows only what the snapshot holds; after
+    `finish` they are the last snapshot.
+    A snapshot that contradicts what is written raises `SnapshotConflict` and changes nothing.
+
+    >>> chunker = JsonStreamChunker()
+    >>> chunker.process('{"name": "Mat"}')
+    '{"name":"Mat'
+    >>> chunker.process('{"age": 32, "name": "Matthew"}')
+    'thew","age":32'
+    >>> chunker.finish()
+    '}'
+    """
+
+    def __init__(self, **options: Unpack[ChunkChoices]) -> None:
+        """Choose how snapshots are read.
+
+        - `on_conflict="raise"`: with `"repair"`, a member that contradicts what is written is written again in the
+          innermost object that is still open, because parsers take the last of two equal keys; where no open object
+          can hold it, the conflict is raised.
+        - `key_order="any"`: `"kept"` for sources whose keys come in the order of writing, as those of any partial
+          parser do: the last value is the one that grows, and nothing ever waits.
+        - `numbers="whole"`: `"grow"` for sources whose numbers arrive digit by digit: a number is written when
+          something later appears, or its container closes.
+        - `empty="early"`: `"late"` for sources that send whole skeletons and fill them in later: nothing empty is
+          written before it fills, or its container closes.
+        - `nulls="early"`: `"late"` for sources that send null for what has not come yet, as `model_dump()` does with
+          optional fields: null is not written before its container closes, unless something takes its place.
+        - `max_wait=None`: after how many more snapshots values that wait count as complete, which is a guess; by
+          default they wait until it is clear which one grows.
+        - `ensure_ascii=False`: `True` escapes all characters that are not ASCII.
+        """
+        self._first: SnapshotState = create_snapshot_state(**options)
+        self._state: SnapshotState = self._first
+
+    @property
+    def state(self) -> SnapshotState:
+        """The current state, for the functions of `jsontide.snapshots`."""
+        return self._state
+
+    @property
+    def text(self) -> str:
+        """All chunks so far, joined."""
+        return self._state.text
+
+    def process(self, snapshot: str | bytes | bytearray | memoryview) -> str:
+        """Take the next snapshot as JSON text and return the chunk that it adds, which may be empty.
+
+        Raises `SnapshotConflict` if it contradicts what is written, `JsonStreamError` if it is not JSON.
+        """
+        self._state, chunk = add_snapshot(self._state, snapshot)
+        return chunk
+
+    def process_value(self, snapshot: JsonValue | Mapping[str, object] | Sequence[object]) -> str:
+        """Take the next snapshot as a Python value and return the chunk that it adds, which may be empty.
+
+        The value is not modified; you may change it afterwards, as partial parsers do that return one object.
+
+        >>> chunker = JsonStreamChunker(key_order="kept")
+        >>> value = {"title": "Kyo"}
+        >>> chunker.process_value(value)
+        '{"title":"Kyo'
+        >>> value["title"] = "Kyoto"
+        >>> chunker.process_value(value)
+        'to'
+        """
+        self._state, chunk = add_value(self._state, snapshot)
+        return chunk
+
+    def finish(self) -> str:
+        """End the stream and return the chunk that closes everything that is open."""
+        self._state, chunk = finalize(self._state)
+        return chunk
+
+    def reset(self) -> None:
+        """Discard all snapshots; keep the options."""
+        self._state = self._first
+
+
+@mypyc_attr(allow_interpreted_subclasses=True, serializable=True)
+class TextStreamChunker:
+    """Turns plain texts, each of which begins with the one before, into the pieces that are new.
+
+    >>> chunker = TextStreamChunker()
+    >>> chunker.process("Hello"), chunker.process("Hello, world"), chunker.finish()
+    ('Hello', ', world', '')
+    """
+
+    def __init__(self) -> None:
+        self._text: str = ""
+        self._held: str = ""  # the first half of a surrogate pair, whose second half may come
+
+    @property
+    def text(self) -> str:
+        """All pieces so far, joined."""
+        return self._text
+
+    def process(self, text: str) -> str:
+        """Take the whole text so far and return the part that is new.
+
+        Raises `SnapshotConflict` if it does not begin with what came before; then nothing changes.
+        """
+        if not isinstance(text, str):
+            message = f"a text must be str, not {type(text).__name__}"
+            raise TypeError(message)
+        before = self._text
+        if not text.startswith(before):
+            raise SnapshotConflict((), before, text)
+        length = max(certain_length(text), len(before))
+        self._text = text[:length]
+        self._held = text[length:]
+        return self._text[len(before) :]
+
+    def finish(self) -> str:
+        """End the text and return what was held back of it."""
+        held = self._held
+        self._text += held
+        self._held = ""
+        return held
+
+    def reset(self) -> None:
+        """Discard all text."""
+        self._text = self._held = ""

@@ -1,0 +1,186 @@
+"""What is written and a snapshot in, the snapshot's values along the open path out, or the first contradiction.
+
+Closed values must be the same: `==` of whole subtrees is the fastest way to compare them.
+It is exact where all snapshots came as text; otherwise it takes 1, 1.0 and True for one another, and the types of
+containers that hold any of them are compared too.
+"""
+
+from __future__ import annotations
+
+from operator import is_
+from typing import TYPE_CHECKING, Any
+
+from jsontide._build import COMPILED
+from jsontide._values import MISSING
+from jsontide.snapshots._difference import Difference, find_difference, types_agree
+from jsontide.snapshots._json_types import ARRAY, OBJECT, has_value_at, json_type
+from jsontide.snapshots._types import SnapshotConflict
+from jsontide.snapshots.serialize import compact, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mypy_extensions import i64
+
+    from jsontide._path import Path, Segment
+    from jsontide.snapshots._frames import Frame
+
+
+class Conflict:
+    """A place where a snapshot contradicts what is written; path and texts are made only if it is raised."""
+
+    __slots__ = ("before", "inside", "key", "level", "now", "open_string", "place", "start")
+
+    def __init__(self, level: i64, key: Segment, place: i64, inside: Path) -> None:
+        self.level: i64 = level  # the innermost frame where writing a value again would repair it
+        self.key: Segment = key  # that value, in that frame
+        self.place: i64 = place  # the frame of the contradiction
+        self.inside: Path = inside  # and the path from there
+        self.before: Any = MISSING  # what is written, if that is a closed value
+        self.open_string: str | None = None  # or the open string
+        self.start: i64 = -1  # or, if not negative, where the text of it begins
+        self.now: Any = MISSING  # what the snapshot has there
+
+    def to_exception(self, frames: list[Frame], text: str) -> SnapshotConflict:
+        """Return the exception for a conflict that is not repaired; `text` is all that is written."""
+        path = tuple([frame.key for frame in frames[2 : self.place + 1]])  # the document and the root have none
+        written = "" if self.before is MISSING else compact(self.before, False)
+        if self.open_string is not None:
+            written = quote(self.open_string, False)[:-1]
+        if self.start >= 0:
+            written = text[self.start :]
+        return SnapshotConflict(path + self.inside, written, "" if self.now is MISSING else compact(self.now, False))
+
+
+def open_key(frames: list[Frame], level: i64, open_string_key: Segment) -> Segment:
+    """Return the key of the open value of a frame: the next frame, or the open string."""
+    return frames[level + 1].key if level + 1 < len(frames) else open_string_key
+
+
+def find_conflict(
+    frames: list[Frame], open_string: str | None, open_string_key: Segment, found: list[Any], is_exact: bool
+) -> Conflict | None:
+    """Walk down the open path and return the first contradiction, if there is one.
+
+    `found` starts with the snapshot's value for the document, and gets one for each frame; after a repair the walk goes
+    on from the frame where that was made.
+    """
+    top: i64 = len(frames) - 1
+    level: i64 = len(found) - 1
+    while True:
+        current: Any = found[level]
+        conflict = _closed_conflict(frames, level, current, is_exact)
+        if conflict is not None:
+            return conflict
+        if level == top and open_string is None:
+            return None
+        key = open_key(frames, level, open_string_key)
+        if not has_value_at(current, key):
+            conflict = _gone_conflict(frames, level, key)
+            conflict.open_string = open_string
+            if level < top:
+                conflict.start = frames[level + 1].start
+            return conflict
+        if level == top:
+            return _string_conflict(frames, open_string or "", open_string_key, current[key])
+        found.append(current[key])
+        level += 1
+
+
+def _string_conflict(frames: list[Frame], open_string: str, open_string_key: Segment, current: Any) -> Conflict | None:
+    if isinstance(current, str) and current.startswith(open_string):
+        return None
+    top: i64 = len(frames) - 1
+    conflict = Conflict(top, open_string_key, top, _in_frame(top, open_string_key))
+    conflict.open_string = open_string
+    conflict.now = current
+    return conflict
+
+
+def changed_members(members: dict[str, Any], current: Any) -> list[Segment]:
+    """Return the keys of closed members that have another value in a snapshot."""
+    changed: list[Segment] = []
+    for key, before in members.items():
+        if has_value_at(current, key) and find_difference(before, current[key]) is not None:
+            changed.append(key)
+    return changed
+
+
+def adopt_objects(frame: Frame, current: Any) -> Frame:
+    """Return a frame that holds the objects of a snapshot without conflicts in place of its own."""
+    return frame.replace_objects(current) if _is_beginning(frame, current) else frame
+
+
+def _closed_conflict(frames: list[Frame], level: i64, current: Any, is_exact: bool) -> Conflict | None:
+    frame = frames[level]
+    members = frame.members
+    if json_type(current) != (ARRAY if members is None else OBJECT):
+        return _type_conflict(frames, level, current)
+    is_certain = is_exact or not frame.is_loose  # `==` is exact
+    if not is_certain and members is None and _begins_with_same_objects(frame, current):
+        return None
+    if _is_beginning(frame, current) and (
+        is_certain or types_agree(frame.items if members is None else members, current)
+    ):
+        return None
+    pairs: Iterable[tuple[Segment, Any]] = enumerate(frame.items) if members is None else members.items()
+    for key, before in pairs:
+        if not has_value_at(current, key):
+            conflict = _gone_conflict(frames, level, key)
+            conflict.before = before
+            return conflict
+        found = find_difference(before, current[key])
+        if found is not None:
+            return _value_conflict(level, key, found)
+    return None
+
+
+def _begins_with_same_objects(frame: Frame, current: Any) -> bool:
+    """Return whether an array begins with the very objects that are closed, as where snapshots share them."""
+    count: i64 = frame.count
+    items = frame.items
+    if len(current) < count:
+        return False
+    if not COMPILED or not isinstance(current, list):
+        return all(map(is_, items, current))
+    for at in range(count):
+        if items[at] is not current[at]:
+            return False
+    return True
+
+
+def _is_beginning(frame: Frame, current: Any) -> bool:
+    """Return whether all closed values are equal to those of a snapshot; `False` if they are too deep to compare."""
+    members = frame.members
+    try:
+        if members is None:
+            beginning: Any = current[: frame.count]
+            return bool(frame.items == (beginning if isinstance(beginning, list) else list(beginning)))
+        return bool(members.items() <= current.items())
+    except RecursionError:
+        return False
+
+
+def _type_conflict(frames: list[Frame], level: i64, current: Any) -> Conflict:
+    frame = frames[level]
+    conflict = Conflict(level - 1, frame.key, level, ())
+    conflict.start = frame.start
+    conflict.now = current
+    return conflict
+
+
+def _gone_conflict(frames: list[Frame], level: i64, key: Segment) -> Conflict:
+    """Return the conflict of a written value that is gone from the snapshot."""
+    return Conflict(level - 1, frames[level].key, level, _in_frame(level, key))
+
+
+def _value_conflict(level: i64, key: Segment, found: Difference) -> Conflict:
+    conflict = Conflict(level, key, level, _in_frame(level, key) + found.path)
+    conflict.before = found.before
+    conflict.now = found.now
+    return conflict
+
+
+def _in_frame(level: i64, key: Segment) -> Path:
+    """Return the path from a frame to a value in it; the root has no key."""
+    return () if level == 0 else (key,)
