@@ -1,4 +1,4 @@
-"""Names that are loaded when somebody asks for them."""
+"""Names that a package loads on first use."""
 
 import importlib
 import subprocess
