@@ -1,4 +1,4 @@
-"""Names that a package loads on first use."""
+"""Names that are loaded when somebody asks for them."""
 
 import importlib
 import subprocess
