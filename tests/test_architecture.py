@@ -13,7 +13,8 @@ import pytest
 import jsontide
 from jsontide import adapters, events, messages, schema, snapshots, tree
 
-SOURCE = Path(__file__).parent.parent / "src" / "jsontide"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "jsontide"
 LAYERS = (
     {"cli", "testing"},
     {"adapters"},
@@ -46,8 +47,23 @@ def mapped_modules(document: str) -> Iterator[str]:
 
 
 def test_the_map_names_every_module_once_and_no_other() -> None:
-    named = list(mapped_modules((SOURCE.parents[1] / "ARCHITECTURE.md").read_text("utf-8")))
+    named = list(mapped_modules((ROOT / "ARCHITECTURE.md").read_text("utf-8")))
     assert sorted(named) == sorted(module.relative_to(SOURCE.parent).as_posix() for module in MODULES)
+
+
+def named_files(document: str) -> set[str]:
+    """The files that a document names before its map, but for those in a last column headed `before`."""
+    text = document.partition("\n## Map\n")[0]
+    for table in re.findall(r"^\|.*\| before \|\n(?:\|.*\n)+", text, re.MULTILINE):
+        text = text.replace(table, re.sub(r"[^|]*\|$", "", table, flags=re.MULTILINE))
+    return set(re.findall(r"`([\w./]+\.(?:py|md|toml))`", text))
+
+
+@pytest.mark.parametrize("document", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_files_that_a_document_names_are_on_disk(document: str) -> None:
+    names = named_files((ROOT / document).read_text("utf-8"))
+    assert names
+    assert not {name for name in names if not ((ROOT / name).exists() or (SOURCE / name).exists())}
 
 
 def imported(source: str) -> Iterator[str]:
