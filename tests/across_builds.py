@@ -1,7 +1,7 @@
 """One side of `test_pickle_across_builds`: a program that either build runs.
 
-dump FILE  writes a `Record` for every cut of every document: the state there, pickled, the rest, what this build sees
-load FILE  reads them, goes on from each state, and prints one line for each that this build sees otherwise
+dump FILE  writes a `Record` for every cut of every document: the pickled state, the rest of the text, and the result
+load FILE  reads them, continues from each state, and prints one line for each result that differs in this build
 """
 
 import pickle

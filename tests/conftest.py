@@ -1,4 +1,6 @@
-"""The meters of the cost tests, and Hypothesis profiles by HYPOTHESIS_PROFILE; ``ci`` where CI=true, else ``dev``.
+"""The meters of the cost tests, and the Hypothesis profiles.
+
+HYPOTHESIS_PROFILE chooses a profile; the default is ``ci`` where CI=true, and ``dev`` elsewhere.
 
 quick a few examples, for `make check`
 dev   a quick look, other examples each time

@@ -1,7 +1,7 @@
 """One side of `test_surroundings`: a program that uses the library in a second interpreter, and in the main one.
 
-The argument tells which of them imports it first: main or other.
-Printed is what each of them reads, or why it cannot.
+The argument says which of them imports it first: main or other.
+It prints what each of them reads, or why it cannot.
 """
 
 import decimal  # noqa: F401 - Python 3.12 breaks if it is first imported by another interpreter than the main one

@@ -1,4 +1,4 @@
-"""Recorded streams of providers, and what is in them by a reading of their own.
+"""Recorded streams of providers, and an independent reading of what is in them.
 
 In: the name of a recording. Out: its events, and what a person would read off them.
 Some files hold the turns of a conversation one after another; each is a recording, named for the file and its number.

@@ -1,7 +1,7 @@
-"""Where public test data and recordings lie, which are not part of this repository.
+"""Where the public test data and recordings are, which are not part of this repository.
 
-In the folder named by JSONTIDE_DATA, else in `shared/data` beside the repository; tests that need them are skipped
-where they are not found.
+They are in the folder named by JSONTIDE_DATA, or in `shared/data` beside the repository; without them, tests that need
+them are skipped.
 """
 
 import os

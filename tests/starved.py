@@ -5,10 +5,10 @@ Before each call the process is forked again and again: in the first child the f
 the next one the second, until none is left to fail.
 A child makes a call that raised `MemoryError` once more and plays the scene to its end; all results must be those of a
 scene in which nothing failed.
-Printed is a line for each child that ended otherwise, and at last how many calls have raised.
+It prints a line for each child that ended differently, and finally how many calls raised.
 
-Not starved is what the documentation excepts: texts are short, because integers up to 256 are objects that Python has
-already, and there are freed tuples, which Python keeps for the next ones of their length.
+What the documentation excepts is left out: texts are short, because Python already has the integers up to 256, and
+there are freed tuples, which Python keeps for the next ones of their length.
 """
 
 import gc

@@ -1,9 +1,11 @@
-"""The picture in ARCHITECTURE.md as tests: who may import whom, and what a bare import costs."""
+"""What ARCHITECTURE.md says, as tests: which layer imports which, the map of modules, and what a bare import costs."""
 
 import ast
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,10 @@ import pytest
 import jsontide
 from jsontide import adapters, events, messages, schema, snapshots, tree
 
-SOURCE = Path(__file__).parent.parent / "src" / "jsontide"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "jsontide"
 LAYERS = (
-    {"cli", "studio", "testing"},
+    {"cli", "testing"},
     {"adapters"},
     {"messages"},
     {"schema"},
@@ -37,6 +40,41 @@ LAYERS = (
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 ASYNC = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)
 MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def test_every_part_of_a_layer_is_on_disk() -> None:
+    assert {part_of(module) for module in MODULES} - {"__init__"} == set(RANK)
+
+
+def mapped_modules(document: str) -> Iterator[str]:
+    """The modules that the map in a document names, as paths; a package's heading stands for its `__init__.py`."""
+    package = ""
+    for line in document.partition("\n## Map\n")[2].splitlines():
+        if heading := re.fullmatch(r"### `([\w/]+)`", line):
+            package = heading[1]
+            yield f"{package}/__init__.py"
+        elif entry := re.fullmatch(r"- `(\w+\.py)`: .+", line):
+            yield f"{package}/{entry[1]}"
+
+
+def test_the_map_names_every_module_once_and_no_other() -> None:
+    named = list(mapped_modules((ROOT / "ARCHITECTURE.md").read_text("utf-8")))
+    assert sorted(named) == sorted(module.relative_to(SOURCE.parent).as_posix() for module in MODULES)
+
+
+def named_files(document: str) -> set[str]:
+    """The files that a document names before its map, but for those in a last column headed `before`."""
+    text = document.partition("\n## Map\n")[0]
+    for table in re.findall(r"^\|.*\| before \|\n(?:\|.*\n)+", text, re.MULTILINE):
+        text = text.replace(table, re.sub(r"[^|]*\|$", "", table, flags=re.MULTILINE))
+    return set(re.findall(r"`([\w./]+\.(?:py|md|toml))`", text))
+
+
+@pytest.mark.parametrize("document", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_files_that_a_document_names_are_on_disk(document: str) -> None:
+    names = named_files((ROOT / document).read_text("utf-8"))
+    assert names
+    assert not {name for name in names if not ((ROOT / name).exists() or (SOURCE / name).exists())}
 
 
 def imported(source: str) -> Iterator[str]:
@@ -176,6 +214,38 @@ def private_imports(module: Path) -> Iterator[str]:
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_no_package_imports_private_modules_of_another(module: Path) -> None:
     assert not list(private_imports(module))
+
+
+def needed_at_import(body: Iterable[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports that run when a module is loaded: not those inside functions, nor those for type checkers only."""
+    for statement in body:
+        match statement:
+            case ast.Import() | ast.ImportFrom():
+                yield statement
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                yield from needed_at_import(statement.orelse)
+            case ast.If() | ast.Try():
+                yield from needed_at_import([*statement.body, *statement.orelse])
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    names = {
+        module.relative_to(SOURCE.parent).with_suffix("").as_posix().replace("/", "."): module for module in MODULES
+    }
+    names = {name.removesuffix(".__init__"): module for name, module in names.items()}
+    needs = {
+        name: {
+            needed
+            for statement in needed_at_import(ast.parse(module.read_text("utf-8")).body)
+            for needed in imported(ast.unparse(statement))
+            if needed in names and not (isinstance(statement, ast.ImportFrom) and needed == "jsontide")
+        }
+        for name, module in names.items()
+    }
+    for name, needed in needs.items():
+        # Loading `a.b` loads `a` first, but `from a import b` needs of `a` no more than that it is there.
+        needed -= {other for other in needed if name.startswith(f"{other}.")}
+    TopologicalSorter(needs).prepare()
 
 
 @pytest.mark.parametrize("name", jsontide.__all__)

@@ -1,8 +1,13 @@
 """The laws of the README as property tests, under their numbers.
 
-Law 5, and laws 1, 4 and 7 for events, are in events/test_event_laws.py; laws 1 to 4 for schemas in
-schema/test_schema_laws.py; the counting half of law 8 is in test_cost.py.
-Laws 6 and 9 speak of parts that are still to come.
+This module tests laws 1 to 4, 7 and 8 for the parser; the others have modules of their own:
+
+    law 5, and laws 1, 4 and 7 for events    events/test_event_laws.py
+    law 6                                    snapshots/test_snapshot_laws.py
+    laws 1 to 4 for schemas                  schema/test_schema_laws.py
+    law 9, and laws 1 to 4 for messages      messages/test_message_laws.py
+    laws 4 and 7 for snapshots               snapshots/test_snapshot_states.py
+    law 8, by counting work                  test_cost.py, and the test_*_cost.py of each package
 """
 
 import pickle

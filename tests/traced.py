@@ -1,12 +1,12 @@
 """One side of `test_surroundings`: a program that holds values while something meddles with counting references.
 
-names      a tracer reads the names of every frame of the library
+names      a tracer reads the local names of every frame of the library
 objects    it keeps what these names stood for
 leaks      where a function of it is called for the first time, all lists are kept, as by a tool that looks for leaks
 uncounted  the library takes this for a Python whose threads run at the same time, where counts mean nothing
 
 The second argument is when: while the library is imported, while it is used, or always.
-Printed is a line for each value that changed while it was held, and at last how many were held.
+It prints a line for each value that changed while it was held, and finally how many were held.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""Messages that begin with blocks that are finished: a program of the model calls tools, one message per call."""
+"""Messages that begin with finished blocks: a program written by the model calls tools, one message per call."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Law 9 over recordings that were damaged on their way: what can be run is what was meant, or nothing is."""
+"""Law 9 over damaged recordings: a call that can be run is the call that was sent."""
 
 from collections.abc import Callable
 from functools import cache

@@ -1,4 +1,4 @@
-"""One stream is one message: what another one says in it is not joined to the first."""
+"""One stream is one message: a second one in it is not joined to the first."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Shapes that the recordings do not have, from the documentation of each provider."""
+"""Shapes that the recordings do not contain, from the documentation of each provider."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Literal

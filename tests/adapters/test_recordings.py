@@ -1,4 +1,4 @@
-"""Every recording through its adapter and the reducer, against a reading of its own."""
+"""Every recording through its adapter and the reducer, compared with an independent reading."""
 
 import json
 from functools import cache, reduce

@@ -1,4 +1,4 @@
-"""What OpenAI Responses, and servers that speak it, say twice, or say of tools that they run themselves."""
+"""What OpenAI Responses and compatible servers repeat, and what they say of tools that they run themselves."""
 
 import json
 from collections.abc import Callable, Iterable

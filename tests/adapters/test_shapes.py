@@ -1,4 +1,4 @@
-"""What recordings do not show: the same events as SDK objects, odd shapes, and rubbish."""
+"""What recordings do not contain: the same events as SDK objects, odd shapes, and garbage."""
 
 import json
 from random import Random

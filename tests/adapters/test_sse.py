@@ -1,4 +1,4 @@
-"""The decoder of server-sent events against a model that reads the whole stream at once."""
+"""The decoder of server-sent events, compared with a model that reads the whole stream at once."""
 
 import pickle
 from functools import reduce

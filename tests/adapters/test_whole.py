@@ -1,4 +1,4 @@
-"""Whole completions, of servers that do not stream though they were asked to, read as one event."""
+"""Whole completions, from servers that ignore the request to stream, are read as one event."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Raw responses: what is damaged or lost is told, what is harmless is not, and what is no stream of events is shown."""
+"""Raw responses: damage and loss are reported, harmless oddities are not, and other text is shown as it begins."""
 
 import json
 from collections.abc import Iterable, Iterator

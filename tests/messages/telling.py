@@ -1,4 +1,4 @@
-"""Short ways to say what a provider streams."""
+"""Short ways to write what a provider streams."""
 
 from collections.abc import Iterable, Mapping
 from functools import reduce

@@ -1,4 +1,4 @@
-"""Texts that were cut as UTF-16 writes them, between the two halves of a character."""
+"""Texts that were cut inside a surrogate pair, between the two UTF-16 halves of a character."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""The shapes in which providers send tool calls, regular or not, and what they all must become."""
+"""The shapes in which providers send tool calls, regular or not, and the calls that each must become."""
 
 import json
 from typing import Any

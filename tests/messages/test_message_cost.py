@@ -1,4 +1,4 @@
-"""Law 8 for messages, by counting: what a delta costs does not depend on what came before it."""
+"""Law 8 for messages, by counting work: the cost of a delta does not depend on what came before it."""
 
 import json
 from collections.abc import Callable

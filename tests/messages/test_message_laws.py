@@ -1,4 +1,4 @@
-"""Laws 1 to 4 and 9 for messages: any stream of calls, cut anywhere, interleaved anyhow, broken off anywhere."""
+"""Laws 1 to 4 and 9 for messages: any stream of calls, cut anywhere, interleaved in any way, ended anywhere."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""What a roster finds, beside a search through all of its calls; old ones too, and those whose step was broken off."""
+"""What a roster finds, compared with a search through all calls; also in old ones, and after an interrupted step."""
 
 import pickle
 from functools import reduce

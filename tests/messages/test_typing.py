@@ -1,4 +1,4 @@
-"""Law 9 as the type checker sees it: arguments to run are there for those only who asked whether a call is complete."""
+"""Law 9 for type checkers: only code that checked that a call is complete may read its arguments."""
 
 import os
 import re

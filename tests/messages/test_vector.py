@@ -1,4 +1,4 @@
-"""A vector beside a list that is copied each time."""
+"""The persistent vector, compared with a list that is copied each time."""
 
 from random import Random
 

@@ -1,7 +1,7 @@
-"""The walk-throughs of the two seed documents, chunk by chunk, and the examples of their rules.
+"""Streams of snapshots written out chunk by chunk, with an example for each rule of the chunker.
 
-The chunks are those that the documents print. Left out is an example where a document contradicts itself; where its
-letter would lose data, the chunk is what the guarantee asks for, and the name of the case says so.
+They come from two descriptions of such chunkers, which print the chunks.
+Where a description would lose data, the chunk here is the one that law 6 demands, and the name of the case says so.
 """
 
 import json
@@ -26,7 +26,7 @@ STACK_WALKTHROUGH: Rows = (
     ('{"title":"Mount Fuji","days":[{"name":"Day 1"}]}', '"name":"Day 1'),
     ("", '"}]}'),
 )
-"""Document 000. It writes the last chunk and the end of the stream in one row."""
+"""From the first description, which writes the last chunk and the end of the stream in one row."""
 
 SAFARI_WALKTHROUGH: Rows = (
     ('{"days": [{"subtitle": "Day"}]}', '{"days":[{"subtitle":"Day'),
@@ -82,7 +82,7 @@ SAFARI_WALKTHROUGH: Rows = (
     ),
     ("", '"}]}]}'),
 )
-"""Document 001, lines 1 to 8. Line 5 holds what its chunk shows: the document prints it with three dots."""
+"""From the second description; the fifth snapshot, which it abridges, is written out."""
 
 RULES: dict[str, Rows] = {
     "000 the problem": (
