@@ -1,6 +1,6 @@
-"""A state in, a emitter to go on with out.
+"""A state in, an emitter to go on with out.
 
-A emitter is written only at its end. The newest state goes on with its own; an older one, or one whose step was broken
+An emitter is written only at its end. The newest state goes on with its own; an older one, or one whose step was broken
 off, gets a fork: a copy of what it could see of the open containers.
 """
 
@@ -13,8 +13,8 @@ from jsontide.events._frames import chain
 
 if TYPE_CHECKING:
     from jsontide.events._frames import Frame
+    from jsontide.events._patterns import PatternSet
     from jsontide.events._state import EventState
-    from jsontide.events._watch import PatternSet
 
 
 def claim(state: EventState) -> EventEmitter:
@@ -28,7 +28,7 @@ def claim(state: EventState) -> EventEmitter:
 
 
 def fork(state: EventState, pattern_set: PatternSet) -> EventEmitter:
-    """Return a emitter of its own that stands where the state does, and looks for these patterns."""
+    """Return a separate emitter at the position of the state, with these patterns."""
     old = state._emitter
     emitter = EventEmitter(old.options, pattern_set)
     emitter.step = state._step

@@ -12,8 +12,8 @@ from jsontide._flatten import flattened, unflattened
 from jsontide.events._emitter import EventEmitter
 from jsontide.events._fork import fork
 from jsontide.events._frames import Frame, chain
-from jsontide.events._read import Recovery
-from jsontide.events._watch import PatternSet
+from jsontide.events._patterns import PatternSet
+from jsontide.events._recovery import Recovery
 from jsontide.text.skip import Skip
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _dump_recovery(recovery: Recovery) -> RecoveryDump:
 
 
 def load(dumped: Dump) -> EventEmitter:
-    """Return a emitter that stands where the state did."""
+    """Return an emitter at the position of the state."""
     pattern_set = PatternSet()
     for number, pattern, deltas in dumped.patterns:
         pattern_set.add(number, pattern, deltas)
@@ -163,7 +163,7 @@ def _load_frames(dumps: tuple[FrameDump, ...], pattern_set: PatternSet) -> list[
         frame.items = None if dumped.items is None else unflattened(dumped.items)
         frame.keys = dumped.keys
         frame.wanted = dumped.wanted
-        frame.place = pattern_set.place_of(frame)
+        frame.find_pattern_state(pattern_set)
         frames.append(frame)
     return frames
 

@@ -1,6 +1,6 @@
-"""The state of an accumulator: an immutable mark on a emitter.
+"""The state of an accumulator: an immutable mark on an emitter.
 
-Feeding the newest state of a emitter goes on with it; feeding an older one forks first.
+Feeding the newest state of an emitter goes on with it; feeding an older one forks first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jsontide.events._emitter import EventEmitter
     from jsontide.events._frames import Frame
     from jsontide.events._pickle import Dump
-    from jsontide.events._read import Recovery
+    from jsontide.events._recovery import Recovery
     from jsontide.text.utf8 import ByteSource
 
 
@@ -78,7 +78,7 @@ class EventState:
     @property
     def is_over(self) -> bool:
         """Whether no more text will be read, because it is wrong."""
-        # A emitter that is over is never written again, so that only its last state can be over.
+        # An emitter that is over is never written again, so that only its last state can be over.
         return self._emitter.is_over and self._emitter.step == self._step
 
     @property
