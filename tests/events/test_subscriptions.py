@@ -259,7 +259,7 @@ def test_subscriptions_outlive_a_reset() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["a[", "[-1]", "", "a..b"])
-def test_a_bad_pattern_is_refused_with_its_place(pattern: str) -> None:
+def test_an_invalid_pattern_is_refused_with_a_caret(pattern: str) -> None:
     with pytest.raises(PathSyntaxError, match=r"\^"):
         JsonFragmentAccumulator().on(pattern)
 

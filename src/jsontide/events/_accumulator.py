@@ -120,10 +120,10 @@ class JsonFragmentAccumulator:
         "_next_number",
         "_pattern_set",
         "_patterns_changed",
+        "_phase",
         "_raises",
         "_shared",
         "_source",
-        "_stance",
         "_subscriptions",
         "_undelivered",
         "_unreturned",
@@ -150,7 +150,7 @@ class JsonFragmentAccumulator:
         self._pattern_set: PatternSet = PatternSet()
         self._emitter: EventEmitter = fork(self._first, self._pattern_set)
         self._source: ByteSource | None = None
-        self._stance: i64 = _READY
+        self._phase: i64 = _READY
         self._shared: EventState | None = None  # handed out since the last fragment; may have been fed
         self._subscriptions: dict[int, Subscription] = {}
         self._next_number: int = 0
@@ -163,7 +163,7 @@ class JsonFragmentAccumulator:
         """The state of the stream, for `add_fragment` and `finish` of `jsontide.events`."""
         state = self._mark()
         self._shared = state
-        self._stance = _CAREFUL
+        self._phase = _CAREFUL
         return state
 
     @property
@@ -173,36 +173,36 @@ class JsonFragmentAccumulator:
 
     def add_fragment(self, fragment: str | bytes | bytearray | memoryview) -> list[JsonFragmentUpdate]:
         """Read a fragment, call the callbacks of the patterns that match, and return what happened."""
-        if self._stance != _READY or type(fragment) is not str:
+        if self._phase != _READY or type(fragment) is not str:
             return self._add_carefully(fragment)
         emitter = self._emitter
         if fragment:
-            self._stance = _READING
+            self._phase = _READING
             feed(emitter, fragment)
+        if emitter.matches or emitter.is_over:
+            return self._deliver()
         updates = emitter.updates
         emitter.updates = []
-        if emitter.matches or emitter.is_over:
-            return self._deliver(updates)
-        self._stance = _READY
+        self._phase = _READY
         return updates
 
     def _add_carefully(self, fragment: str | bytes | bytearray | memoryview) -> list[JsonFragmentUpdate]:
-        """Do the same when there is more to do than read text."""
+        """Do the same when there is more to do than to read text."""
         emitter = self._claim()
         source, text, is_good = as_text(fragment, self._source, emitter.index, "fragment")
         if len(fragment) > 0 and not emitter.is_over:
-            self._stance = _READING
+            self._phase = _READING
             feed_decoded(emitter, text, source, is_good)
             self._source = source
-        return self._deliver_all(emitter)
+        return self._deliver()
 
     def finish(self) -> list[JsonFragmentUpdate]:
         """End the text; return what only its end decides: a root number, or an error."""
         emitter = self._claim()
         if not emitter.is_over:
-            self._stance = _READING
+            self._phase = _READING
             feed_end(emitter, self._source)
-        return self._deliver_all(emitter)
+        return self._deliver()
 
     def reset(self) -> None:
         """Discard all input; keep the options and subscriptions."""
@@ -210,7 +210,7 @@ class JsonFragmentAccumulator:
         self._source = None
         self._shared = None
         self._patterns_changed = False
-        self._stance = _CAREFUL
+        self._phase = _CAREFUL
         for subscription in self._subscriptions.values():
             subscription._since = 0
         self._undelivered.clear()
@@ -262,12 +262,12 @@ class JsonFragmentAccumulator:
 
     def _note_change(self) -> None:
         self._patterns_changed = True
-        if self._stance == _READY:
-            self._stance = _CAREFUL
+        if self._phase == _READY:
+            self._phase = _CAREFUL
 
     def _mark(self) -> EventState:
         """Return the state of the stream."""
-        if self._stance == _READING:
+        if self._phase == _READING:
             message = "the last call was interrupted, and what it read is lost; call reset and begin again"
             raise RuntimeError(message)
         return self._shared or EventState(self._emitter, self._source)
@@ -278,23 +278,19 @@ class JsonFragmentAccumulator:
         if self._shared is not None and not state.is_over:
             self._emitter = claim(state)
         if self._patterns_changed:
-            self._emitter.listen_anew()
+            self._emitter.refresh_patterns()
             self._patterns_changed = False
         self._shared = None
         return self._emitter
 
-    def _deliver_all(self, emitter: EventEmitter) -> list[JsonFragmentUpdate]:
-        updates = emitter.updates
-        emitter.updates = []
-        return self._deliver(updates)
-
-    def _deliver(self, updates: list[JsonFragmentUpdate]) -> list[JsonFragmentUpdate]:
+    def _deliver(self) -> list[JsonFragmentUpdate]:
         """Call the callbacks; if one raises, the rest is delivered by the next call."""
         emitter = self._emitter
         self._undelivered.extend(emitter.matches)
-        self._unreturned.extend(updates)
+        self._unreturned.extend(emitter.updates)
         emitter.matches = []
-        self._stance = _CAREFUL
+        emitter.updates = []
+        self._phase = _CAREFUL
         while self._undelivered:
             match = self._undelivered.popleft()
             subscription = self._subscriptions.get(match.number)
@@ -304,11 +300,11 @@ class JsonFragmentAccumulator:
         self._unreturned = []
         emitter = self._emitter  # a new one, if a callback has called reset
         if (
-            self._stance == _CAREFUL
+            self._phase == _CAREFUL
             and self._source is None
             and not (emitter.is_over or self._patterns_changed or self._shared)
         ):
-            self._stance = _READY
+            self._phase = _READY
         error = emitter.error
         if self._raises and error is not None:
             raise JsonFragmentError(error, [each for each in updates if each.value is not error])

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._errors import Reason
-from jsontide.events._frames import Frame, chain, document_frame
+from jsontide.events._frames import EventFrame, chain, document_frame
 from jsontide.events._types import JsonFragmentKind
 from jsontide.events._update import JsonFragmentUpdate, PatternMatch
 from jsontide.text import modes
@@ -92,7 +92,7 @@ class EventEmitter(Scanner):
 
         self.updates: list[JsonFragmentUpdate] = []
         self.matches: list[PatternMatch] = []
-        self.top: Frame = document_frame()  # the innermost open container
+        self.top: EventFrame = document_frame()  # the innermost open container
         self.top.pattern_state = pattern_set.start()
         self.link: PathLink | None = None  # to the value that is being read, made on demand
         self.recovery: Recovery | None = None  # while invalid text is skipped
@@ -110,14 +110,14 @@ class EventEmitter(Scanner):
     def open_object(self) -> None:
         if self.emits_updates:
             self._emit_bracket(_START_OBJECT, "{", self.token_start)
-        self._open(Frame(self.top, True, modes.AFTER_MEMBER, self.token_start))
+        self._open(EventFrame(self.top, True, modes.AFTER_MEMBER, self.token_start))
 
     def open_array(self) -> None:
         if self.emits_updates:
             self._emit_bracket(_START_ARRAY, "[", self.token_start)
-        self._open(Frame(self.top, False, modes.AFTER_ITEM, self.token_start))
+        self._open(EventFrame(self.top, False, modes.AFTER_ITEM, self.token_start))
 
-    def _open(self, frame: Frame) -> None:
+    def _open(self, frame: EventFrame) -> None:
         frame.own_link = self.link
         self.link = None
         if self.top.pattern_state is not None:
@@ -249,7 +249,7 @@ class EventEmitter(Scanner):
     def _emit_bracket(self, kind: JsonFragmentKind, bracket: str, at: i64) -> None:
         self.updates.append(JsonFragmentUpdate(kind, self._make_link(), bracket, None, at, at + 1))
 
-    def _emit_container_match(self, frame: Frame, value: JsonValue) -> None:
+    def _emit_container_match(self, frame: EventFrame, value: JsonValue) -> None:
         kind = _END_OBJECT if frame.is_object else _END_ARRAY
         update = JsonFragmentUpdate(kind, self._make_link(), None, value, frame.start, self.token_start + 1)
         self._emit_matches(frame.wanted, update)
@@ -329,7 +329,7 @@ class EventEmitter(Scanner):
         self.is_string_started = False
         self.emitted_chars = self.emitted_pieces = 0
 
-    def go_on(self, frames: list[Frame], string_wanted: tuple[int, ...]) -> None:
+    def resume(self, frames: list[EventFrame], string_wanted: tuple[int, ...]) -> None:
         """Continue inside these containers, outermost first, as after a fragment that was emitted."""
         self.top = frames[-1]
         self.depth = len(frames) - 1
@@ -344,7 +344,7 @@ class EventEmitter(Scanner):
             self.emitted_pieces = len(self.pieces)
             self.emitted_index = self.index - len(self.held)
 
-    def listen_anew(self) -> None:
+    def refresh_patterns(self) -> None:
         """Use the patterns as they are now, in open containers too."""
         for frame in chain(self.top):
             frame.find_pattern_state(self.pattern_set)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jsontide.events._patterns import PatternSet, PatternState
 
 
-class Frame:
+class EventFrame:
     """An open container; the document is one too, around the root."""
 
     __slots__ = (
@@ -37,8 +37,8 @@ class Frame:
         "wanted",
     )
 
-    def __init__(self, parent: Frame | None, is_object: bool, after: i64, start: i64) -> None:
-        self.parent: Frame | None = parent
+    def __init__(self, parent: EventFrame | None, is_object: bool, after: i64, start: i64) -> None:
+        self.parent: EventFrame | None = parent
         self.is_object: bool = is_object
         self.after: i64 = after  # the mode after a value in it
         self.start: i64 = start  # where in the stream it began
@@ -78,7 +78,7 @@ class Frame:
         own = self.own_link
         if own is not None:
             return own
-        missing: list[Frame] = []
+        missing: list[EventFrame] = []
         frame = self
         while frame.own_link is None and frame.parent is not None:
             missing.append(frame)
@@ -106,9 +106,9 @@ class Frame:
             state = outer.item(self.index) if self.own_key is None else outer.member(self.own_key)
             self.pattern_state = None if state.is_dead else state
 
-    def fork(self, count: i64, key: str | None, parent: Frame | None) -> Frame:
+    def fork(self, count: i64, key: str | None, parent: EventFrame | None) -> EventFrame:
         """Return a copy that continues after `count` values."""
-        fork = Frame(parent, self.is_object, self.after, self.start)
+        fork = EventFrame(parent, self.is_object, self.after, self.start)
         fork.own_key = self.own_key
         fork.index = self.index
         fork.count = count
@@ -130,15 +130,15 @@ def _link_in(container: PathLink | None, key: str | None, index: i64) -> PathLin
     return PathLink(container, index) if key is None else PathLink(container, key)
 
 
-def document_frame() -> Frame:
+def document_frame() -> EventFrame:
     """Return the frame around the root."""
-    return Frame(None, is_object=False, after=modes.DONE, start=0)
+    return EventFrame(None, is_object=False, after=modes.DONE, start=0)
 
 
-def chain(top: Frame) -> list[Frame]:
+def chain(top: EventFrame) -> list[EventFrame]:
     """Return the open containers, outermost first; the first is the document."""
-    frames: list[Frame] = []
-    frame: Frame | None = top
+    frames: list[EventFrame] = []
+    frame: EventFrame | None = top
     while frame is not None:
         frames.append(frame)
         frame = frame.parent

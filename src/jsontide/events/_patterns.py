@@ -12,7 +12,7 @@ Patterns like `**.a.*.*.*` can have far more states than steps, so the number of
 that a transition is computed each time.
 
 Patterns may be added and removed at any time, at a cost that does not depend on how many there are.
-States that were reached before do not know of a new pattern (`Frame.find_pattern_state` looks them up again).
+States that were reached before do not know of a new pattern (`EventFrame.find_pattern_state` looks them up again).
 A removed pattern stays in the trie, and in what states want, where it is ignored, until half of the patterns there are
 removed ones.
 """
