@@ -66,8 +66,8 @@ class EventEmitter(Scanner):
         "known_keys",
         "link",
         "matches",
+        "max_documents",
         "max_errors",
-        "most_documents",
         "options",
         "pattern_set",
         "recovery",
@@ -88,7 +88,7 @@ class EventEmitter(Scanner):
         self.keeps_values: bool = options.updates and options.values
         self.floats: str = options.floats
         self.max_errors: i64 = min(options.max_errors, MOST)
-        self.most_documents: i64 = -1 if options.documents is None else min(options.documents, MOST)
+        self.max_documents: i64 = -1 if options.documents is None else min(options.documents, MOST)
 
         self.updates: list[JsonFragmentUpdate] = []
         self.matches: list[PatternMatch] = []
@@ -99,7 +99,7 @@ class EventEmitter(Scanner):
         self.error_count: i64 = 0  # errors skipped since the last document ended
         self.known_keys: dict[str, str] = {}  # of the values that are built: equal keys are one object
 
-        self.is_string_started: bool = False  # its start was emitted
+        self.is_string_started: bool = False  # the start of the open string was emitted
         self.emitted_chars: i64 = 0  # how many characters of it were emitted and are in `pieces`
         self.emitted_pieces: i64 = 0  # the same in pieces
         self.emitted_index: i64 = 0  # where in the stream they end
@@ -216,7 +216,7 @@ class EventEmitter(Scanner):
         self.link = None
 
     def _make_link(self) -> PathLink:
-        """Return the link to the value that is being read."""
+        """Return the link to the value that is being read, made on demand."""
         if self.link is None:
             self.link = self.top.link_to_next()
         return self.link
@@ -352,7 +352,7 @@ class EventEmitter(Scanner):
             self._choose_string_output()
 
     def begin_document(self, at: i64) -> bool:
-        if self.most_documents == self.top.count:
+        if self.max_documents == self.top.count:
             return False
         self.node_count = 0
         self.known_keys = {}
