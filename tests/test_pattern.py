@@ -1,4 +1,4 @@
-"""The syntax of patterns: what each text means, and where a bad one goes wrong."""
+"""The syntax of patterns: what each text means, and where an invalid one fails."""
 
 import pickle
 from typing import Any
@@ -111,7 +111,7 @@ def test_the_text_of_a_path_is_the_pattern_of_that_path(path: Path) -> None:
         ("a.[0]", "  ^", "a key"),
         ("a.0", "  ^", "a key"),
         ("a b", " ^", "'.', '[' or the end"),
-        ("first-name", "     ^", 'odd keys are written ["like this"]'),
+        ("first-name", "     ^", 'write other keys as ["like this"]'),
         ("a\n", " ^", "'.', '[' or the end"),
         ("root\n", "    ^", "'.', '[' or the end"),
         ("root*", "    ^", "'.', '[' or the end"),
@@ -140,14 +140,14 @@ def test_the_text_of_a_path_is_the_pattern_of_that_path(path: Path) -> None:
         ('a["b', "    ^", "more of the key"),
         ('a["b"', "     ^", "']'"),
         ('a["b" ]', "     ^", "']'"),
-        (r'a["b\x"]', "    ^", "an escape that JSON has"),
-        (r'a["\u12"]', "   ^", "an escape that JSON has"),
+        (r'a["b\x"]', "    ^", "a JSON escape"),
+        (r'a["\u12"]', "   ^", "a JSON escape"),
         ('a["b\t"]', "    ^", "U+0009 to be escaped"),
         ("日本[x]", "     ^", "an index"),
         ("e\u0301[x]", "  ^", "an index"),
     ],
 )
-def test_a_bad_pattern_is_pointed_at(text: str, caret: str, expected: str) -> None:
+def test_an_error_points_at_its_position(text: str, caret: str, expected: str) -> None:
     with pytest.raises(PathSyntaxError) as caught:
         parse_pattern(text)
     message, shown, pointer = str(caught.value).split("\n")
@@ -158,8 +158,8 @@ def test_a_bad_pattern_is_pointed_at(text: str, caret: str, expected: str) -> No
     assert pointer == "  " + caret
 
 
-def test_a_negative_index_in_a_sequence_is_pointed_at() -> None:
-    with pytest.raises(PathSyntaxError, match="where a stream ends is not known") as caught:
+def test_an_error_points_at_a_negative_index_in_a_sequence() -> None:
+    with pytest.raises(PathSyntaxError, match="the end of a stream is not known") as caught:
         parse_pattern(("a b", -12, "c"))
     assert caught.value.pattern[caught.value.index :] == "-12]"
 
@@ -173,7 +173,7 @@ def fault(text: str) -> PathSyntaxError | None:
 
 
 @given(st.text(st.sampled_from('root.*[]"\\:-012 aé日\n\t\ud800'), max_size=14))
-def test_what_stands_before_the_place_can_be_completed(text: str) -> None:
+def test_what_is_before_an_error_can_be_completed(text: str) -> None:
     error = fault(text)
     if error:
         assert any(fault(text[: error.index] + rest) is None for rest in ("", "a", "]", "0]", '"]'))
@@ -192,7 +192,7 @@ def test_a_segment_that_is_neither_key_nor_index_is_refused(wrong: Any) -> None:
         parse_pattern(("a", wrong))
 
 
-def test_steps_in_a_sequence_stand_for_themselves() -> None:
+def test_steps_in_a_sequence_stay_as_they_are() -> None:
     steps = parse_pattern("a[*].**")
     assert parse_pattern(steps) == steps
     assert parse_pattern((*steps, "*")) == (*steps, Key("*"))

@@ -1,10 +1,10 @@
-"""Where something stands in a document: keys and indices from the root down.
+"""Paths: the keys and indices that lead from the root of a document to a value.
 
 A path has no prefix and no syntax: `("users", 2, "email")`, and `()` for the root.
-`path_text` writes one for people; the rule is that different paths have different texts, which `parse_pattern` reads
+`path_text` writes one as text; the rule is that different paths have different texts, and `parse_pattern` reads them
 back.
 
-A `PathLink` is a path that is not made yet: where one container is inside another, their paths share all but the end.
+A `PathLink` is a path whose tuple is made on demand: the links of nested containers share all but the last segment.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Segment: TypeAlias = str | int
 Path: TypeAlias = tuple[Segment, ...]
 """Keys and indices from the root down."""
 
-# No encoding can write a surrogate, so they are escaped.
-# The second of two stays as it is, because JSON reads two escapes as one character.
+# Surrogates cannot be encoded, so they are escaped.
+# The second of a pair stays as it is, because JSON reads two escapes as one character.
 _SURROGATE: Final = re.compile(r"[\ud800-\udbff]|(?<![\ud800-\udbff])[\udc00-\udfff]")
 
 
@@ -36,24 +36,24 @@ def path_text(path: Path) -> str:
 
 
 def segment_text(segment: Segment) -> str:
-    # Keys and indices may be members of an enum, which an f-string would write by their names.
+    # Keys and indices may be enum members, which an f-string would show by name.
     if isinstance(segment, int):
         return f"[{int(segment)}]"
     return "." + segment if segment.isidentifier() else f"[{_quoted(segment)}]"
 
 
 class PathLink:
-    """A path as a link to that of the container around, and the key or index there; its tuple is made when read."""
+    """A path as a link to that of the enclosing container, and the key or index in it; its tuple is made on demand."""
 
     __slots__ = ("parent", "segment", "written")
 
     def __init__(self, parent: PathLink | None, segment: Segment) -> None:
-        self.parent: PathLink | None = parent  # of the root: none, and its segment means nothing
+        self.parent: PathLink | None = parent  # None for the root, whose segment means nothing
         self.segment: Segment = segment
-        self.written: str = ""  # its text, when somebody has asked for it
+        self.written: str = ""  # its text, once it was asked for
 
     def text(self) -> str:
-        """Write the path, once."""
+        """Return the path as text, made once."""
         if not self.written:
             parent = self.parent
             if parent is None:
@@ -76,7 +76,7 @@ class PathLink:
 
 
 def link_to(path: Path) -> PathLink:
-    """Return the link to a value that is known by its path."""
+    """Return the link of a path."""
     link = PathLink(None, 0)
     for segment in path:
         link = PathLink(link, segment)

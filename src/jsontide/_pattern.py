@@ -1,4 +1,4 @@
-"""The syntax of path patterns: a text or a sequence of keys and indices in, a tuple of steps out.
+"""Path patterns: text or a sequence of keys and indices in, a tuple of steps out.
 
     users.name      the key `name` of the key `users`
     ["odd key"]     any key, as a JSON string
@@ -8,12 +8,12 @@
     **.id  users.** any depth: no level, one or more
 
 A pattern starts at the root.
-Paths as `path_text` writes them are patterns too, so a first word `root` is the root itself: `root.users` is `users`,
+Paths as `path_text` writes them are patterns too, so a leading `root` is the root itself: `root.users` is `users`,
 and `root` alone is the whole document; a member of that name is `root.root` or `["root"]`.
-A sequence is literal: in `("*", 0)` the star is a key; steps in it stand for themselves.
+A sequence is literal: in `("*", 0)` the star is a key; it may also contain steps.
 
-Rule: a step is decided by the key or index alone, never by what follows in the document.
-An index that counts from the end is no step.
+Rule: whether a step matches depends on the key or index alone, never on what follows in the document.
+So an index counted from the end is not a step.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class AnyItem:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The elements of `range(start, stop, step)`; a `stop` of `None` is no end."""
+    """The elements of `range(start, stop, step)`; without an end if `stop` is `None`."""
 
     start: int
     stop: int | None
@@ -63,26 +63,26 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class AnyDepth:
-    """Any number of levels, none included."""
+    """Any number of levels, including none."""
 
 
 Step: TypeAlias = Key | Item | AnyKey | AnyItem | Slice | AnyDepth
 Pattern: TypeAlias = tuple[Step, ...]
-"""Steps from the root down; the pattern without steps is the root itself."""
+"""Steps from the root down; a pattern without steps is the root itself."""
 
 _ROOT: Final = re.compile(r"root(?=[.\[]|\Z)")
 _STARS: Final = re.compile(r"\*{1,2}")
-# A JSON string as far as it goes, without its closing quote.
+# A JSON string without its closing quote, as far as it is valid.
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
-_MOST_DIGITS: Final = 18
+_MAX_DIGITS: Final = 18
 
 _FIRST: Final = "a key, '*', '**', '[' or 'root'"
 _AFTER_DOT: Final = "a key, '*' or '**'"
 _AFTER_STEP: Final = "'.', '[' or the end"
-_ODD_KEY: Final = '; odd keys are written ["like this"]'
+_ODD_KEY: Final = '; write other keys as ["like this"]'
 _IN_BRACKETS: Final = "an index, a slice, '*' or a key in double quotes"
-_FROM_START: Final = "an index counted from the start: where a stream ends is not known"
-_FORWARDS: Final = "a step of at least 1: a stream goes forwards only"
+_FROM_START: Final = "an index counted from the start: the end of a stream is not known"
+_FORWARDS: Final = "a step of at least 1: a stream only goes forward"
 
 
 def read_path(path: str | Sequence[Segment]) -> Path:
@@ -101,7 +101,7 @@ def read_path(path: str | Sequence[Segment]) -> Path:
 
 
 def parse_pattern(pattern: str | Sequence[Segment | Step], noun: str = "pattern") -> Pattern:
-    """Read a pattern; `PathSyntaxError` tells what is wrong with it, and where.
+    """Parse a pattern; an invalid one raises `PathSyntaxError`, which points at the error.
 
     >>> parse_pattern("users[*].name")
     (Key(name='users'), AnyItem(), Key(name='name'))
@@ -109,14 +109,14 @@ def parse_pattern(pattern: str | Sequence[Segment | Step], noun: str = "pattern"
     True
     """
     if isinstance(pattern, str):
-        return _read(pattern)
+        return _parse_text(pattern)
     if isinstance(pattern, Sequence) and not isinstance(pattern, bytes | bytearray | memoryview):
-        return tuple(_literal(pattern, at, noun) for at in range(len(pattern)))
+        return tuple(_convert_segment(pattern, at, noun) for at in range(len(pattern)))
     message = f"a {noun} must be a string or a sequence of keys and indices, not {type(pattern).__name__}"
     raise TypeError(message)
 
 
-def _literal(segments: Sequence[Segment | Step], at: int, noun: str) -> Step:
+def _convert_segment(segments: Sequence[Segment | Step], at: int, noun: str) -> Step:
     segment = segments[at]
     if isinstance(segment, Step):
         return segment
@@ -131,30 +131,30 @@ def _literal(segments: Sequence[Segment | Step], at: int, noun: str) -> Step:
     return Item(segment)
 
 
-def _read(text: str) -> Pattern:
+def _parse_text(text: str) -> Pattern:
     steps: list[Step] = []
     at = 0
     if _ROOT.match(text):
         at = len("root")
     elif not text.startswith("["):
-        step, at = _read_word(text, 0, _FIRST)
+        step, at = _parse_word(text, 0, _FIRST)
         steps.append(step)
     while at < len(text):
-        step, at = _read_step(text, at)
+        step, at = _parse_step(text, at)
         steps.append(step)
     return tuple(steps)
 
 
-def _read_step(text: str, at: int) -> tuple[Step, int]:
+def _parse_step(text: str, at: int) -> tuple[Step, int]:
     if text[at] == ".":
-        return _read_word(text, at + 1, _AFTER_DOT)
+        return _parse_word(text, at + 1, _AFTER_DOT)
     if text[at] != "[":
         _fail(_AFTER_STEP + _ODD_KEY, text, at)
-    return _read_brackets(text, at + 1)
+    return _parse_brackets(text, at + 1)
 
 
-def _read_word(text: str, at: int, expected: str) -> tuple[Step, int]:
-    """Read an identifier or stars."""
+def _parse_word(text: str, at: int, expected: str) -> tuple[Step, int]:
+    """Parse an identifier or stars."""
     stars = _STARS.match(text, at)
     if stars:
         return AnyKey() if len(stars[0]) == 1 else AnyDepth(), stars.end()
@@ -166,56 +166,56 @@ def _read_word(text: str, at: int, expected: str) -> tuple[Step, int]:
     return Key(text[at:end]), end
 
 
-def _read_brackets(text: str, at: int) -> tuple[Step, int]:
-    """Read from after the opening bracket to after the closing one."""
+def _parse_brackets(text: str, at: int) -> tuple[Step, int]:
+    """Parse from after the opening bracket to after the closing one."""
     string = _STRING.match(text, at)
     if string:
-        end = _end_string(text, string.end())
-        return Key(json.loads(text[at:end])), _close(text, end)
+        end = _parse_quote(text, string.end())
+        return Key(json.loads(text[at:end])), _parse_bracket(text, end)
     if text[at : at + 1] == "*":
-        return AnyItem(), _close(text, at + 1)
-    start, end = _read_number(text, at)
+        return AnyItem(), _parse_bracket(text, at + 1)
+    start, end = _parse_number(text, at)
     if text[end : end + 1] == ":":
-        return _read_slice(text, start or 0, end + 1)
+        return _parse_slice(text, start or 0, end + 1)
     if start is None:
         _fail(_IN_BRACKETS, text, at)
-    return Item(start), _close(text, end, "':' or ']'")
+    return Item(start), _parse_bracket(text, end, "':' or ']'")
 
 
-def _read_slice(text: str, start: int, at: int) -> tuple[Step, int]:
-    """Read from after the first colon on."""
-    stop, end = _read_number(text, at)
+def _parse_slice(text: str, start: int, at: int) -> tuple[Step, int]:
+    """Parse from after the first colon."""
+    stop, end = _parse_number(text, at)
     if text[end : end + 1] != ":":
-        return Slice(start, stop, 1), _close(text, end, "':' or ']'")
+        return Slice(start, stop, 1), _parse_bracket(text, end, "':' or ']'")
     step_at = end + 1
-    step, end = _read_number(text, step_at, _FORWARDS)
+    step, end = _parse_number(text, step_at, _FORWARDS)
     if step == 0:
         _fail(_FORWARDS, text, step_at)
-    return Slice(start, stop, step or 1), _close(text, end)
+    return Slice(start, stop, step or 1), _parse_bracket(text, end)
 
 
-def _read_number(text: str, at: int, expected: str = _FROM_START) -> tuple[int | None, int]:
-    """Read digits; `None` where there are none. `expected` is said of a negative number."""
+def _parse_number(text: str, at: int, expected: str = _FROM_START) -> tuple[int | None, int]:
+    """Parse digits; `None` if there are none. `expected` is the message for a negative number."""
     if text[at : at + 1] == "-":
         _fail(expected, text, at)
     end = len(text) - len(text[at:].lstrip("0123456789"))
-    if end - at > _MOST_DIGITS:
-        _fail(f"at most {_MOST_DIGITS} digits", text, at + _MOST_DIGITS)
+    if end - at > _MAX_DIGITS:
+        _fail(f"at most {_MAX_DIGITS} digits", text, at + _MAX_DIGITS)
     return int(text[at:end]) if end > at else None, end
 
 
-def _end_string(text: str, at: int) -> int:
-    """Take the closing quote, or say what stands there instead."""
+def _parse_quote(text: str, at: int) -> int:
+    """Parse the closing quote, or fail with what is missing there."""
     if at == len(text):
         _fail("more of the key, or '\"'", text, at)
     if text[at] == "\\":
-        _fail("an escape that JSON has", text, at)
+        _fail("a JSON escape", text, at)
     if text[at] != '"':
         _fail(f"U+{ord(text[at]):04X} to be escaped", text, at)
     return at + 1
 
 
-def _close(text: str, at: int, expected: str = "']'") -> int:
+def _parse_bracket(text: str, at: int, expected: str = "']'") -> int:
     if text[at : at + 1] != "]":
         _fail(expected, text, at)
     return at + 1

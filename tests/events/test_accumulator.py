@@ -14,7 +14,7 @@ import pytest
 from jsontide import JsonFragmentAccumulator, JsonFragmentKind, JsonFragmentUpdate, Limits
 from jsontide.events import JsonFragmentError
 from tests.cuts import every, ways
-from tests.events.telling import errors, joined, told
+from tests.events.collect import collect, errors, join_strings
 from tests.oracles import Event, events
 
 WHOLE = [
@@ -46,10 +46,10 @@ WHOLE = [
 
 
 @pytest.mark.parametrize("text", WHOLE)
-def test_every_cut_tells_what_is_in_the_text(text: str) -> None:
+def test_every_cut_emits_what_is_in_the_text(text: str) -> None:
     expected = events(text + " ")
     for chunks in every(text):
-        assert joined(told(chunks)) == expected
+        assert join_strings(collect(chunks)) == expected
 
 
 @pytest.mark.parametrize("text", WHOLE)
@@ -66,7 +66,7 @@ def test_it_is_complete_only_when_all_is_closed(text: str) -> None:
             assert accumulator.is_complete == any(event.kind == "JsonComplete" for event in events(seen))
         accumulator.finish()
         assert accumulator.is_complete
-        assert is_number or len(told(chunks)) == len(told(chunks, ended=False))
+        assert is_number or len(collect(chunks)) == len(collect(chunks, ended=False))
 
 
 def lines(updates: Sequence[JsonFragmentUpdate]) -> list[tuple[str, str, str | None]]:
@@ -101,7 +101,7 @@ def test_a_string_that_is_cut_grows_piece_by_piece() -> None:
     assert accumulator.is_complete
 
 
-def test_nothing_is_told_for_half_an_escape() -> None:
+def test_nothing_is_emitted_for_half_an_escape() -> None:
     accumulator = JsonFragmentAccumulator()
     assert lines(accumulator.add_fragment('"a\\ud83')) == [
         ("root", "StartString", '"'),
@@ -111,7 +111,7 @@ def test_nothing_is_told_for_half_an_escape() -> None:
     assert lines(accumulator.add_fragment("0b")) == [("root", "PartialString", "😀b")]
 
 
-def test_a_number_is_told_once_when_its_end_is_certain() -> None:
+def test_a_number_is_emitted_once_when_its_end_is_certain() -> None:
     accumulator = JsonFragmentAccumulator()
     assert accumulator.add_fragment("123") == []
     assert accumulator.add_fragment("45") == []
@@ -120,7 +120,7 @@ def test_a_number_is_told_once_when_its_end_is_certain() -> None:
     assert accumulator.finish() == []
 
 
-def test_a_literal_is_told_at_its_last_letter() -> None:
+def test_a_literal_is_emitted_at_its_last_letter() -> None:
     accumulator = JsonFragmentAccumulator()
     assert accumulator.add_fragment("tru") == []
     assert lines(accumulator.add_fragment("e"))[0] == ("root", "CompleteBoolean", "true")
@@ -148,8 +148,8 @@ def test_paths_are_unambiguous(key: str, path: str) -> None:
 def test_documents_in_a_row_each_end_with_json_complete() -> None:
     text = '{} [] 1 2 "a""b"nulltrue12{"c":[]}\n\n[3]'
     for chunks in every(text):
-        updates = told(chunks)
-        assert joined(updates) == events(text)
+        updates = collect(chunks)
+        assert join_strings(updates) == events(text)
         assert [update.value for update in updates if update.kind == "JsonComplete"] == (
             [{}, [], 1, 2, "a", "b", None, True, 12, {"c": []}, [3]]
         )
@@ -166,23 +166,23 @@ def test_text_after_the_last_document_is_an_error() -> None:
 
 def test_limits_are_for_each_document() -> None:
     limits = Limits(max_chars=12, max_nodes=3)
-    assert not errors(told(["[1, 2] \n" * 50], limits=limits))
-    (error,) = errors(told(["[1, 2] [1, 2, 3] "], limits=limits))
+    assert not errors(collect(["[1, 2] \n" * 50], limits=limits))
+    (error,) = errors(collect(["[1, 2] [1, 2, 3] "], limits=limits))
     assert "at most 3 values" in str(error.text)
 
 
 def test_the_largest_limit_is_none_for_any_document() -> None:
     for chunks in ways('[1, "a"] \n {"b": 2} 3'):
-        updates = told(chunks, limits=Limits(max_chars=sys.maxsize, max_string=sys.maxsize, max_number=sys.maxsize))
+        updates = collect(chunks, limits=Limits(max_chars=sys.maxsize, max_string=sys.maxsize, max_number=sys.maxsize))
         assert [update.value for update in updates if update.kind == "JsonComplete"] == [[1, "a"], {"b": 2}, 3]
 
 
 @pytest.mark.parametrize(("name", "begin"), [("max_chars", 0), ("max_string", 7)])
-def test_a_string_that_exceeds_a_limit_is_told_up_to_it(name: str, begin: int) -> None:
+def test_a_string_that_exceeds_a_limit_is_emitted_up_to_it(name: str, begin: int) -> None:
     text = '["a", "b\\ncdef\\u0041g\\ud83d\\ude00"]'
     for limit in range(7 - begin + 1, len(text) - 2 - begin):
         for chunks in ways(text):
-            updates = told(chunks, ended=False, limits=Limits(**{name: limit}))
+            updates = collect(chunks, ended=False, limits=Limits(**{name: limit}))
             pieces = [update for update in updates if update.kind == "PartialString" and update.segments == (1,)]
             assert "".join(json.loads(f'"{text[each.start : each.end]}"') for each in pieces) == (
                 "".join(each.text or "" for each in pieces)
@@ -192,40 +192,40 @@ def test_a_string_that_exceeds_a_limit_is_told_up_to_it(name: str, begin: int) -
 
 def test_lines_are_counted_across_documents() -> None:
     for chunks in ways("1\n[2,\n3]\n\n{}\n [x]"):
-        (error,) = errors(told(chunks))
+        (error,) = errors(collect(chunks))
         assert error.text == "expected a value or ']', found 'x' (line 6, column 3)"
 
 
 def kinds(text: str, **options: Any) -> list[str]:
-    return [update.kind.value for update in told([text[:9], text[9:]], **options)]
+    return [update.kind.value for update in collect([text[:9], text[9:]], **options)]
 
 
-def test_what_is_told_can_be_chosen() -> None:
+def test_options_choose_what_is_emitted() -> None:
     text = '{"a": "text", "b": []}'
     assert "Key" not in kinds(text, keys=False)
     assert [kind for kind in kinds(text, strings="whole") if "String" in kind] == ["CompleteString"]
     assert [kind for kind in kinds(text, strings="deltas") if "String" in kind] == (
         ["StartString", "PartialString", "PartialString"]
     )
-    assert told([text])[-1].value == {"a": "text", "b": []}
-    assert told([text], values=False)[-1].value is None
-    assert told([text], updates=False) == []
+    assert collect([text])[-1].value == {"a": "text", "b": []}
+    assert collect([text], values=False)[-1].value is None
+    assert collect([text], updates=False) == []
 
 
 def test_numbers_become_what_was_asked_for() -> None:
     def first(**options: Any) -> object:
-        return told(["1.50 "], **options)[0].value
+        return collect(["1.50 "], **options)[0].value
 
     assert first() == 1.5
     assert first(floats="decimal") == Decimal("1.50")
     assert first(floats="lexeme") == "1.50"
-    assert told(["7 "], floats="decimal")[0].value == 7
-    (error,) = errors(told(["1e9999999999999999999 "], floats="decimal"))
+    assert collect(["7 "], floats="decimal")[0].value == 7
+    (error,) = errors(collect(["1e9999999999999999999 "], floats="decimal"))
     assert "range of Decimal" in str(error.text)
 
 
 def test_equal_keys_of_one_document_are_one_object() -> None:
-    value: Any = told(['[{"some key": 1}, {"some ', 'key": 2}]'])[-1].value
+    value: Any = collect(['[{"some key": 1}, {"some ', 'key": 2}]'])[-1].value
     assert next(iter(value[0])) is next(iter(value[1]))
 
 
@@ -240,7 +240,7 @@ def test_reset_makes_it_as_new() -> None:
     assert accumulator.add_fragment(b"[]")[-1].kind == JsonFragmentKind.JsonComplete
 
 
-def test_empty_fragments_tell_nothing() -> None:
+def test_empty_fragments_emit_nothing() -> None:
     accumulator = JsonFragmentAccumulator()
     assert accumulator.add_fragment("") == []
     assert accumulator.add_fragment(b"") == []
@@ -250,7 +250,7 @@ def test_empty_fragments_tell_nothing() -> None:
 
 def test_the_end_of_no_text_is_an_error() -> None:
     for text in ("", " \n"):
-        (error,) = told([text])
+        (error,) = collect([text])
         assert "expected a value, found the end of the text" in str(error.text)
 
 
@@ -302,7 +302,7 @@ def test_wrong_options_are_refused_by_name(options: dict[str, Any], error: type[
 
 
 def test_any_number_of_documents_can_be_asked_for() -> None:
-    assert not errors(told(["1 2 3"], documents=2**70))
+    assert not errors(collect(["1 2 3"], documents=2**70))
 
 
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, pickle.dumps])
@@ -347,7 +347,7 @@ def test_depth_costs_no_recursion() -> None:
     depth = 5_000
     limits = Limits(max_depth=depth)
     text = '{"a":[' * (depth // 2) + '"x"' + "]}" * (depth // 2)
-    updates = told([text[:7_000], text[7_000:]], limits=limits)
+    updates = collect([text[:7_000], text[7_000:]], limits=limits)
     assert len(updates[-1].path) == len("root")
     deepest = next(update for update in updates if update.kind == "CompleteString")
     assert deepest.segments == ("a", 0) * (depth // 2)
@@ -355,8 +355,8 @@ def test_depth_costs_no_recursion() -> None:
 
 
 def test_updates_are_values() -> None:
-    updates = told(['{"a": [1, "x"]} ['])
-    again = told(['{"a": [1, "x"]} ['])
+    updates = collect(['{"a": [1, "x"]} ['])
+    again = collect(['{"a": [1, "x"]} ['])
     assert updates == again
     assert list(map(hash, updates)) == list(map(hash, again))
     assert pickle.loads(pickle.dumps(updates)) == updates  # noqa: S301 - our own pickle
@@ -366,4 +366,4 @@ def test_updates_are_values() -> None:
 
 
 def test_an_event_of_the_model_has_the_fields_of_the_table() -> None:
-    assert joined(told(["[true]"]))[1] == Event("CompleteBoolean", (0,), "true", value=True)
+    assert join_strings(collect(["[true]"]))[1] == Event("CompleteBoolean", (0,), "true", value=True)

@@ -1,4 +1,4 @@
-"""A callback runs when it is called, or is refused: nobody awaits what it returns."""
+"""A callback runs when it is called, or is refused: nothing awaits what it returns."""
 
 import asyncio
 import functools

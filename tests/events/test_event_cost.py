@@ -69,7 +69,7 @@ def test_an_endless_stream_keeps_nothing() -> None:
 
 
 @interpreted
-def test_listening_anew_costs_what_is_open_and_not_its_square() -> None:
+def test_a_late_subscription_costs_what_is_open_and_not_its_square() -> None:
     def cost(depth: int) -> int:
         accumulator = JsonFragmentAccumulator(updates=False, limits=Limits(max_depth=depth))
         accumulator.on("**.b", print)
@@ -101,7 +101,7 @@ def test_a_thousand_patterns_cost_a_fragment_as_much_as_ten() -> None:
 
 
 def silent(_: object) -> None:
-    """Hear, and do nothing."""
+    """Do nothing."""
 
 
 def once_for_each(accumulator: JsonFragmentAccumulator) -> None:
@@ -175,7 +175,7 @@ def test_cancelling_all_costs_as_much_for_each(*, reverse: bool, fragments: bool
 
 
 @interpreted
-def test_many_that_are_each_told_once_cost_as_much_for_each() -> None:
+def test_many_that_are_each_called_once_cost_as_much_for_each() -> None:
     def cost(count: int) -> int:
         accumulator = JsonFragmentAccumulator(updates=False)
         heard: list[object] = []
@@ -212,7 +212,7 @@ def test_an_accumulator_without_values_takes_no_memory_for_what_it_has_read(unit
     assert many <= few + 700
 
 
-def test_values_that_nobody_keeps_do_not_count_as_nodes() -> None:
+def test_values_that_are_not_kept_do_not_count_as_nodes() -> None:
     limits = Limits(max_nodes=5)
     for text in ("[" + "1," * 100, '{"a":{' + '"b":[1],' * 100, "[" * 5):
         accumulator = JsonFragmentAccumulator(values=False, limits=limits)

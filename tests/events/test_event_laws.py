@@ -12,7 +12,7 @@ from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate, ParserError, f
 from jsontide.events import EventState, add_fragment, create_event_state
 from jsontide.events import finalize as finalize_events
 from tests.cuts import Chunks, cut_randomly, fed
-from tests.events.telling import errors, joined, told
+from tests.events.collect import collect, errors, join_strings
 from tests.oracles import Event, Fault, events, fault, folded, line_and_column, loads, possible_part
 from tests.relations import fault_in, flat, same
 from tests.strategies import bad_bytes, bad_texts, cut, cut_documents, documents, examples, randoms, texts
@@ -30,14 +30,14 @@ def same_events(left: list[Event], right: list[Event]) -> bool:
 
 @examples(3)
 @given(cut_good)
-def test_law_1_any_cut_tells_the_events_of_the_model(document: tuple[str, Chunks]) -> None:
+def test_law_1_any_cut_emits_the_events_of_the_model(document: tuple[str, Chunks]) -> None:
     text, chunks = document
-    assert same_events(joined(told(chunks)), events(text + " "))
+    assert same_events(join_strings(collect(chunks)), events(text + " "))
 
 
 @examples(1)
 @given(cut_good)
-def test_law_1_what_is_certain_is_told_with_the_fragment_that_makes_it_so(document: tuple[str, Chunks]) -> None:
+def test_law_1_what_is_certain_is_emitted_with_the_fragment_that_makes_it_so(document: tuple[str, Chunks]) -> None:
     _, chunks = document
     state, updates, done = create_event_state(), list[JsonFragmentUpdate](), b""
     for chunk in chunks:
@@ -45,14 +45,14 @@ def test_law_1_what_is_certain_is_told_with_the_fragment_that_makes_it_so(docume
         updates += more
         done += chunk if isinstance(chunk, bytes) else chunk.encode("utf-8", "surrogatepass")
         seen = done.decode("utf-8", "ignore" if isinstance(chunk, bytes) else "surrogatepass")
-        assert same_events(joined(updates), events(seen))
+        assert same_events(join_strings(updates), events(seen))
 
 
 @examples(2)
 @given(cut_good)
 def test_law_5_events_fold_to_the_value_and_the_tree(document: tuple[str, Chunks]) -> None:
     text, chunks = document
-    (value,) = folded(joined(told(chunks)))
+    (value,) = folded(join_strings(collect(chunks)))
     assert same(value, loads(text))
     assert same(value, finalize(fed(chunks)).value)
 
@@ -62,7 +62,7 @@ def test_law_5_events_fold_to_the_value_and_the_tree(document: tuple[str, Chunks
 def test_law_5_every_start_has_its_end_with_the_same_path(document: tuple[str, Chunks]) -> None:
     _, chunks = document
     stack: list[tuple[str, Any]] = []
-    for update in told(chunks):
+    for update in collect(chunks):
         kind = update.kind.value
         if kind.startswith("Start"):
             stack.append((kind.removeprefix("Start"), update.segments))
@@ -88,9 +88,9 @@ def test_law_5_a_string_has_one_piece_at_most_for_each_fragment(document: tuple[
 
 @examples(1)
 @given(cut_good)
-def test_offsets_lead_to_what_is_told(document: tuple[str, Chunks]) -> None:
+def test_offsets_lead_to_what_is_emitted(document: tuple[str, Chunks]) -> None:
     text, chunks = document
-    for update in told(chunks):
+    for update in collect(chunks):
         part = text[update.start : update.end]
         match update.kind.value:
             case "Key" | "CompleteString":
@@ -110,7 +110,7 @@ def test_offsets_lead_to_what_is_told(document: tuple[str, Chunks]) -> None:
 def test_law_7_all_events_before_an_error_and_the_error_where_the_parser_has_it(document: tuple[str, Chunks]) -> None:
     text, chunks = document
     found = fault(text, ended=True)
-    updates = told(chunks, documents=1)
+    updates = collect(chunks, documents=1)
     if found is None:
         assert not errors(updates)
         return
@@ -121,11 +121,11 @@ def test_law_7_all_events_before_an_error_and_the_error_where_the_parser_has_it(
     assert error.value == finalize(fed(chunks)).error
     assert (error.value.line, error.value.column) == line_and_column(text, found.index)
     assert (error.text, error.segments, error.start) == (error.value.message, found.path, found.index)
-    assert same_events(joined(updates[:-1]), events_before(text, found))
+    assert same_events(join_strings(updates[:-1]), events_before(text, found))
 
 
 def events_before(text: str, found: Fault) -> list[Event]:
-    """What must be told before a fault."""
+    """What must be emitted before a fault."""
     expected = events(possible_part(text, found))
     if found.reason in {"CONTROL_CHARACTER", "BAD_ESCAPE"}:  # the model closes the string that fails
         while expected[-1].kind in {"Key", "CompleteString", "JsonComplete"}:
@@ -138,7 +138,7 @@ def events_before(text: str, found: Fault) -> list[Event]:
 @given(bad_bytes().flatmap(cut))
 def test_law_7_bytes_that_are_no_utf8_fail_where_the_parser_does(chunks: Chunks) -> None:
     error = finalize(fed(chunks)).error
-    found = errors(told(chunks, documents=1))
+    found = errors(collect(chunks, documents=1))
     assert [update.value for update in found] == ([] if error is None else [error])
 
 
@@ -168,7 +168,7 @@ def test_law_4_old_states_can_be_fed_again_and_pickled(document: tuple[str, Chun
 
 @examples(1)
 @given(cut_bad, randoms)
-def test_law_4_an_accumulator_and_the_branches_of_its_states_go_their_own_ways(
+def test_law_4_an_accumulator_and_the_branches_of_its_states_are_independent(
     document: tuple[str, Chunks], random: Random
 ) -> None:
     chunks: Any = document[1]
@@ -203,12 +203,12 @@ def flat_updates(updates: list[JsonFragmentUpdate]) -> list[object]:
 
 @examples(1)
 @given(texts(), randoms)
-def test_several_documents_are_told_as_each_alone(text: str, random: Random) -> None:
+def test_several_documents_are_emitted_as_each_alone(text: str, random: Random) -> None:
     count = random.randint(2, 4)
     stream = "\n".join([text] * count)
-    updates = told(cut_randomly(stream, random))
-    assert same_events(joined(updates), events(text + " ") * count)
-    assert not errors(told(cut_randomly(stream, random), documents=count))
-    (error,) = errors(told(cut_randomly(stream, random), documents=count - 1))
+    updates = collect(cut_randomly(stream, random))
+    assert same_events(join_strings(updates), events(text + " ") * count)
+    assert not errors(collect(cut_randomly(stream, random), documents=count))
+    (error,) = errors(collect(cut_randomly(stream, random), documents=count - 1))
     assert isinstance(error.value, ParserError)
     assert error.value.reason.name == "TRAILING_TEXT"

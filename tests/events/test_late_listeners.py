@@ -1,4 +1,4 @@
-"""Who subscribes in the middle of a value is told of the next one, and who cancels of none."""
+"""A subscription made in the middle of a value gets the next one; a cancelled one gets nothing."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 
 from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate
-from jsontide.events import add_fragment
-from jsontide.events._accumulator import Subscription
+from jsontide.events import Subscription, add_fragment
 from tests.cuts import Chunks
 from tests.oracles import Path, Steps, matches
 from tests.strategies import cut_documents, documents, examples, randoms, spell_pattern
@@ -19,7 +18,7 @@ from tests.strategies import cut_documents, documents, examples, randoms, spell_
 @pytest.mark.parametrize(
     ("begun", "rest"), [("1", "2"), ("-", "1"), ("1.5e", "3"), ("t", "rue"), ("fals", "e"), ("nul", "l")]
 )
-def test_a_number_or_a_literal_that_has_begun_is_not_told_to_who_came_later(begun: str, rest: str) -> None:
+def test_a_number_or_a_literal_that_has_begun_is_not_for_later_subscriptions(begun: str, rest: str) -> None:
     early: list[str | None] = []
     late: list[str | None] = []
     accumulator = JsonFragmentAccumulator(updates=False)
@@ -31,7 +30,7 @@ def test_a_number_or_a_literal_that_has_begun_is_not_told_to_who_came_later(begu
     assert late == ["7"]
 
 
-def test_who_came_in_the_middle_is_told_from_the_start_after_a_reset() -> None:
+def test_a_late_subscription_gets_everything_after_a_reset() -> None:
     heard: list[object] = []
     accumulator = JsonFragmentAccumulator(updates=False)
     accumulator.add_fragment("[0, 1, 2, 3")
@@ -61,7 +60,7 @@ class Listener:
 
 
 class Witness:
-    """Hears all there is, from the start, and tells when each value began."""
+    """Gets every update from the start, and knows when each value began."""
 
     def __init__(self) -> None:
         self.accumulator = JsonFragmentAccumulator(keys=False)
@@ -89,9 +88,7 @@ def some_steps(paths: list[Path], random: Random) -> Steps:
 
 @examples(0.5)
 @given(cut_documents(documents), randoms)
-def test_each_is_told_of_what_begins_after_it_until_it_is_cancelled(
-    document: tuple[str, Chunks], random: Random
-) -> None:
+def test_each_gets_what_begins_after_it_until_it_is_cancelled(document: tuple[str, Chunks], random: Random) -> None:
     text, chunks = document
     paths = [update.segments for update in JsonFragmentAccumulator(keys=False).add_fragment(text)]
     accumulator, witness = JsonFragmentAccumulator(updates=random.random() < 0.3), Witness()

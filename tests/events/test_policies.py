@@ -1,4 +1,4 @@
-"""What happens to text that is no JSON: told, raised, or skipped."""
+"""What happens to invalid JSON: emitted, raised, or skipped."""
 
 import pickle
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import given
 from jsontide import JsonFragmentAccumulator, JsonStreamError, Limits, ParserError, Reason
 from jsontide.events import JsonFragmentError
 from tests.cuts import Chunks, every, singles, ways, whole
-from tests.events.telling import errors, joined, told
+from tests.events.collect import collect, errors, join_strings
 from tests.oracles import folded
 from tests.strategies import bad_bytes, bad_texts, cut, cut_documents, documents, examples
 
@@ -21,7 +21,7 @@ def test_a_callback_that_resets_takes_back_an_error_that_would_be_raised() -> No
     assert accumulator.add_fragment("[2")[0].start == 0
 
 
-def test_an_error_is_told_once_and_then_nothing_until_reset() -> None:
+def test_an_error_is_emitted_once_and_then_nothing_until_reset() -> None:
     for chunks in every('{"a": 1, x} {"b": 2}'):
         accumulator = JsonFragmentAccumulator()
         updates = [update for chunk in chunks for update in accumulator.add_fragment(chunk)]
@@ -87,7 +87,7 @@ SKIPPED = [
 @pytest.mark.parametrize(("text", "value", "skipped"), SKIPPED)
 def test_what_is_wrong_is_skipped_to_the_next_comma_or_bracket(text: str, value: Any, skipped: list[str]) -> None:
     for chunks in ways(text):
-        updates = told(chunks, on_error="skip")
+        updates = collect(chunks, on_error="skip")
         assert updates[-1].kind == "JsonComplete"
         assert updates[-1].value == value
         assert [text[update.start : update.end] for update in errors(updates)] == skipped
@@ -99,34 +99,34 @@ def test_what_is_wrong_is_skipped_to_the_next_comma_or_bracket(text: str, value:
 
 def test_what_comes_after_an_error_has_its_own_path() -> None:
     for chunks in ways('{"a": "x\\q", "b": 1, "c": ["y\n", "z"], "d": [2]}'):
-        updates = told(chunks, on_error="skip", strings="whole", keys=False)
+        updates = collect(chunks, on_error="skip", strings="whole", keys=False)
         scalars = [update.path for update in updates if update.kind.startswith("Complete")]
         assert scalars == ["root.b", "root.c[0]", "root.d[0]"]
 
 
 def test_a_closing_bracket_of_another_kind_is_skipped() -> None:
     for chunks in ways('[{"b": [1, 2}, 3], "c": 4}]'):
-        updates = told(chunks, on_error="skip")
+        updates = collect(chunks, on_error="skip")
         assert updates[-1].value == [{"b": [1, 2, 3], "c": 4}]
 
 
 def test_between_documents_the_line_is_skipped() -> None:
     text = '{"a": 1}\nno json, here\n[2]\nnul\n"x'
     for chunks in ways(text):
-        updates = told(chunks, on_error="skip")
+        updates = collect(chunks, on_error="skip")
         assert [update.value for update in updates if update.kind == "JsonComplete"] == [{"a": 1}, [2]]
         assert [text[update.start : update.end] for update in errors(updates)] == ["o json, here", "", ""]
 
 
 def test_lines_in_what_was_skipped_are_counted() -> None:
     for chunks in ways("[@\n\n{\n}, x,\n y]"):
-        first, second, third = errors(told(chunks, on_error="skip"))
+        first, second, third = errors(collect(chunks, on_error="skip"))
         assert [error.value.line for error in (first, second, third)] == [1, 4, 5]  # type: ignore[union-attr]
         assert [error.value.column for error in (first, second, third)] == [2, 4, 2]  # type: ignore[union-attr]
 
 
 def test_a_long_piece_is_shown_by_its_beginning() -> None:
-    (error,) = errors(told(["[" + "x" * 1_000 + "]"], on_error="skip"))
+    (error,) = errors(collect(["[" + "x" * 1_000 + "]"], on_error="skip"))
     assert str(error.text).endswith("skipped 1000 characters: '" + "x" * 40 + "...'")
 
 
@@ -134,7 +134,7 @@ def test_limits_hold_while_skipping() -> None:
     for size in (1, 7, 100):
         text = "[@" + "x" * 98
         chunks = [text[at : at + size] for at in range(0, len(text), size)]
-        first, second = errors(told(chunks, on_error="skip", limits=Limits(max_chars=20)))
+        first, second = errors(collect(chunks, on_error="skip", limits=Limits(max_chars=20)))
         assert (first.start, first.end) == (1, 20)
         assert isinstance(second.value, ParserError)
         assert (second.value.reason, second.start) == (Reason.TEXT_TOO_LONG, 20)
@@ -142,13 +142,13 @@ def test_limits_hold_while_skipping() -> None:
 
 def test_what_is_too_deep_or_too_long_is_skipped() -> None:
     for chunks in ways('[[[1]], "abcdef", 1234567, 2]'):
-        updates = told(chunks, on_error="skip", limits=Limits(max_depth=2, max_string=5, max_number=5))
+        updates = collect(chunks, on_error="skip", limits=Limits(max_depth=2, max_string=5, max_number=5))
         assert updates[-1].value == [[], 2]
 
 
-def test_what_breaks_off_while_skipping_is_told() -> None:
+def test_a_text_that_ends_while_skipping_has_two_errors() -> None:
     for chunks in ways('{"a": [1, @'):
-        first, second = errors(told(chunks, on_error="skip"))
+        first, second = errors(collect(chunks, on_error="skip"))
         assert (first.start, first.end) == (10, 11)
         assert isinstance(second.value, ParserError)
         assert second.value.reason is Reason.UNEXPECTED_END
@@ -158,9 +158,9 @@ def test_what_breaks_off_while_skipping_is_told() -> None:
 @given(cut_documents(bad_texts()))
 def test_skipping_is_the_same_for_any_cut_and_folds(document: tuple[str, Chunks]) -> None:
     text, chunks = document
-    expected = told(whole(text), on_error="skip")
-    updates = told(chunks, on_error="skip")
-    assert joined(updates) == joined(expected)
+    expected = collect(whole(text), on_error="skip")
+    updates = collect(chunks, on_error="skip")
+    assert join_strings(updates) == join_strings(expected)
     spans = [(update.start, update.end) for update in updates if update.kind != "PartialString"]
     assert spans == [(update.start, update.end) for update in expected if update.kind != "PartialString"]
 
@@ -169,27 +169,29 @@ def test_skipping_is_the_same_for_any_cut_and_folds(document: tuple[str, Chunks]
 @given(cut_documents(documents))
 def test_with_nothing_to_skip_skipping_changes_nothing(document: tuple[str, Chunks]) -> None:
     _, chunks = document
-    assert told(chunks, on_error="skip") == told(chunks)
+    assert collect(chunks, on_error="skip") == collect(chunks)
 
 
 @examples(1)
 @given(bad_bytes().flatmap(cut))
 def test_bytes_that_are_no_utf8_end_skipping_too(chunks: Chunks) -> None:
-    updates = told(chunks, on_error="skip")
+    updates = collect(chunks, on_error="skip")
     for error in errors(updates)[:-1]:
         assert isinstance(error.value, ParserError)
         assert error.value.reason is not Reason.BAD_UTF8
 
 
-def test_what_is_told_beside_errors_folds_to_the_value() -> None:
+def test_what_is_emitted_beside_errors_folds_to_the_value() -> None:
     for chunks in ways('{"a": [1, nope, {"b" 2}, 3], "d": "e"}'):
-        updates = told(chunks, on_error="skip")
-        is_taken_back = [event.kind == "Error" or event[:3] == ("Key", ("a", 1), "b") for event in joined(updates)]
+        updates = collect(chunks, on_error="skip")
+        is_taken_back = [
+            event.kind == "Error" or event[:3] == ("Key", ("a", 1), "b") for event in join_strings(updates)
+        ]
         assert is_taken_back.count(True) == 3
-        (value,) = folded(event for event, gone in zip(joined(updates), is_taken_back, strict=True) if not gone)
+        (value,) = folded(event for event, gone in zip(join_strings(updates), is_taken_back, strict=True) if not gone)
         assert value == updates[-1].value == {"a": [1, {}, 3], "d": "e"}
 
 
 def test_one_character_at_a_time_is_read_like_the_whole_when_all_is_wrong() -> None:
     text = '}}]]::,,"\\x"[[{"'
-    assert joined(told(singles(text), on_error="skip")) == joined(told([text], on_error="skip"))
+    assert join_strings(collect(singles(text), on_error="skip")) == join_strings(collect([text], on_error="skip"))

@@ -2,64 +2,58 @@
 
 import copy
 import pickle
+import tracemalloc
 from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
-from jsontide import COMPILED, JsonFragmentAccumulator, JsonFragmentUpdate, Limits, ParserError, Reason
-from jsontide.events import _read, add_fragment, create_event_state
-from jsontide.events._emitter import EventEmitter
+from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate, Limits, ParserError, Reason
+from jsontide.events import add_fragment, create_event_state
 from tests.cuts import ways
-from tests.events.telling import errors, joined, told
-from tests.meters import Meter
+from tests.events.collect import collect, errors, join_strings
+from tests.meters import Meter, heap
 
 
 def test_skipping_is_the_same_for_any_cut_where_each_document_has_its_limit() -> None:
     text = "1 2 3 4 5 6 @\n7 [8, x, 9]\n[@]"
     expected = [1, 2, 3, 4, 5, 6, 7, [8, 9], []]
     for chunks in ways(text):
-        updates = told(chunks, on_error="skip", limits=Limits(max_chars=12))
+        updates = collect(chunks, on_error="skip", limits=Limits(max_chars=12))
         assert [update.value for update in updates if update.kind == "JsonComplete"] == expected
         assert [text[update.start : update.end] for update in errors(updates)] == ["@", "x", "@"]
-        assert joined(updates) == joined(told([text], on_error="skip"))
+        assert join_strings(updates) == join_strings(collect([text], on_error="skip"))
 
 
-def test_a_long_fragment_with_many_errors_is_told_as_its_characters_are() -> None:
+def test_a_long_fragment_with_many_errors_emits_what_its_characters_do() -> None:
     text = "[" + ", ".join(f'{number}, "a\\n{number}", @{number}' for number in range(900)) + "]"
-    whole, single = (told(chunks, on_error="skip") for chunks in ([text], list(text)))
+    whole, single = (collect(chunks, on_error="skip") for chunks in ([text], list(text)))
     assert len(errors(whole)) == 900
-    assert joined(whole) == joined(single)
+    assert join_strings(whole) == join_strings(single)
     assert sum(update.kind == "PartialString" for update in whole) == 900
 
 
-@pytest.mark.skipif(COMPILED, reason="compiled calls cannot be counted from outside")
-def test_what_an_error_copies_does_not_grow_with_the_fragment(monkeypatch: pytest.MonkeyPatch) -> None:
-    copied: list[int] = []
-    whole_step = _read._after_error
-
-    def counted(emitter: EventEmitter, held: str, text: str) -> str:
-        rest = whole_step(emitter, held, text)
-        copied.append(len(rest))
-        return rest
-
-    monkeypatch.setattr(_read, "_after_error", counted)
-    totals = []
-    for count in (5_000, 20_000):
-        copied.clear()
-        told([f"[{'@,' * count}1]"], on_error="skip", max_errors=count)
-        assert len(copied) == count
-        totals.append(sum(copied))
-    assert totals[1] < 5 * totals[0]
+def test_what_an_error_copies_does_not_grow_with_the_fragment() -> None:
+    accumulator = JsonFragmentAccumulator(on_error="skip", updates=False)
+    accumulator.add_fragment("[@")  # the first error of a fragment may copy what is left of it, the others not
+    strings = ('"' + "x" * 1_000 + '",') * 200
+    text = f",{strings}@,{strings}"
+    tracemalloc.start()
+    try:
+        copied, updates = heap(lambda: accumulator.add_fragment(text))
+    finally:
+        tracemalloc.stop()
+    assert len(errors(updates)) == 2
+    assert copied < len(text) / 4
 
 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [(b"[1, @ \xff, 2]", Reason.BAD_UTF8), (b"[1, @ \xc3", Reason.UNEXPECTED_END)],
 )
-def test_what_was_being_skipped_is_told_before_bytes_that_are_no_utf8(data: bytes, reason: Reason) -> None:
+def test_what_was_being_skipped_is_emitted_before_bytes_that_are_no_utf8(data: bytes, reason: Reason) -> None:
     for chunks in ways(data):
-        first, second = errors(told(chunks, on_error="skip"))
+        first, second = errors(collect(chunks, on_error="skip"))
         assert isinstance(first.value, ParserError)
         assert isinstance(second.value, ParserError)
         assert (first.value.reason, first.start, first.end) == (Reason.UNEXPECTED_CHARACTER, 4, 6)
@@ -83,7 +77,7 @@ def test_an_error_costs_the_same_at_any_depth(meter: Meter, bad: str) -> None:
 
 
 def deep_error(depth: int = 3) -> ParserError:
-    (update,) = errors(told(["[" * depth + "1, x, 2" + "]" * depth], on_error="skip"))
+    (update,) = errors(collect(["[" * depth + "1, x, 2" + "]" * depth], on_error="skip"))
     assert isinstance(update.value, ParserError)
     return update.value
 
@@ -114,7 +108,7 @@ def reasons(updates: list[JsonFragmentUpdate]) -> list[Reason]:
 def test_reading_ends_with_one_error_more_than_may_be_skipped(most: int) -> None:
     bad = Reason.UNEXPECTED_CHARACTER
     for chunks in ways(MANY):
-        updates = told(chunks, on_error="skip", max_errors=most, ended=False)
+        updates = collect(chunks, on_error="skip", max_errors=most, ended=False)
         if most >= 4:
             assert reasons(updates) == [bad] * 4
             assert updates[-1].value == [1, 2, {}, 3, 4]
@@ -136,13 +130,13 @@ def test_nothing_is_read_after_too_many_errors_until_a_reset() -> None:
 
 def test_errors_are_counted_from_the_end_of_the_document_before() -> None:
     for chunks in ways("[@, @]\n@\n[@]\n[@, @]\n[@, @, @]\n1"):
-        found = reasons(told(chunks, on_error="skip", max_errors=2))
+        found = reasons(collect(chunks, on_error="skip", max_errors=2))
         assert len(found) == 9
         assert [at for at, reason in enumerate(found) if reason is Reason.TOO_MANY_ERRORS] == [8]
 
 
 def test_lines_that_are_no_documents_are_bounded_too() -> None:
-    updates = told(["@\n"] * 3_000, on_error="skip")
+    updates = collect(["@\n"] * 3_000, on_error="skip")
     assert len(reasons(updates)) == 1_001
     assert reasons(updates)[-1] is Reason.TOO_MANY_ERRORS
 

@@ -34,15 +34,23 @@ def test_every_state_can_be_pickled_and_fed_again(text: str, skip: bool) -> None
 
 
 def test_a_state_with_patterns_keeps_them_in_its_pickle() -> None:
-    accumulator = JsonFragmentAccumulator(updates=False)
-    accumulator.on("a[*].b", print)
-    accumulator.on("a[0]", print, deltas=True)
-    accumulator.add_fragment('{"a": [{"b": "x')
-    state: EventState = pickle.loads(pickle.dumps(accumulator.state))  # noqa: S301 - our own pickle
-    emitter = state._emitter
-    assert emitter.pattern_set.patterns == accumulator.state._emitter.pattern_set.patterns
-    assert emitter.string_wanted == (0,)
-    assert emitter.keeps_text
+    """What a pattern wants is kept, and counts for the limit of nodes."""
+    accumulator = JsonFragmentAccumulator(updates=False, limits=Limits(max_nodes=5))
+    accumulator.on("a", print)
+    accumulator.on("b[*].c", print)
+    accumulator.on("d", print, deltas=True)
+    accumulator.add_fragment('{"x": [1, 2, 3, 4, 5], "a": [1')
+    state = accumulator.state
+    for each in (state, pickle.loads(pickle.dumps(state))):  # noqa: S301 - our own pickle
+        assert is_too_much(each, ", 2, 3, 4, 5]")
+        assert is_too_much(each, '], "b": [1, 2, 3, 4, 5, {"c": [1, 2, 3, 4, 5]}]')
+        assert not is_too_much(each, '], "b": [1, 2, 3, 4, 5, 6], "d": [1, 2, 3, 4, 5, 6], "e": [1, 2, 3, 4, 5]}')
+
+
+def is_too_much(state: EventState, fragment: str) -> bool:
+    error = add_fragment(state, fragment)[0].error
+    assert error is None or error.reason is Reason.TOO_MANY_NODES
+    return error is not None
 
 
 @pytest.mark.parametrize("depth", [2, 511, 5_000])
@@ -67,7 +75,7 @@ def test_a_state_is_its_own_copy() -> None:
     assert state.index == 2
 
 
-def test_a_state_tells_whether_it_is_over_or_complete() -> None:
+def test_a_state_knows_whether_it_is_over_or_complete() -> None:
     state, _ = add_fragment(create_event_state(documents=1), "[]")
     assert (state.is_complete, state.is_over, state.error) == (True, False, None)
     assert finalize(state) == (state, [])

@@ -1,4 +1,4 @@
-"""The accumulator: a holder of a emitter, and of the callbacks that patterns lead to."""
+"""The accumulator: holds an emitter, and calls the callbacks of the patterns that match."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 from jsontide._check import check_switch
 from jsontide._mypyc import mypyc_attr
 from jsontide._pattern import parse_pattern
-from jsontide.events._callback import check_callback, check_result
-from jsontide.events._create import begin
-from jsontide.events._errors import JsonFragmentError
 from jsontide.events._fork import claim, fork
-from jsontide.events._read import read, read_decoded, read_end
+from jsontide.events._options import check_callback, check_result, create_accumulator_state
+from jsontide.events._patterns import PatternSet
+from jsontide.events._recovery import feed, feed_decoded, feed_end
 from jsontide.events._state import EventState
-from jsontide.events._update import Hit, JsonFragmentUpdate
-from jsontide.events._watch import PatternSet
+from jsontide.events._types import JsonFragmentError
+from jsontide.events._update import JsonFragmentUpdate, PatternMatch
 from jsontide.text.utf8 import as_text
 
 if TYPE_CHECKING:
@@ -35,13 +34,13 @@ Callback: TypeAlias = Callable[[JsonFragmentUpdate], object]
 _Callback = TypeVar("_Callback", bound=Callback)
 
 # What the next call has to do.
-_READY: Final = 0  # nothing but read, if it gets text
-_CAREFUL: Final = 1  # look at what is not usual: bytes, an error, news of subscriptions, a state that was handed out
-_READING: Final = 2  # refuse: the call before was broken off
+_READY: Final = 0  # only read, if it gets text
+_CAREFUL: Final = 1  # check for the unusual: bytes, an error, changed subscriptions, a state that was handed out
+_READING: Final = 2  # refuse: the call before was interrupted
 
 
 class Subscription:
-    """What `JsonFragmentAccumulator.on` returns: it can be cancelled, and decorates the callback if none was given."""
+    """Returned by `JsonFragmentAccumulator.on`: cancel it, or use it to decorate the callback if you passed none."""
 
     __slots__ = ("_accumulator", "_callback", "_is_cancelled", "_number", "_once", "_since", "deltas", "pattern")
 
@@ -50,12 +49,12 @@ class Subscription:
         self._once: bool = once
         self._callback: Callback | None = None
         self._is_cancelled: bool = False
-        self._number: int = 0  # its own, in the order of subscribing
-        self._since: int = 0  # what begins before that is not for it
+        self._number: int = 0  # in the order of subscribing
+        self._since: int = 0  # values that begin before this index are not for it
         self.pattern: Pattern = pattern
         """The steps of the pattern."""
         self.deltas: bool = deltas
-        """Whether it is told of strings as they grow."""
+        """Whether it gets strings as they grow."""
 
     @property
     def is_active(self) -> bool:
@@ -63,17 +62,17 @@ class Subscription:
         return not self._is_cancelled
 
     def cancel(self) -> None:
-        """Call the callback no more, not even for what is already read; cancelling twice does nothing."""
+        """Stop calling the callback, also for what was already read; cancelling twice does nothing."""
         if not self._is_cancelled:
             self._is_cancelled = True
-            self._accumulator._forget(self)
+            self._accumulator._remove(self)
 
     def __call__(self, callback: _Callback) -> _Callback:
         check_callback(callback)
         self._callback = callback
         return callback
 
-    def _tell(self, update: JsonFragmentUpdate) -> None:
+    def _notify(self, update: JsonFragmentUpdate) -> None:
         if self._is_cancelled or self._callback is None or update.start < self._since:
             return
         if self._once:
@@ -86,15 +85,15 @@ class Subscription:
         return f"<Subscription {self.pattern!r}{' cancelled' if self._is_cancelled else ''}>"
 
     def __reduce__(self) -> NoReturn:
-        message = "a subscription cannot be copied or pickled: it is one of its accumulator's"
+        message = "a subscription cannot be copied or pickled: it belongs to its accumulator"
         raise TypeError(message)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class JsonFragmentAccumulator:
-    """Takes JSON text in fragments, cut anywhere, and tells what happens in it, and where.
+    """Takes JSON text in fragments, cut anywhere, and returns what happens in it, and where.
 
-    `add_fragment` returns what happened, in order; `on` calls functions with what happens at some paths.
+    `add_fragment` returns what happened, in order; `on` calls functions for the paths that you choose.
 
     >>> accumulator = JsonFragmentAccumulator()
     >>> for update in accumulator.add_fragment('{"users": [{"na') + accumulator.add_fragment('me": "Ada"}]}'):
@@ -118,53 +117,53 @@ class JsonFragmentAccumulator:
     __slots__ = (
         "_emitter",
         "_first",
-        "_has_news",
         "_next_number",
+        "_pattern_set",
+        "_patterns_changed",
+        "_phase",
         "_raises",
         "_shared",
         "_source",
-        "_stance",
         "_subscriptions",
+        "_undelivered",
         "_unreturned",
-        "_untold",
-        "_watch",
     )
 
     def __init__(self, **options: Unpack[AccumulatorChoices]) -> None:
-        """Choose what is told, and what happens to text that is no JSON.
+        """Choose which updates you get, and what happens when the text is not valid JSON.
 
-        - `on_error="event"`: tell it by an update, and read no more until `reset`; `"raise"` raises
-          `JsonFragmentError`, `"skip"` tells it and goes on after the next comma or closing bracket of the innermost
-          open container.
+        - `on_error="event"`: emit an `Error` and read nothing more until `reset`; `"raise"` raises
+          `JsonFragmentError`; `"skip"` emits the error and continues at the next comma or closing bracket of the
+          innermost open container.
         - `documents=None`: how many documents may follow each other; by default any number.
-        - `keys=True`: tell of keys.
-        - `strings="both"`: tell of strings as they grow and when they are whole; `"deltas"` leaves out whole ones,
-          `"whole"` all but them.
-        - `values=True`: let `JsonComplete` carry the value; without, nothing is kept of what was read.
-        - `updates=True`: without, return errors only, for those who listen by `on`.
+        - `keys=True`: emit keys.
+        - `strings="both"`: emit strings as they grow and when they are complete; `"deltas"` leaves out the complete
+          ones, `"whole"` everything else.
+        - `values=True`: `JsonComplete` carries the value; with `False`, nothing that was read is kept.
+        - `updates=True`: with `False`, return only errors, if you listen with `on`.
         - `floats="float"`: what numbers with a fraction or an exponent become; or `"decimal"`, or `"lexeme"`.
         - `limits=Limits()`: how long and deep each document may be.
-        - `max_errors=1000`: with `on_error="skip"`, how many errors are skipped before a document ends; one more ends
-          the reading, with the reason `TOO_MANY_ERRORS`.
+        - `max_errors=1000`: with `on_error="skip"`, how many errors of a document are skipped; one more ends the
+          stream with the reason `TOO_MANY_ERRORS`.
         """
-        self._first, self._raises = begin(**options)
-        self._watch: PatternSet = PatternSet()
-        self._emitter: EventEmitter = fork(self._first, self._watch)
+        self._first, self._raises = create_accumulator_state(**options)
+        self._pattern_set: PatternSet = PatternSet()
+        self._emitter: EventEmitter = fork(self._first, self._pattern_set)
         self._source: ByteSource | None = None
-        self._stance: i64 = _READY
-        self._shared: EventState | None = None  # what was handed out since the last fragment, and may have been fed
+        self._phase: i64 = _READY
+        self._shared: EventState | None = None  # handed out since the last fragment; may have been fed
         self._subscriptions: dict[int, Subscription] = {}
         self._next_number: int = 0
-        self._has_news: bool = False  # subscriptions have come or gone since the last fragment
-        self._untold: deque[Hit] = deque()
+        self._patterns_changed: bool = False  # since the last fragment
+        self._undelivered: deque[PatternMatch] = deque()
         self._unreturned: list[JsonFragmentUpdate] = []  # these two are empty, unless a callback raised
 
     @property
     def state(self) -> EventState:
-        """Where the stream stands, as a value for `add_fragment` and `finalize` of `jsontide.events`."""
+        """The state of the stream, for `add_fragment` and `finalize` of `jsontide.events`."""
         state = self._mark()
         self._shared = state
-        self._stance = _CAREFUL
+        self._phase = _CAREFUL
         return state
 
     @property
@@ -173,48 +172,48 @@ class JsonFragmentAccumulator:
         return self._mark().is_complete
 
     def add_fragment(self, fragment: str | bytes | bytearray | memoryview) -> list[JsonFragmentUpdate]:
-        """Read on, call the callbacks of what is found, and return what happened."""
-        if self._stance != _READY or type(fragment) is not str:
+        """Read a fragment, call the callbacks of the patterns that match, and return what happened."""
+        if self._phase != _READY or type(fragment) is not str:
             return self._add_carefully(fragment)
         emitter = self._emitter
         if fragment:
-            self._stance = _READING
-            read(emitter, fragment)
+            self._phase = _READING
+            feed(emitter, fragment)
+        if emitter.matches or emitter.is_over:
+            return self._deliver()
         updates = emitter.updates
         emitter.updates = []
-        if emitter.hits or emitter.is_over:
-            return self._deliver(updates)
-        self._stance = _READY
+        self._phase = _READY
         return updates
 
     def _add_carefully(self, fragment: str | bytes | bytearray | memoryview) -> list[JsonFragmentUpdate]:
-        """Do the same when there is more to it than reading text."""
-        emitter = self._claimed()
+        """Do the same when there is more to do than to read text."""
+        emitter = self._claim()
         source, text, is_good = as_text(fragment, self._source, emitter.index, "fragment")
         if len(fragment) > 0 and not emitter.is_over:
-            self._stance = _READING
-            read_decoded(emitter, text, source, is_good)
+            self._phase = _READING
+            feed_decoded(emitter, text, source, is_good)
             self._source = source
-        return self._told(emitter)
+        return self._deliver()
 
     def finish(self) -> list[JsonFragmentUpdate]:
-        """Say that the text is over; return what only that decides: a root number, or the error."""
-        emitter = self._claimed()
+        """End the text; return what only its end decides: a root number, or an error."""
+        emitter = self._claim()
         if not emitter.is_over:
-            self._stance = _READING
-            read_end(emitter, self._source)
-        return self._told(emitter)
+            self._phase = _READING
+            feed_end(emitter, self._source)
+        return self._deliver()
 
     def reset(self) -> None:
-        """Be as new, with the same options and subscriptions."""
-        self._emitter = fork(self._first, self._watch)
+        """Discard all input; keep the options and subscriptions."""
+        self._emitter = fork(self._first, self._pattern_set)
         self._source = None
         self._shared = None
-        self._has_news = False
-        self._stance = _CAREFUL
+        self._patterns_changed = False
+        self._phase = _CAREFUL
         for subscription in self._subscriptions.values():
             subscription._since = 0
-        self._untold.clear()
+        self._undelivered.clear()
         self._unreturned = []
 
     def on(
@@ -227,12 +226,12 @@ class JsonFragmentAccumulator:
     ) -> Subscription:
         """Call a function with the update of every value that a pattern matches, when the value is complete.
 
-        With `deltas`, of every piece of a matching string instead, as it grows.
+        With `deltas`, call it with every piece of a matching string instead, as the string grows.
         Containers come with their whole value.
-        It applies to values that begin in later fragments; `once` cancels it after the first call.
-        Without a callback, the subscription decorates one.
-        Nobody would await a coroutine: an asynchronous function or a generator function is refused with `TypeError`,
-        and so is a call that returns what such a function returns.
+        The subscription covers values that begin in later fragments; `once` cancels it after the first call.
+        Without a callback, use the subscription as a decorator.
+        A callback must be a plain function: a coroutine or generator function raises `TypeError`, and so does a
+        callback that returns a coroutine or a generator, because nothing would run it.
 
         >>> accumulator = JsonFragmentAccumulator(updates=False)
         >>> @accumulator.on("users[*].name")
@@ -251,70 +250,66 @@ class JsonFragmentAccumulator:
             subscription(callback)
         number = subscription._number = self._next_number
         self._next_number += 1
-        self._watch.add(number, subscription.pattern, deltas)
+        self._pattern_set.add(number, subscription.pattern, deltas)
         self._subscriptions[number] = subscription
-        self._heed_news()
+        self._note_change()
         return subscription
 
-    def _forget(self, subscription: Subscription) -> None:
+    def _remove(self, subscription: Subscription) -> None:
         del self._subscriptions[subscription._number]
-        self._watch.remove(subscription._number)
-        self._heed_news()
+        self._pattern_set.remove(subscription._number)
+        self._note_change()
 
-    def _heed_news(self) -> None:
-        self._has_news = True
-        if self._stance == _READY:
-            self._stance = _CAREFUL
+    def _note_change(self) -> None:
+        self._patterns_changed = True
+        if self._phase == _READY:
+            self._phase = _CAREFUL
 
     def _mark(self) -> EventState:
-        """Return where the stream stands."""
-        if self._stance == _READING:
-            message = "the last call was broken off, and what it read is lost; reset, and begin again"
+        """Return the state of the stream."""
+        if self._phase == _READING:
+            message = "the last call was interrupted, and what it read is lost; call reset and begin again"
             raise RuntimeError(message)
         return self._shared or EventState(self._emitter, self._source)
 
-    def _claimed(self) -> EventEmitter:
-        """Return a emitter of its own that stands where the stream does, and looks for the patterns of now."""
+    def _claim(self) -> EventEmitter:
+        """Return an emitter that no other state uses, at the end of the stream, with the current patterns."""
         state = self._mark()
         if self._shared is not None and not state.is_over:
             self._emitter = claim(state)
-        if self._has_news:
-            self._emitter.listen_anew()
-            self._has_news = False
+        if self._patterns_changed:
+            self._emitter.refresh_patterns()
+            self._patterns_changed = False
         self._shared = None
         return self._emitter
 
-    def _told(self, emitter: EventEmitter) -> list[JsonFragmentUpdate]:
-        updates = emitter.updates
-        emitter.updates = []
-        return self._deliver(updates)
-
-    def _deliver(self, updates: list[JsonFragmentUpdate]) -> list[JsonFragmentUpdate]:
-        """Call the callbacks; what a callback that raises leaves undone comes with the next call."""
+    def _deliver(self) -> list[JsonFragmentUpdate]:
+        """Call the callbacks; if one raises, the rest is delivered by the next call."""
         emitter = self._emitter
-        self._untold.extend(emitter.hits)
-        self._unreturned.extend(updates)
-        emitter.hits = []
-        self._stance = _CAREFUL
-        while self._untold:
-            hit = self._untold.popleft()
-            subscription = self._subscriptions.get(hit.number)
+        self._undelivered.extend(emitter.matches)
+        self._unreturned.extend(emitter.updates)
+        emitter.matches = []
+        emitter.updates = []
+        self._phase = _CAREFUL
+        while self._undelivered:
+            match = self._undelivered.popleft()
+            subscription = self._subscriptions.get(match.number)
             if subscription is not None:
-                subscription._tell(hit.update)
+                subscription._notify(match.update)
         updates = self._unreturned
         self._unreturned = []
-        emitter = self._emitter  # another one, if a callback has reset
+        emitter = self._emitter  # a new one, if a callback has called reset
         if (
-            self._stance == _CAREFUL
+            self._phase == _CAREFUL
             and self._source is None
-            and not (emitter.is_over or self._has_news or self._shared)
+            and not (emitter.is_over or self._patterns_changed or self._shared)
         ):
-            self._stance = _READY
+            self._phase = _READY
         error = emitter.error
         if self._raises and error is not None:
             raise JsonFragmentError(error, [each for each in updates if each.value is not error])
         return updates
 
     def __reduce__(self) -> NoReturn:
-        message = "an accumulator cannot be copied or pickled, but its state can, and `jsontide.events` goes on with it"
+        message = "an accumulator cannot be copied or pickled, but its state can; `jsontide.events` continues from it"
         raise TypeError(message)

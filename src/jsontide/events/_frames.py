@@ -1,8 +1,8 @@
-"""An open array or object, as far as events need to know it.
+"""A frame: an open array or object, as far as events need to know it.
 
-Written by one emitter at its end only; a state remembers how many of its values were complete, so that an older state
-still sees its own beginning of it.
-What is kept of its values depends on who wants them: nothing, if nobody does.
+One emitter writes it, at its end only; a state remembers how many of its values were complete, so that an older state
+still sees its own part of it.
+Its values are kept only if the container's value is wanted.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from jsontide.text import modes
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide.events._match import PatternState
+    from jsontide.events._patterns import PatternSet, PatternState
 
 
-class Frame:
+class EventFrame:
     """An open container; the document is one too, around the root."""
 
     __slots__ = (
@@ -32,13 +32,13 @@ class Frame:
         "own_key",
         "own_link",
         "parent",
-        "place",
+        "pattern_state",
         "start",
         "wanted",
     )
 
-    def __init__(self, parent: Frame | None, is_object: bool, after: i64, start: i64) -> None:
-        self.parent: Frame | None = parent
+    def __init__(self, parent: EventFrame | None, is_object: bool, after: i64, start: i64) -> None:
+        self.parent: EventFrame | None = parent
         self.is_object: bool = is_object
         self.after: i64 = after  # the mode after a value in it
         self.start: i64 = start  # where in the stream it began
@@ -46,20 +46,20 @@ class Frame:
         self.index: i64 = 0 if parent is None else parent.count  # complete values before it in its parent
         self.count: i64 = 0  # complete values in it
         self.key: str | None = None  # the last key in it
-        self.items: list[object] | None = None  # its complete values, if somebody wants them
+        self.items: list[object] | None = None  # its complete values, if they are wanted
         self.keys: list[str] | None = None  # and their keys, in an object
-        self.place: PatternState | None = None  # where patterns see it, if any can match inside
+        self.pattern_state: PatternState | None = None  # if any pattern can match in it
         self.wanted: tuple[int, ...] = ()  # the patterns that want its value
-        self.own_link: PathLink | None = None  # made when somebody wants it
+        self.own_link: PathLink | None = None  # made on demand
 
     def keep_values(self) -> None:
-        """Build the value of this container from now on."""
+        """Start to build the value of this container."""
         self.items = []
         if self.is_object:
             self.keys = []
 
     def add(self, value: object) -> None:
-        """Take a complete value."""
+        """Add a complete value."""
         items = self.items
         if items is not None:
             items.append(value)
@@ -74,34 +74,46 @@ class Frame:
         return self.items
 
     def link(self) -> PathLink:
-        """Return the way to it, made when somebody wants it."""
+        """Return the link to it, made on demand."""
         own = self.own_link
         if own is not None:
             return own
-        untold: list[Frame] = []
+        missing: list[EventFrame] = []
         frame = self
         while frame.own_link is None and frame.parent is not None:
-            untold.append(frame)
+            missing.append(frame)
             frame = frame.parent
-        link = frame.own_link  # of the document: none
-        while untold:
-            frame = untold.pop()
+        link = frame.own_link  # of the document: None
+        while missing:
+            frame = missing.pop()
             link = frame.own_link = _link_in(link, frame.own_key, frame.index)
-        assert link is not None  # nobody asks for the way to the document
+        assert link is not None  # the document has none, and is never asked for it
         return link
 
     def link_to_next(self) -> PathLink:
-        """Return the way to the value that is being read in it."""
+        """Return the link to the value that is being read in it."""
         return _link_in(None if self.parent is None else self.link(), self.key, self.count)
 
-    def fork(self, count: i64, key: str | None, parent: Frame | None) -> Frame:
-        """Return a frame of its own that goes on after `count` values."""
-        fork = Frame(parent, self.is_object, self.after, self.start)
+    def find_pattern_state(self, pattern_set: PatternSet) -> None:
+        """Look up its pattern state again; that of its parent is up to date."""
+        parent = self.parent
+        if parent is None or parent.parent is None:
+            self.pattern_state = pattern_set.start()
+        elif parent.pattern_state is None:
+            self.pattern_state = None
+        else:
+            outer = parent.pattern_state
+            state = outer.item(self.index) if self.own_key is None else outer.member(self.own_key)
+            self.pattern_state = None if state.is_dead else state
+
+    def fork(self, count: i64, key: str | None, parent: EventFrame | None) -> EventFrame:
+        """Return a copy that continues after `count` values."""
+        fork = EventFrame(parent, self.is_object, self.after, self.start)
         fork.own_key = self.own_key
         fork.index = self.index
         fork.count = count
         fork.key = key
-        fork.place = self.place
+        fork.pattern_state = self.pattern_state
         fork.wanted = self.wanted
         fork.own_link = self.own_link
         if self.items is not None:
@@ -112,21 +124,21 @@ class Frame:
 
 
 def _link_in(container: PathLink | None, key: str | None, index: i64) -> PathLink:
-    """Return the way to a value: the root, if it is in no container."""
+    """Return the link to a value; without a container, to the root."""
     if container is None:
         return PathLink(None, 0)
     return PathLink(container, index) if key is None else PathLink(container, key)
 
 
-def document_frame() -> Frame:
+def document_frame() -> EventFrame:
     """Return the frame around the root."""
-    return Frame(None, is_object=False, after=modes.DONE, start=0)
+    return EventFrame(None, is_object=False, after=modes.DONE, start=0)
 
 
-def chain(top: Frame) -> list[Frame]:
+def chain(top: EventFrame) -> list[EventFrame]:
     """Return the open containers, outermost first; the first is the document."""
-    frames: list[Frame] = []
-    frame: Frame | None = top
+    frames: list[EventFrame] = []
+    frame: EventFrame | None = top
     while frame is not None:
         frames.append(frame)
         frame = frame.parent

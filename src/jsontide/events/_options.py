@@ -1,24 +1,37 @@
-"""What an accumulator may be asked to do otherwise."""
+"""Options and callbacks in, checked; the state before any text out.
+
+Never compiled: these checks explain a wrong argument better than the type checks of compiled calls do.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import AsyncGenerator, Coroutine, Generator
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict
 
-from jsontide._check import check_choices, check_count, check_switches
+from jsontide._check import check_choice, check_choices, check_count, check_switches
+from jsontide.events._emitter import EventEmitter
+from jsontide.events._patterns import NO_PATTERNS
+from jsontide.events._state import EventState
 from jsontide.text import Limits
 from jsontide.text.limits import check_limits
 from jsontide.text.numbers import FLOATS, Floats
 
+if TYPE_CHECKING:
+    from typing import Unpack
+
 OnError: TypeAlias = Literal["event", "raise", "skip"]
 Strings: TypeAlias = Literal["both", "deltas", "whole"]
 
-ON_ERROR: Final = ("event", "raise", "skip")
+_ON_ERROR: Final = ("event", "raise", "skip")
 _CHOICES: Final = {"strings": ("both", "deltas", "whole"), "floats": FLOATS}
+_HINT: Final = "its body would never run; pass a plain function, which may start a task or fill a queue"
 
 
 class EventChoices(TypedDict, total=False):
-    """The options as keyword arguments; `JsonFragmentAccumulator` tells what they mean."""
+    """The options as keyword arguments; `JsonFragmentAccumulator` explains them."""
 
     documents: int | None
     updates: bool
@@ -31,14 +44,14 @@ class EventChoices(TypedDict, total=False):
 
 
 class AccumulatorChoices(EventChoices, total=False):
-    """The same with what only an accumulator can do."""
+    """The same, with the option that only an accumulator has."""
 
     on_error: OnError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventOptions:
-    """The choices of one accumulator, checked."""
+    """Event options, checked."""
 
     documents: int | None = None
     updates: bool = True
@@ -57,3 +70,52 @@ class EventOptions:
         check_count("max_errors", self.max_errors)
         if self.documents is not None:
             check_count("documents", self.documents, "an int or None")
+
+
+def create_event_state(*, skip_errors: bool = False, **options: Unpack[EventChoices]) -> EventState:
+    """Return the state before any text; the options are those of `JsonFragmentAccumulator`.
+
+    With `skip_errors`, invalid JSON is reported and skipped; otherwise reading ends there.
+    """
+    return EventState(EventEmitter(EventOptions(skips_errors=skip_errors, **options), NO_PATTERNS), None)
+
+
+def create_accumulator_state(
+    *, on_error: OnError = "event", **options: Unpack[EventChoices]
+) -> tuple[EventState, bool]:
+    """Return the first state of an accumulator, and whether it raises errors."""
+    check_choice("on_error", on_error, _ON_ERROR)
+    return create_event_state(skip_errors=on_error == "skip", **options), on_error == "raise"
+
+
+def check_callback(callback: object) -> None:
+    """Refuse what cannot be called, and functions whose body does not run when they are called.
+
+    Nothing awaits or iterates the result of a callback, so the body of a coroutine or a generator would never run.
+    Most are recognised here, before they are called; `check_result` finds the others.
+    """
+    if not callable(callback):
+        message = f"a callback must be callable, not {type(callback).__name__}"
+        raise TypeError(message)
+    function: object = callback
+    while isinstance(function, functools.partial):
+        function = function.func
+    for each in (function, getattr(type(function), "__call__", None)):  # noqa: B004 - what is called, not whether
+        if inspect.iscoroutinefunction(each):
+            _refuse("a callback must not be a coroutine function")
+        if inspect.isasyncgenfunction(each) or inspect.isgeneratorfunction(each):
+            _refuse("a callback must not be a generator function")
+
+
+def check_result(result: object) -> None:
+    """Refuse a coroutine or a generator returned by a callback; a task or a future runs by itself, and is fine."""
+    if isinstance(result, Coroutine):
+        result.close()  # or Python warns as well that it was never awaited
+        _refuse("a callback returned a coroutine")
+    if isinstance(result, (AsyncGenerator, Generator)):
+        _refuse("a callback returned a generator")
+
+
+def _refuse(what: str) -> None:
+    message = f"{what}: {_HINT}"
+    raise TypeError(message)

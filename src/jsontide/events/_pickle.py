@@ -1,6 +1,6 @@
-"""A state of events in, plain data out, and back: what a pickle holds.
+"""An event state in, plain data out, and back: the contents of a pickle.
 
-Flat, so that neither build and no depth of a document matters.
+The data is flat and plain, so that it fits both builds and documents of any depth.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from jsontide._flatten import flattened, unflattened
 from jsontide.events._emitter import EventEmitter
 from jsontide.events._fork import fork
-from jsontide.events._frames import Frame, chain
-from jsontide.events._read import Recovery
-from jsontide.events._watch import PatternSet
+from jsontide.events._frames import EventFrame, chain
+from jsontide.events._patterns import PatternSet
+from jsontide.events._recovery import Recovery
 from jsontide.text.skip import Skip
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ class RecoveryDump:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dump:
-    """All that a state of events can see."""
+class EventDump:
+    """Everything that a state can see."""
 
     options: EventOptions
     patterns: tuple[tuple[int, Pattern, bool], ...]
@@ -75,11 +75,11 @@ class Dump:
     error: ParserError | None
 
 
-def dump(state: EventState) -> Dump:
-    """Return all that a state can see."""
+def dump(state: EventState) -> EventDump:
+    """Return everything that a state can see."""
     pattern_set = state._emitter.pattern_set
     copy = fork(state, pattern_set)
-    return Dump(
+    return EventDump(
         options=copy.options,
         patterns=tuple(
             (number, pattern, pattern_set.deltas[number]) for number, pattern in pattern_set.patterns.items()
@@ -102,7 +102,7 @@ def dump(state: EventState) -> Dump:
     )
 
 
-def _dump_frame(frame: Frame) -> FrameDump:
+def _dump_frame(frame: EventFrame) -> FrameDump:
     return FrameDump(
         is_object=frame.is_object,
         after=frame.after,
@@ -129,8 +129,8 @@ def _dump_recovery(recovery: Recovery) -> RecoveryDump:
     )
 
 
-def load(dumped: Dump) -> EventEmitter:
-    """Return a emitter that stands where the state did."""
+def load(dumped: EventDump) -> EventEmitter:
+    """Return an emitter at the position of the state."""
     pattern_set = PatternSet()
     for number, pattern, deltas in dumped.patterns:
         pattern_set.add(number, pattern, deltas)
@@ -148,14 +148,14 @@ def load(dumped: Dump) -> EventEmitter:
     emitter.recovery = None if dumped.recovery is None else _load_recovery(dumped.recovery)
     emitter.error = dumped.error
     emitter.is_over = dumped.error is not None
-    emitter.go_on(_load_frames(dumped.frames, pattern_set), dumped.string_wanted)
+    emitter.resume(_load_frames(dumped.frames, pattern_set), dumped.string_wanted)
     return emitter
 
 
-def _load_frames(dumps: tuple[FrameDump, ...], pattern_set: PatternSet) -> list[Frame]:
-    frames: list[Frame] = []
+def _load_frames(dumps: tuple[FrameDump, ...], pattern_set: PatternSet) -> list[EventFrame]:
+    frames: list[EventFrame] = []
     for dumped in dumps:
-        frame = Frame(frames[-1] if frames else None, dumped.is_object, dumped.after, dumped.start)
+        frame = EventFrame(frames[-1] if frames else None, dumped.is_object, dumped.after, dumped.start)
         frame.own_key = dumped.own_key
         frame.index = dumped.index
         frame.count = dumped.count
@@ -163,7 +163,7 @@ def _load_frames(dumps: tuple[FrameDump, ...], pattern_set: PatternSet) -> list[
         frame.items = None if dumped.items is None else unflattened(dumped.items)
         frame.keys = dumped.keys
         frame.wanted = dumped.wanted
-        frame.place = pattern_set.place_of(frame)
+        frame.find_pattern_state(pattern_set)
         frames.append(frame)
     return frames
 

@@ -1,6 +1,6 @@
-"""The state of an accumulator: an immutable mark on a emitter.
+"""The state of an accumulator: an immutable mark on an emitter.
 
-Feeding the newest state of a emitter goes on with it; feeding an older one forks first.
+Feeding the newest state of an emitter continues with it; feeding an older one forks first.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from jsontide._errors import ParserError
     from jsontide.events._emitter import EventEmitter
-    from jsontide.events._frames import Frame
-    from jsontide.events._pickle import Dump
-    from jsontide.events._read import Recovery
+    from jsontide.events._frames import EventFrame
+    from jsontide.events._pickle import EventDump
+    from jsontide.events._recovery import Recovery
     from jsontide.text.utf8 import ByteSource
 
 
-@mypyc_attr(free_list_len=1)  # most programs let go of a state when they have the next one
+@mypyc_attr(free_list_len=1)  # most programs drop a state when they have the next one
 class EventState:
     """Where a stream of fragments stands; it never changes, and can be fed again at any time.
 
@@ -68,7 +68,7 @@ class EventState:
         self._max_index: i64 = emitter.max_index
         self._line: tuple[i64, i64] = emitter.line
         top = emitter.top
-        self._top: Frame = top
+        self._top: EventFrame = top
         self._count: i64 = top.count
         self._key: str | None = top.key
         self._error_count: i64 = emitter.error_count
@@ -77,13 +77,13 @@ class EventState:
 
     @property
     def is_over(self) -> bool:
-        """Whether no more text will be read, because it is wrong."""
-        # A emitter that is over is never written again, so that only its last state can be over.
+        """Whether an error has ended the stream."""
+        # An emitter that is over is never written again, so only its last state can be over.
         return self._emitter.is_over and self._emitter.step == self._step
 
     @property
     def error(self) -> ParserError | None:
-        """What is wrong with the text, if that ended the reading."""
+        """The error that ended the stream, if one did."""
         return self._emitter.error if self.is_over else None
 
     @property
@@ -95,7 +95,7 @@ class EventState:
 
     @property
     def index(self) -> int:
-        """How many code points were read; in an error, how many before the place."""
+        """The number of code points read; after an error, of those before it."""
         return self._index
 
     def __repr__(self) -> str:
@@ -111,6 +111,6 @@ class EventState:
         return restore_state, (dump(self),)
 
 
-def restore_state(dumped: Dump) -> EventState:
-    """Make a state again from what its pickle holds."""
+def restore_state(dumped: EventDump) -> EventState:
+    """Return a state from the contents of its pickle."""
     return EventState(load(dumped), dumped.source)

@@ -1,6 +1,6 @@
 """One thing that happened at a path.
 
-The path is made when somebody asks for it: updates keep a link, which all updates of one value share.
+The path is made on demand: updates keep a link, which all updates of one value share.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from jsontide._errors import ParserError
     from jsontide._path import Path, PathLink
     from jsontide._values import JsonValue
-    from jsontide.events._kinds import JsonFragmentKind
+    from jsontide.events._types import JsonFragmentKind
 
 
-@mypyc_attr(free_list_len=1)  # many fragments tell of one thing, which is let go of before the next
+@mypyc_attr(free_list_len=1)  # many fragments make one update, which is dropped before the next
 class JsonFragmentUpdate:
     """What happened, where, and in which part of the stream.
 
-    `kind` tells what; `text` and `value` depend on it, as the table in the documentation tells.
+    `text` and `value` depend on `kind`; the table in the documentation lists them.
     `start` and `end` are offsets in the stream, in code points.
     """
 
@@ -49,7 +49,7 @@ class JsonFragmentUpdate:
 
     @property
     def path(self) -> str:
-        """The path for people: `root.users[2].email`."""
+        """The path as text: `root.users[2].email`."""
         link = self._link
         return link.written or link.text()
 
@@ -84,13 +84,13 @@ class JsonFragmentUpdate:
 def update_at(
     path: Path, kind: JsonFragmentKind, text: str | None, value: JsonValue | ParserError, span: tuple[int, int]
 ) -> JsonFragmentUpdate:
-    """Make an update again from what its pickle holds."""
+    """Return an update from the contents of its pickle."""
     start, end = span
     return JsonFragmentUpdate(kind, link_to(path), text, value, start, end)
 
 
-class Hit:
-    """An update that a pattern wants, by its number."""
+class PatternMatch:
+    """An update that a pattern wants, with the number of the pattern."""
 
     __slots__ = ("number", "update")
 

@@ -1,8 +1,17 @@
-"""What an update can tell."""
+"""The kinds of updates, and the exception that an accumulator raises if asked to."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from jsontide._errors import JsonStreamError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jsontide._errors import ParserError
+    from jsontide.events._update import JsonFragmentUpdate
 
 
 class JsonFragmentKind(StrEnum):
@@ -28,4 +37,13 @@ class JsonFragmentKind(StrEnum):
     JsonComplete = "JsonComplete"
     """A document has ended."""
     Error = "Error"
-    """The text is wrong here; with `on_error="skip"`, also what was skipped."""
+    """The text is not valid JSON here; with `on_error="skip"`, also what was skipped."""
+
+
+class JsonFragmentError(JsonStreamError):
+    """The fragments are not valid JSON; `updates` holds what the last fragment contained before the error."""
+
+    def __init__(self, error: ParserError, updates: Sequence[JsonFragmentUpdate]) -> None:
+        super().__init__(error)
+        self.args = (error, updates)
+        self.updates = list(updates)

@@ -1,4 +1,4 @@
-"""An accumulator of bytes that was broken off, as by Ctrl-C: it refuses, or all of the fragment counts, or nothing."""
+"""An accumulator of bytes interrupted by Ctrl-C: it refuses, or all of the fragment counts, or none of it."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -19,7 +19,7 @@ def ended(accumulator: JsonFragmentAccumulator, fragments: Sequence[bytes]) -> o
 
 
 @pytest.mark.parametrize("fragments", [(b'["\xc3', b"\xa9x\xe2\x82", b'\xac"]'), (b'["a', b"b\xff", b'c"]')])
-def test_bytes_that_were_broken_off_are_never_half_read(fragments: tuple[bytes, bytes, bytes]) -> None:
+def test_a_fragment_of_bytes_that_was_interrupted_is_never_half_read(fragments: tuple[bytes, bytes, bytes]) -> None:
     first, second, third = fragments
     expected = [ended(JsonFragmentAccumulator(), each) for each in (fragments, (first, third))]
     for lines in range(200):

@@ -1,6 +1,6 @@
 """`(state, fragment) -> (state, updates)`: the pure form of the accumulator.
 
-Text never raises: what is wrong with it is told by an update.
+Invalid text raises nothing: the error is an update.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jsontide.events._fork import claim
-from jsontide.events._read import read_decoded, read_end
+from jsontide.events._recovery import feed_decoded, feed_end
 from jsontide.events._state import EventState
 from jsontide.text import modes
 from jsontide.text.utf8 import as_text
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def add_fragment(
     state: EventState, fragment: str | bytes | bytearray | memoryview
 ) -> tuple[EventState, list[JsonFragmentUpdate]]:
-    """Return the state after one more fragment, and what happened in it; the state that goes in stays as it is.
+    """Return the state after one more fragment, and what happened in it; `state` itself does not change.
 
     >>> from jsontide.events import create_event_state
     >>> state, updates = add_fragment(create_event_state(), '{"city": "Kyo')
@@ -38,7 +38,7 @@ def add_fragment(
     if state.is_over or len(fragment) == 0:
         return state, []
     emitter = claim(state)
-    read_decoded(emitter, text, source, is_good)
+    feed_decoded(emitter, text, source, is_good)
     return _result(emitter, source)
 
 
@@ -55,14 +55,14 @@ def finalize(state: EventState) -> tuple[EventState, list[JsonFragmentUpdate]]:
     if state.is_over or (state._mode == modes.DONE and state._recovery is None and not (source and source.pending)):
         return state, []
     emitter = claim(state)
-    read_end(emitter, source)
+    feed_end(emitter, source)
     return _result(emitter, source)
 
 
 def _result(emitter: EventEmitter, source: ByteSource | None) -> tuple[EventState, list[JsonFragmentUpdate]]:
     updates = emitter.updates
     emitter.updates = []
-    emitter.hits = []
+    emitter.matches = []
     return EventState(emitter, source), updates
 
 

@@ -1,6 +1,6 @@
 """Fragments in, all updates out, in the terms of the model: what the tests of events share.
 
-Rule: cut points of strings are the only thing that may differ, so that pieces of one string are joined.
+Rule: only the pieces of strings may differ from cut to cut, so the pieces of one string are joined.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,14 +11,16 @@ from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate
 from tests.oracles import Event
 
 
-def told(fragments: Iterable[str] | Iterable[bytes], *, ended: bool = True, **options: Any) -> list[JsonFragmentUpdate]:
+def collect(
+    fragments: Iterable[str] | Iterable[bytes], *, ended: bool = True, **options: Any
+) -> list[JsonFragmentUpdate]:
     """All updates of all fragments, and of the end of the text."""
     accumulator = JsonFragmentAccumulator(**options)
     updates = list(chain.from_iterable(map(accumulator.add_fragment, fragments)))
     return updates + accumulator.finish() if ended else updates
 
 
-def joined(updates: Iterable[JsonFragmentUpdate]) -> list[Event]:
+def join_strings(updates: Iterable[JsonFragmentUpdate]) -> list[Event]:
     """The updates as events of the model, the pieces of a string as one."""
     result: list[Event] = []
     for update in updates:
