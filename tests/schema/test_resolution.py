@@ -102,6 +102,20 @@ def test_long_strings_grow_whether_or_not_somebody_holds_them(hold: bool) -> Non
     assert [len(value["name"]) for value in held] == [12 * (number + 1) for number in range(len(held))]
 
 
+@pytest.mark.parametrize("dropped_after", range(1, 8))
+def test_a_value_held_while_a_container_closed_is_no_part_of_later_ones(dropped_after: int) -> None:
+    state = parse_chunk(create_parser_state(), '{"goods": [{"a": 1,')
+    resolution = from_json_ast(Shop, state)
+    held: list[object] = [resolution.value]
+    chunks = (' "b": 2', "}", ', {"c": 3', "}", ', {"d": 4', "}", ', {"e": 5', "}", ', {"f": 6', "}")
+    for number, chunk in enumerate(chunks):
+        state = parse_chunk(state, chunk)
+        resolution = from_json_ast(Shop, state, resolution.cache)
+        assert resolution.value == from_json_ast(Shop, state).value
+        if number == dropped_after:
+            held.clear()
+
+
 def test_asynchronous_streams_are_driven_too() -> None:
     async def chunks(text: str) -> AsyncIterator[str]:
         for chunk in singles(text):

@@ -138,6 +138,23 @@ def test_what_a_program_holds_never_changes(document: Document, random: Random) 
         assert flat(look()) == expected
 
 
+@examples(3)
+@given(mixed, randoms)
+def test_values_are_right_whatever_was_held_and_dropped_before(document: Document, random: Random) -> None:
+    """Views that could not be changed when a container closed are changed once they are dropped."""
+    schema, text = document
+    state, cache = create_parser_state(), None
+    held: list[object] = []
+    for chunk, prefix in zip(singles(text), list(prefixes(singles(text)))[1:], strict=True):
+        state = parse_chunk(state, chunk)
+        resolution = from_json_ast(schema, state, cache)
+        cache = resolution.cache
+        assert same(resolution.value, from_json_ast(schema, fed(whole(prefix))).value)
+        held.append(resolution.value)
+        while held and random.random() < 0.5:
+            del held[random.randrange(len(held))]
+
+
 def loosened(schema: Any) -> Any:
     """A schema without what an open container cannot keep yet."""
     if isinstance(schema, dict):

@@ -11,30 +11,37 @@ Rule: alternatives only shrink, and the values of a candidate are only added to.
 from __future__ import annotations
 
 from copy import deepcopy
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from jsontide.schema._nodes import ObjectVariant, Variant
+from jsontide.tree.views import Viewable, is_same
 
 if TYPE_CHECKING:
+    from mypy_extensions import i64
+
     from jsontide._path import Segment
     from jsontide._values import JsonValue
     from jsontide.schema._nodes import SchemaNode
+    from jsontide.tree.views import View
 
 Values: TypeAlias = Any
 """A `list` for an array, a `dict` for an object; which one, the container knows."""
 
 
-class Candidate:
+class Candidate(Viewable):
     """A container read by one variant."""
 
-    __slots__ = ("failed", "finals", "has_hole", "repeats", "values", "variant", "waits")
+    __slots__ = ("failed", "finals", "has_hole", "replaced_at", "shown_in", "values", "variant", "waits")
 
     def __init__(self, variant: Variant, values: Values) -> None:
+        super().__init__(None, 0)
+        self.shown_in: Candidate | None = None  # the candidate around it, once both are shown; the same for good
         self.variant = variant
         self.values: Values = values  # what may be shown of its closed children
         self.finals: dict[Segment, JsonValue] | None = None  # children that look otherwise at the end, with defaults
         self.has_hole = False  # an item did not fit: those after it would be shown at a wrong index
-        self.repeats = 0  # how often a member was replaced
+        self.replaced_at: i64 = 0  # the count when a member was replaced last
         self.failed = False  # something in it does not fit
         self.waits = variant.gates  # members that are to come before anything is shown
 
@@ -44,6 +51,8 @@ class Candidate:
         if isinstance(values, dict):
             if segment in values:
                 self._replace(segment)
+            else:
+                self.count += 1
             values[segment] = value
             if self.waits and isinstance(self.variant, ObjectVariant):
                 self.waits -= {self.variant.first_key(cast("str", segment))}
@@ -52,6 +61,7 @@ class Candidate:
         else:
             items: list[object] = values
             items.append(value)
+            self.count += 1
         if final is not value:
             if self.finals is None:
                 self.finals = {}
@@ -67,8 +77,9 @@ class Candidate:
             del values[segment]
 
     def _replace(self, segment: Segment) -> None:
-        """Forget a member whose key comes again."""
-        self.repeats += 1
+        """Forget a member whose key comes again, and with it what views show."""
+        self.count += 1
+        self.replaced_at = self.count
         if self.finals is not None:
             self.finals.pop(segment, None)
 
@@ -87,6 +98,58 @@ class Candidate:
                 if not any(name in values for name in variant.names.get(key, (key,))):
                     missing[key] = deepcopy(default)
         return {**values, **found, **missing} if missing or found else values
+
+    def place(self, around: Candidate, segment: Segment) -> None:
+        """Note the candidate that it is shown in, and where."""
+        self.shown_in = around
+        self.depth = around.depth + 1
+        self.key = segment if isinstance(segment, str) else None
+
+    def outer(self) -> Viewable | None:
+        return self.shown_in
+
+    def new_view(self) -> View:
+        values: Any = self.values
+        return values.copy()
+
+    def update_view(self, view: View, shown: i64) -> None:
+        if isinstance(view, list):
+            items: list[object] = self.values
+            view[shown:] = items[shown:]
+            return
+        seen: dict[str, object] = view
+        members: dict[str, object] = self.values
+        new: i64 = self.count - shown
+        complete: i64 = len(members) - new
+        if shown < self.replaced_at or complete <= 0:
+            seen.clear()
+            seen.update(members)
+            return
+        if len(seen) > complete:
+            seen.popitem()
+        if new == 1:
+            key = next(reversed(members))
+            seen[key] = members[key]
+        elif new > 1:
+            seen.update(reversed(list(islice(reversed(members.items()), new))))
+
+    def show_child(self, view: View, key: str | None, child: object) -> None:
+        if isinstance(view, list):
+            view.append(child)
+        else:
+            view[key] = child
+
+    def shown_beside(self, key: str | None) -> i64:
+        if key is not None and key in self.values:
+            return -1
+        return self.count
+
+    def is_shown_by(self, view: View, shown: i64) -> bool:
+        values: Any = self.values
+        if shown < self.replaced_at or len(view) != len(values):
+            return False
+        # All but the last are the same: they were complete when they were shown.
+        return not view or is_same(_last(view), _last(values))
 
 
 class Alternatives:
@@ -160,3 +223,19 @@ class OpenContainer:
             return True
         seen.add(segment)
         return False
+
+
+def is_same_value(old: Values, values: Values) -> bool:
+    """Compare two containers whose containers are the same objects if they are equal."""
+    if type(old) is not type(values) or len(old) != len(values):
+        return False
+    if isinstance(old, dict):
+        return list(old) == list(values) and all(map(is_same, old.values(), values.values()))
+    return all(map(is_same, old, values))
+
+
+def _last(values: Values) -> object:
+    if isinstance(values, list):
+        return values[-1]
+    members: dict[str, object] = values
+    return members[next(reversed(members))]

@@ -10,10 +10,11 @@ the text was cut makes no difference.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, cast
 
 from jsontide._values import MISSING
-from jsontide.schema._candidates import Alternatives, Candidate, OpenContainer
+from jsontide.schema._candidates import Alternatives, Candidate, OpenContainer, is_same_value
 from jsontide.schema._memory import Memory
 from jsontide.schema._mismatch import MismatchReason
 from jsontide.schema._nodes import ArrayVariant, EnumVariant, ObjectVariant, Variant, is_same_json
@@ -26,37 +27,31 @@ from jsontide.schema._scalars import (
     open_variants,
     shows_growing,
 )
-from jsontide.schema._show import Picture, begin_showing, is_same_value, restored_showing
 from jsontide.schema._stack import CandidateStack, Failure
 from jsontide.tree.containers import Container, ObjectContainer
 from jsontide.tree.log import keeps_first, log_of, open_scalar, piece_count_of
+from jsontide.tree.views import ViewChain, ViewPool
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
     from jsontide._values import JsonValue, Missing
     from jsontide.schema._candidates import Values
     from jsontide.schema._nodes import Length, SchemaNode
-    from jsontide.schema._show import Showing
     from jsontide.schema._validator import Problem
     from jsontide.tree import ParserState
     from jsontide.tree.log import Log, OpenScalar
 
 
-_SPARES: Final = 2  # so many values can be held while the next one is made without copying
-
-
 class SchemaFold:
     """Where the fold stands."""
 
-    __slots__ = ("is_settled", "keeps_first", "length", "memory", "newest", "picture", "spares", "stack", "step")
+    __slots__ = ("is_settled", "keeps_first", "length", "memory", "stack", "step", "views")
 
     def __init__(self, node: SchemaNode, state: ParserState) -> None:
         self.stack = CandidateStack(node, state)
         self.length = 0  # nodes of the log that are folded
         self.step = 0  # resolutions made
-        self.newest = begin_showing(self.stack.document)
-        self.spares: list[Showing] = []  # those that were the newest before, the oldest first
-        self.picture = Picture([self.stack.document], [0], None)
+        self.views = ViewPool(self.stack.document)
         self.is_settled = False  # nothing new can be told before something opens or closes
         self.keeps_first = keeps_first(state)
         self.memory = Memory()
@@ -72,55 +67,49 @@ class SchemaFold:
             self._fold(log)
         scalar = open_scalar(state)
         self.is_settled = scalar is None or self._look_at(scalar)
-        before = self.picture
-        candidates, segments = stack.chain() if stack.is_stale else (before.candidates, before.segments)
-        text = scalar if scalar is not None and self._is_shown(scalar, candidates) else None
-        self.picture = Picture(candidates, segments, text)
-
-    def grow(self, state: ParserState) -> JsonValue | Missing:
-        """Return the value with more of the open string, at a state that says nothing else."""
-        picture = self.picture
-        picture.piece_count = piece_count_of(state)
-        if self.newest.piece_count != picture.piece_count:
-            for at, other in enumerate(self.spares):
-                if other.picture is picture and other.grow(picture):
-                    del self.spares[at]
-                    return self._show_by(other)
-        return self.show()
+        if stack.is_stale:
+            stack.update_shown()
+        views = self.views
+        views.top = stack.shown[-1]
+        views.text_id = 0
+        if scalar is not None and self._is_shown(scalar):
+            views.text_id = scalar.node_id + 1
+            views.key = scalar.key
+            views.pieces = scalar.pieces
+            views.piece_count = scalar.piece_count
 
     def show(self) -> JsonValue | Missing:
         """Return the value as it is now."""
-        newest, picture = self.newest, self.picture
-        if newest.shows(picture):
-            return newest.value
-        # The last resolution still holds what the newest showing shows.
-        for at, other in enumerate(self.spares):
-            if other.update(picture, newest):
-                del self.spares[at]
-                return self._show_by(other)
-        other = begin_showing(self.stack.document)
-        other.update(picture, newest)
-        if len(self.spares) == _SPARES:
-            del self.spares[0]
-        return self._show_by(other)
+        views = self.views
+        if not views.newest.shows(views):
+            views.switch()  # the last resolution still holds what the newest views show
+        return cast("JsonValue | Missing", views.value())
 
-    def _show_by(self, showing: Showing) -> JsonValue | Missing:
-        """Let a showing be the newest; return what it shows."""
-        self.spares.append(self.newest)
-        self.newest = showing
-        return showing.value
+    def grow(self, state: ParserState) -> JsonValue | Missing:
+        """Return the value at a state that adds nothing but more of the open string, if that is shown."""
+        self.views.piece_count = piece_count_of(state)
+        return self.show()
 
     def replay(self, state: ParserState, value: JsonValue | Missing) -> None:
         """Fold from the start up to a state that was resolved before, with the objects that were shown then."""
-        self.stack.containers[0].old = [] if value is MISSING else [value]
+        stack = self.stack
+        stack.containers[0].old = [] if value is MISSING else [value]
         self.advance(state)
-        picture = self.picture
-        views = [container.old for container in self.stack.containers[: len(picture.candidates)]]
-        showing = restored_showing(picture, views)
-        if showing is not None:
-            self.newest = showing
-        for container in self.stack.containers:
+        self._take_over([container.old for container in stack.containers[: len(stack.shown)]])
+        for container in stack.containers:
             container.old = None
+
+    def _take_over(self, old: list[Values]) -> None:
+        """Go on with views that were made before, if they show just what is open now."""
+        candidates, views = self.stack.shown, self.views
+        if None in old or candidates[-1].replaced_at:
+            return
+        shown: list[int] = [around.shown_beside(each.key) for around, each in pairwise(candidates)]
+        chain = ViewChain([*candidates], old, shown, views.top.count)
+        if views.text_id != 0:
+            chain.note_text(views, "".join(views.pieces[: views.piece_count]))
+        if chain.shows(views):
+            views.newest = chain
 
     def _fold(self, log: Log) -> None:
         containers = self.stack.containers
@@ -266,10 +255,10 @@ class SchemaFold:
         self.stack.is_journaling = False
         return is_settled
 
-    def _is_shown(self, scalar: OpenScalar, candidates: list[Candidate]) -> bool:
+    def _is_shown(self, scalar: OpenScalar) -> bool:
         """Tell whether an open scalar is to be shown: its container is, and it can only be a string."""
-        candidate = candidates[-1]
-        if scalar.kind != "string" or len(candidates) < len(self.stack.containers) or candidate.has_hole:
+        candidate = self.stack.shown[-1]
+        if scalar.kind != "string" or len(self.stack.shown) < len(self.stack.containers) or candidate.has_hole:
             return False
         node = candidate.variant.node_at(self.stack.containers[-1].count if scalar.key is None else scalar.key)
         if node is None or node.longest < 0:
@@ -293,7 +282,9 @@ class SchemaFold:
             if alternatives.is_dead or (best.waits and best.failed):
                 alternatives.around.skip(container.segment)
                 continue
-            self.newest.settle(best, len(stack.containers))
+            view = self.views.newest.final_view(best, len(stack.containers))
+            if view is not None:
+                best.values = view
             if container.old is not None and is_same_value(container.old, best.values):
                 best.values = container.old
             around = alternatives.around

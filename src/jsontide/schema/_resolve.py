@@ -151,7 +151,7 @@ def _go_on(before: Resolution[Model], state: ParserState) -> Resolution[Model]:
     if is_newest and fold.is_settled and is_still_at(state, earlier):
         # It says nothing new, or only more of a string: most states do.
         fold.step = step = before._step + 1
-        value = before.value if fold.picture.text_id < 0 else fold.grow(state)
+        value = before.value if fold.views.text_id == 0 else fold.grow(state)
         return Resolution(outcome, state, step, value)
     if not goes_on_from(state, earlier):
         return _begin(outcome.plan, state)

@@ -17,7 +17,7 @@ from jsontide.schema._scalars import ScalarMismatch
 from jsontide.tree.log import position_of
 
 if TYPE_CHECKING:
-    from jsontide._path import Path, Segment
+    from jsontide._path import Path
     from jsontide.schema._nodes import SchemaNode
     from jsontide.tree import ParserState
 
@@ -49,8 +49,7 @@ class CandidateStack:
         self.journal: list[tuple[Any, str, Any]] = []
         self.is_stale = False  # what is shown may be another chain than before
         self.steady = 1  # so many containers are as they were when that chain was made
-        self._candidates_shown: list[Candidate] = [self.document]
-        self._segments: list[Segment] = [0]
+        self.shown: list[Candidate] = [self.document]  # that chain, outermost first
 
     def undo(self) -> None:
         """Take back what only the open scalar of the last state showed."""
@@ -61,10 +60,10 @@ class CandidateStack:
             thing, name, value = journal.pop()
             setattr(thing, name, value)
 
-    def chain(self) -> tuple[list[Candidate], list[Segment]]:
-        """Return the candidates that are shown, outermost first, and where each stands in the one around it."""
+    def update_shown(self) -> None:
+        """Find the candidates that are shown."""
         steady = self.steady
-        candidates, segments = self._candidates_shown[:steady], self._segments[:steady]
+        candidates = self.shown[:steady]
         candidate = candidates[-1]
         # A chain that ended before it came to what is new ends there still.
         for container in self.containers[steady:] if len(candidates) == steady else ():
@@ -78,12 +77,11 @@ class CandidateStack:
             candidate = alive[0]
             if candidate.waits or isinstance(candidate.variant, EnumVariant):
                 break
+            candidate.place(candidates[-1], container.segment)
             candidates.append(candidate)
-            segments.append(container.segment)
         self.is_stale = False
         self.steady = len(self.containers)
-        self._candidates_shown, self._segments = candidates, segments
-        return candidates, segments
+        self.shown = candidates
 
     def upset(self) -> None:
         """Note that the chain may have changed anywhere."""

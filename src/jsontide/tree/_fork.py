@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from jsontide._values import MISSING
 from jsontide.tree._resolve import has_open_scalar, open_containers, open_values
-from jsontide.tree._show import Showing
 from jsontide.tree._tape import Tape
+from jsontide.tree.views import ViewChain, ViewPool
 
 if TYPE_CHECKING:
     from jsontide.tree._state import ParserState
@@ -51,7 +51,7 @@ def _copy_log(state: ParserState, tape: Tape) -> None:
 
 
 def _copy_open_containers(state: ParserState, tape: Tape) -> None:
-    """Copy the chain of open containers, and take what the state shows of them for the newest showing."""
+    """Copy the chain of open containers, and take what the state shows of them for their views."""
     value = state.value
     views: list[object] = [[] if value is MISSING else [value], *open_values(state, state._top)]
     containers = [state._tape.document, *open_containers(state)]
@@ -68,5 +68,5 @@ def _copy_open_containers(state: ParserState, tape: Tape) -> None:
     tape.depth = len(copies) - 1
     tape.after = tape.top.after
     tape.hidden_levels = state._is_duplicate + sum(copy.is_duplicate for copy in copies)
-    tape.newest = Showing(copies, views)
-    tape.newest.shown_count = tape.top.count
+    tape.views = ViewPool(tape.document)
+    tape.views.newest = ViewChain([*copies], views, [copy.place for copy in copies[1:]], tape.top.count)

@@ -1,7 +1,7 @@
 """An old state in, the values it shows out: how things were before the tape went on.
 
 Only the open path is looked at: closed containers are values already.
-What the newest state shows is made by `_show`.
+What the newest state shows is made by `views`.
 """
 
 from __future__ import annotations

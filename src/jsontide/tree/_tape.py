@@ -12,15 +12,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import Reason
-from jsontide._values import MISSING
 from jsontide.text import modes
 from jsontide.text.grammar import AT_A_VALUE
 from jsontide.text.numbers import is_usual_float, is_usual_int, number_of
 from jsontide.text.scanner import Scanner
 from jsontide.tree._lines import Lines, no_lines
 from jsontide.tree._node_index import NodeIndex
-from jsontide.tree._show import Showing, begin_showing
 from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
+from jsontide.tree.views import ViewPool
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from jsontide._path import Path, Segment
     from jsontide.tree._options import Options
 
-_SPARES: Final = 2  # so many values can be held while the next one is made without copying
 _LITERAL_VALUES: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 
 
@@ -46,7 +44,6 @@ class Tape(Scanner):
         "lexemes",
         "lines",
         "member_key",
-        "newest",
         "node_index",
         "noted_start",
         "options",
@@ -54,9 +51,9 @@ class Tape(Scanner):
         "refuse_duplicates",
         "settled_step",
         "shown_step",
-        "spares",
         "starts",
         "top",
+        "views",
     )
 
     def __init__(self, options: Options) -> None:
@@ -82,11 +79,8 @@ class Tape(Scanner):
         self.noted_start: i64 = 0  # where the last line of `lines` begins
 
         self.settled_step: i64 = 0  # the last step that was not broken off
-        self.newest: Showing = begin_showing(self.document)
-        self.spares: list[Showing] = []  # those that were the newest before, the oldest first
-        self.shown_step: i64 = (
-            0  # the step that the newest showing shows, -1 while it changes or if that was broken off
-        )
+        self.views: ViewPool = ViewPool(self.document)
+        self.shown_step: i64 = 0  # the step that the views show, -1 while they change or if that was broken off
 
     def open_object(self) -> None:
         self._open(ObjectContainer(self.node_count - 1, self.top, self.member_key))
@@ -107,8 +101,8 @@ class Tape(Scanner):
         assert parent is not None  # the document does not close
         view: object = None
         if self.changed_step <= self.shown_step and self.hidden_levels == 0:
-            # Nothing has changed since the newest showing: what it shows of this container stays, for good.
-            view = self.newest.views[container.depth]
+            # Nothing has changed since it was shown: the view of this container stays, for good.
+            view = self.views.newest.views[container.depth]
         self.top = parent
         self.is_duplicate = container.is_duplicate
         self.place(container.key, container.close(self.step, view))
@@ -197,30 +191,20 @@ class Tape(Scanner):
         shown: i64 = self.shown_step
         if self.changed_step > shown:
             if shown < 0:
-                self.newest = begin_showing(self.document)
-                self.spares = []
+                self.views = ViewPool(self.document)
             self.shown_step = -1
-            if not self.newest.update(self):
-                self._show_by_another()
+            views = self.views
+            views.top = self.top
+            if self.mode == modes.STRING and not self.is_duplicate:
+                views.text_id = self.node_count
+                views.key = self.member_key
+                views.pieces = self.pieces
+                views.piece_count = len(self.pieces)
+            else:
+                views.text_id = 0
+            views.update()
             self.shown_step = self.step
-        document = self.newest.document
-        return document[0] if document else MISSING
-
-    def _show_by_another(self) -> None:
-        """Show what is there now by a spare showing, or by a new one if somebody holds them all."""
-        spares = self.spares
-        other: Showing | None = None
-        for at in range(len(spares)):
-            if spares[at].update(self):
-                other = spares.pop(at)
-                break
-        if other is None:
-            other = begin_showing(self.document)
-            other.update(self)
-            if len(spares) == _SPARES:
-                spares.pop(0)
-        spares.append(self.newest)
-        self.newest = other
+        return self.views.value()
 
     def path(self) -> Path:
         top = self.top

@@ -5,40 +5,39 @@ A state remembers how many of its values were complete then, so that an old stat
 The storage of an open container is never handed out, because it goes on growing; that of a closed one is its value.
 Values are typed as `object` in here: compiled code would check a union again at every step.
 
-What is handed out of an open one is a *view*: a plain `list` or `dict` of the same values, and of the open one in it.
+What is handed out of an open one is a *view* of it (`views`).
 """
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from jsontide._values import MISSING
 from jsontide.text import modes
+from jsontide.tree.views import Viewable, is_same
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-
-View: TypeAlias = Any
-"""A `list` for an array, a `dict` for an object; which one, its container knows."""
+    from jsontide.tree.views import View
 
 
-class Container:
+class Container(Viewable):
     """An array or object."""
 
-    __slots__ = ("after", "closed_at", "count", "depth", "is_duplicate", "key", "node_id", "parent", "place")
+    __slots__ = ("after", "closed_at", "node_id", "parent", "place")
 
     def __init__(self, node_id: i64, parent: Container | None, key: str | None, after: i64) -> None:
+        super().__init__(key, 0 if parent is None else parent.depth + 1)
         self.node_id: i64 = node_id
         self.parent: Container | None = parent
-        self.key: str | None = key  # in the parent, if that is an object
         self.after: i64 = after  # the mode after a value in it
-        self.depth: i64 = 0 if parent is None else parent.depth + 1
         self.place: i64 = 0 if parent is None else parent.count  # complete values before it in the parent
-        self.is_duplicate: bool = False  # an earlier member of its key is the one to show
-        self.count: i64 = 0  # complete values in it
         self.closed_at: i64 = 0  # the step in which it closed, 0 while it is open
+
+    def outer(self) -> Viewable | None:
+        return self.parent
 
     def add(self, key: str | None, value: object) -> None:
         """Append a complete value."""
@@ -58,18 +57,6 @@ class Container:
 
     def fork(self, count: i64, parent: Container | None) -> Container:
         """Return a container with storage of its own that goes on after `count` values."""
-        raise NotImplementedError
-
-    def new_view(self) -> View:
-        """Return a view of the complete values."""
-        raise NotImplementedError
-
-    def update_view(self, view: View, shown: i64) -> None:
-        """Bring a view up to the complete values of now; it has the first `shown` of them, and perhaps an open one."""
-        raise NotImplementedError
-
-    def show_child(self, view: View, key: str | None, child: object) -> None:
-        """Put the open value into a view of the complete ones, or for the one that is there."""
         raise NotImplementedError
 
 
@@ -235,10 +222,3 @@ class ObjectContainer(Container):
         assert key is not None
         members: dict[str, object] = view
         members[key] = child
-
-
-def is_same(old: object, new: object) -> bool:
-    """Compare what stands at one place at two moments: strings are made anew as they grow."""
-    if old is new:
-        return True
-    return isinstance(old, str) and isinstance(new, str) and old == new

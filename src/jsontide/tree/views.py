@@ -1,0 +1,304 @@
+"""What is open in, the value to hand out for it out: plain lists and dicts that are updated in place while unseen.
+
+A *view* is the list or dict that shows an open container: its complete values, and the open one after them.
+A chain has one view for each container of the open path, each standing in the view before it; the first shows the
+document, whose only value is the root, and is never handed out.
+Copying all views for every read would cost as much as they are wide, so a chain is updated in place if nothing outside
+of it refers to any of its views, as CPython does with `text += more`.
+Three chains take turns, because most programs still hold the last value when they ask for the next one, and some hold
+the one before it too.
+
+Rules:
+- A view changes only while each view of its chain has just the references that the chain itself makes.
+- What closes leaves the chain before anything changes, so the view of a closed container never changes again.
+- Only the last container that a chain and the open path share can hold more than its view shows; in the views around it
+  the open value is the next view.
+- A chain knows for each view how many complete values it shows, so it can be left as it is and updated much later.
+
+CPython frees an object when nothing refers to it any more, so its count of references is exact.
+An object is counted as an item of a list, never under a name of its own: a debugger that reads the names of a frame
+refers to their objects, and the count would change with it.
+How many references counting adds is measured once, by the function that counts; where the measure is too high,
+references are not counted, or threads run at the same time, every object counts as seen and nothing is updated.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from jsontide._build import COMPILED
+from jsontide._values import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mypy_extensions import i64
+
+
+View: TypeAlias = Any
+"""A `list` for an array, a `dict` for an object; its container knows which."""
+
+_LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy
+_SPARES: Final = 2  # so many values can be held while the next one is made without copying
+
+
+class Viewable:
+    """An open array or object, as far as showing it goes."""
+
+    __slots__ = ("count", "depth", "is_duplicate", "key")
+
+    def __init__(self, key: str | None, depth: i64) -> None:
+        self.key: str | None = key  # in the object around it; None in an array
+        self.depth: i64 = depth  # 0 for the document
+        self.is_duplicate: bool = False  # an earlier member of its key is the one to show
+        self.count: i64 = 0  # complete values in it; only goes up
+
+    def outer(self) -> Viewable | None:
+        """Return the container around it."""
+        raise NotImplementedError
+
+    def new_view(self) -> View:
+        """Return a view of the complete values."""
+        raise NotImplementedError
+
+    def update_view(self, view: View, shown: i64) -> None:
+        """Bring a view up to the complete values of now; it has the first `shown` of them, and perhaps an open one."""
+        raise NotImplementedError
+
+    def show_child(self, view: View, key: str | None, child: object) -> None:
+        """Put the open value into an updated view."""
+        raise NotImplementedError
+
+    def shown_beside(self, key: str | None) -> i64:
+        """Return how many complete values a view shows once it has an open value of a key; -1 if that hides one."""
+        return self.count
+
+    def is_shown_by(self, view: View, shown: i64) -> bool:
+        """Tell whether a view of the first `shown` values, and perhaps an open one, shows just the complete ones."""
+        raise NotImplementedError
+
+
+class ViewChain:
+    """The views of an open path."""
+
+    __slots__ = ("containers", "piece_count", "shown", "shown_count", "text", "text_id", "text_place", "views")
+
+    def __init__(self, containers: list[Viewable], views: list[View], shown: list[int], shown_count: i64) -> None:
+        self.containers: list[Viewable] = containers
+        self.views: list[View] = views
+        self.shown: list[int] = shown  # complete values in each view but the last
+        self.shown_count: i64 = shown_count  # complete values in the last view
+        self.text: str = ""  # the open value in it, if that is a string
+        self.text_id: i64 = 0  # the id of that string, 0 if there is none
+        self.text_place: object = 0  # its key or index in the last view
+        self.piece_count: i64 = 0  # how many of its pieces are shown
+
+    def update(self, pool: ViewPool) -> bool:
+        """Show what is open now, unless something else refers to the views that would change."""
+        top = pool.top
+        containers = self.containers
+        text_id = pool.text_id
+        if text_id != 0 and text_id == self.text_id and containers[-1] is top:
+            return self._append_text(pool)
+        container: Viewable = top
+        depth: i64 = container.depth
+        known: i64 = len(containers)
+        opened: list[Viewable] | None = None
+        while depth >= known or containers[depth] is not container:
+            if opened is None:
+                opened = []
+            opened.append(container)
+            outer = container.outer()
+            assert outer is not None  # every chain begins with the document
+            container = outer
+            depth = container.depth
+        if known > depth + 1:
+            self._forget_closed(depth + 1)
+        views = self.views
+        if len(views) > 1 and _have_more(views, _OUR_VIEW):
+            return False
+        container.update_view(views[depth], self.shown_count)
+        if opened is not None:
+            while opened:
+                self._open(opened.pop())
+        self.shown_count = top.count
+        if text_id != 0:
+            self._show_text(pool)
+        else:
+            self.text_id = 0
+        return True
+
+    def shows(self, pool: ViewPool) -> bool:
+        """Tell whether the views are right as they are; if so, note what is open in them."""
+        top = pool.top
+        known: i64 = len(self.containers)
+        if top.depth >= known or self.containers[top.depth] is not top:
+            return False
+        if pool.text_id != 0:
+            return top.depth + 1 == known and self.text_id == pool.text_id and self.piece_count == pool.piece_count
+        if not top.is_shown_by(self.views[top.depth], self._shown_at(top.depth)):
+            return False
+        if known > top.depth + 1:
+            self._forget_closed(top.depth + 1)
+        self.shown_count = top.count
+        self.text_id = 0
+        return True
+
+    def final_view(self, container: Viewable, depth: i64) -> View:
+        """Return the view of a container that closes at a depth if it shows all of its values, None if not."""
+        if depth >= len(self.containers) or self.containers[depth] is not container:
+            return None
+        view = self.views[depth]
+        return view if container.is_shown_by(view, self._shown_at(depth)) else None
+
+    def _shown_at(self, depth: i64) -> i64:
+        if depth < len(self.shown):
+            return self.shown[depth]
+        return self.shown_count
+
+    def _forget_closed(self, known: i64) -> None:
+        """Go back to the first views; the last of them still shows what has closed, as it was."""
+        self.shown_count = self.shown[known - 1]
+        self.text_id = 0
+        del self.shown[known - 1 :]
+        del self.containers[known:]
+        del self.views[known:]
+
+    def _open(self, container: Viewable) -> None:
+        """Go on with the view of a container inside the last one."""
+        view = container.new_view()
+        outer = self.containers[-1]
+        self.shown.append(outer.shown_beside(container.key))
+        if not container.is_duplicate:
+            outer.show_child(self.views[-1], container.key, view)
+        self.containers.append(container)
+        self.views.append(view)
+
+    def _show_text(self, pool: ViewPool) -> None:
+        """Show the open string, from what the newest chain has joined of it."""
+        newest = pool.newest
+        if newest.text_id == pool.text_id:
+            self.note_text(pool, newest.text + "".join(pool.pieces[newest.piece_count : pool.piece_count]))
+        else:
+            self.note_text(pool, "".join(pool.pieces[: pool.piece_count]))
+        pool.top.show_child(self.views[-1], pool.key, self.text)
+
+    def note_text(self, pool: ViewPool, text: str) -> None:
+        """Note the open string as the last view shows it."""
+        top = pool.top
+        key = pool.key
+        self.text = text
+        self.text_id = pool.text_id
+        self.text_place = top.count if key is None else key
+        self.piece_count = pool.piece_count
+        self.shown_count = top.shown_beside(key)
+
+    def _append_text(self, pool: ViewPool) -> bool:
+        """Show more of the same string, unless something else refers to the views: nothing else has changed."""
+        views = self.views
+        if len(views) > 1 and _have_more(views, _OUR_VIEW):
+            return False
+        if len(self.text) > _LONG and _have_more([self.text], _OUR_TEXT):
+            return False
+        text = self.text
+        if len(text) > _LONG:
+            # Now nothing else refers to the string, and Python extends it in place.
+            self.text = ""
+            views[-1][self.text_place] = None
+        pieces = pool.pieces
+        count: i64 = self.piece_count
+        new_count: i64 = pool.piece_count
+        text += pieces[count] if new_count == count + 1 else "".join(pieces[count:new_count])
+        self.text = text
+        self.piece_count = new_count
+        views[-1][self.text_place] = text
+        return True
+
+
+class ViewPool:
+    """What is open, the chain that shows it, and spare chains to show it by while that one is held."""
+
+    __slots__ = ("document", "key", "newest", "piece_count", "pieces", "spares", "text_id", "top")
+
+    def __init__(self, document: Viewable) -> None:
+        self.document: Viewable = document
+        self.top: Viewable = document  # the innermost container to show
+        self.text_id: i64 = 0  # a number of the open string in it, 0 if there is none to show
+        self.key: str | None = None  # the key of that string in an object
+        self.pieces: list[str] = []
+        self.piece_count: i64 = 0  # only so many of the pieces are there
+        self.newest: ViewChain = ViewChain([document], [[]], [], 0)
+        self.spares: list[ViewChain] = []  # those that were the newest before, the oldest first
+
+    def value(self) -> Any:  # noqa: ANN401
+        """Return the root as the newest chain shows it."""
+        document: list[Any] = self.newest.views[0]
+        return document[0] if document else MISSING
+
+    def update(self) -> None:
+        """Show what is open now."""
+        if not self.newest.update(self):
+            self.switch()
+
+    def switch(self) -> None:
+        """Show what is open now by a spare chain, or by a new one if all of them are held."""
+        spares = self.spares
+        other: ViewChain | None = None
+        for at in range(len(spares)):
+            if spares[at].update(self):
+                other = spares.pop(at)
+                break
+        if other is None:
+            other = ViewChain([self.document], [[]], [], 0)
+            other.update(self)
+            if len(spares) == _SPARES:
+                spares.pop(0)
+        spares.append(self.newest)
+        self.newest = other
+
+
+def is_same(old: object, new: object) -> bool:
+    """Compare what stands at one place at two moments: strings are made anew as they grow."""
+    if old is new:
+        return True
+    return isinstance(old, str) and isinstance(new, str) and old == new
+
+
+_count: Final[Callable[[object], i64]] = getattr(sys, "getrefcount", id)
+_MOST: Final = 3  # the list of views, the container around a view, and the call that counts
+
+
+def _have_more(objects: list[Any], limit: i64) -> bool:
+    """Tell whether any object of a list has more references than `limit`."""
+    if COMPILED:
+        for each in objects:  # quicker, and there is no frame to be read
+            if _count(each) > limit:
+                return True
+        return False
+    for count in map(_count, objects):
+        if count > limit:
+            return True
+    return False
+
+
+def _can_count() -> bool:
+    """Tell whether counts mean anything here; where not, the limits of -1 let everything count as seen."""
+    is_gil_enabled: Callable[[], bool] = getattr(sys, "_is_gil_enabled", lambda: True)
+    return sys.implementation.name == "cpython" and is_gil_enabled()
+
+
+def _measure() -> i64:
+    if not _can_count():
+        return -1
+    views: list[Any] = [[], []]
+    around = [views[1]]
+    limit: i64 = 0
+    while limit <= _MOST and _have_more(views, limit):
+        limit += 1
+    around.clear()  # a use: compiled code lets go of a name after its last one
+    return limit if limit <= _MOST else -1
+
+
+_OUR_VIEW: Final[i64] = _measure()  # references to a view that only a list of views and one container around it hold
+_OUR_TEXT: Final[i64] = _OUR_VIEW + 1 if _OUR_VIEW > 0 else -1  # to a string that a view, a chain and a list hold
