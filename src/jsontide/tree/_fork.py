@@ -23,13 +23,9 @@ def fork(state: ParserState) -> Tape:
     """Return a tape that ends where the state does."""
     old = state._tape
     tape = Tape(old.options)
-    tape.step = tape.settled_step = tape.changed_step = tape.shown_step = state._step
-    tape.mode = state._mode
-    tape.index = state._index
-    tape.held = state._held
-    tape.token_start = state._token_start
-    tape.pieces = state._pieces[: state._piece_count]
-    tape.go_on_in_line(state._line, old.lines.until(state._line[1]))
+    state.restore(tape)
+    tape.settled_step = tape.changed_step = tape.shown_step = state._step
+    tape.restore_lines(old.lines.until(state._line[1]))
     tape.known_keys = old.known_keys
     tape.member_key = state._member_key
     tape.is_duplicate = state._is_duplicate
@@ -41,7 +37,6 @@ def fork(state: ParserState) -> Tape:
 def _copy_log(state: ParserState, tape: Tape) -> None:
     old = state._tape
     logged = state._node_count - has_open_scalar(state)
-    tape.node_count = state._node_count
     tape.owners = old.owners[:logged]
     tape.keys = old.keys[:logged]
     tape.entries = old.entries[:logged]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakValueDictionary
 
 from jsontide.tree._node_kinds import ArrayNode, NumberNode, ObjectNode, StringNode
-from jsontide.tree._resolve import has_open_scalar, open_text
+from jsontide.tree._resolve import has_open_scalar
 
 if TYPE_CHECKING:
     from jsontide.tree._node_kinds import Node
@@ -89,7 +89,7 @@ class NodeIndex:
         self.held = WeakValueDictionary()
         is_open = has_open_scalar(state)
         logged = state._node_count - is_open
-        length = len(open_text(state)) if is_open else -1
+        length = len(state.open_text) if is_open else -1
         for version, node in other.held.items():
             node_id, is_closed, size, _ = version
             if node_id < logged or (node_id == logged and not is_closed and size <= length):

@@ -22,7 +22,7 @@ from jsontide.tree._node_kinds import (
     StringNode,
     container_node,
 )
-from jsontide.tree._resolve import has_open_scalar, logged_count, open_text, open_values, value_at
+from jsontide.tree._resolve import has_open_scalar, logged_count, open_values, value_at
 from jsontide.tree.containers import Container, ObjectContainer
 
 if TYPE_CHECKING:
@@ -87,13 +87,13 @@ def _open_scalar(state: ParserState) -> Node:
         if state._held.startswith("n"):
             return NullNode(node_id, parent_id, closed=False, resolved_value=MISSING)
         return BooleanNode(node_id, parent_id, closed=False, resolved_value=MISSING)
-    return NumberNode(node_id, parent_id, closed=False, resolved_value=MISSING, buffer=open_text(state))
+    return NumberNode(node_id, parent_id, closed=False, resolved_value=MISSING, buffer=state.open_text)
 
 
 def _visible_text(state: ParserState) -> str:
     """Return the text of the open string: the very object that the root's value holds, if it does."""
     if state._is_duplicate:
-        return open_text(state)
+        return state.open_text
     if state._top.depth == 0:
         return cast("str", state.value)
     segment = state._count if state._member_key is None else state._member_key

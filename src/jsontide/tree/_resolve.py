@@ -29,11 +29,6 @@ def logged_count(state: ParserState) -> int:
     return state._node_count - has_open_scalar(state)
 
 
-def open_text(state: ParserState) -> str:
-    """Return what is certain of the open string or number."""
-    return "".join(state._pieces[: state._piece_count])
-
-
 def open_containers(state: ParserState) -> list[Container]:
     """Return the open containers, outermost first."""
     containers: list[Container] = []
@@ -52,7 +47,7 @@ def resolve_past(state: ParserState, wanted: Container | None) -> object:
     """
     child: object = MISSING
     if state._mode == modes.STRING and not state._is_duplicate:
-        child = open_text(state)
+        child = state.open_text
     container = state._top
     count: i64 = state._count
     key = state._member_key

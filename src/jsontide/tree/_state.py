@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jsontide._mypyc import mypyc_attr
 from jsontide.text import modes
 from jsontide.text.grammar import Mode
+from jsontide.text.position import Position
 from jsontide.tree._nodes import Nodes, node_of
 from jsontide.tree._pickle import dump, load
 from jsontide.tree._resolve import open_containers, resolve_past
@@ -32,7 +33,7 @@ _UNREAD: Final = object()
 
 
 @mypyc_attr(free_list_len=1)  # most programs let go of a state when they have the next one
-class ParserState:
+class ParserState(Position):
     """Where a stream stands after a chunk; it never changes, and can be fed again at any time.
 
     Made by `create_parser_state`, `parse_chunk` and `finalize`.
@@ -41,28 +42,19 @@ class ParserState:
 
     __slots__ = (
         "_count",
-        "_held",
-        "_index",
         "_is_duplicate",
-        "_line",
         "_member_key",
-        "_mode",
-        "_node_count",
-        "_piece_count",
-        "_pieces",
         "_source",
-        "_step",
         "_tape",
-        "_token_start",
         "_top",
         "_value",
     )
 
     def __init__(self, tape: Tape, source: ByteSource | None, before: ParserState | None) -> None:
+        super().__init__(tape)
         self._tape: Tape = tape
         self._source: ByteSource | None = source
         step: i64 = tape.step
-        self._step: i64 = step
         tape.settled_step = step
         # The value if it has been read; else an earlier state that shows the same one, or `_UNREAD`.
         value: Any = _UNREAD
@@ -71,15 +63,6 @@ class ParserState:
             if value is _UNREAD:
                 value = before
         self._value: Any = value
-        self._mode: i64 = tape.mode
-        self._index: i64 = tape.index
-        self._held: str = tape.held
-        self._line: tuple[i64, i64] = tape.line
-        self._token_start: i64 = tape.token_start
-        pieces = tape.pieces
-        self._pieces: list[str] = pieces
-        self._piece_count: i64 = len(pieces)
-        self._node_count: i64 = tape.node_count
         top = tape.top
         self._top: Container = top
         self._count: i64 = top.count

@@ -172,9 +172,8 @@ class Tape(Scanner):
         if self.line[1] != self.noted_start:
             self._note_line()
 
-    def go_on_in_line(self, line: tuple[i64, i64], lines: Lines) -> None:
-        """Stand in a line, after those in which values begin."""
-        self.line = line
+    def restore_lines(self, lines: Lines) -> None:
+        """Take over the lines in which values begin."""
         self.lines = lines
         self.noted_start = lines.starts[-1] if lines.starts else 0
 
