@@ -7,8 +7,8 @@ from typing import Final, Literal, TypeAlias, TypedDict
 
 from jsontide._check import check_choices, check_count, check_switches
 from jsontide.text import Limits
-from jsontide.text.limits import check_limits
 from jsontide.text.numbers import FLOATS, Floats
+from jsontide.text.options import check_limits
 
 OnError: TypeAlias = Literal["event", "raise", "skip"]
 Strings: TypeAlias = Literal["both", "deltas", "whole"]

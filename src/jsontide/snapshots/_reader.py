@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jsontide.snapshots._kinds import MAX_DEPTH
 from jsontide.text import Limits, modes
 from jsontide.text.grammar import AT_A_VALUE
-from jsontide.text.limits import MOST
+from jsontide.text.options import MOST
 from jsontide.text.position import Position
 from jsontide.text.scanner import Scanner
 

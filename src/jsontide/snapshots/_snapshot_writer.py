@@ -26,7 +26,7 @@ from jsontide.snapshots.writing import (
     quoted,
     write_value,
 )
-from jsontide.text.limits import MOST
+from jsontide.text.options import MOST
 
 if TYPE_CHECKING:
     from mypy_extensions import i64

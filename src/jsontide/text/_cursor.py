@@ -17,14 +17,14 @@ from jsontide._errors import ParserError, Reason
 from jsontide.text import modes
 from jsontide.text._strings import expected_after
 from jsontide.text.grammar import EXPECTED, EXPECTED_WORDS, LITERALS, NOTHING_EXPECTED
-from jsontide.text.limits import MOST
 from jsontide.text.naming import END_OF_TEXT
+from jsontide.text.options import MOST
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._path import Path, PathLink
-    from jsontide.text.limits import Limits
+    from jsontide.text.options import Limits
 
 
 class Sink:

@@ -1,9 +1,7 @@
 """Text to an immutable syntax tree, and to values that keep identity while they grow."""
 
 from jsontide.text import Mode
-from jsontide.tree._create import create_parser_state
-from jsontide.tree._lookup import is_open, node_at
-from jsontide.tree._node_kinds import (
+from jsontide.tree._nodes import (
     ArrayNode,
     BooleanNode,
     Node,
@@ -12,6 +10,7 @@ from jsontide.tree._node_kinds import (
     ObjectNode,
     StringNode,
 )
+from jsontide.tree._options import create_parser_state, is_open, node_at
 from jsontide.tree._parse import finalize, get_resolved_value, parse_chunk
 from jsontide.tree._state import ParserState
 

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from jsontide._values import MISSING
-from jsontide.tree._resolve import has_open_scalar, open_containers, open_values
+from jsontide.tree._resolve import logged_count, open_containers, open_values
 from jsontide.tree._show import Showing
 from jsontide.tree._tape import Tape
 
@@ -36,7 +36,7 @@ def fork(state: ParserState) -> Tape:
 
 def _copy_log(state: ParserState, tape: Tape) -> None:
     old = state._tape
-    logged = state._node_count - has_open_scalar(state)
+    logged = logged_count(state)
     tape.owners = old.owners[:logged]
     tape.keys = old.keys[:logged]
     tape.entries = old.entries[:logged]

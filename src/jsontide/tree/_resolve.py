@@ -29,6 +29,11 @@ def logged_count(state: ParserState) -> int:
     return state._node_count - has_open_scalar(state)
 
 
+def is_closed(state: ParserState, container: Container) -> bool:
+    """Return whether a container had closed by then."""
+    return 0 < container.closed_at <= state._step
+
+
 def open_containers(state: ParserState) -> list[Container]:
     """Return the open containers, outermost first."""
     containers: list[Container] = []

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._mypyc import mypyc_attr
 from jsontide.text import modes
-from jsontide.text.grammar import Mode
 from jsontide.text.position import Position
+from jsontide.text.types import Mode
 from jsontide.tree._nodes import Nodes, node_of
 from jsontide.tree._pickle import dump, load
 from jsontide.tree._resolve import open_containers, resolve_past
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jsontide._errors import ParserError
     from jsontide._values import JsonValue, Missing
     from jsontide.text.utf8 import ByteSource
-    from jsontide.tree._node_kinds import Node
+    from jsontide.tree._nodes import Node
     from jsontide.tree._pickle import Dump
     from jsontide.tree._tape import Tape
     from jsontide.tree.containers import Container

@@ -18,7 +18,7 @@ from jsontide.text.grammar import AT_A_VALUE
 from jsontide.text.numbers import is_usual_float, is_usual_int, number_of
 from jsontide.text.scanner import Scanner
 from jsontide.tree._lines import Lines, no_lines
-from jsontide.tree._node_index import NodeIndex
+from jsontide.tree._nodes import NodeIndex
 from jsontide.tree._show import Showing, begin_showing
 from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from jsontide.text import modes
-from jsontide.tree._resolve import has_open_scalar
+from jsontide.tree._resolve import has_open_scalar, is_closed, logged_count
 from jsontide.tree.containers import Container
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def piece_count_of(state: ParserState) -> int:
 
 
 def log_of(state: ParserState) -> Log:
-    length: int = state._node_count
-    return Log(state._tape, length - 1 if has_open_scalar(state) else length, state._top.node_id)
+    return Log(state._tape, logged_count(state), state._top.node_id)
 
 
 def open_scalar(state: ParserState) -> OpenScalar | None:
@@ -131,4 +130,4 @@ def _is_same_entry(entry: object, old: object, before: ParserState) -> bool:
         return True
     if not isinstance(entry, Container) or not isinstance(old, Container):
         return False
-    return type(entry) is type(old) and not 0 < old.closed_at <= before._step
+    return type(entry) is type(old) and not is_closed(before, old)
