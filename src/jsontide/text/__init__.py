@@ -1,4 +1,4 @@
-"""Chunks of text to tokens: the one place that knows JSON's grammar."""
+"""Chunks of text to tokens: the only package that knows JSON's grammar."""
 
 from jsontide.text.options import Limits
 from jsontide.text.scanner import Scanner

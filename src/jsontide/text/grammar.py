@@ -1,9 +1,9 @@
 """The grammar of JSON (RFC 8259), as data: for every mode, what each character means.
 
-`ROWS` says it for people, `GRAMMAR` is the same as one flat table of bytes for the compiled scanner: the cell of a mode
-and an ASCII code is at `mode * 128 + code`; `CELLS` the same once more by characters, for the interpreter.
-A cell is an action, numbered from `FAIL` on, or a mode: pass over the character and go on in that mode.
-No character outside ASCII means anything outside strings, so the scanner looks those up as U+0000, which no row names.
+`ROWS` is for people; `GRAMMAR` is the same as one flat table of bytes for the compiled scanner, with the cell of a mode
+and an ASCII code at `mode * 128 + code`; `CELLS` is the same by characters, for the interpreter.
+A cell is an action, numbered from `FAIL` on, or a mode: skip the character and continue in that mode.
+Outside strings no character beyond ASCII has a meaning; the scanner looks those up as U+0000, which no row names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OPEN_OBJECT: Final = 38
 OPEN_ARRAY: Final = 39
 BEGIN_NUMBER: Final = 40
 BEGIN_LITERAL: Final = 41
-SPACE: Final = 42  # in `ROWS` only: go on in the same mode
+SPACE: Final = 42  # in `ROWS` only: continue in the same mode
 
 _ASCII: Final = 128
 _SPACES: Final = {" ": SPACE, "\t": SPACE, "\r": SPACE, "\n": NEWLINE}
@@ -91,7 +91,7 @@ def _cell(mode: Mode, char: str) -> int:
 GRAMMAR: Final[bytes] = bytes(_cell(mode, chr(code)) for mode in Mode for code in range(_ASCII))
 CELLS: Final[list[dict[str, int]]] = [{chr(code): _cell(mode, chr(code)) for code in range(_ASCII)} for mode in Mode]
 IDLE: Final[list[str]] = ["".join([char for char, cell in ROWS[mode].items() if cell == mode]) for mode in Mode]
-"""For every mode the characters after which it is the same."""
+"""For each mode, the characters that do not change it."""
 
 EXPECTED_WORDS: Final[dict[int, str]] = {
     modes.STRING: "more of the string or '\"'",
@@ -112,7 +112,7 @@ EXPECTED_WORDS: Final[dict[int, str]] = {
     modes.AFTER_MEMBER: "',' or '}'",
     modes.DONE: "nothing after the document",
 }
-"""What an error message says that should have come, by mode; of literals, the scanner knows which one."""
+"""What was expected, by mode, as an error message says it; for literals, the scanner knows the word."""
 
 
 def _expected(mode: Mode) -> frozenset[str]:
@@ -136,7 +136,7 @@ EXPECTED: Final[dict[int, frozenset[str]]] = {
     modes.KEY_TEXT: IN_A_STRING,
     modes.DONE: frozenset(("end",)),
 }
-"""The same as data; of a number that may end, without what may come after it."""
+"""The same as data; for a number that may end, without what may follow it."""
 
 LITERALS: Final[dict[str, str]] = {"t": "true", "f": "false", "n": "null"}
 
@@ -145,4 +145,4 @@ AT_A_VALUE: Final = frozenset(
     for mode in range(modes.ERROR)
     if mode != modes.KEY_TEXT and (mode < modes.VALUE or mode in (modes.ITEM_OR_END, modes.ITEM, modes.MEMBER))
 )
-"""The modes in which a value is being read or expected inside a container: what is wrong then is wrong with it."""
+"""The modes in which a value is being read or expected inside a container: an error then belongs to that value."""

@@ -1,7 +1,7 @@
-"""Where reading stands, as a state remembers it: a cursor in, and later a cursor that goes on from there out.
+"""A cursor in, its position out; later, another cursor is put there.
 
-Rule: whatever a cursor needs to read on is named here and nowhere else.
-What follows from the open containers (`depth`, `after`), each stage restores with its containers.
+Rule: what a scanner needs to continue reading is listed in this module only: states, forks and pickles use it.
+Each stage restores its open containers itself, and with them `depth` and `after`, which follow from them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""An old state in, a tape of its own out: how a branch begins.
+"""An older state in, a new tape that continues from it out.
 
-Values that are closed are shared with the first tape; of the open containers what the state can see is copied.
-The branch shows what the state showed by the same objects, so that identity holds across branches too.
+Closed values are shared with the first tape; of open containers, what the state can see is copied.
+The new tape shows the same objects as the state did, so identity holds across branches.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _copy_log(state: ParserState, tape: Tape) -> None:
     tape.entries = old.entries[:logged]
     tape.starts = old.starts[:logged]
     tape.lexemes = {node_id: text for node_id, text in old.lexemes.items() if node_id < logged}
-    tape.node_index.keep_as_seen_by(state, old.node_index)
+    tape.node_index.take_nodes_in_use(state, old.node_index)
 
 
 def _copy_open_containers(state: ParserState, tape: Tape) -> None:

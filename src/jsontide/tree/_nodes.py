@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class Children:
-    """The values of a container as a state saw them: the first of its closed ones, and an open scalar if there is one.
+    """The values of a container as a state sees them: the first `count` that are logged, and the open scalar, if any.
 
-    The ids, and the keys by id, are those of the tape, which only appends to them.
+    `ids` and `keys` (by id) belong to the tape, which only appends to them.
     """
 
     __slots__ = ("_count", "_ids", "_keys", "_open_id", "_open_key")
@@ -57,7 +57,7 @@ class Children:
 
 
 class _Container:
-    """What array and object nodes have in common: fields that are set when somebody reads them."""
+    """The base of array and object nodes, with fields that are set when they are first read."""
 
     __slots__ = ("_seen",)
     _seen: Children
@@ -65,7 +65,7 @@ class _Container:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> tuple[object, ...]:
-            """Return a field that was not set yet: only such get here."""
+            """Return a field that is not set yet."""
             if name == "children":
                 made = self._seen.ids()
             elif name == "keys":
@@ -155,7 +155,7 @@ Kind = TypeVar("Kind", ArrayNode, ObjectNode)
 
 
 def container_node(kind: type[Kind], seen: Children, **fields: object) -> Kind:
-    """Return a node with all other fields set, whose ids and keys are put together when somebody reads them."""
+    """Return a container's node with all fields but `children` and `keys`, which are set when they are first read."""
     node = object.__new__(kind)
     object.__setattr__(node, "_seen", seen)
     for name, field in fields.items():
@@ -164,7 +164,7 @@ def container_node(kind: type[Kind], seen: Children, **fields: object) -> Kind:
 
 
 class Nodes(Sequence[Node]):
-    """The nodes of a state by id, each made when it is asked for."""
+    """The nodes of a state by id, each made on demand."""
 
     __slots__ = ("_state",)
 
@@ -181,14 +181,14 @@ class Nodes(Sequence[Node]):
     def __getitem__(self, index: int | slice) -> Node | tuple[Node, ...]:
         ids = range(len(self))[index]
         if isinstance(ids, int):
-            return node_of(self._state, ids)
-        return tuple(node_of(self._state, node_id) for node_id in ids)
+            return make_node(self._state, ids)
+        return tuple(make_node(self._state, node_id) for node_id in ids)
 
     def __repr__(self) -> str:
         return f"<Nodes of {self._state!r}>"
 
 
-def node_of(state: ParserState, node_id: int) -> Node:
+def make_node(state: ParserState, node_id: int) -> Node:
     """Return a node that the state can see."""
     tape = state._tape
     if has_open_scalar(state) and node_id == state._node_count - 1:
@@ -201,7 +201,7 @@ def node_of(state: ParserState, node_id: int) -> Node:
             node = _container_node(state, entry, parent_id)
         else:
             node = _closed_scalar(node_id, parent_id, entry, tape.lexemes.get(node_id))
-    return tape.node_index.keep(node)
+    return tape.node_index.intern(node)
 
 
 def _open_scalar(state: ParserState) -> Node:
@@ -218,7 +218,7 @@ def _open_scalar(state: ParserState) -> Node:
 
 
 def _visible_text(state: ParserState) -> str:
-    """Return the text of the open string: the very object that the root's value holds, if it does."""
+    """Return the text of the open string: the same object as in the root's value, if it is shown there."""
     if state._is_duplicate:
         return state.open_text
     if state._top.depth == 0:
@@ -317,12 +317,12 @@ class Members:
     __slots__ = ("_count", "_first", "_repeated")
 
     def __init__(self) -> None:
-        self._count = 0  # of the object's values, those that are taken in
+        self._count = 0  # how many of the object's values are indexed
         self._first: dict[str | None, int] = {}
-        self._repeated: dict[str | None, list[int]] = {}  # all values of those keys that have more than one
+        self._repeated: dict[str | None, list[int]] = {}  # all values of each key that has more than one
 
     def extend(self, ids: list[int], keys: list[str | None]) -> None:
-        """Take in what was logged since; if this was broken off before, some of it is there already."""
+        """Index the values logged since the last call; if that was interrupted, some are indexed already."""
         for node_id in ids[self._count :]:
             first = self._first.setdefault(keys[node_id], node_id)
             if first != node_id:
@@ -341,16 +341,16 @@ class Members:
 
 
 class NodeIndex:
-    """What is known of the nodes of a tape beyond its log: values by container, and the nodes that somebody has."""
+    """An index of a tape's log, extended on demand: values by container, and the nodes that are in use."""
 
     def __init__(self) -> None:
         self._indexed = 0
         self._children: dict[int, list[int]] = {}
         self._members: dict[int, Members] = {}
-        self.held: WeakValueDictionary[Version, Node] | None = None  # made with the first one
+        self.in_use: WeakValueDictionary[Version, Node] | None = None  # created with the first one
 
     def children(self, container: Container, tape: Tape) -> list[int]:
-        """Return the ids of all values of a container; if this was broken off before, some are there already."""
+        """Return the ids of all values of a container; if the last call was interrupted, some are indexed already."""
         owners = tape.owners
         for node_id in range(self._indexed, len(owners)):
             ids = self._children.setdefault(owners[node_id].node_id, [])
@@ -365,27 +365,27 @@ class NodeIndex:
         members.extend(self.children(container, tape), tape.keys)
         return members
 
-    def keep(self, node: Node) -> Node:
-        """Return the node that somebody has of this very version, else the one given."""
-        if self.held is None:
-            self.held = WeakValueDictionary()
-        return self.held.setdefault(_version(node), node)
+    def intern(self, node: Node) -> Node:
+        """Return the node in use that is the same version as this one, else this one."""
+        if self.in_use is None:
+            self.in_use = WeakValueDictionary()
+        return self.in_use.setdefault(_version(node), node)
 
-    def keep_as_seen_by(self, state: ParserState, other: NodeIndex) -> None:
-        """Take from another index what the state can have seen of nodes: those that are logged, and the open scalar."""
-        if other.held is None:
+    def take_nodes_in_use(self, state: ParserState, other: NodeIndex) -> None:
+        """Take over the nodes in use that a state can see: those that are logged, and the open scalar."""
+        if other.in_use is None:
             return
-        self.held = WeakValueDictionary()
+        self.in_use = WeakValueDictionary()
         logged = logged_count(state)
         length = len(state.open_text) if has_open_scalar(state) else -1
-        for version, node in other.held.items():
+        for version, node in other.in_use.items():
             node_id, is_closed, size, _ = version
             if node_id < logged or (node_id == logged and not is_closed and size <= length):
-                self.held[version] = node
+                self.in_use[version] = node
 
 
 def _version(node: Node) -> Version:
-    """Tell apart all that a node can become: it closes once, texts only grow, and values have an identity."""
+    """Identify a version of a node: it closes once, texts only grow, and values have an identity."""
     if isinstance(node, ArrayNode | ObjectNode):
         return node.id, node.closed, len(node._seen), id(node.resolved_value)
     if isinstance(node, StringNode | NumberNode):

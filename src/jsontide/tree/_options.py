@@ -1,6 +1,6 @@
 """What people pass to a parser besides text: options in, the first state out; a path in, the node there out.
 
-Interpreted: these checks say better than those of compiled calls what is wrong with an argument.
+Interpreted, so that our own checks report wrong arguments, not those of compiled calls.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from jsontide._check import check_choices
 from jsontide.text import Limits
 from jsontide.text.numbers import FLOATS, Floats
 from jsontide.text.options import check_limits
-from jsontide.tree._nodes import find_node, is_open_at, node_of
+from jsontide.tree._nodes import find_node, is_open_at, make_node
 from jsontide.tree._state import ParserState, check_state
 from jsontide.tree._tape import Tape
 
@@ -33,7 +33,7 @@ _CHOICES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The choices of one parser, checked."""
+    """Parser options, checked."""
 
     limits: Limits
     duplicate_keys: DuplicateKeys
@@ -68,7 +68,7 @@ def create_parser_state(
 
 
 def node_at(state: ParserState, path: Path) -> Node | None:
-    """Return the node at a path, `None` where there is none (yet).
+    """Return the node at a path, `None` if there is no value there (yet).
 
     >>> from jsontide import create_parser_state, parse_chunk
     >>> state = parse_chunk(create_parser_state(), '{"days": [{"title": "Arr')
@@ -77,7 +77,7 @@ def node_at(state: ParserState, path: Path) -> Node | None:
     """
     _check(state, path)
     node_id = find_node(state, path)
-    return None if node_id is None else node_of(state, node_id)
+    return None if node_id is None else make_node(state, node_id)
 
 
 def is_open(state: ParserState, path: Path) -> bool:

@@ -1,7 +1,7 @@
 """A state in, flat plain data out, and the way back.
 
-Flat, because a pickle of nested containers would recurse as deep as they are; plain, because compiled and interpreted
-builds of this package must be able to read each other's.
+Flat, because pickling nested containers recurses as deep as they are; plain, because compiled and pure builds must be
+able to read each other's pickles.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def load(dump: Dump) -> Tape:
 
 
 def _load_node(tape: Tape, dump: Dump, node_id: int, open_ids: frozenset[int]) -> None:
-    """Log a node again; a closed container is put in its place at once, and filled by the nodes that follow."""
+    """Log a node again; a closed container is attached at once, and filled by the nodes that follow."""
     owner_id = dump.owners[node_id]
     owner = tape.document if owner_id < 0 else cast("Container", tape.entries[owner_id])
     key = dump.keys[node_id]
@@ -115,4 +115,4 @@ def _load_node(tape: Tape, dump: Dump, node_id: int, open_ids: frozenset[int]) -
     tape.log(container)
     if node_id not in open_ids:
         container.closed_at = tape.step
-        tape.place(key, container.value())
+        tape.attach(key, container.value())

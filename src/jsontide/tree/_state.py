@@ -1,6 +1,6 @@
 """The state of a parser: an immutable mark on a tape.
 
-What a state shows is computed when somebody reads it, from the beginning of the tape that it can see, and then kept.
+Its value is computed when it is first read, from the part of the tape that the state can see, and then kept.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from jsontide._mypyc import mypyc_attr
 from jsontide.text import modes
 from jsontide.text.position import Position
 from jsontide.text.types import Mode
-from jsontide.tree._nodes import Nodes, node_of
+from jsontide.tree._nodes import Nodes, make_node
 from jsontide.tree._pickle import dump, load
 from jsontide.tree._resolve import open_containers, resolve_past
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 _UNREAD: Final = object()
 
 
-@mypyc_attr(free_list_len=1)  # most programs let go of a state when they have the next one
+@mypyc_attr(free_list_len=1)  # most programs drop a state when they have the next one
 class ParserState(Position):
-    """Where a stream stands after a chunk; it never changes, and can be fed again at any time.
+    """A stream after a chunk: immutable, and can be fed to `parse_chunk` any number of times.
 
-    Made by `create_parser_state`, `parse_chunk` and `finalize`.
-    Values read from it are plain Python containers, shared with other states of the stream: they are for reading only.
+    Returned by `create_parser_state`, `parse_chunk` and `finalize`.
+    Its values are plain Python containers that other states of the stream share: do not modify them.
     """
 
     __slots__ = (
@@ -56,7 +56,7 @@ class ParserState(Position):
         self._source: ByteSource | None = source
         step: i64 = tape.step
         tape.settled_step = step
-        # The value if it has been read; else an earlier state that shows the same one, or `_UNREAD`.
+        # The value if it has been read; else an earlier state with the same value, or `_UNREAD`.
         value: Any = _UNREAD
         if tape.changed_step < step and before is not None:
             value = before._value
@@ -76,7 +76,7 @@ class ParserState(Position):
         if value is _UNREAD:
             tape = self._tape
             step: i64 = self._step
-            # The newest state, or nothing has changed since, and no step was broken off.
+            # The newest state, or nothing has changed since, and no step was interrupted.
             if tape.step == step or (tape.changed_step <= step and tape.settled_step == tape.step):
                 value = tape.show()
             else:
@@ -89,8 +89,8 @@ class ParserState(Position):
 
     @property
     def is_over(self) -> bool:
-        """Whether no more text will be read: it is wrong, or what follows the document is ignored."""
-        # A tape that is over is never written again, so that only its last state can be over.
+        """Whether no more text will be read: there is an error, or text after the document is ignored."""
+        # A tape that is over is never written again, so only its last state can be over.
         return self._tape.is_over and self._tape.step == self._step
 
     @property
@@ -106,7 +106,7 @@ class ParserState(Position):
     @property
     def root(self) -> Node | None:
         """The root node, `None` before it opens."""
-        return node_of(self, 0) if self._node_count else None
+        return make_node(self, 0) if self._node_count else None
 
     @property
     def stack(self) -> tuple[int, ...]:
@@ -120,7 +120,7 @@ class ParserState(Position):
 
     @property
     def error(self) -> ParserError | None:
-        """What is wrong with the text, if anything is."""
+        """The error in the text, if any."""
         return self._tape.error if self.is_over else None
 
     @property
@@ -133,29 +133,29 @@ class ParserState(Position):
 
     @property
     def trailing_index(self) -> int | None:
-        """With `trailing="ignore"`, where the text after the document began, `None` if there was none."""
+        """With `trailing="ignore"`, the index at which text after the document begins, if any."""
         if self.is_over and self._tape.trailing_index >= 0:
             return self._tape.trailing_index
         return None
 
     @property
     def next_id(self) -> int:
-        """The id that the next node will have: how many there are."""
+        """The id of the next node, which is the number of nodes."""
         return self._node_count
 
     @property
     def index(self) -> int:
-        """How many code points were read; in an error, how many before the place."""
+        """The number of code points read; after an error, the number before its position."""
         return self._index
 
     @property
     def line(self) -> int:
-        """The line that the next character will be in, counted from 1."""
+        """The line of the next character, from 1."""
         return self._line[0]
 
     @property
     def column(self) -> int:
-        """The column that the next character will be in, counted from 1."""
+        """The column of the next character, from 1."""
         return self._index - self._line[1] + 1
 
     def __repr__(self) -> str:
@@ -172,12 +172,12 @@ class ParserState(Position):
 
 
 def check_state(state: ParserState) -> None:
-    """Refuse what is not a state, for callers without a type checker."""
+    """Raise `TypeError` for anything but a state."""
     if not isinstance(state, ParserState):
         message = f"a state must be a ParserState, not {type(state).__name__}"
         raise TypeError(message)
 
 
 def restore(dumped: Dump) -> ParserState:
-    """Make a state again from what its pickle holds."""
+    """Return the state that was pickled."""
     return ParserState(load(dumped), dumped.source, None)

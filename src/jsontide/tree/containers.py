@@ -1,11 +1,10 @@
 """The arrays and objects of a document, as storage that all states of a stream share.
 
-A container is written only at its end, by the tape.
-A state remembers how many of its values were complete then, so that an old state still sees its own beginning of it.
-The storage of an open container is never handed out, because it goes on growing; that of a closed one is its value.
-Values are typed as `object` in here: compiled code would check a union again at every step.
+The tape only appends to containers; a state remembers how many values were complete, so older states stay valid.
+The storage of an open container is never handed out, because it still grows; that of a closed one is its value.
+Values are typed as `object` here: compiled code would check a union again at each step.
 
-What is handed out of an open one is a *view*: a plain `list` or `dict` of the same values, and of the open one in it.
+An open container is handed out as a *view*: a plain `list` or `dict` of the same values and of the open one in it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 View: TypeAlias = Any
-"""A `list` for an array, a `dict` for an object; which one, its container knows."""
+"""A `list` for an array, a `dict` for an object."""
 
 
 class Container:
@@ -36,7 +35,7 @@ class Container:
         self.after: i64 = after  # the mode after a value in it
         self.depth: i64 = 0 if parent is None else parent.depth + 1
         self.place: i64 = 0 if parent is None else parent.count  # complete values before it in the parent
-        self.is_duplicate: bool = False  # an earlier member of its key is the one to show
+        self.is_duplicate: bool = False  # it is not shown: an earlier member has the same key
         self.count: i64 = 0  # complete values in it
         self.closed_at: i64 = 0  # the step in which it closed, 0 while it is open
 
@@ -49,15 +48,15 @@ class Container:
         raise NotImplementedError
 
     def close(self, step: i64, view: View) -> object:
-        """Append no more; return the value, for good: a view of the same content, if there is one."""
+        """Close the container; return its final value: the given view of the same content, if any, else the storage."""
         raise NotImplementedError
 
-    def past(self, count: i64, key: str | None, child: object) -> object:
-        """Show how it was: the first `count` values, and `child` if one was open."""
+    def show_past(self, count: i64, key: str | None, child: object) -> object:
+        """Return an earlier value: the first `count` values, and `child` if one was open."""
         raise NotImplementedError
 
     def fork(self, count: i64, parent: Container | None) -> Container:
-        """Return a container with storage of its own that goes on after `count` values."""
+        """Return a copy with the first `count` values, to be appended to independently."""
         raise NotImplementedError
 
     def new_view(self) -> View:
@@ -65,11 +64,11 @@ class Container:
         raise NotImplementedError
 
     def update_view(self, view: View, shown: i64) -> None:
-        """Bring a view up to the complete values of now; it has the first `shown` of them, and perhaps an open one."""
+        """Update a view to all complete values; it has the first `shown` of them, and perhaps an open one."""
         raise NotImplementedError
 
     def show_child(self, view: View, key: str | None, child: object) -> None:
-        """Put the open value into a view of the complete ones, or for the one that is there."""
+        """Add the open value to a view of the complete ones, or replace the one there."""
         raise NotImplementedError
 
 
@@ -95,7 +94,7 @@ class ArrayContainer(Container):
             self.items = view
         return self.items
 
-    def past(self, count: i64, key: str | None, child: object) -> object:
+    def show_past(self, count: i64, key: str | None, child: object) -> object:
         if self.closed_at != 0:
             if child is MISSING:
                 if count == self.count:
@@ -132,7 +131,7 @@ class ArrayContainer(Container):
 
 
 class Replaced:
-    """A member that a later one of the same key replaced: `value` was shown up to the member numbered `place`."""
+    """A member that the member numbered `place`, of the same key, replaced: before that, `value` was shown."""
 
     __slots__ = ("key", "place", "value")
 
@@ -142,13 +141,13 @@ class Replaced:
         self.value: object = value
 
 
-_NO_KEYS: Final[list[str]] = []  # what all objects have that are closed; nothing is ever added to it
+_NO_KEYS: Final[list[str]] = []  # shared by all closed objects; never appended to
 
 
 class ObjectContainer(Container):
     """An object: its storage is the dict of its complete members.
 
-    A repeated key overwrites what the dict held, so that the values replaced are kept for those who saw them.
+    A repeated key overwrites a member of the dict, so replaced values are kept for older states.
     """
 
     __slots__ = ("keys", "members", "replaced")
@@ -182,7 +181,7 @@ class ObjectContainer(Container):
             self.members = view
         return self.members
 
-    def past(self, count: i64, key: str | None, child: object) -> object:
+    def show_past(self, count: i64, key: str | None, child: object) -> object:
         if self.closed_at != 0:
             if child is MISSING:
                 if count == self.count:
@@ -199,13 +198,13 @@ class ObjectContainer(Container):
         fork = ObjectContainer(self.node_id, parent, self.key)
         fork.members = self._first(count)
         fork.keys = list(fork.members)
-        fork.count = len(fork.members)  # nobody sees an earlier moment of it, so that what was replaced is forgotten
+        fork.count = len(fork.members)  # no older state sees this copy, so replaced values are dropped
         return fork
 
     def _first(self, count: i64) -> dict[str, object]:
         """Return the members as they were when `count` of them were complete."""
         replaced = self.replaced or []
-        if count == self.count and count - len(replaced) == len(self.members):  # not so if adding was broken off
+        if count == self.count and count - len(replaced) == len(self.members):  # not so if adding was interrupted
             return self.members.copy()
         undone = [later for later in replaced if later.place >= count]
         distinct = count - (len(replaced) - len(undone))
@@ -238,7 +237,7 @@ class ObjectContainer(Container):
 
 
 def is_same(old: object, new: object) -> bool:
-    """Compare what stands at one place at two moments: strings are made anew as they grow."""
+    """Compare a value at two moments by identity, but strings by content: they are new objects as they grow."""
     if old is new:
         return True
     return isinstance(old, str) and isinstance(new, str) and old == new
