@@ -89,12 +89,15 @@ class CompileHook(BuildHookInterface[WheelBuilderConfig]):
         return {str(path): path.relative_to(place).as_posix() for path in made}
 
     def modules(self, place: Path) -> Iterator[str]:
-        """Yield the files to compile: single modules, and those of packages but for the exceptions."""
-        interpreted = {place / "jsontide" / name for name in self.config["interpreted"]}
+        """Yield the files to compile: single modules, and those of packages whose names are not interpreted ones."""
         for name in self.config["compiled"]:
             part = place / "jsontide" / name
-            for path in [part] if part.suffix else sorted(part.glob("*.py")):
-                if path.name != "__init__.py" and path not in interpreted:
+            if part.suffix:
+                yield str(part.relative_to(place))
+                continue
+            for path in sorted(part.glob("*.py")):
+                is_interpreted = path.stem.lstrip("_") in self.config["interpreted"]
+                if path.name != "__init__.py" and not is_interpreted:
                     yield str(path.relative_to(place))
 
 

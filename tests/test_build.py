@@ -25,17 +25,21 @@ def settings() -> dict[str, list[str]]:
 
 def modules() -> dict[str, bool]:
     """Those that are named and those of the compiled packages, and whether each is to be compiled."""
-    interpreted = settings()["interpreted"]
-    names = [
-        path.relative_to(SOURCE).as_posix()
-        for part in settings()["compiled"]
-        for path in SOURCE.glob(part if part.endswith(".py") else f"{part}/*")
-    ]
-    return {
-        "jsontide." + name.removesuffix(".py").replace("/", "."): name not in interpreted
-        for name in names
-        if name.endswith(".py") and not name.endswith("__init__.py")
-    }
+    found: dict[str, bool] = {}
+    for part in settings()["compiled"]:
+        if part.endswith(".py"):
+            found[dotted(part)] = True
+            continue
+        for path in (SOURCE / part).glob("*.py"):
+            name = f"{part}/{path.name}"
+            interpreted = path.stem.lstrip("_") in settings()["interpreted"]
+            if path.name != "__init__.py":
+                found[dotted(name)] = not interpreted
+    return found
+
+
+def dotted(name: str) -> str:
+    return "jsontide." + name.removesuffix(".py").replace("/", ".")
 
 
 @expecting
@@ -56,7 +60,9 @@ def test_each_module_is_compiled_or_not_as_the_settings_say(name: str) -> None:
 
 
 def test_the_settings_name_modules_that_exist() -> None:
-    assert all((SOURCE / name).is_file() for name in settings()["interpreted"])
+    packages = [SOURCE / part for part in settings()["compiled"] if not part.endswith(".py")]
+    stems = {path.stem.lstrip("_") for package in packages for path in package.glob("*.py")}
+    assert stems.issuperset(settings()["interpreted"])
 
 
 @compiled_only

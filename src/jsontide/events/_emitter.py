@@ -20,8 +20,8 @@ from jsontide.events._types import JsonFragmentKind
 from jsontide.events._update import JsonFragmentUpdate, PatternMatch
 from jsontide.text import modes
 from jsontide.text.grammar import AT_A_VALUE
-from jsontide.text.limits import MOST
 from jsontide.text.numbers import number_of
+from jsontide.text.options import MOST
 from jsontide.text.scanner import Scanner
 
 if TYPE_CHECKING:

@@ -31,15 +31,7 @@ def fork(state: EventState, pattern_set: PatternSet) -> EventEmitter:
     """Return a separate emitter at the position of the state, with these patterns."""
     old = state._emitter
     emitter = EventEmitter(old.options, pattern_set)
-    emitter.step = state._step
-    emitter.mode = state._mode
-    emitter.index = state._index
-    emitter.held = state._held
-    emitter.token_start = state._token_start
-    emitter.pieces = state._pieces[: state._piece_count]
-    emitter.node_count = state._node_count
-    emitter.max_index = state._max_index
-    emitter.line = state._line
+    state.restore(emitter)
     emitter.known_keys = old.known_keys
     emitter.error_count = state._error_count
     emitter.recovery = None if state._recovery is None else state._recovery.copy()

@@ -16,8 +16,8 @@ from jsontide.events._emitter import EventEmitter
 from jsontide.events._patterns import NO_PATTERNS
 from jsontide.events._state import EventState
 from jsontide.text import Limits
-from jsontide.text.limits import check_limits
 from jsontide.text.numbers import FLOATS, Floats
+from jsontide.text.options import check_limits
 
 if TYPE_CHECKING:
     from typing import Unpack

@@ -14,6 +14,7 @@ from jsontide.events._fork import fork
 from jsontide.events._frames import EventFrame, chain
 from jsontide.events._patterns import PatternSet
 from jsontide.events._recovery import Recovery
+from jsontide.text.position import set_position
 from jsontide.text.skip import Skip
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from jsontide._pattern import Pattern
     from jsontide.events._options import EventOptions
     from jsontide.events._state import EventState
+    from jsontide.text.position import PlainPosition
     from jsontide.text.utf8 import ByteSource
 
 
@@ -59,16 +61,8 @@ class EventDump:
     options: EventOptions
     patterns: tuple[tuple[int, Pattern, bool], ...]
     source: ByteSource | None
-    step: int
-    mode: int
-    position: int
-    held: str
-    token_start: int
-    open_text: str
+    position: PlainPosition
     string_wanted: tuple[int, ...]
-    node_count: int
-    max_index: int
-    line: tuple[int, int]
     error_count: int
     frames: tuple[FrameDump, ...]
     recovery: RecoveryDump | None
@@ -85,16 +79,8 @@ def dump(state: EventState) -> EventDump:
             (number, pattern, pattern_set.deltas[number]) for number, pattern in pattern_set.patterns.items()
         ),
         source=state._source,
-        step=copy.step,
-        mode=copy.mode,
-        position=copy.index,
-        held=copy.held,
-        token_start=copy.token_start,
-        open_text="".join(copy.pieces),
+        position=state.to_tuple(),
         string_wanted=copy.string_wanted,
-        node_count=copy.node_count,
-        max_index=copy.max_index,
-        line=copy.line,
         error_count=copy.error_count,
         frames=tuple(map(_dump_frame, chain(copy.top))),
         recovery=None if copy.recovery is None else _dump_recovery(copy.recovery),
@@ -135,15 +121,7 @@ def load(dumped: EventDump) -> EventEmitter:
     for number, pattern, deltas in dumped.patterns:
         pattern_set.add(number, pattern, deltas)
     emitter = EventEmitter(dumped.options, pattern_set)
-    emitter.step = dumped.step
-    emitter.mode = dumped.mode
-    emitter.index = dumped.position
-    emitter.held = dumped.held
-    emitter.token_start = dumped.token_start
-    emitter.pieces = [dumped.open_text] if dumped.open_text else []
-    emitter.node_count = dumped.node_count
-    emitter.max_index = dumped.max_index
-    emitter.line = dumped.line
+    set_position(emitter, dumped.position)
     emitter.error_count = dumped.error_count
     emitter.recovery = None if dumped.recovery is None else _load_recovery(dumped.recovery)
     emitter.error = dumped.error

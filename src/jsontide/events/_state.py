@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from jsontide._mypyc import mypyc_attr
 from jsontide.events._pickle import dump, load
 from jsontide.text import modes
+from jsontide.text.position import Position
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @mypyc_attr(free_list_len=1)  # most programs drop a state when they have the next one
-class EventState:
+class EventState(Position):
     """Where a stream of fragments stands; it never changes, and can be fed again at any time.
 
     Made by `create_event_state`, `add_fragment` and `finalize`.
@@ -35,38 +36,18 @@ class EventState:
         "_count",
         "_emitter",
         "_error_count",
-        "_held",
-        "_index",
         "_key",
-        "_line",
-        "_max_index",
-        "_mode",
-        "_node_count",
-        "_piece_count",
-        "_pieces",
         "_recovery",
         "_source",
-        "_step",
         "_string_wanted",
-        "_token_start",
         "_top",
     )
 
     def __init__(self, emitter: EventEmitter, source: ByteSource | None) -> None:
+        super().__init__(emitter)
         self._emitter: EventEmitter = emitter
         self._source: ByteSource | None = source
-        self._step: i64 = emitter.step
-        self._mode: i64 = emitter.mode
-        self._index: i64 = emitter.index
-        self._held: str = emitter.held
-        self._token_start: i64 = emitter.token_start
-        pieces = emitter.pieces
-        self._pieces: list[str] = pieces
-        self._piece_count: i64 = len(pieces)
         self._string_wanted: tuple[int, ...] = emitter.string_wanted
-        self._node_count: i64 = emitter.node_count
-        self._max_index: i64 = emitter.max_index
-        self._line: tuple[i64, i64] = emitter.line
         top = emitter.top
         self._top: EventFrame = top
         self._count: i64 = top.count

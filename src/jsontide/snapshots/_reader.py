@@ -17,7 +17,8 @@ from jsontide._errors import JsonStreamError, ParserError, Reason
 from jsontide.snapshots._json_types import MAX_DEPTH
 from jsontide.text import Limits, modes
 from jsontide.text.grammar import AT_A_VALUE
-from jsontide.text.limits import MOST
+from jsontide.text.options import MOST
+from jsontide.text.position import Position
 from jsontide.text.scanner import Scanner
 from jsontide.text.utf8 import ByteSource, as_text
 
@@ -53,20 +54,13 @@ class Reader(Scanner):
         self.known_keys: dict[str, str] = {}  # equal keys are one object
 
     def fork(self) -> Reader:
-        """Return a reader that goes on from here, and leaves this one as it is.
-
-        It knows nothing of the lines that were read: who needs the place of an error reads the whole text.
-        """
+        """Return a reader that goes on from here, and leaves this one as it is."""
         if len(self.pieces) > 1:
             self.pieces = ["".join(self.pieces)]  # once for all forks
         fork = Reader()
-        fork.mode = self.mode
+        Position(self).restore(fork)
         fork.after = self.after
-        fork.index = self.index
         fork.depth = self.depth
-        fork.held = self.held
-        fork.token_start = self.token_start
-        fork.pieces = self.pieces.copy()
         fork.values = self.values.copy()
         fork.keys = self.keys.copy()
         fork.shared = len(self.values)

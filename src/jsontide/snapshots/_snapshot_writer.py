@@ -29,7 +29,7 @@ from jsontide.snapshots._json_types import (
 from jsontide.snapshots._memo import Memo
 from jsontide.snapshots._reader import read_whole
 from jsontide.snapshots.serialize import certain_length, number_text, quote, write_value
-from jsontide.text.limits import MOST
+from jsontide.text.options import MOST
 
 if TYPE_CHECKING:
     from mypy_extensions import i64

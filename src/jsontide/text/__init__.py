@@ -1,7 +1,7 @@
-"""Chunks of text to tokens: the one place that knows JSON's grammar."""
+"""Chunks of text to tokens: the only package that knows JSON's grammar."""
 
-from jsontide.text.grammar import Mode
-from jsontide.text.limits import Limits
+from jsontide.text.options import Limits
 from jsontide.text.scanner import Scanner
+from jsontide.text.types import Mode
 
 __all__ = ["Limits", "Mode", "Scanner"]

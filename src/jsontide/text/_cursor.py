@@ -1,12 +1,13 @@
-"""The tokens that a scanner finds, and where reading stands: what every stage around a scanner is made of.
+"""The base classes of a scanner: the sink that takes its tokens, and the cursor that marks the end of the text.
 
-A `Sink` takes tokens: the scanner calls a method when something is certain, in the order of the text.
-A stage (tree, events, snapshots) implements them and remembers what it needs; it never looks at the text.
+The scanner calls a method of `Sink` for each complete token, in the order of the text.
+A stage (tree, events, snapshots) is a subclass of the scanner that implements these methods; it never looks at the
+text itself.
 
-A cursor is mutable and sits at the end of its text.
-Everything in it that a later moment could overwrite is small and can be copied; what is large (`pieces`) is
-only ever appended to, so that a length is enough to remember how it was.
-Of lines it knows the one that it stands in: what is wrong is always there, because no token has a newline in it.
+A cursor is mutable and stands at the end of the text read so far.
+Whatever the next chunk may overwrite is small, and `Position` copies it; `pieces` may be large but is only appended
+to, so a length is enough to remember an earlier moment.
+Only the current line is kept: no token contains a newline, so every error lies in it.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from jsontide._errors import ParserError, Reason
 from jsontide.text import modes
 from jsontide.text._strings import expected_after
 from jsontide.text.grammar import EXPECTED, EXPECTED_WORDS, LITERALS, NOTHING_EXPECTED
-from jsontide.text.limits import MOST
 from jsontide.text.naming import END_OF_TEXT
+from jsontide.text.options import MOST
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._path import Path, PathLink
-    from jsontide.text.limits import Limits
+    from jsontide.text.options import Limits
 
 
 class Sink:
-    """Takes tokens; what is opened here is closed here, in proper nesting."""
+    """Takes tokens; containers open and close in proper nesting."""
 
     __slots__ = ()
 
@@ -43,7 +44,7 @@ class Sink:
         raise NotImplementedError
 
     def key(self, text: str) -> Reason | None:
-        """Take a whole key, or say why not."""
+        """Take a whole key, or return why it is an error."""
         raise NotImplementedError
 
     def string(self, text: str) -> None:
@@ -51,7 +52,7 @@ class Sink:
         raise NotImplementedError
 
     def number(self, lexeme: str, is_integer: bool) -> Reason | None:
-        """Take a whole number, or say why not; an integer has neither fraction nor exponent."""
+        """Take a whole number, or return why it is an error; an integer has neither fraction nor exponent."""
         raise NotImplementedError
 
     def literal(self, word: str) -> None:
@@ -59,12 +60,12 @@ class Sink:
         raise NotImplementedError
 
     def path(self) -> Path | PathLink:
-        """Tell where the text stands now, for an error; a link, where there may be many of them."""
+        """Return the current path, for an error; a link where there may be many errors."""
         raise NotImplementedError
 
 
 class Cursor(Sink):
-    """The end of the text that was read, and what is not decided there yet."""
+    """The end of the text read so far, and what is still undecided there."""
 
     __slots__ = (
         "after",
@@ -96,14 +97,14 @@ class Cursor(Sink):
     def __init__(self, limits: Limits, *, ignore_trailing: bool) -> None:
         self.max_depth: i64 = min(limits.max_depth, MOST)
         self.max_chars: i64 = min(limits.max_chars, MOST)
-        self.max_index: i64 = self.max_chars  # where so many characters of this document end
+        self.max_index: i64 = self.max_chars  # the index at which this document reaches `max_chars`
         self.max_string: i64 = min(limits.max_string, MOST)
         self.max_number: i64 = min(limits.max_number, MOST)
         self.max_nodes: i64 = min(limits.max_nodes, MOST)
         self.ignore_trailing: bool = ignore_trailing
 
         self.mode: i64 = modes.VALUE
-        self.after: i64 = modes.DONE  # what may follow a value where we are now
+        self.after: i64 = modes.DONE  # the mode after a value in the innermost open container
         self.index: i64 = 0  # code points read, the held ones included
         self.base: i64 = 0  # index of the first character of the text being scanned
         self.depth: i64 = 0  # open containers
@@ -116,24 +117,24 @@ class Cursor(Sink):
         self.token_end: i64 = 0  # where the last string or key ended, before its quote, or failed
         self.pieces: list[str] = []
         self.line: tuple[i64, i64] = (1, 0)  # its number, and the index of its first character
-        self.is_over: bool = False  # no more will be read: an error, or ignored text
+        self.is_over: bool = False  # no more text will be read: an error, or ignored text
         self.error: ParserError | None = None
         self.trailing_index: i64 = -1
 
     def fail(
         self, reason: Reason, wanted: str, found: str, at: i64, expected: frozenset[str] = NOTHING_EXPECTED
     ) -> None:
-        """Stop for good: `wanted` should have stood at `at`, and `found` does."""
+        """Stop for good: at `at`, `wanted` was expected and `found` is there."""
         line, start = self.line
         column: i64 = at - start + 1
         message = f"expected {wanted}, found {found} (line {line}, column {column})"
-        path: Any = self.path()  # a link is taken for the path that it makes when it is read
+        path: Any = self.path()  # the error turns a link into a path when it is read
         self.error = ParserError(message, reason, at, line, column, path, expected)
         self.index = at
         self.is_over = True
 
     def fail_at_end(self, number_may_end: bool) -> None:
-        """Say what is missing at the end of the text."""
+        """Fail because the text ended too early."""
         expected = EXPECTED[self.mode]
         if self.mode == modes.LITERAL:
             word = LITERALS[self.held[0]]

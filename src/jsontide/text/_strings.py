@@ -1,6 +1,6 @@
 """What the characters of a JSON string mean: runs that stand for themselves, and escapes.
 
-"Not decidable yet" is an answer: a chunk may end inside an escape, or after a high surrogate whose partner may follow.
+An escape may be undecided: a chunk may end inside it, or after a high surrogate whose partner may follow.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def expected_after(escape: str) -> frozenset[str]:
 def unescape(chunk: str, at: i64) -> tuple[str, i64]:
     r"""Return the text of the escape at `at`, and where it ends.
 
-    Without a text: `at` itself where the chunk ends too early to tell, else the place of the character that is wrong.
+    If the text is empty, the place is `at` where the chunk ends inside the escape, else that of the wrong character.
 
     >>> unescape(r"say \"hi\"", 4), unescape(r"\ud83d\ude00", 0)
     (('"', 6), ('😀', 12))

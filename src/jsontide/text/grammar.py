@@ -1,69 +1,17 @@
 """The grammar of JSON (RFC 8259), as data: for every mode, what each character means.
 
-`ROWS` says it for people, `GRAMMAR` is the same as one flat table of bytes for the compiled scanner: the cell of a mode
-and an ASCII code is at `mode * 128 + code`; `CELLS` the same once more by characters, for the interpreter.
-A cell is an action, numbered from `FAIL` on, or a mode: pass over the character and go on in that mode.
-No character outside ASCII means anything outside strings, so the scanner looks those up as U+0000, which no row names.
+`ROWS` is for people; `GRAMMAR` is the same as one flat table of bytes for the compiled scanner, with the cell of a mode
+and an ASCII code at `mode * 128 + code`; `CELLS` is the same by characters, for the interpreter.
+A cell is an action, numbered from `FAIL` on, or a mode: skip the character and continue in that mode.
+Outside strings no character beyond ASCII has a meaning; the scanner looks those up as U+0000, which no row names.
 """
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import Final
 
 from jsontide.text import modes
-
-
-class Mode(IntEnum):
-    """What may come next in the text."""
-
-    STRING = modes.STRING
-    """More characters of a string, or its closing quote."""
-    KEY_TEXT = modes.KEY_TEXT
-    """More characters of a key, or its closing quote."""
-    LITERAL = modes.LITERAL
-    """The rest of `true`, `false` or `null`."""
-    NUMBER = modes.NUMBER
-    """A minus sign or a digit."""
-    FIRST_DIGIT = modes.FIRST_DIGIT
-    """A digit, after a minus sign."""
-    AFTER_ZERO = modes.AFTER_ZERO
-    """A decimal point, an exponent, or the end of the number."""
-    INTEGER = modes.INTEGER
-    """A digit, a decimal point, an exponent, or the end of the number."""
-    FIRST_DECIMAL = modes.FIRST_DECIMAL
-    """A digit, after the decimal point."""
-    FRACTION = modes.FRACTION
-    """A digit, an exponent, or the end of the number."""
-    EXPONENT_SIGN = modes.EXPONENT_SIGN
-    """A sign or a digit, after the letter of the exponent."""
-    FIRST_EXPONENT = modes.FIRST_EXPONENT
-    """A digit, after the sign of the exponent."""
-    EXPONENT = modes.EXPONENT
-    """A digit, or the end of the number."""
-    VALUE = modes.VALUE
-    """The root value."""
-    ITEM_OR_END = modes.ITEM_OR_END
-    """The first item of an array, or its end."""
-    ITEM = modes.ITEM
-    """An item, after a comma."""
-    AFTER_ITEM = modes.AFTER_ITEM
-    """A comma, or the end of the array."""
-    KEY_OR_END = modes.KEY_OR_END
-    """The first key of an object, or its end."""
-    KEY = modes.KEY
-    """A key, after a comma."""
-    COLON = modes.COLON
-    """The colon after a key."""
-    MEMBER = modes.MEMBER
-    """The value of a member."""
-    AFTER_MEMBER = modes.AFTER_MEMBER
-    """A comma, or the end of the object."""
-    DONE = modes.DONE
-    """White space only: the document is complete."""
-    ERROR = modes.ERROR
-    """Nothing: the text is wrong."""
-
+from jsontide.text.types import Mode
 
 # Actions have higher numbers than modes.
 FAIL: Final = 32
@@ -77,7 +25,7 @@ OPEN_OBJECT: Final = 38
 OPEN_ARRAY: Final = 39
 BEGIN_NUMBER: Final = 40
 BEGIN_LITERAL: Final = 41
-SPACE: Final = 42  # in `ROWS` only: go on in the same mode
+SPACE: Final = 42  # in `ROWS` only: continue in the same mode
 
 _ASCII: Final = 128
 _SPACES: Final = {" ": SPACE, "\t": SPACE, "\r": SPACE, "\n": NEWLINE}
@@ -143,7 +91,7 @@ def _cell(mode: Mode, char: str) -> int:
 GRAMMAR: Final[bytes] = bytes(_cell(mode, chr(code)) for mode in Mode for code in range(_ASCII))
 CELLS: Final[list[dict[str, int]]] = [{chr(code): _cell(mode, chr(code)) for code in range(_ASCII)} for mode in Mode]
 IDLE: Final[list[str]] = ["".join([char for char, cell in ROWS[mode].items() if cell == mode]) for mode in Mode]
-"""For every mode the characters after which it is the same."""
+"""For each mode, the characters that do not change it."""
 
 EXPECTED_WORDS: Final[dict[int, str]] = {
     modes.STRING: "more of the string or '\"'",
@@ -164,7 +112,7 @@ EXPECTED_WORDS: Final[dict[int, str]] = {
     modes.AFTER_MEMBER: "',' or '}'",
     modes.DONE: "nothing after the document",
 }
-"""What an error message says that should have come, by mode; of literals, the scanner knows which one."""
+"""What was expected, by mode, as an error message says it; for literals, the scanner knows the word."""
 
 
 def _expected(mode: Mode) -> frozenset[str]:
@@ -188,7 +136,7 @@ EXPECTED: Final[dict[int, frozenset[str]]] = {
     modes.KEY_TEXT: IN_A_STRING,
     modes.DONE: frozenset(("end",)),
 }
-"""The same as data; of a number that may end, without what may come after it."""
+"""The same as data; for a number that may end, without what may follow it."""
 
 LITERALS: Final[dict[str, str]] = {"t": "true", "f": "false", "n": "null"}
 
@@ -197,4 +145,4 @@ AT_A_VALUE: Final = frozenset(
     for mode in range(modes.ERROR)
     if mode != modes.KEY_TEXT and (mode < modes.VALUE or mode in (modes.ITEM_OR_END, modes.ITEM, modes.MEMBER))
 )
-"""The modes in which a value is being read or expected inside a container: what is wrong then is wrong with it."""
+"""The modes in which a value is being read or expected inside a container: an error then belongs to that value."""

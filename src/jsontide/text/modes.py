@@ -2,7 +2,7 @@
 
 Each is named for what may come next.
 They are integers and not members of an enum because the compiled loop compares them as machine words; `Mode` in
-`_grammar` gives people the same numbers with names.
+`types` gives people the same numbers with names.
 The order is part of the contract: modes below `VALUE` are inside a token that is still open, those from `NUMBER` to
 `EXPONENT` inside a number.
 """

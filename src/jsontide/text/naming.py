@@ -1,4 +1,4 @@
-"""What was found in a text in, how a message names it out: short, on one line, and printable."""
+"""A piece of text in, its name in an error message out: short, on one line, and printable."""
 
 from __future__ import annotations
 

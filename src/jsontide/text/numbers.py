@@ -11,9 +11,9 @@ FLOATS: Final = ("float", "decimal", "lexeme")
 
 # Python converts at least this many digits whatever `sys.set_int_max_str_digits` says; our own limit is `max_number`.
 _DIGITS_AT_ONCE: Final = 640
-_DIGITS_OF_A_FLOAT: Final = 15  # sys.float_info.dig; the point and a sign make it fewer, which is safe
-# Numbers stay the objects that Python makes: compiled code would unpack them, and a failure to pack them again ends the
-# process.
+_DIGITS_OF_A_FLOAT: Final = 15  # sys.float_info.dig; counting the point and a sign as digits is on the safe side
+# Typed as Any so that numbers stay Python objects: compiled code would unbox them, and if boxing them again fails, the
+# process ends.
 _INT: Final[Any] = int
 _FLOAT: Final[Any] = float
 _SHIFT: Final[Any] = 10**_DIGITS_AT_ONCE
@@ -21,12 +21,12 @@ _CONTEXT: Final = Context(traps=[InvalidOperation])  # whatever the program's ow
 
 
 def is_integer(lexeme: str) -> bool:
-    """Tell whether a number is written without fraction and exponent."""
+    """Return whether a number is written without fraction and exponent."""
     return not ("." in lexeme or "e" in lexeme or "E" in lexeme)
 
 
 def number_of(lexeme: str, is_integer: bool, floats: str) -> object:
-    """Return the value of a number, as `floats` says if it is no integer; nothing if that is beyond `Decimal`."""
+    """Return the value of a number, by `floats` if it is not an integer; `None` if it is out of range for `Decimal`."""
     if is_integer:
         return to_int(lexeme)
     if floats == "float":
@@ -52,7 +52,7 @@ def to_int(lexeme: str) -> object:
 
 
 def to_decimal(lexeme: str) -> Decimal | None:
-    """Return the exact value, or nothing if its exponent is beyond `Decimal`."""
+    """Return the exact value, or `None` if its exponent is out of range for `Decimal`."""
     try:
         return Decimal(lexeme, _CONTEXT)
     except InvalidOperation:
@@ -60,15 +60,14 @@ def to_decimal(lexeme: str) -> Decimal | None:
 
 
 def is_usual_int(lexeme: str) -> bool:
-    """Tell whether Python writes an integer as the text did, so that the lexeme need not be kept."""
+    """Return whether Python writes an integer as the text did, so that the lexeme need not be kept."""
     return len(lexeme) <= _DIGITS_AT_ONCE and lexeme != "-0"
 
 
 def is_usual_float(lexeme: str) -> bool:
-    """Tell, for most lexemes of which it is true, whether Python writes a float as the text did.
+    """Return whether Python certainly writes a float as the text did; may be `False` where it would.
 
-    A float holds 15 digits exactly, so that `repr` finds them again; it writes no zeros at the end, and small numbers
-    with an exponent.
+    `repr` restores up to 15 digits exactly; it writes no trailing zeros, and small numbers with an exponent.
 
     >>> [is_usual_float(lexeme) for lexeme in ("12.5", "-3.0", "1.50", "1e3", "0.00001")]
     [True, True, False, False, False]

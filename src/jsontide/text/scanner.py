@@ -2,9 +2,8 @@
 
 `Scanner.scan` reads one chunk, wherever it was cut, and calls the sink's methods for what is certain: a container
 opens or closes, a key, a string, a number or a literal is complete.
-What is not decidable yet waits in two places: `held` keeps the few characters that must be read again with those that
-follow (half an escape, half a literal), `pieces` the decoded text of a string, key or number that goes on.
-Where reading stands meanwhile, the cursor knows.
+What is undecided waits in two places: `held` keeps the few characters to be read again with those that follow (half an
+escape, half a literal), `pieces` the decoded text of an open string, key or number.
 """
 
 from __future__ import annotations
@@ -63,14 +62,14 @@ _MORE: Final = "more"
 
 
 class Scanner(Cursor):
-    """Reads chunks, and tells its own sink methods what is certain."""
+    """Reads chunks, and calls its own sink methods for complete tokens."""
 
     __slots__ = ()
 
     def scan(self, chunk: str) -> bool:
-        """Read on; return whether all of it is just more of a string or key that was open, and still is.
+        """Read a chunk; return whether all of it only continues a string or key that is still open.
 
-        Afterwards `mode` tells what may come next.
+        Afterwards `mode` is what may come next.
         """
         n: i64 = len(chunk)
         end: i64 = self.index + n
@@ -92,7 +91,7 @@ class Scanner(Cursor):
             if COMPILED:
                 i = plain_end(chunk, 0)
             elif '"' not in chunk and "\\" not in chunk and chunk.isprintable():
-                i = n  # as three quick looks in C tell
+                i = n  # three quick checks in C
             if i == n and end - self.token_start <= self.max_string:
                 self.pieces.append(chunk)
                 if mode == STRING and not self.hidden_levels:
@@ -108,7 +107,7 @@ class Scanner(Cursor):
         return False
 
     def _scan_to_limit(self, chunk: str) -> None:
-        """Read as far as the limit allows; it moves when another document begins."""
+        """Read up to the limit, which moves when another document begins."""
         base: i64 = self.index - len(self.held)
         begin: i64 = 0
         while begin < len(chunk) and not self.is_over:
@@ -123,7 +122,7 @@ class Scanner(Cursor):
         self.base = base
 
     def _read(self, chunk: str, i: i64, n: i64) -> None:
-        """Read what stands between tokens, by the table; tokens have readers of their own."""
+        """Read what is between tokens, by the table; each kind of token has its own reader."""
         grammar = GRAMMAR
         mode: i64 = self.mode
         while i < n:
@@ -206,7 +205,7 @@ class Scanner(Cursor):
         return i + 1
 
     def _read_string(self, chunk: str, i: i64, end: i64, n: i64) -> i64:
-        """Read the open string on from `i`; up to `end` its characters are known to stand for themselves."""
+        """Continue the open string at `i`; the characters up to `end` are known to be plain."""
         limit: i64 = self.token_start + self.max_string - self.base
         while True:
             if COMPILED:
@@ -227,7 +226,7 @@ class Scanner(Cursor):
                 pieces.append(text)
             return n
         if pieces:
-            text = self._take(text)
+            text = self._join_pieces(text)
         self.token_end = self.base + end
         if self.mode == STRING:
             self.mode = self.after
@@ -236,19 +235,19 @@ class Scanner(Cursor):
         return self._end_key(text, end, n)
 
     def _end_key(self, text: str, quote: i64, n: i64) -> i64:
-        refusal = self.key(text)
-        if refusal is None:
+        reason = self.key(text)
+        if reason is None:
             self.mode = COLON
             return quote + 1
-        self.mode = MEMBER  # what is wrong is the member, and its path says so
-        self.fail(refusal, "a key that the object does not have yet", name_text(text), self.base + quote)
+        self.mode = MEMBER  # the error belongs to the member, as its path shows
+        self.fail(reason, "a key that the object does not have yet", name_text(text), self.base + quote)
         return n
 
     def _read_special(self, chunk: str, i: i64, end: i64, limit: i64, n: i64) -> i64:
-        """Put by a plain run, and read what follows if that is not the closing quote."""
+        """Keep a plain run, and read what follows it, which is not the closing quote."""
         run: i64 = min(end, limit)
         if run > i:
-            self._keep(chunk[i:run])
+            self._append_piece(chunk[i:run])
         if end >= limit:
             return self._fail_long_string(limit, n)
         code: i64 = ord(chunk[end])
@@ -271,7 +270,7 @@ class Scanner(Cursor):
             wanted = "a hex digit" if end > at + 1 else 'one of "\\/bfnrtu after a backslash'
             self.fail(Reason.BAD_ESCAPE, wanted, name_character(chunk[end]), self.base + end, expected)
         else:
-            self._keep(text)
+            self._append_piece(text)
             return end
         self.token_end = self.base + at
         return n
@@ -318,12 +317,12 @@ class Scanner(Cursor):
         return i if self._end_number(chunk[begin:i], self.base + i) else n
 
     def _end_number(self, text: str, at: i64) -> bool:
-        lexeme = self._take(text) if self.pieces else text
+        lexeme = self._join_pieces(text) if self.pieces else text
         is_shown = not self.hidden_levels
-        refusal = self.number(lexeme, self.mode <= INTEGER)
-        if refusal is not None:
+        reason = self.number(lexeme, self.mode <= INTEGER)
+        if reason is not None:
             self.pieces = [lexeme]
-            self.fail(refusal, "a number in the range of Decimal", name_text(lexeme), at)
+            self.fail(reason, "a number in the range of Decimal", name_text(lexeme), at)
             return False
         if is_shown:
             self.changed_step = self.step
@@ -348,23 +347,23 @@ class Scanner(Cursor):
         self.fail(Reason.UNEXPECTED_CHARACTER, f"'{word}'", found, self.base + i + wrong, frozenset((word,)))
         return n
 
-    def _keep(self, text: str) -> None:
-        """Put by what is certain of a string or key that goes on."""
+    def _append_piece(self, text: str) -> None:
+        """Append to the text of the open string or key."""
         self.pieces.append(text)
         if self.mode == STRING and not self.hidden_levels:
             self.changed_step = self.step
 
-    def _take(self, text: str) -> str:
-        """Return what was put by, with the last of the token."""
+    def _join_pieces(self, text: str) -> str:
+        """Return the whole text of a token, of which this is the end."""
         pieces = self.pieces
-        self.pieces = []  # and not cleared: an earlier moment may still look at it
+        self.pieces = []  # not cleared: a state may still refer to it
         if len(pieces) == 1:
             return pieces[0] + text
         pieces.append(text)
         return "".join(pieces)
 
     def finish(self) -> None:
-        """Say that the text is over: a root number is complete now, anything else that is open is an error."""
+        """End the text: an open root number is complete now, anything else that is open is an error."""
         number_may_end = self.mode in _NUMBER_MAY_END
         if number_may_end and self.after == DONE:
             self._end_number("", self.index)
@@ -372,7 +371,7 @@ class Scanner(Cursor):
             self.fail_at_end(number_may_end)
 
     def _fail_at(self, chunk: str, i: i64, n: i64) -> i64:
-        """Say why the character at `i` cannot be right."""
+        """Fail at the character at `i`, unless it begins another document or is ignored."""
         at: i64 = self.base + i
         reason = Reason.UNEXPECTED_CHARACTER
         expected = EXPECTED[self.mode]
@@ -393,5 +392,5 @@ class Scanner(Cursor):
         return n
 
     def begin_document(self, at: i64) -> bool:
-        """Tell whether another document may begin, at this index."""
+        """Return whether another document may begin at this index."""
         return False

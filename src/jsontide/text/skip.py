@@ -1,8 +1,8 @@
-"""Text after an error in, the place out where reading can go on.
+"""Text after an error in, the place where reading can continue out.
 
-That place is the next comma or closing bracket of the innermost open container; strings and brackets in what is
-skipped are passed over whole, so that their commas do not count.
-Where no container is open, it is the end of the line.
+That place is the next comma or closing bracket of the innermost open container; commas inside skipped strings and
+brackets do not count.
+If no container is open, it is the end of the line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _IN_ARRAY: Final = "]"
 
 
 class Skip:
-    """Where skipping stands; it can be cut anywhere."""
+    """A search for that place; chunks may be cut anywhere."""
 
     __slots__ = ("closer", "depth", "in_string", "is_escaped")
 
@@ -25,17 +25,17 @@ class Skip:
         self.closer: str = closer  # the bracket that ends the innermost open container, "" if none is open
         self.in_string: bool = in_string
         self.is_escaped: bool = False
-        self.depth: i64 = 0  # brackets that were opened in what is skipped
+        self.depth: i64 = 0  # open brackets in the skipped text
 
     def copy(self) -> Skip:
-        """Return the same, to go on with independently."""
+        """Return an independent copy."""
         copy = Skip(self.closer, self.in_string)
         copy.is_escaped = self.is_escaped
         copy.depth = self.depth
         return copy
 
     def find_end(self, chunk: str) -> i64:
-        """Return where in a chunk reading goes on, -1 if that is in a later one."""
+        """Return where in the chunk reading can continue, -1 if not in this chunk."""
         if not self.closer:
             return chunk.find("\n")
         i: i64 = 0
@@ -69,6 +69,6 @@ class Skip:
 
 
 def begin_skip(*, is_open: bool, is_object: bool, in_string: bool) -> Skip:
-    """Return how to skip from inside the innermost open container, if there is one."""
+    """Return a search that begins inside the innermost open container, if there is one."""
     closer = (_IN_OBJECT if is_object else _IN_ARRAY) if is_open else ""
     return Skip(closer, in_string)

@@ -1,7 +1,7 @@
 """Bytes in chunks in, text out: UTF-8 cut anywhere.
 
 Strict: overlong forms and encoded surrogates are not UTF-8.
-A byte order mark at the very start is passed over.
+A byte order mark at the very start is skipped.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _LIKE_BYTES: Final[Any] = (bytearray, memoryview)  # of any type: compiled code 
 
 
 class ByteSource:
-    """Where a stream of bytes stands; it never changes."""
+    """The position in a stream of bytes; immutable."""
 
     __slots__ = ("offset", "pending")
 
     def __init__(self, offset: i64, pending: bytes) -> None:
         self.offset: i64 = offset  # bytes decoded so far
-        self.pending: bytes = pending  # the beginning of a sequence that is not complete yet
+        self.pending: bytes = pending  # an incomplete sequence at the end
 
     @property
     def found(self) -> str:
-        """The first byte that is not decoded, as a message names it."""
+        """The first byte that is not decoded, as error messages name it."""
         return f"0x{self.pending[0]:02x}"
 
     def __reduce__(self) -> tuple[Callable[..., ByteSource], tuple[object, ...]]:
@@ -40,9 +40,9 @@ START_OF_BYTES: Final = ByteSource(0, b"")
 
 
 def decode(source: ByteSource, chunk: bytes) -> tuple[ByteSource, str, bool]:
-    """Return where the stream stands, the text that is new, and whether all of it was good.
+    """Return the new position, the new text, and whether all bytes were valid.
 
-    If not, the new source stands before the sequence that is wrong.
+    If they were not, the position is before the invalid sequence.
     """
     if not source.pending and chunk.isascii():
         return ByteSource(source.offset + len(chunk), b""), chunk.decode(), True
@@ -63,15 +63,15 @@ def decode(source: ByteSource, chunk: bytes) -> tuple[ByteSource, str, bool]:
 def as_text(
     chunk: str | bytes | bytearray | memoryview, source: ByteSource | None, index: i64, noun: str
 ) -> tuple[ByteSource | None, str, bool]:
-    """Do as `decode` does with whatever people pass as a chunk, which `noun` calls as they do.
+    """Do the same for a chunk of any accepted type, which error messages call `noun`.
 
-    `source` and `index` tell what came before: str and bytes cannot be mixed.
+    str and bytes cannot be mixed: `source` is set after bytes, and `index` is above 0 after either.
     """
     if isinstance(chunk, str):
         if source is not None and chunk:
             message = f"a str {noun} cannot follow bytes {noun}s"
             raise TypeError(message)
-        # A subclass of `str`, as those for HTML, may cut and join in ways of its own.
+        # A subclass of `str`, such as those for HTML, may slice and join in its own way.
         return source, str.__str__(chunk), True
     if isinstance(chunk, bytes):
         data = chunk

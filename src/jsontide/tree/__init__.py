@@ -2,9 +2,7 @@
 
 from jsontide._public import publish
 from jsontide.text import Mode
-from jsontide.tree._create import create_parser_state
-from jsontide.tree._lookup import is_open, node_at
-from jsontide.tree._node_kinds import (
+from jsontide.tree._nodes import (
     ArrayNode,
     BooleanNode,
     Node,
@@ -13,6 +11,7 @@ from jsontide.tree._node_kinds import (
     ObjectNode,
     StringNode,
 )
+from jsontide.tree._options import create_parser_state, is_open, node_at
 from jsontide.tree._parse import finalize, get_resolved_value, parse_chunk
 from jsontide.tree._state import ParserState
 

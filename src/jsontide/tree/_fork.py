@@ -1,7 +1,7 @@
-"""An old state in, a tape of its own out: how a branch begins.
+"""An older state in, a new tape that continues from it out.
 
-Values that are closed are shared with the first tape; of the open containers what the state can see is copied.
-The branch shows what the state showed by the same objects, so that identity holds across branches too.
+Closed values are shared with the first tape; of open containers, what the state can see is copied.
+The new tape shows the same objects as the state did, so identity holds across branches.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from jsontide._values import MISSING
-from jsontide.tree._resolve import has_open_scalar, open_containers, open_values
+from jsontide.tree._resolve import logged_count, open_containers, open_values
 from jsontide.tree._tape import Tape
 from jsontide.tree.views import ViewChain, ViewPool
 
@@ -23,13 +23,9 @@ def fork(state: ParserState) -> Tape:
     """Return a tape that ends where the state does."""
     old = state._tape
     tape = Tape(old.options)
-    tape.step = tape.settled_step = tape.changed_step = tape.shown_step = state._step
-    tape.mode = state._mode
-    tape.index = state._index
-    tape.held = state._held
-    tape.token_start = state._token_start
-    tape.pieces = state._pieces[: state._piece_count]
-    tape.go_on_in_line(state._line, old.lines.until(state._line[1]))
+    state.restore(tape)
+    tape.settled_step = tape.changed_step = tape.shown_step = state._step
+    tape.restore_lines(old.lines.until(state._line[1]))
     tape.known_keys = old.known_keys
     tape.member_key = state._member_key
     tape.is_duplicate = state._is_duplicate
@@ -40,14 +36,13 @@ def fork(state: ParserState) -> Tape:
 
 def _copy_log(state: ParserState, tape: Tape) -> None:
     old = state._tape
-    logged = state._node_count - has_open_scalar(state)
-    tape.node_count = state._node_count
+    logged = logged_count(state)
     tape.owners = old.owners[:logged]
     tape.keys = old.keys[:logged]
     tape.entries = old.entries[:logged]
     tape.starts = old.starts[:logged]
     tape.lexemes = {node_id: text for node_id, text in old.lexemes.items() if node_id < logged}
-    tape.node_index.keep_as_seen_by(state, old.node_index)
+    tape.node_index.take_nodes_in_use(state, old.node_index)
 
 
 def _copy_open_containers(state: ParserState, tape: Tape) -> None:

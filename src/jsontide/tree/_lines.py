@@ -1,6 +1,6 @@
-"""In which line and column a value stands, for as long as there are values.
+"""Lines in, the line and column of any value out.
 
-Rule: only lines in which a value begins are noted, so that white space takes no memory.
+Rule: only lines in which a value begins are noted, so white space takes no memory.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Lines:
     """The lines of a text in which values begin, by the index of their first character; the first is not noted.
 
-    Most of them follow each other, so that a line has its number noted only where others are left out before it.
+    Most noted lines follow each other; the number of a line is noted only where lines before it were left out.
     """
 
     __slots__ = ("gap_numbers", "gaps", "last_number", "starts")
@@ -28,7 +28,7 @@ class Lines:
         self.last_number: i64 = self._number(len(starts) - 1)
 
     def note(self, number: i64, start: i64) -> None:
-        """Take in a line that is not noted yet."""
+        """Add a line."""
         if number != self.last_number + 1:
             self.gaps.append(len(self.starts))
             self.gap_numbers.append(number)
@@ -45,17 +45,17 @@ class Lines:
         return 2 + at if gap < 0 else self.gap_numbers[gap] + at - self.gaps[gap]
 
     def until(self, index: i64) -> Lines:
-        """Return those that begin up to an index, to go on with independently."""
+        """Return a copy with the lines that begin up to an index."""
         count = bisect_right(self.starts, index)
         gap_count = bisect_left(self.gaps, count)
         return Lines(self.starts[:count], self.gaps[:gap_count], self.gap_numbers[:gap_count])
 
     def is_same_until(self, other: Lines, index: i64) -> bool:
-        """Tell whether two texts have the same lines up to a place where a value begins."""
+        """Return whether two texts have the same lines up to an index at which a value begins."""
         mine, theirs = self.until(index), other.until(index)
         return (mine.starts, mine.gaps, mine.gap_numbers) == (theirs.starts, theirs.gaps, theirs.gap_numbers)
 
 
 def no_lines() -> Lines:
-    """Return what there is to note of a text before it begins."""
+    """Return the lines of a text before it begins."""
     return Lines(array("q"), array("q"), array("q"))

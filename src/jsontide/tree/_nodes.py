@@ -1,38 +1,170 @@
-"""The nodes of a document, made when somebody asks for them.
+"""The nodes of a document: what they are, made when they are asked for, and found by path.
 
-The tape knows what they are made of; a node that did not change between two states is the same object.
+The tape knows what nodes are made of; a node that did not change between two states is the same object.
+The ids and keys of a container's values are put together when they are read, since a container may have many.
+Interpreted: nodes are frozen dataclasses, and nothing here runs for each chunk.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast, overload
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, cast, overload
+from weakref import WeakValueDictionary
 
 from jsontide._values import MISSING
 from jsontide.text import modes
-from jsontide.tree._node_kinds import (
-    ArrayNode,
-    BooleanNode,
-    Children,
-    Node,
-    NullNode,
-    NumberNode,
-    ObjectNode,
-    StringNode,
-    container_node,
-)
-from jsontide.tree._resolve import has_open_scalar, logged_count, open_text, open_values, value_at
-from jsontide.tree.containers import Container, ObjectContainer
+from jsontide.tree._resolve import has_open_scalar, is_closed, logged_count, open_values, value_at
+from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from jsontide._path import Path, Segment
+    from jsontide._values import JsonValue, Missing
     from jsontide.tree._state import ParserState
+    from jsontide.tree._tape import Tape
+
+
+class Children:
+    """The values of a container as a state sees them: the first `count` that are logged, and the open scalar, if any.
+
+    `ids` and `keys` (by id) belong to the tape, which only appends to them.
+    """
+
+    __slots__ = ("_count", "_ids", "_keys", "_open_id", "_open_key")
+
+    def __init__(
+        self, ids: list[int], count: int, keys: list[str | None], open_id: int | None, open_key: str | None
+    ) -> None:
+        self._ids = ids
+        self._count = count
+        self._keys = keys
+        self._open_id = open_id  # the tape has not logged it yet
+        self._open_key = open_key
+
+    def __len__(self) -> int:
+        return self._count + (self._open_id is not None)
+
+    def ids(self) -> tuple[int, ...]:
+        logged = self._ids[: self._count]
+        return tuple(logged) if self._open_id is None else (*logged, self._open_id)
+
+    def keys(self) -> tuple[str | None, ...]:
+        logged = [self._keys[node_id] for node_id in self._ids[: self._count]]
+        return tuple(logged) if self._open_id is None else (*logged, self._open_key)
+
+
+class _Container:
+    """The base of array and object nodes, with fields that are set when they are first read."""
+
+    __slots__ = ("_seen",)
+    _seen: Children
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> tuple[object, ...]:
+            """Return a field that is not set yet."""
+            if name == "children":
+                made = self._seen.ids()
+            elif name == "keys":
+                made = self._seen.keys()
+            else:
+                message = f"{type(self).__name__!r} object has no attribute {name!r}"
+                raise AttributeError(message)
+            object.__setattr__(self, name, made)
+            return made
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class NullNode:
+    """`null`, or the beginning of it."""
+
+    id: int
+    parent_id: int | None
+    closed: bool
+    resolved_value: Missing | None
+    type: Literal["null"] = "null"
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class BooleanNode:
+    """`true` or `false`, or the beginning of one."""
+
+    id: int
+    parent_id: int | None
+    closed: bool
+    resolved_value: bool | Missing
+    type: Literal["boolean"] = "boolean"
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class NumberNode:
+    """A number; `buffer` is its lexeme so far."""
+
+    id: int
+    parent_id: int | None
+    closed: bool
+    resolved_value: float | Decimal | str | Missing
+    buffer: str
+    type: Literal["number"] = "number"
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class StringNode:
+    """A string; `buffer` is its decoded text so far."""
+
+    id: int
+    parent_id: int | None
+    closed: bool
+    resolved_value: str
+    buffer: str
+    type: Literal["string"] = "string"
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class ArrayNode(_Container):
+    """An array; `children` are the ids of its items."""
+
+    id: int
+    parent_id: int | None
+    closed: bool
+    resolved_value: list[JsonValue]
+    children: tuple[int, ...]
+    type: Literal["array"] = "array"
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class ObjectNode(_Container):
+    """An object; `children` are the ids of its values, `keys` their keys, repeated ones included."""
+
+    id: int
+    parent_id: int | None
+    closed: bool
+    resolved_value: dict[str, JsonValue]
+    keys: tuple[str, ...]
+    children: tuple[int, ...]
+    type: Literal["object"] = "object"
+
+
+Node: TypeAlias = NullNode | BooleanNode | NumberNode | StringNode | ArrayNode | ObjectNode
+"""A value of the document, open or closed."""
+
+Kind = TypeVar("Kind", ArrayNode, ObjectNode)
+
+
+def container_node(kind: type[Kind], seen: Children, **fields: object) -> Kind:
+    """Return a container's node with all fields but `children` and `keys`, which are set when they are first read."""
+    node = object.__new__(kind)
+    object.__setattr__(node, "_seen", seen)
+    for name, field in fields.items():
+        object.__setattr__(node, name, field)
+    return node
 
 
 class Nodes(Sequence[Node]):
-    """The nodes of a state by id, each made when it is asked for."""
+    """The nodes of a state by id, each made on demand."""
 
     __slots__ = ("_state",)
 
@@ -49,37 +181,32 @@ class Nodes(Sequence[Node]):
     def __getitem__(self, index: int | slice) -> Node | tuple[Node, ...]:
         ids = range(len(self))[index]
         if isinstance(ids, int):
-            return node_of(self._state, ids)
-        return tuple(node_of(self._state, node_id) for node_id in ids)
+            return make_node(self._state, ids)
+        return tuple(make_node(self._state, node_id) for node_id in ids)
 
     def __repr__(self) -> str:
         return f"<Nodes of {self._state!r}>"
 
 
-def id_of(container: Container) -> int | None:
-    """Return the id of a container; the document has none."""
-    return container.node_id if container.depth else None
-
-
-def node_of(state: ParserState, node_id: int) -> Node:
+def make_node(state: ParserState, node_id: int) -> Node:
     """Return a node that the state can see."""
     tape = state._tape
     if has_open_scalar(state) and node_id == state._node_count - 1:
         node = _open_scalar(state)
     else:
         owner = tape.owners[node_id]
-        parent_id = id_of(owner)
+        parent_id = owner.node_id if owner.depth else None
         entry = tape.entries[node_id]
         if isinstance(entry, Container):
             node = _container_node(state, entry, parent_id)
         else:
             node = _closed_scalar(node_id, parent_id, entry, tape.lexemes.get(node_id))
-    return tape.node_index.keep(node)
+    return tape.node_index.intern(node)
 
 
 def _open_scalar(state: ParserState) -> Node:
     node_id = state._node_count - 1
-    parent_id = id_of(state._top)
+    parent_id = state._top.node_id if state._top.depth else None  # the document has no id
     if state._mode == modes.STRING:
         text = _visible_text(state)
         return StringNode(node_id, parent_id, closed=False, resolved_value=text, buffer=text)
@@ -87,13 +214,13 @@ def _open_scalar(state: ParserState) -> Node:
         if state._held.startswith("n"):
             return NullNode(node_id, parent_id, closed=False, resolved_value=MISSING)
         return BooleanNode(node_id, parent_id, closed=False, resolved_value=MISSING)
-    return NumberNode(node_id, parent_id, closed=False, resolved_value=MISSING, buffer=open_text(state))
+    return NumberNode(node_id, parent_id, closed=False, resolved_value=MISSING, buffer=state.open_text)
 
 
 def _visible_text(state: ParserState) -> str:
-    """Return the text of the open string: the very object that the root's value holds, if it does."""
+    """Return the text of the open string: the same object as in the root's value, if it is shown there."""
     if state._is_duplicate:
-        return open_text(state)
+        return state.open_text
     if state._top.depth == 0:
         return cast("str", state.value)
     segment = state._count if state._member_key is None else state._member_key
@@ -117,7 +244,7 @@ def _closed_scalar(node_id: int, parent_id: int | None, value: object, lexeme: s
 
 
 def _container_node(state: ParserState, container: Container, parent_id: int | None) -> Node:
-    closed = 0 < container.closed_at <= state._step
+    closed = is_closed(state, container)
     value = container.value() if closed else open_values(state, container)[-1]
     seen = _children(state, container)
     fields = {"id": container.node_id, "parent_id": parent_id, "closed": closed, "resolved_value": value}
@@ -130,7 +257,137 @@ def _children(state: ParserState, container: Container) -> Children:
     """Return the values of a container that the state can see."""
     tape = state._tape
     ids = tape.node_index.children(container, tape)
-    children = Children(ids, bisect_left(ids, logged_count(state)), tape.keys)
-    if container is state._top and has_open_scalar(state):
-        children.add_open(state._node_count - 1, state._member_key)
-    return children
+    logged = logged_count(state)
+    open_id = logged if container is state._top and logged < state._node_count else None
+    return Children(ids, bisect_left(ids, logged), tape.keys, open_id, state._member_key)
+
+
+def find_node(state: ParserState, path: Path) -> int | None:
+    """Return the id of the value at a path; of a repeated key, the one that counts."""
+    node_id = 0 if state.next_id else None
+    for segment in path:
+        if node_id is None or node_id == logged_count(state):
+            return None
+        container = state._tape.entries[node_id]
+        if isinstance(container, ObjectContainer):
+            node_id = _member(state, container, segment)
+        elif isinstance(container, ArrayContainer):
+            node_id = _item(state, container, segment)
+        else:
+            return None
+    return node_id
+
+
+def is_open_at(state: ParserState, node_id: int) -> bool:
+    """Return whether a node may still grow."""
+    if node_id == logged_count(state):
+        return True
+    entry = state._tape.entries[node_id]
+    return isinstance(entry, Container) and not is_closed(state, entry)
+
+
+def _member(state: ParserState, container: ObjectContainer, key: Segment) -> int | None:
+    if not isinstance(key, str):
+        return None
+    tape = state._tape
+    end = logged_count(state)
+    node_id = tape.node_index.members(container, tape).find(key, end, first=tape.keep_first)
+    is_open = container is state._top and end < state._node_count and key == state._member_key
+    return end if is_open and (node_id is None or not tape.keep_first) else node_id
+
+
+def _item(state: ParserState, container: ArrayContainer, index: Segment) -> int | None:
+    if not isinstance(index, int):
+        return None
+    tape = state._tape
+    end = logged_count(state)
+    ids = tape.node_index.children(container, tape)
+    if index < len(ids) and ids[index] < end:
+        return ids[index]
+    is_open = container is state._top and end < state._node_count and index == state._count
+    return end if is_open else None
+
+
+Version: TypeAlias = tuple[int, bool, int, int]
+
+
+class Members:
+    """The values of an object by key."""
+
+    __slots__ = ("_count", "_first", "_repeated")
+
+    def __init__(self) -> None:
+        self._count = 0  # how many of the object's values are indexed
+        self._first: dict[str | None, int] = {}
+        self._repeated: dict[str | None, list[int]] = {}  # all values of each key that has more than one
+
+    def extend(self, ids: list[int], keys: list[str | None]) -> None:
+        """Index the values logged since the last call; if that was interrupted, some are indexed already."""
+        for node_id in ids[self._count :]:
+            first = self._first.setdefault(keys[node_id], node_id)
+            if first != node_id:
+                repeated = self._repeated.setdefault(keys[node_id], [first])
+                if repeated[-1] < node_id:
+                    repeated.append(node_id)
+            self._count += 1
+
+    def find(self, key: str, end: int, *, first: bool) -> int | None:
+        """Return the first or the last value of a key among the nodes before `end`."""
+        node_id = self._first.get(key)
+        if node_id is None or node_id >= end:
+            return None
+        repeated = self._repeated.get(key)
+        return node_id if first or repeated is None else repeated[bisect_left(repeated, end) - 1]
+
+
+class NodeIndex:
+    """An index of a tape's log, extended on demand: values by container, and the nodes that are in use."""
+
+    def __init__(self) -> None:
+        self._indexed = 0
+        self._children: dict[int, list[int]] = {}
+        self._members: dict[int, Members] = {}
+        self.in_use: WeakValueDictionary[Version, Node] | None = None  # created with the first one
+
+    def children(self, container: Container, tape: Tape) -> list[int]:
+        """Return the ids of all values of a container; if the last call was interrupted, some are indexed already."""
+        owners = tape.owners
+        for node_id in range(self._indexed, len(owners)):
+            ids = self._children.setdefault(owners[node_id].node_id, [])
+            if not ids or ids[-1] < node_id:
+                ids.append(node_id)
+        self._indexed = len(owners)
+        return self._children.setdefault(container.node_id, [])
+
+    def members(self, container: Container, tape: Tape) -> Members:
+        """Return all values of an object by key."""
+        members = self._members.setdefault(container.node_id, Members())
+        members.extend(self.children(container, tape), tape.keys)
+        return members
+
+    def intern(self, node: Node) -> Node:
+        """Return the node in use that is the same version as this one, else this one."""
+        if self.in_use is None:
+            self.in_use = WeakValueDictionary()
+        return self.in_use.setdefault(_version(node), node)
+
+    def take_nodes_in_use(self, state: ParserState, other: NodeIndex) -> None:
+        """Take over the nodes in use that a state can see: those that are logged, and the open scalar."""
+        if other.in_use is None:
+            return
+        self.in_use = WeakValueDictionary()
+        logged = logged_count(state)
+        length = len(state.open_text) if has_open_scalar(state) else -1
+        for version, node in other.in_use.items():
+            node_id, is_closed, size, _ = version
+            if node_id < logged or (node_id == logged and not is_closed and size <= length):
+                self.in_use[version] = node
+
+
+def _version(node: Node) -> Version:
+    """Identify a version of a node: it closes once, texts only grow, and values have an identity."""
+    if isinstance(node, ArrayNode | ObjectNode):
+        return node.id, node.closed, len(node._seen), id(node.resolved_value)
+    if isinstance(node, StringNode | NumberNode):
+        return node.id, node.closed, len(node.buffer), 0
+    return node.id, node.closed, 0, 0

@@ -1,6 +1,6 @@
 """`(state, chunk) -> state`: the functions that people call.
 
-Text never raises: what is wrong with it is in the state that comes back.
+Text never raises: an error in it is part of the returned state.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview) -> ParserState:
-    """Return the state after one more chunk of text; the state that goes in stays as it is.
+    """Return the state after one more chunk of text; the given state does not change.
 
     >>> from jsontide import create_parser_state
     >>> state = parse_chunk(create_parser_state(), '[1, "tw')
@@ -39,14 +39,14 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
     step = state._step
     if tape.step != step:
         tape = fork(state)
-    # Counted before anything is written: a state whose step is broken off is no longer the newest.
+    # Counted before anything is written: if this step is interrupted, `state` is no longer the newest.
     tape.step = step + 1
     tape.scan(chunk)
     return ParserState(tape, None, state)
 
 
 def _parse_other(state: ParserState, chunk: str | bytes | bytearray | memoryview) -> ParserState:
-    """Do the same with bytes, and with text of a class of its own."""
+    """Do the same for bytes and for subclasses of `str`."""
     source, text, is_good = as_text(chunk, state._source, state._index, "chunk")
     if len(chunk) == 0 or state.is_over:
         return state
@@ -61,7 +61,7 @@ def _parse_other(state: ParserState, chunk: str | bytes | bytearray | memoryview
 
 
 def _end_at_bytes(tape: Tape, reason: Reason, wanted: str, found: str) -> None:
-    """Stop at bytes that are no text: after the document they are ignored if text would be."""
+    """Stop at invalid bytes: after the document they are ignored if text would be."""
     if tape.ignore_trailing and tape.mode == modes.DONE:
         tape.trailing_index = tape.index
         tape.is_over = True
@@ -70,7 +70,7 @@ def _end_at_bytes(tape: Tape, reason: Reason, wanted: str, found: str) -> None:
 
 
 def claim(state: ParserState) -> Tape:
-    """Return the tape to write on after a state, as `parse_chunk` does: its own if that ends there, else a fork."""
+    """Return the tape that continues a state, as in `parse_chunk`: its own if that ends there, else a fork."""
     tape = state._tape
     if tape.step != state._step:
         tape = fork(state)

@@ -1,15 +1,16 @@
 """A state in, flat plain data out, and the way back.
 
-Flat, because a pickle of nested containers would recurse as deep as they are; plain, because compiled and interpreted
-builds of this package must be able to read each other's.
+Flat, because pickling nested containers recurses as deep as they are; plain, because compiled and pure builds must be
+able to read each other's pickles.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from jsontide.text.position import set_position
 from jsontide.tree._lines import Lines
-from jsontide.tree._resolve import logged_count, open_text
+from jsontide.tree._resolve import logged_count
 from jsontide.tree._tape import Tape
 from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from array import array
 
     from jsontide._errors import ParserError
+    from jsontide.text.position import PlainPosition
     from jsontide.text.utf8 import ByteSource
     from jsontide.tree._options import Options
     from jsontide.tree._state import ParserState
@@ -27,19 +29,12 @@ class Dump(NamedTuple):
 
     options: Options
     source: ByteSource | None
-    step: int
-    mode: int
-    position: int
-    held: str
-    token_start: int
-    open_text: str
+    position: PlainPosition
     member_key: str | None
     is_duplicate: bool
     error: ParserError | None
     trailing_index: int
-    line: tuple[int, int]
     lines: tuple[array[int], array[int], array[int]]
-    node_count: int
     stack: tuple[int, ...]
     owners: list[int]  # by node: the id of the container around it, -1 for the document
     keys: list[str | None]  # by node
@@ -58,19 +53,12 @@ def dump(state: ParserState) -> Dump:
     return Dump(
         options=tape.options,
         source=state._source,
-        step=state._step,
-        mode=state._mode,
-        position=state._index,
-        held=state._held,
-        token_start=state._token_start,
-        open_text=open_text(state),
+        position=state.to_tuple(),
         member_key=state._member_key,
         is_duplicate=state._is_duplicate,
         error=state.error,
         trailing_index=state._tape.trailing_index if state.is_over else -1,
-        line=state._line,
         lines=(lines.starts, lines.gaps, lines.gap_numbers),
-        node_count=state._node_count,
         stack=state.stack,
         owners=[owner.node_id for owner in tape.owners[:logged]],
         keys=tape.keys[:logged],
@@ -86,15 +74,11 @@ def dump(state: ParserState) -> Dump:
 def load(dump: Dump) -> Tape:
     """Return a tape that ends where the state did."""
     tape = Tape(dump.options)
-    tape.step = tape.settled_step = tape.changed_step = dump.step
-    tape.mode = dump.mode
-    tape.index = dump.position
-    tape.held = dump.held
-    tape.pieces = [dump.open_text] if dump.open_text else []
+    set_position(tape, dump.position)
+    tape.settled_step = tape.changed_step = tape.step
     tape.error = dump.error
     tape.trailing_index = dump.trailing_index
     tape.is_over = tape.error is not None or tape.trailing_index >= 0
-    tape.node_count = dump.node_count
     tape.lexemes = dump.lexemes
     open_ids = frozenset(dump.stack)
     for node_id in range(len(dump.owners)):
@@ -104,8 +88,7 @@ def load(dump: Dump) -> Tape:
     else:
         tape.top = tape.document
     tape.starts = dump.starts
-    tape.go_on_in_line(dump.line, Lines(*dump.lines))
-    tape.token_start = dump.token_start
+    tape.restore_lines(Lines(*dump.lines))
     tape.member_key = dump.member_key
     tape.is_duplicate = dump.is_duplicate
     tape.hidden_levels += dump.is_duplicate  # of a member that is not logged yet
@@ -115,7 +98,7 @@ def load(dump: Dump) -> Tape:
 
 
 def _load_node(tape: Tape, dump: Dump, node_id: int, open_ids: frozenset[int]) -> None:
-    """Log a node again; a closed container is put in its place at once, and filled by the nodes that follow."""
+    """Log a node again; a closed container is attached at once, and filled by the nodes that follow."""
     owner_id = dump.owners[node_id]
     owner = tape.document if owner_id < 0 else cast("Container", tape.entries[owner_id])
     key = dump.keys[node_id]
@@ -131,5 +114,5 @@ def _load_node(tape: Tape, dump: Dump, node_id: int, open_ids: frozenset[int]) -
     container.is_duplicate = tape.is_duplicate
     tape.log(container)
     if node_id not in open_ids:
-        container.closed_at = dump.step
-        tape.place(key, container.value())
+        container.closed_at = tape.step
+        tape.attach(key, container.value())

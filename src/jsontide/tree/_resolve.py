@@ -1,7 +1,7 @@
-"""An old state in, the values it shows out: how things were before the tape went on.
+"""An older state in, the values it shows out, though the tape has been written since.
 
-Only the open path is looked at: closed containers are values already.
-What the newest state shows is made by `views`.
+Only containers that were open then are rebuilt: closed ones are values already.
+The value of the newest state is made by `views`.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 def has_open_scalar(state: ParserState) -> bool:
-    """Tell whether the newest node is a scalar that is not complete."""
+    """Return whether the newest node is an open scalar."""
     return state._mode < modes.VALUE and state._mode != modes.KEY_TEXT
 
 
 def logged_count(state: ParserState) -> int:
-    """Return how many nodes of the log the state can see: all of its own but an open scalar."""
+    """Return how many nodes of the log the state can see: all but an open scalar."""
     return state._node_count - has_open_scalar(state)
 
 
-def open_text(state: ParserState) -> str:
-    """Return what is certain of the open string or number."""
-    return "".join(state._pieces[: state._piece_count])
+def is_closed(state: ParserState, container: Container) -> bool:
+    """Return whether a container is closed in this state."""
+    return 0 < container.closed_at <= state._step
 
 
 def open_containers(state: ParserState) -> list[Container]:
@@ -46,18 +46,18 @@ def open_containers(state: ParserState) -> list[Container]:
 
 
 def resolve_past(state: ParserState, wanted: Container | None) -> object:
-    """Return the value of the root as the state showed it, or of one open container.
+    """Return the value of the root in this state, or of one open container.
 
-    From the innermost container outwards: each holds the one before.
+    Built from the innermost container outwards: each contains the one before.
     """
     child: object = MISSING
     if state._mode == modes.STRING and not state._is_duplicate:
-        child = open_text(state)
+        child = state.open_text
     container = state._top
     count: i64 = state._count
     key = state._member_key
     while container.parent is not None:
-        child = container.past(count, key, child)
+        child = container.show_past(count, key, child)
         if container is wanted:
             return child
         if container.is_duplicate:
@@ -65,12 +65,12 @@ def resolve_past(state: ParserState, wanted: Container | None) -> object:
         count = container.place
         key = container.key
         container = container.parent
-    document = cast("list[object]", container.past(count, None, child))
+    document = cast("list[object]", container.show_past(count, None, child))
     return document[0] if document else MISSING
 
 
 def open_values(state: ParserState, last: Container) -> list[object]:
-    """Return the values of the open containers, down to one: the very objects that the root's value holds."""
+    """Return the values of the open containers down to `last`: the same objects as in the root's value."""
     value: object = state.value
     values: list[object] = []
     for container in open_containers(state):
@@ -85,7 +85,7 @@ def open_values(state: ParserState, last: Container) -> list[object]:
 
 
 def value_at(value: object, segment: Segment) -> object:
-    """Return what a container holds at a key or index that it has."""
+    """Return the value at a key or index of a container."""
     if isinstance(value, dict):
         return value[cast("str", segment)]
     return cast("list[object]", value)[cast("int", segment)]

@@ -1,6 +1,6 @@
 """The state of a parser: an immutable mark on a tape.
 
-What a state shows is computed when somebody reads it, from the beginning of the tape that it can see, and then kept.
+Its value is computed when it is first read, from the part of the tape that the state can see, and then kept.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._mypyc import mypyc_attr
 from jsontide.text import modes
-from jsontide.text.grammar import Mode
-from jsontide.tree._nodes import Nodes, node_of
+from jsontide.text.position import Position
+from jsontide.text.types import Mode
+from jsontide.tree._nodes import Nodes, make_node
 from jsontide.tree._pickle import dump, load
 from jsontide.tree._resolve import open_containers, resolve_past
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from jsontide._errors import ParserError
     from jsontide._values import JsonValue, Missing
     from jsontide.text.utf8 import ByteSource
-    from jsontide.tree._node_kinds import Node
+    from jsontide.tree._nodes import Node
     from jsontide.tree._pickle import Dump
     from jsontide.tree._tape import Tape
     from jsontide.tree.containers import Container
@@ -31,55 +32,37 @@ if TYPE_CHECKING:
 _UNREAD: Final = object()
 
 
-@mypyc_attr(free_list_len=1)  # most programs let go of a state when they have the next one
-class ParserState:
-    """Where a stream stands after a chunk; it never changes, and can be fed again at any time.
+@mypyc_attr(free_list_len=1)  # most programs drop a state when they have the next one
+class ParserState(Position):
+    """A stream after a chunk: immutable, and can be fed to `parse_chunk` any number of times.
 
-    Made by `create_parser_state`, `parse_chunk` and `finalize`.
-    Values read from it are plain Python containers, shared with other states of the stream: they are for reading only.
+    Returned by `create_parser_state`, `parse_chunk` and `finalize`.
+    Its values are plain Python containers that other states of the stream share: do not modify them.
     """
 
     __slots__ = (
         "_count",
-        "_held",
-        "_index",
         "_is_duplicate",
-        "_line",
         "_member_key",
-        "_mode",
-        "_node_count",
-        "_piece_count",
-        "_pieces",
         "_source",
-        "_step",
         "_tape",
-        "_token_start",
         "_top",
         "_value",
     )
 
     def __init__(self, tape: Tape, source: ByteSource | None, before: ParserState | None) -> None:
+        super().__init__(tape)
         self._tape: Tape = tape
         self._source: ByteSource | None = source
         step: i64 = tape.step
-        self._step: i64 = step
         tape.settled_step = step
-        # The value if it has been read; else an earlier state that shows the same one, or `_UNREAD`.
+        # The value if it has been read; else an earlier state with the same value, or `_UNREAD`.
         value: Any = _UNREAD
         if tape.changed_step < step and before is not None:
             value = before._value
             if value is _UNREAD:
                 value = before
         self._value: Any = value
-        self._mode: i64 = tape.mode
-        self._index: i64 = tape.index
-        self._held: str = tape.held
-        self._line: tuple[i64, i64] = tape.line
-        self._token_start: i64 = tape.token_start
-        pieces = tape.pieces
-        self._pieces: list[str] = pieces
-        self._piece_count: i64 = len(pieces)
-        self._node_count: i64 = tape.node_count
         top = tape.top
         self._top: Container = top
         self._count: i64 = top.count
@@ -93,7 +76,7 @@ class ParserState:
         if value is _UNREAD:
             tape = self._tape
             step: i64 = self._step
-            # The newest state, or nothing has changed since, and no step was broken off.
+            # The newest state, or nothing has changed since, and no step was interrupted.
             if tape.step == step or (tape.changed_step <= step and tape.settled_step == tape.step):
                 value = tape.show()
             else:
@@ -106,8 +89,8 @@ class ParserState:
 
     @property
     def is_over(self) -> bool:
-        """Whether no more text will be read: it is wrong, or what follows the document is ignored."""
-        # A tape that is over is never written again, so that only its last state can be over.
+        """Whether no more text will be read: there is an error, or text after the document is ignored."""
+        # A tape that is over is never written again, so only its last state can be over.
         return self._tape.is_over and self._tape.step == self._step
 
     @property
@@ -123,7 +106,7 @@ class ParserState:
     @property
     def root(self) -> Node | None:
         """The root node, `None` before it opens."""
-        return node_of(self, 0) if self._node_count else None
+        return make_node(self, 0) if self._node_count else None
 
     @property
     def stack(self) -> tuple[int, ...]:
@@ -137,7 +120,7 @@ class ParserState:
 
     @property
     def error(self) -> ParserError | None:
-        """What is wrong with the text, if anything is."""
+        """The error in the text, if any."""
         return self._tape.error if self.is_over else None
 
     @property
@@ -150,29 +133,29 @@ class ParserState:
 
     @property
     def trailing_index(self) -> int | None:
-        """With `trailing="ignore"`, where the text after the document began, `None` if there was none."""
+        """With `trailing="ignore"`, the index at which text after the document begins, if any."""
         if self.is_over and self._tape.trailing_index >= 0:
             return self._tape.trailing_index
         return None
 
     @property
     def next_id(self) -> int:
-        """The id that the next node will have: how many there are."""
+        """The id of the next node, which is the number of nodes."""
         return self._node_count
 
     @property
     def index(self) -> int:
-        """How many code points were read; in an error, how many before the place."""
+        """The number of code points read; after an error, the number before its position."""
         return self._index
 
     @property
     def line(self) -> int:
-        """The line that the next character will be in, counted from 1."""
+        """The line of the next character, from 1."""
         return self._line[0]
 
     @property
     def column(self) -> int:
-        """The column that the next character will be in, counted from 1."""
+        """The column of the next character, from 1."""
         return self._index - self._line[1] + 1
 
     def __repr__(self) -> str:
@@ -189,12 +172,12 @@ class ParserState:
 
 
 def check_state(state: ParserState) -> None:
-    """Refuse what is not a state, for callers without a type checker."""
+    """Raise `TypeError` for anything but a state."""
     if not isinstance(state, ParserState):
         message = f"a state must be a ParserState, not {type(state).__name__}"
         raise TypeError(message)
 
 
 def restore(dumped: Dump) -> ParserState:
-    """Make a state again from what its pickle holds."""
+    """Return the state that was pickled."""
     return ParserState(load(dumped), dumped.source, None)

@@ -1,7 +1,7 @@
 """Tokens in, the storage of a tree out: the sink that all states of one stream share.
 
-A tape is written only at its end; a state is a mark on it.
-Feeding the newest state goes on writing; feeding an older one forks first: it copies what that state could see.
+A tape is only appended to; a state is a mark on it.
+Feeding the newest state appends to its tape; feeding an older one first forks: it copies what that state can see.
 The log of a tape has an entry for every value, in the order in which they open, so that the index of an entry is the
 id of its node: the container it stands in, its key there, where it begins, and the scalar or container itself.
 A scalar is logged when it is complete.
@@ -17,7 +17,7 @@ from jsontide.text.grammar import AT_A_VALUE
 from jsontide.text.numbers import is_usual_float, is_usual_int, number_of
 from jsontide.text.scanner import Scanner
 from jsontide.tree._lines import Lines, no_lines
-from jsontide.tree._node_index import NodeIndex
+from jsontide.tree._nodes import NodeIndex
 from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
 from jsontide.tree.views import ViewPool
 
@@ -31,7 +31,7 @@ _LITERAL_VALUES: Final[dict[str, bool | None]] = {"true": True, "false": False, 
 
 
 class Tape(Scanner):
-    """The end of a stream: what has been read, and where reading stands."""
+    """A scanner that stores what it reads."""
 
     __slots__ = (
         "document",
@@ -66,21 +66,21 @@ class Tape(Scanner):
         self.document: Container = ArrayContainer(-1, None, None, modes.DONE)
         self.top: Container = self.document  # the innermost open container
         self.member_key: str | None = None  # the last key in it
-        self.is_duplicate: bool = False  # an earlier member of that key is the one to show
+        self.is_duplicate: bool = False  # it is not shown: an earlier member has the same key
         self.known_keys: dict[str, str] = {}  # equal keys are one object
 
         self.owners: list[Container] = []
         self.keys: list[str | None] = []
         self.entries: list[object] = []
         self.starts: list[int] = []  # of a string, after its quote
-        self.lexemes: dict[int, str] = {}  # of those numbers that Python would write otherwise
+        self.lexemes: dict[int, str] = {}  # of numbers that Python would write differently
         self.node_index: NodeIndex = NodeIndex()
         self.lines: Lines = no_lines()
         self.noted_start: i64 = 0  # where the last line of `lines` begins
 
-        self.settled_step: i64 = 0  # the last step that was not broken off
+        self.settled_step: i64 = 0  # the last step that was not interrupted
         self.views: ViewPool = ViewPool(self.document)
-        self.shown_step: i64 = 0  # the step that the views show, -1 while they change or if that was broken off
+        self.shown_step: i64 = 0  # the step that the views show, -1 while they change or if that was interrupted
 
     def open_object(self) -> None:
         self._open(ObjectContainer(self.node_count - 1, self.top, self.member_key))
@@ -105,7 +105,7 @@ class Tape(Scanner):
             view = self.views.newest.views[container.depth]
         self.top = parent
         self.is_duplicate = container.is_duplicate
-        self.place(container.key, container.close(self.step, view))
+        self.attach(container.key, container.close(self.step, view))
         self.member_key = None
         return parent.after
 
@@ -142,7 +142,7 @@ class Tape(Scanner):
         self.add(_LITERAL_VALUES[word])
 
     def add(self, value: object) -> None:
-        """Take in a complete scalar: `log` and `place` in one."""
+        """Add a complete scalar: `log` and `attach` in one."""
         top = self.top
         key = self.member_key
         self.owners.append(top)
@@ -158,7 +158,7 @@ class Tape(Scanner):
             top.add(key, value)
 
     def log(self, entry: object) -> None:
-        """Give a value its id."""
+        """Append a value to the log: its index there is its id."""
         self.owners.append(self.top)
         self.keys.append(self.member_key)
         self.entries.append(entry)
@@ -166,20 +166,19 @@ class Tape(Scanner):
         if self.line[1] != self.noted_start:
             self._note_line()
 
-    def go_on_in_line(self, line: tuple[i64, i64], lines: Lines) -> None:
-        """Stand in a line, after those in which values begin."""
-        self.line = line
+    def restore_lines(self, lines: Lines) -> None:
+        """Take over the lines in which values begin."""
         self.lines = lines
         self.noted_start = lines.starts[-1] if lines.starts else 0
 
     def _note_line(self) -> None:
-        """Remember the line, because a value begins in it."""
+        """Note the current line, because a value begins in it."""
         number, start = self.line
         self.noted_start = start
         self.lines.note(number, start)
 
-    def place(self, key: str | None, value: object) -> None:
-        """Put a complete value where it belongs."""
+    def attach(self, key: str | None, value: object) -> None:
+        """Add a complete value to the innermost open container."""
         if self.is_duplicate:
             self.is_duplicate = False
             self.hidden_levels -= 1
@@ -215,7 +214,7 @@ class Tape(Scanner):
 
 
 def container_path(container: Container) -> Path:
-    """Return the keys and indices that lead to a container."""
+    """Return the path of a container."""
     segments: list[Segment] = []
     while container.depth > 1:
         segments.append(container.place if container.key is None else container.key)

@@ -1,11 +1,10 @@
 """The arrays and objects of a document, as storage that all states of a stream share.
 
-A container is written only at its end, by the tape.
-A state remembers how many of its values were complete then, so that an old state still sees its own beginning of it.
-The storage of an open container is never handed out, because it goes on growing; that of a closed one is its value.
-Values are typed as `object` in here: compiled code would check a union again at every step.
+The tape only appends to containers; a state remembers how many values were complete, so older states stay valid.
+The storage of an open container is never handed out, because it still grows; that of a closed one is its value.
+Values are typed as `object` here: compiled code would check a union again at each step.
 
-What is handed out of an open one is a *view* of it (`views`).
+An open container is handed out as a *view*: a plain `list` or `dict` of the same values and of the open one in it.
 """
 
 from __future__ import annotations
@@ -48,15 +47,15 @@ class Container(Viewable):
         raise NotImplementedError
 
     def close(self, step: i64, view: View) -> object:
-        """Append no more; return the value, for good: a view of the same content, if there is one."""
+        """Close the container; return its final value: the given view of the same content, if any, else the storage."""
         raise NotImplementedError
 
-    def past(self, count: i64, key: str | None, child: object) -> object:
-        """Show how it was: the first `count` values, and `child` if one was open."""
+    def show_past(self, count: i64, key: str | None, child: object) -> object:
+        """Return an earlier value: the first `count` values, and `child` if one was open."""
         raise NotImplementedError
 
     def fork(self, count: i64, parent: Container | None) -> Container:
-        """Return a container with storage of its own that goes on after `count` values."""
+        """Return a copy with the first `count` values, to be appended to independently."""
         raise NotImplementedError
 
 
@@ -82,7 +81,7 @@ class ArrayContainer(Container):
             self.items = view
         return self.items
 
-    def past(self, count: i64, key: str | None, child: object) -> object:
+    def show_past(self, count: i64, key: str | None, child: object) -> object:
         if self.closed_at != 0:
             if child is MISSING:
                 if count == self.count:
@@ -119,7 +118,7 @@ class ArrayContainer(Container):
 
 
 class Replaced:
-    """A member that a later one of the same key replaced: `value` was shown up to the member numbered `place`."""
+    """A member that the member numbered `place`, of the same key, replaced: before that, `value` was shown."""
 
     __slots__ = ("key", "place", "value")
 
@@ -129,13 +128,13 @@ class Replaced:
         self.value: object = value
 
 
-_NO_KEYS: Final[list[str]] = []  # what all objects have that are closed; nothing is ever added to it
+_NO_KEYS: Final[list[str]] = []  # shared by all closed objects; never appended to
 
 
 class ObjectContainer(Container):
     """An object: its storage is the dict of its complete members.
 
-    A repeated key overwrites what the dict held, so that the values replaced are kept for those who saw them.
+    A repeated key overwrites a member of the dict, so replaced values are kept for older states.
     """
 
     __slots__ = ("keys", "members", "replaced")
@@ -169,7 +168,7 @@ class ObjectContainer(Container):
             self.members = view
         return self.members
 
-    def past(self, count: i64, key: str | None, child: object) -> object:
+    def show_past(self, count: i64, key: str | None, child: object) -> object:
         if self.closed_at != 0:
             if child is MISSING:
                 if count == self.count:
@@ -186,13 +185,13 @@ class ObjectContainer(Container):
         fork = ObjectContainer(self.node_id, parent, self.key)
         fork.members = self._first(count)
         fork.keys = list(fork.members)
-        fork.count = len(fork.members)  # nobody sees an earlier moment of it, so that what was replaced is forgotten
+        fork.count = len(fork.members)  # no older state sees this copy, so replaced values are dropped
         return fork
 
     def _first(self, count: i64) -> dict[str, object]:
         """Return the members as they were when `count` of them were complete."""
         replaced = self.replaced or []
-        if count == self.count and count - len(replaced) == len(self.members):  # not so if adding was broken off
+        if count == self.count and count - len(replaced) == len(self.members):  # not so if adding was interrupted
             return self.members.copy()
         undone = [later for later in replaced if later.place >= count]
         distinct = count - (len(replaced) - len(undone))

@@ -1,8 +1,7 @@
 """A state in, the log of its nodes out: for stages that fold nodes in the order in which they open.
 
-Asking for a node makes an object; the log costs nothing, and what came since is its end.
-It is shared with all states of the stream: only the first `length` entries are this state's, and nothing is to be
-written.
+A node is an object made on demand; the log is there already, and what is new is at its end.
+All states of the stream share it: only the first `length` entries belong to this state, and readers must not write.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from jsontide.text import modes
-from jsontide.tree._resolve import has_open_scalar
+from jsontide.tree._resolve import has_open_scalar, is_closed, logged_count
 from jsontide.tree.containers import Container
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ ScalarKind: TypeAlias = Literal["string", "number", "boolean", "null"]
 
 
 class Log:
-    """What was opened so far, by id: where it stands, its key, where it begins, and the scalar or container itself."""
+    """The nodes opened so far, by id: owner, key, index of the first character, and the scalar or container itself."""
 
     __slots__ = ("entries", "keys", "length", "owners", "starts", "top_id")
 
@@ -35,7 +34,7 @@ class Log:
 
 
 class OpenScalar:
-    """The newest node, if it is a scalar that is not complete: it is not in the log yet."""
+    """The newest node if it is an open scalar, which is not in the log yet."""
 
     __slots__ = ("key", "kind", "node_id", "piece_count", "pieces", "start")
 
@@ -45,11 +44,11 @@ class OpenScalar:
         self.key = state._member_key
         self.start: int = state._token_start
         self.pieces = state._pieces
-        self.piece_count: int = state._piece_count  # only so many of the pieces are this state's
+        self.piece_count: int = state._piece_count  # how many of the pieces belong to this state
 
 
 def is_still_at(state: ParserState, before: ParserState) -> bool:
-    """Tell whether nothing has opened or closed since an earlier state of the stream."""
+    """Return whether nothing has opened or closed since an earlier state of the stream."""
     if state._node_count != before._node_count or state._top is not before._top or state._step < before._step:
         return False
     if state._pieces is before._pieces:
@@ -63,12 +62,11 @@ def piece_count_of(state: ParserState) -> int:
 
 
 def log_of(state: ParserState) -> Log:
-    length: int = state._node_count
-    return Log(state._tape, length - 1 if has_open_scalar(state) else length, state._top.node_id)
+    return Log(state._tape, logged_count(state), state._top.node_id)
 
 
 def open_scalar(state: ParserState) -> OpenScalar | None:
-    """Return the open scalar; one that an earlier member of its key hides does not count."""
+    """Return the open scalar, unless it is hidden by an earlier member of the same key."""
     return None if state._is_duplicate or not has_open_scalar(state) else OpenScalar(state)
 
 
@@ -79,32 +77,32 @@ def _other_kind(state: ParserState) -> ScalarKind:
 
 
 def keeps_first(state: ParserState) -> bool:
-    """Tell whether a repeated key is not to be shown."""
+    """Return whether later members of a repeated key are hidden."""
     return state._tape.keep_first
 
 
 def has_decimals(state: ParserState) -> bool:
-    """Tell whether numbers may be decimals."""
+    """Return whether numbers may be decimals."""
     return state._tape.floats == "decimal"
 
 
 def check_floats(state: ParserState) -> None:
-    """Refuse states whose numbers cannot be told from strings."""
+    """Raise `ValueError` for states whose numbers are strings."""
     if state._tape.floats == "lexeme":
         message = 'numbers must be numbers here: create the state with floats="float" or floats="decimal"'
         raise ValueError(message)
 
 
 def position_of(state: ParserState, index: int) -> tuple[int, int]:
-    """Return line and column of a place where a node begins."""
+    """Return the line and column of an index at which a node begins."""
     line, start = state._line
     return (line, index - start + 1) if index >= start else state._tape.lines.position(index)
 
 
 def goes_on_from(state: ParserState, before: ParserState) -> bool:
-    """Tell whether a state was made by feeding another one, or has all its nodes at the same places.
+    """Return whether a state was made by feeding another one, or begins with the same nodes at the same positions.
 
-    On another tape each node is compared once: making that tape has cost as much.
+    On another tape each node is compared once, which costs no more than making that tape did.
     """
     tape, old = state._tape, before._tape
     if tape is old:
@@ -126,9 +124,9 @@ def goes_on_from(state: ParserState, before: ParserState) -> bool:
 
 
 def _is_same_entry(entry: object, old: object, before: ParserState) -> bool:
-    """Compare what is logged: closed nodes are shared by all tapes, open containers are made anew."""
+    """Compare two entries: forks share closed nodes and copy open containers."""
     if entry is old:
         return True
     if not isinstance(entry, Container) or not isinstance(old, Container):
         return False
-    return type(entry) is type(old) and not 0 < old.closed_at <= before._step
+    return type(entry) is type(old) and not is_closed(before, old)

@@ -1,4 +1,4 @@
-"""How much a text may ask for, so that hostile input ends in an error and not in an empty machine."""
+"""Limits on what a text may use, so that hostile input ends in an error instead of exhausting the machine."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ from typing import Final
 from jsontide._check import check_count
 
 MOST: Final = 2**62 - 1
-"""What every higher count is taken for: there is nothing of which there are so many, and a machine integer holds it.
-
-It is the highest that compiled code compares without making an object of it, which may fail.
-"""
+"""Higher limits are cut to this: nothing is ever so many, and compiled code compares it without making an object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The most that a text may ask for; what exceeds it is an error with its own reason.
+    """The most that a text may use; exceeding each limit is an error with its own reason.
 
-    The defaults keep the nodes of one document within 600 MB: a node takes at most 600 bytes.
-    The characters of its strings come on top.
+    With the defaults, the nodes of one document take at most 600 MB (600 bytes each), plus the text of its strings.
 
     >>> Limits(max_depth=3).max_depth
     3
@@ -42,7 +38,7 @@ class Limits:
 
 
 def check_limits(limits: object) -> None:
-    """Refuse anything but `Limits`."""
+    """Raise `TypeError` for anything but `Limits`."""
     if not isinstance(limits, Limits):
         message = f"limits must be Limits, not {type(limits).__name__}"
         raise TypeError(message)
