@@ -94,7 +94,7 @@ def test_at_the_end_jsonschema_is_obeyed_and_before_it_nothing_contradicts_it(na
         is_valid = Draft202012Validator(schema).is_valid(value)
         for chunks in (whole(text), list(text)):
             found = resolutions(schema, chunks)
-            last = from_json_ast(schema, finalize(fed(chunks)), found[-1].cache)
+            last = from_json_ast(schema, finalize(fed(chunks)), found[-1])
             assert last.status is (Status.FINAL if is_valid else Status.MISMATCH), value
             assert not is_valid or last.value == value
             assert not is_valid or not any(resolution.errors for resolution in found)
@@ -262,7 +262,7 @@ resolution = from_json_ast(schema, state)
 print(resolution.value, [error.path for error in resolution.errors])
 for schema, chunk in ((schema, "}"), (int, "")):
     try:
-        from_json_ast(schema, parse_chunk(state, chunk), resolution.cache)
+        from_json_ast(schema, parse_chunk(state, chunk), resolution)
     except ImportError as error:
         print(error)
 """

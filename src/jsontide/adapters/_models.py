@@ -142,8 +142,7 @@ class _Stage(Generic[Model]):
             raise JsonStreamError(state.error)
 
     def _resolved(self, before: Resolution[Model] | None) -> Resolution[Model]:
-        cache = None if before is None else before.cache
-        found = from_json_ast(self._schema, self._state, cache, policies=self._policies)
+        found = from_json_ast(self._schema, self._state, before, policies=self._policies)
         return cast("Resolution[Model]", found)
 
 

@@ -3,7 +3,7 @@
 from jsontide.schema._mismatch import MismatchReason, SchemaError, SchemaMismatch, UnsupportedSchemaError
 from jsontide.schema._partial import ArrayView, ObjectView, Partial, PartialValue
 from jsontide.schema._policy import Done, Gate, Stream
-from jsontide.schema._resolution import Resolution, ResolutionCache
+from jsontide.schema._resolution import Resolution
 from jsontide.schema._resolve import from_json_ast
 from jsontide.schema._status import Status
 
@@ -16,7 +16,6 @@ __all__ = [
     "Partial",
     "PartialValue",
     "Resolution",
-    "ResolutionCache",
     "SchemaError",
     "SchemaMismatch",
     "Status",

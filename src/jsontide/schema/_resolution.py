@@ -17,25 +17,18 @@ if TYPE_CHECKING:
     from jsontide.schema._status import Status
     from jsontide.tree import ParserState
 
-Model = TypeVar("Model")
+Model_co = TypeVar("Model_co", covariant=True)
 
 
-class ResolutionCache:
-    """Where a resolution stood, for the next call to go on from; it can be passed again at any time."""
+class Resolution(Generic[Model_co]):
+    """What a schema shows of a parser state; made by `from_json_ast`, and passed to it again for the next state.
 
-    __slots__ = ()
-
-
-class Resolution(ResolutionCache, Generic[Model]):
-    """What a schema shows of a parser state; made by `from_json_ast`.
-
-    Values read from it are plain Python containers, shared with other resolutions of the stream: they are for candidate
-    only.
+    Its values are plain Python containers that other resolutions of the stream share: read them, do not change them.
     """
 
     __slots__ = ("_outcome", "_state", "_step", "value")
 
-    def __init__(self, outcome: Outcome[Model], state: ParserState, step: int, value: JsonValue | Missing) -> None:
+    def __init__(self, outcome: Outcome[Model_co], state: ParserState, step: int, value: JsonValue | Missing) -> None:
         self._outcome = outcome
         self._state = state
         self._step = step
@@ -48,7 +41,7 @@ class Resolution(ResolutionCache, Generic[Model]):
         return self._outcome.status
 
     @property
-    def model(self) -> Model | Missing:
+    def model(self) -> Model_co | Missing:
         """What the validator made of the complete document: an instance of the type; of a JSON Schema the value itself.
 
         `MISSING` unless the status is `FINAL`.
@@ -60,11 +53,6 @@ class Resolution(ResolutionCache, Generic[Model]):
         """What does not fit, in the order in which that showed."""
         outcome = self._outcome
         return (*outcome.fold.stack.errors[: outcome.error_count], *outcome.open_errors)
-
-    @property
-    def cache(self) -> ResolutionCache:
-        """What to pass to the next call."""
-        return self
 
     def __repr__(self) -> str:
         return f"<Resolution {self.status.name} of {self._state!r}>"

@@ -1,8 +1,8 @@
 """A schema and a parser state in, what may be shown of it out.
 
-A resolution is a value: it never changes, and the same state always gives the same one, with or without a cache.
-The cache of a resolution says where its fold stood; the next resolution goes on from there.
-Who goes on from an older one gets a fold of its own, which begins by following the text again.
+A resolution is a value: it never changes, and the same state always gives the same one, whichever came before.
+It remembers where its fold stood, and the next resolution goes on from there.
+Going on from an older one starts another fold, which first reads the same text again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from jsontide.schema._compile import Compiled, compiled
 from jsontide.schema._fold import SchemaFold
 from jsontide.schema._mismatch import SchemaMismatch
 from jsontide.schema._places import placed, unreported
-from jsontide.schema._resolution import Resolution, ResolutionCache
+from jsontide.schema._resolution import Resolution
 from jsontide.schema._status import Status
 from jsontide.tree import ParserState
 from jsontide.tree.log import check_floats, goes_on_from, has_decimals, is_still_at, keeps_first, log_of, position_of
@@ -69,7 +69,7 @@ class Outcome(Generic[Model]):
 def from_json_ast(
     schema: type[Model],
     state: ParserState,
-    cache: ResolutionCache | None = None,
+    before: Resolution[object] | None = None,
     *,
     policies: Policies | None = None,
 ) -> Resolution[Model]: ...
@@ -77,7 +77,7 @@ def from_json_ast(
 def from_json_ast(
     schema: Mapping[str, object],
     state: ParserState,
-    cache: ResolutionCache | None = None,
+    before: Resolution[object] | None = None,
     *,
     policies: Policies | None = None,
 ) -> Resolution[JsonValue]: ...
@@ -85,7 +85,7 @@ def from_json_ast(
 def from_json_ast(
     schema: TypeAdapterLike[Model],
     state: ParserState,
-    cache: ResolutionCache | None = None,
+    before: Resolution[object] | None = None,
     *,
     policies: Policies | None = None,
 ) -> Resolution[Model]: ...
@@ -93,21 +93,21 @@ def from_json_ast(
 def from_json_ast(
     schema: object,
     state: ParserState,
-    cache: ResolutionCache | None = None,
+    before: Resolution[object] | None = None,
     *,
     policies: Policies | None = None,
 ) -> Resolution[object]: ...
 def from_json_ast(
     schema: object,
     state: object,
-    cache: object = None,
+    before: object = None,
     *,
     policies: Policies | None = None,
 ) -> Resolution[Any]:
     """Return what may be shown of a parser state by a schema.
 
     `schema` is a JSON Schema as a `dict`, a pydantic `TypeAdapter`, or any type that one takes: a model, ...
-    `cache` is that of the resolution before; it saves work and keeps identities, and changes nothing else.
+    `before` is the last resolution of this stream; it saves work and keeps identities, and changes nothing else.
     `policies` maps path patterns to `Stream()`, `Done()` or `Gate()`, for schemas that cannot be edited.
 
     >>> from jsontide import create_parser_state, parse_chunk
@@ -116,20 +116,20 @@ def from_json_ast(
     >>> resolution = from_json_ast(schema, state)
     >>> resolution.value
     {'to': 'Kyo'}
-    >>> resolution = from_json_ast(schema, parse_chunk(state, 'to", "kind": "tra'), resolution.cache)
+    >>> resolution = from_json_ast(schema, parse_chunk(state, 'to", "kind": "tra'), resolution)
     >>> resolution.value
     {'to': 'Kyoto'}
     """
     if not isinstance(state, ParserState):
         message = f"a state must be a ParserState, not {type(state).__name__}"
         raise TypeError(message)
-    if cache is not None:
-        if not isinstance(cache, Resolution):
-            message = f"a cache must be that of a resolution, not {type(cache).__name__}"
+    if before is not None:
+        if not isinstance(before, Resolution):
+            message = f"the resolution before must be a Resolution, not {type(before).__name__}"
             raise TypeError(message)
-        outcome = cache._outcome
+        outcome = before._outcome
         if outcome.source is schema and outcome.policies is policies:
-            return cache if cache._state is state else _go_on(cache, state)
+            return before if before._state is state else _go_on(before, state)
     return _begin(compiled(schema, policies), state)
 
 
