@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from jsontide._values import JsonValue
     from jsontide.schema import Done, Gate, Resolution, Stream
-    from jsontide.schema.source import TypeAdapterLike
+    from jsontide.schema.options import TypeAdapterLike
     from jsontide.tree import ParserState
 
 Model = TypeVar("Model")

@@ -1,11 +1,10 @@
 """A syntax tree seen through a schema: typed partial values, and what does not fit."""
 
+from jsontide.schema._fold.resolve import from_json_ast
 from jsontide.schema._mismatch import MismatchReason, SchemaError, SchemaMismatch, UnsupportedSchemaError
 from jsontide.schema._partial import ArrayView, ObjectView, Partial, PartialValue
-from jsontide.schema._policy import Done, Gate, Stream
-from jsontide.schema._resolution import Resolution
-from jsontide.schema._resolve import from_json_ast
-from jsontide.schema._status import Status
+from jsontide.schema._resolution import Resolution, Status
+from jsontide.schema.options import Done, Gate, Stream
 
 __all__ = [
     "ArrayView",

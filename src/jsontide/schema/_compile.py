@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias
+from typing import Any, Final, Generic
 
-from jsontide.schema._from_json_schema import shape_of_json_schema
+from jsontide._pattern import AnyItem, AnyKey, Item, Key, Pattern, parse_pattern
+from jsontide.schema._fold.variants import ArrayVariant, ObjectVariant, SchemaNode, Variant
+from jsontide.schema._from_json_schema import finish_form, shape_of_json_schema
 from jsontide.schema._jsonschema import JsonSchemaValidator
 from jsontide.schema._keywords import AnySchema, Schema, as_schema
 from jsontide.schema._mismatch import UnsupportedSchemaError
-from jsontide.schema._override import overridden
-from jsontide.schema._policy import Done, Gate, Stream
 from jsontide.schema._validator import Model, Validator, need_package
-from jsontide.schema.source import check_source
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from jsontide.schema._nodes import SchemaNode
-
-Policies: TypeAlias = "Mapping[str, Stream | Done | Gate]"
+from jsontide.schema.options import Policies, Policy, check_source, policy_of
 
 _KEPT: Final = 256
 _MOST_VALUES: Final = 100_000
 _DEEP: Final = 1_000
 _BESIDE: Final = ("default", "title", "description", "x-stream")
 _WHOLE: Final = ("$defs", "definitions", "$id", "$schema")
+_MOST_ITEMS: Final = 10_000
 _DATA: Final = ("enum", "const", "default", "examples", "example")
 
 
@@ -140,3 +135,69 @@ def _allow_null(schema: Schema) -> None:
     schema.clear()
     schema.update(beside)
     schema["anyOf"] = branches
+
+
+def overridden(node: SchemaNode, policies: Mapping[str, object]) -> SchemaNode:
+    """Return a node whose places have other policies; a place that the schema does not have is an error."""
+    if not isinstance(policies, Mapping):
+        message = f"policies must be a mapping from patterns to policies, not {type(policies).__name__}"
+        raise TypeError(message)
+    for pattern, annotation in policies.items():
+        made = _with_policy(node, parse_pattern(pattern), policy_of(annotation))
+        if made is None:
+            message = f"a policy for {pattern!r}, but the schema has no such place"
+            raise ValueError(message)
+        node = made
+    return node
+
+
+def _with_policy(node: SchemaNode | None, steps: Pattern, policy: Policy) -> SchemaNode | None:
+    """Return a copy with a policy further inside, `None` if there is no such place."""
+    if node is None:
+        return None
+    if not steps:
+        return node.with_policy(policy)
+    variants = [_with_inner(variant, steps, policy) for variant in node.variants]
+    if not any(variants):
+        return None
+    return node.with_forms(
+        tuple(variant or old for variant, old in zip(variants, node.variants, strict=True)), node.policy
+    )
+
+
+def _with_inner(variant: Variant, steps: Pattern, policy: Policy) -> Variant | None:
+    match variant, steps[0]:
+        case ObjectVariant(), Key(name=name):
+            made = _with_policy(variant.node_at(name), steps[1:], policy)
+            return None if made is None else _with_members(variant, {name: made}, variant.extra_shape)
+        case ObjectVariant(), AnyKey():
+            inner = {key: _with_policy(node, steps[1:], policy) for key, node in variant.properties.items()}
+            members = {key: node for key, node in inner.items() if node is not None}
+            others = _with_policy(variant.extra_shape, steps[1:], policy)
+            return _with_members(variant, members, others or variant.extra_shape) if members or others else None
+        case ArrayVariant(), Item(index=index) if index < _MOST_ITEMS:
+            return _with_item(variant, index, steps[1:], policy)
+        case ArrayVariant(), AnyItem():
+            items = [_with_policy(node, steps[1:], policy) for node in variant.prefix]
+            rest = _with_policy(variant.rest, steps[1:], policy)
+            prefix = tuple(made or node for made, node in zip(items, variant.prefix, strict=True))
+            return variant.with_items(prefix, rest or variant.rest) if rest or any(items) else None
+        case _:
+            return None
+
+
+def _with_members(variant: ObjectVariant, members: dict[str, SchemaNode], others: SchemaNode | None) -> ObjectVariant:
+    made = variant.with_members({**variant.properties, **members}, others)
+    finish_form(made)
+    return made
+
+
+def _with_item(variant: ArrayVariant, index: int, steps: Pattern, policy: Policy) -> ArrayVariant | None:
+    prefix = list(variant.prefix)
+    if variant.rest is not None:
+        prefix += [variant.rest] * (index + 1 - len(prefix))
+    made = _with_policy(prefix[index], steps, policy) if index < len(prefix) else None
+    if made is None:
+        return None
+    prefix[index] = made
+    return variant.with_items(tuple(prefix), variant.rest)

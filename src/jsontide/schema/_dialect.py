@@ -11,26 +11,23 @@ Rule: what would take too long raises `TooComplexError`; an error that is only y
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
 from functools import cache
 from operator import ge, le
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from jsontide.schema._nodes import is_integral, is_same_json
+from jsontide._values import JsonValue
+from jsontide.schema._fold.variants import is_integral, is_same_json
+from jsontide.schema._memory import Memory
 from jsontide.schema._numbers import exact, is_multiple
 from jsontide.schema._regex import TooComplexError, regex_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sized
-
-    from jsontide._values import JsonValue
-    from jsontide.schema._memory import Memory
 
 Keyword: TypeAlias = "Callable[[Any, Any, Any, Any], Any]"
 """Takes a validator, what the schema says under the keyword, the value and the schema; yields what is wrong."""

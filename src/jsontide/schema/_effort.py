@@ -12,15 +12,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._regex import regex_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from jsontide.schema._regex import Regex
+from jsontide.schema._regex import Regex, regex_of
 
 CoreSchema: TypeAlias = dict[str, Any]
 Child: TypeAlias = tuple[JsonValue, CoreSchema]

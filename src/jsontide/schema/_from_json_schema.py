@@ -12,13 +12,31 @@ from __future__ import annotations
 
 import json
 from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
-from jsontide._values import MISSING
+from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.schema._fold.variants import (
+    ANY,
+    ANY_FORM,
+    KINDS,
+    AnyForm,
+    ArrayVariant,
+    EnumVariant,
+    Extra,
+    Kind,
+    ObjectVariant,
+    ScalarVariant,
+    SchemaNode,
+    Variant,
+    kind_of,
+)
 from jsontide.schema._keywords import (
     TYPES,
+    AnySchema,
+    Schema,
     as_schema,
     check_keywords,
     expected_members,
@@ -30,29 +48,8 @@ from jsontide.schema._keywords import (
     types_of,
 )
 from jsontide.schema._merge import ALSO, Merger, constraints
-from jsontide.schema._nodes import (
-    ANY,
-    ANY_FORM,
-    KINDS,
-    AnyForm,
-    ArrayVariant,
-    EnumVariant,
-    ObjectVariant,
-    ScalarVariant,
-    SchemaNode,
-    Variant,
-    kind_of,
-)
-from jsontide.schema._policy import KEYWORD, POLICIES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from jsontide._values import JsonValue, Missing
-    from jsontide.schema._keywords import AnySchema, Schema
-    from jsontide.schema._nodes import Extra, Kind
-    from jsontide.schema._policy import Policy
-    from jsontide.schema._validator import Check
+from jsontide.schema._validator import Check
+from jsontide.schema.options import KEYWORD, POLICIES, Policy
 
 Checks: TypeAlias = "Callable[[Schema], tuple[Check | None, Check | None]]"
 """What to ask about closed values of a schema: those of its own kind, and scalars of others."""

@@ -9,11 +9,27 @@ that what is shown is what will be accepted.
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Generic
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    NotRequired,
+    Required,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
+import typing_extensions
 from pydantic import (
     BaseModel,
     PydanticSchemaGenerationError,
@@ -28,20 +44,17 @@ from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._effort import FEW_STEPS, Effort
 from jsontide.schema._from_json_schema import ATTRIBUTES, BEFORE, CHECK, EXTRA
+from jsontide.schema._keywords import Schema
+from jsontide.schema._memory import Memory
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
 from jsontide.schema._pydantic_errors import problems_of
-from jsontide.schema._typed_dicts import with_new_typed_dicts
 from jsontide.schema._validator import Model, Problem, Validated
-from jsontide.schema.source import refuse_call
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from jsontide.schema._keywords import Schema
-    from jsontide.schema._memory import Memory
+from jsontide.schema.options import refuse_call
 
 CoreSchema = dict[str, Any]
 
+_TAKES_TYPED_DICTS: Final = sys.version_info >= (3, 12)
+_COPIED: Final = ("__doc__", "__module__", "__qualname__", "__pydantic_config__")
 _MANY: Final = 5_000
 _SCALARS: Final = frozenset(
     (
@@ -319,3 +332,43 @@ def _as_text(value: JsonValue) -> str | bytes:
 def _written(value: JsonValue) -> str:
     # pydantic reads a number as a float, whatever the field is.
     return json.dumps(value, default=float)
+
+
+def with_new_typed_dicts(variant: Any) -> Any:  # noqa: ANN401
+    """Return a type that pydantic takes; what is inside of classes stays as it is.
+
+    Before Python 3.12 pydantic takes `TypedDict` of `typing_extensions` only, which a program need not know.
+    """
+    return variant if _TAKES_TYPED_DICTS else _translated(variant, {})
+
+
+def _translated(variant: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
+    if isinstance(variant, type) and type(variant).__module__ == "typing" and typing_extensions.is_typeddict(variant):
+        return made[variant] if variant in made else _new_typed_dict(variant, made)
+    old = get_args(variant)
+    new = tuple(_translated(each, made) for each in old)
+    if all(each is before for each, before in zip(new, old, strict=True)):
+        return variant
+    origin: Any = Union if get_origin(variant) is UnionType else get_origin(variant)
+    return origin[new if len(new) > 1 else new[0]]
+
+
+def _new_typed_dict(old: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
+    try:
+        hints = get_type_hints(old, localns={old.__name__: old}, include_extras=True)
+    except NameError:  # pydantic will say what is to be done
+        return old
+    keys = {key: hint if key in old.__required_keys__ else _not_required(hint) for key, hint in hints.items()}
+    new = made[old] = cast("Any", typing_extensions.TypedDict)(old.__name__, keys)
+    for name in _COPIED:
+        if hasattr(old, name):
+            setattr(new, name, getattr(old, name))
+    # Only now, because they may lead back to it.
+    new.__annotations__ = {key: _translated(hint, made) for key, hint in keys.items()}
+    return new
+
+
+def _not_required(hint: Any) -> Any:  # noqa: ANN401
+    """Say so of a key that a class with `total=False` has, unless it says something itself."""
+    inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return hint if get_origin(inner) in (Required, NotRequired) else NotRequired[hint]

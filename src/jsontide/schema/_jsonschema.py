@@ -8,24 +8,21 @@ What could not be checked like that is a mismatch.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._keywords import fail, short
+from jsontide.schema._keywords import AnySchema, Schema, fail
+from jsontide.schema._memory import Memory
 from jsontide.schema._merge import ALSO
-from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
+from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError, short
 from jsontide.schema._regex import TooComplexError, regex_of
 from jsontide.schema._validator import Problem, Validated, has_package, need_package, path_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator as Tool
-
-    from jsontide.schema._keywords import AnySchema, Schema
-    from jsontide.schema._memory import Memory
 
 _CHECKED: Final = frozenset(
     (

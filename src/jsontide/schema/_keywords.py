@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
-from jsontide.schema._mismatch import UnsupportedSchemaError
-from jsontide.schema._nodes import is_integral, kind_of
+from jsontide._values import JsonValue
+from jsontide.schema._fold.variants import is_integral, kind_of
+from jsontide.schema._mismatch import UnsupportedSchemaError, short
 from jsontide.schema._regex import Regex, regex_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from jsontide._values import JsonValue
 
 Schema: TypeAlias = dict[str, Any]
 AnySchema: TypeAlias = Schema | bool
@@ -23,7 +17,6 @@ TYPES: Final = ("string", "integer", "number", "boolean", "null", "array", "obje
 _UNSUPPORTED: Final = ("$dynamicRef", "$recursiveRef")
 _LISTS_OF_SCHEMAS: Final = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
 _FEW_MEMBERS: Final = 8
-_LONG: Final = 40
 
 
 def fail(problem: str, where: str) -> NoReturn:
@@ -100,22 +93,3 @@ def expected_members(members: list[Any]) -> str:
         return texts[0]
     more = f", … ({len(members)} values)" if len(members) > _FEW_MEMBERS else ""
     return f"one of {', '.join(texts)}{more}"
-
-
-def short(value: object) -> str:
-    """Write a value for people, on one line and not too long."""
-    text = ""
-    for piece in _pieces(value):
-        text += piece
-        if len(text) > _LONG:
-            return f"{text[: _LONG - 1]}…"
-    return text
-
-
-def _pieces(value: object) -> Iterable[str]:
-    """Write a value, no more of it than is asked for."""
-    if isinstance(value, str):
-        return (json.dumps(value[: _LONG + 1], ensure_ascii=False),)
-    if isinstance(value, int | Decimal) and not isinstance(value, bool):
-        return (str(Decimal(value)),)  # also where Python's `int` has too many digits for its own `str`
-    return json.JSONEncoder(ensure_ascii=False, default=repr).iterencode(value)

@@ -6,13 +6,11 @@ Values are known by their identity, and kept, so that no other value can take it
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from jsontide._path import Path
+from jsontide._values import JsonValue
 from jsontide.schema._numbers import exact
-
-if TYPE_CHECKING:
-    from jsontide._path import Path
-    from jsontide._values import JsonValue
 
 Found: TypeAlias = "tuple[object, Path | None]"
 """A value, and the path to the first thing that is wrong with it, `None` if nothing is."""

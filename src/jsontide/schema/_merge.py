@@ -5,16 +5,12 @@ What cannot be said by one is kept whole under `ALSO`, for the validator to look
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from jsontide.schema._keywords import fail
-from jsontide.schema._nodes import is_same_json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from jsontide.schema._keywords import AnySchema, Schema
+from jsontide.schema._fold.variants import is_same_json
+from jsontide.schema._keywords import AnySchema, Schema, fail
 
 ALSO: Final = "x-jsontide-also"
 _MOST_WRITTEN: Final = 500_000

@@ -11,11 +11,17 @@ A mismatch is reported as soon as nothing that may advance can mend it, and stay
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
+from typing import Final
 
 from jsontide._errors import JsontideError
 from jsontide._path import Path, path_text
+
+_LONG: Final = 40
 
 
 class MismatchReason(Enum):
@@ -88,3 +94,22 @@ class UnsupportedSchemaError(JsontideError, ValueError):
 
     def __str__(self) -> str:
         return f"{self.problem} (at {self.where})"
+
+
+def short(value: object) -> str:
+    """Write a value for people, on one line and not too long."""
+    text = ""
+    for piece in _pieces(value):
+        text += piece
+        if len(text) > _LONG:
+            return f"{text[: _LONG - 1]}…"
+    return text
+
+
+def _pieces(value: object) -> Iterable[str]:
+    """Write a value, no more of it than is asked for."""
+    if isinstance(value, str):
+        return (json.dumps(value[: _LONG + 1], ensure_ascii=False),)
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        return (str(Decimal(value)),)  # also where Python's `int` has too many digits for its own `str`
+    return json.JSONEncoder(ensure_ascii=False, default=repr).iterencode(value)

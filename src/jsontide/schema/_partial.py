@@ -9,21 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeAlias, TypeVar, cast, overload
+from decimal import Decimal
+from typing import Final, Generic, NoReturn, TypeAlias, TypeVar, cast, overload
 
+from jsontide._path import Path, Segment
 from jsontide._pattern import Item, Key, parse_pattern
-from jsontide._values import MISSING
-from jsontide.schema._nodes import ArrayVariant, ObjectVariant, SchemaNode, Variant
-from jsontide.schema._status import Status
+from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.schema._fold.variants import ArrayVariant, ObjectVariant, SchemaNode, Variant
+from jsontide.schema._mismatch import SchemaMismatch
+from jsontide.schema._resolution import Resolution, Status
 from jsontide.tree import node_at
-
-if TYPE_CHECKING:
-    from decimal import Decimal
-
-    from jsontide._path import Path, Segment
-    from jsontide._values import JsonValue, Missing
-    from jsontide.schema._mismatch import SchemaMismatch
-    from jsontide.schema._resolution import Resolution
 
 Model = TypeVar("Model")
 

@@ -5,19 +5,17 @@ pydantic tells what each branch of a union has against a value, and names the br
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._mismatch import MismatchReason
 from jsontide.schema._validator import Problem, child_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
-
-    from jsontide._path import Path, Segment
 
 _REASONS: Final = {
     "missing": MismatchReason.MISSING_KEY,

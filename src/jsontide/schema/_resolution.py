@@ -6,18 +6,31 @@ follows one then crashes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from enum import Enum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from jsontide._values import JsonValue, Missing
+from jsontide.schema._mismatch import SchemaMismatch
+from jsontide.tree import ParserState
 
-    from jsontide._values import JsonValue, Missing
-    from jsontide.schema._mismatch import SchemaMismatch
-    from jsontide.schema._resolve import Outcome
-    from jsontide.schema._status import Status
-    from jsontide.tree import ParserState
+if TYPE_CHECKING:
+    from jsontide.schema._fold.resolve import Outcome
 
 Model_co = TypeVar("Model_co", covariant=True)
+
+
+class Status(Enum):
+    """How far a resolution has come."""
+
+    PENDING = "pending"
+    """Nothing may be shown yet."""
+    PARTIAL = "partial"
+    """Something is shown, and more will come."""
+    FINAL = "final"
+    """The document is complete, and the validator has accepted it."""
+    MISMATCH = "mismatch"
+    """Something does not fit the schema; what fits is still shown."""
 
 
 class Resolution(Generic[Model_co]):

@@ -1,22 +1,29 @@
-"""A JSON value in, what the program's own validator makes of it out: of a part that is closed, and of the whole.
+"""A JSON value in, what the program's own validator makes of it out: of a closed part, and of the whole document.
 
-This is the one place that says what to install.
+Validators name problems by path, and the log knows where in the text each value begins; both come together here.
+This is also the one place that says what to install.
+
+Rule: however many problems there are, the nodes of the value are gone through once to locate them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
-
-if TYPE_CHECKING:
-    from jsontide._path import Path, Segment
-    from jsontide.schema._memory import Memory
-    from jsontide.schema._mismatch import MismatchReason
+from jsontide.schema._memory import Memory
+from jsontide.schema._mismatch import MismatchReason, short
+from jsontide.tree.containers import Container
+from jsontide.tree.log import Log
 
 Model = TypeVar("Model")
+_Wanted = dict[Any, Any]
+"""The children to look for, by key or index, and for each of them what to look for in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +90,89 @@ def child_of(value: JsonValue | Missing, segment: Segment) -> JsonValue | Missin
     if isinstance(value, list) and isinstance(segment, int) and 0 <= segment < len(value):
         return value[segment]
     return MISSING
+
+
+class Placed(NamedTuple):
+    """A problem, where its value begins, and what that is; of what is missing, where the container around begins."""
+
+    problem: Problem
+    start: int
+    found: str
+
+
+def unreported(problems: Iterable[Problem], told: Iterable[Path]) -> list[Problem]:
+    """Return what a validator says of places that nothing was said of before; `told` are paths in the same value."""
+    paths = set(told)
+    around: set[Path] = set()
+    for path in paths:
+        _add_prefixes(path, around)
+    inside: dict[Path, bool] = {}  # whether something was said of a container, or of one around it
+    found: list[Problem] = []
+    for problem in problems:
+        path, parent = problem.path, problem.path[:-1]
+        if path in paths or path in around:
+            continue
+        if parent not in inside:
+            inside[parent] = any(parent[:length] in paths for length in range(len(parent) + 1))
+        if not inside[parent]:
+            found.append(problem)
+    return found
+
+
+def _add_prefixes(path: Path, prefixes: set[Path]) -> None:
+    """Add the paths of all containers around a place; those around a known one are known."""
+    for length in range(len(path) - 1, -1, -1):
+        prefix = path[:length]
+        if prefix in prefixes:
+            return
+        prefixes.add(prefix)
+
+
+def placed(problems: list[Problem], log: Log, node_id: int, value: JsonValue, *, keeps_first: bool) -> list[Placed]:
+    """Find the problems of a closed value, whose node is given, in the text."""
+    if not problems:
+        return []
+    starts = _starts([problem.path for problem in problems], log, node_id, keeps_first=keeps_first)
+    return [_found(problem, starts, value) for problem in problems]
+
+
+def _found(problem: Problem, starts: dict[Path, int], value: JsonValue) -> Placed:
+    path = problem.path
+    there = _at(value, path)
+    if there is MISSING:
+        path = path[:-1]
+        return Placed(problem, starts[path] - isinstance(_at(value, path), str), "nothing")
+    if isinstance(there, dict | list):  # it may be deep
+        return Placed(problem, starts[path], "an object" if isinstance(there, dict) else "an array")
+    return Placed(problem, starts[path] - isinstance(there, str), short(there))
+
+
+def _at(value: JsonValue | Missing, path: Path) -> JsonValue | Missing:
+    return reduce(child_of, path, value)
+
+
+def _starts(paths: list[Path], log: Log, node_id: int, *, keeps_first: bool) -> dict[Path, int]:
+    """Return where the values at these paths begin, and those around them."""
+    wanted: _Wanted = {}
+    for path in paths:
+        reduce(lambda names, each: names.setdefault(each, {}), path, wanted)
+    found: dict[Path, int] = {(): log.starts[node_id]}
+    open_at: dict[int, tuple[Path, _Wanted]] = {node_id: ((), wanted)}
+    counts: dict[int, int] = {}
+    for child in range(node_id + 1, log.length if isinstance(log.entries[node_id], Container) else 0):
+        owner = log.owners[child].node_id
+        if owner < node_id:  # the log goes on outside
+            break
+        if owner not in open_at:
+            continue
+        around, names = open_at[owner]
+        key = log.keys[child]
+        segment: Segment = counts.get(owner, 0) if key is None else key
+        counts[owner] = counts.get(owner, 0) + 1
+        if segment not in names:
+            continue
+        path = (*around, segment)
+        if not keeps_first or path not in found:
+            found[path] = log.starts[child]
+            open_at[child] = path, names[segment]
+    return found

@@ -7,24 +7,18 @@ Going on from an older one starts another fold, which first reads the same text 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, overload
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Generic, TypeVar, cast, overload
 
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._compile import Compiled, compiled
-from jsontide.schema._fold import SchemaFold
+from jsontide.schema._fold.fold import SchemaFold
 from jsontide.schema._mismatch import SchemaMismatch
-from jsontide.schema._places import placed, unreported
-from jsontide.schema._resolution import Resolution
-from jsontide.schema._status import Status
+from jsontide.schema._resolution import Resolution, Status
+from jsontide.schema._validator import Problem, placed, unreported
+from jsontide.schema.options import Policies, TypeAdapterLike
 from jsontide.tree import ParserState
 from jsontide.tree.log import check_floats, goes_on_from, has_decimals, is_still_at, keeps_first, log_of, position_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from jsontide.schema._compile import Policies
-    from jsontide.schema._validator import Problem
-    from jsontide.schema.source import TypeAdapterLike
 
 Model = TypeVar("Model")
 

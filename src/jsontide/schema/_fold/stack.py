@@ -8,18 +8,15 @@ While an open scalar is looked at, all changes are written into a journal, and t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from jsontide.schema._candidates import Alternatives, Candidate, OpenContainer
+from jsontide._path import Path, Segment
+from jsontide.schema._fold.candidates import Alternatives, Candidate, OpenContainer
+from jsontide.schema._fold.scalars import ScalarMismatch
+from jsontide.schema._fold.variants import ArrayVariant, EnumVariant, SchemaNode
 from jsontide.schema._mismatch import MismatchReason, SchemaMismatch
-from jsontide.schema._nodes import ArrayVariant, EnumVariant
-from jsontide.schema._scalars import ScalarMismatch
+from jsontide.tree import ParserState
 from jsontide.tree.log import position_of
-
-if TYPE_CHECKING:
-    from jsontide._path import Path, Segment
-    from jsontide.schema._nodes import SchemaNode
-    from jsontide.tree import ParserState
 
 
 class Failure:

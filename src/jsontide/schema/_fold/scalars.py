@@ -9,12 +9,10 @@ So the verdict on a whole string is the one that its pieces lead to, however the
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from jsontide._values import MISSING
-from jsontide.schema._keywords import short
-from jsontide.schema._mismatch import MismatchReason
-from jsontide.schema._nodes import (
+from jsontide._values import MISSING, JsonValue
+from jsontide.schema._fold.variants import (
     EnumVariant,
     Kind,
     ScalarVariant,
@@ -24,12 +22,10 @@ from jsontide.schema._nodes import (
     is_same_json,
     kind_of,
 )
-
-if TYPE_CHECKING:
-    from jsontide._values import JsonValue
-    from jsontide.schema._memory import Memory
-    from jsontide.schema._validator import Problem
-    from jsontide.tree.log import OpenScalar
+from jsontide.schema._memory import Memory
+from jsontide.schema._mismatch import MismatchReason, short
+from jsontide.schema._validator import Problem
+from jsontide.tree.log import OpenScalar
 
 _AT_THE_END: Final = 1 << 62
 """The offset of what shows when a value closes."""

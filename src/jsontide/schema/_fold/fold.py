@@ -13,12 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from jsontide._values import MISSING
-from jsontide.schema._candidates import Alternatives, Candidate, OpenContainer
-from jsontide.schema._memory import Memory
-from jsontide.schema._mismatch import MismatchReason
-from jsontide.schema._nodes import ArrayVariant, EnumVariant, ObjectVariant, Variant, is_same_json
-from jsontide.schema._places import placed, unreported
-from jsontide.schema._scalars import (
+from jsontide.schema._fold.candidates import Alternatives, Candidate, OpenContainer
+from jsontide.schema._fold.scalars import (
     ScalarMismatch,
     beginning,
     check_open_scalar,
@@ -26,17 +22,21 @@ from jsontide.schema._scalars import (
     open_variants,
     shows_growing,
 )
-from jsontide.schema._show import Picture, begin_showing, is_same_value, restored_showing
-from jsontide.schema._stack import CandidateStack, Failure
+from jsontide.schema._fold.show import Picture, begin_showing, is_same_value, restored_showing
+from jsontide.schema._fold.stack import CandidateStack, Failure
+from jsontide.schema._fold.variants import ArrayVariant, EnumVariant, ObjectVariant, Variant, is_same_json
+from jsontide.schema._memory import Memory
+from jsontide.schema._mismatch import MismatchReason
+from jsontide.schema._validator import placed, unreported
 from jsontide.tree.containers import Container, ObjectContainer
 from jsontide.tree.log import keeps_first, log_of, open_scalar, piece_count_of
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
     from jsontide._values import JsonValue, Missing
-    from jsontide.schema._candidates import Values
-    from jsontide.schema._nodes import Length, SchemaNode
-    from jsontide.schema._show import Showing
+    from jsontide.schema._fold.candidates import Values
+    from jsontide.schema._fold.show import Showing
+    from jsontide.schema._fold.variants import Length, SchemaNode
     from jsontide.schema._validator import Problem
     from jsontide.tree import ParserState
     from jsontide.tree.log import Log, OpenScalar

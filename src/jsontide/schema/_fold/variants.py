@@ -8,16 +8,14 @@ Recursive schemas make nodes that lead back to themselves: nothing here may walk
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
+from jsontide._path import Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._numbers import is_same_number
-
-if TYPE_CHECKING:
-    from jsontide._path import Segment
-    from jsontide.schema._policy import Policy
-    from jsontide.schema._regex import Regex
-    from jsontide.schema._validator import Check
+from jsontide.schema._regex import Regex
+from jsontide.schema._validator import Check
+from jsontide.schema.options import Policy
 
 Kind: TypeAlias = Literal["string", "number", "boolean", "null", "array", "object"]
 KINDS: Final[tuple[Kind, ...]] = ("string", "number", "boolean", "null", "array", "object")

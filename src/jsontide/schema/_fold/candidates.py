@@ -11,14 +11,11 @@ Rule: alternatives only shrink, and the values of a candidate are only added to.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
-from jsontide.schema._nodes import ObjectVariant, Variant
-
-if TYPE_CHECKING:
-    from jsontide._path import Segment
-    from jsontide._values import JsonValue
-    from jsontide.schema._nodes import SchemaNode
+from jsontide._path import Segment
+from jsontide._values import JsonValue
+from jsontide.schema._fold.variants import ObjectVariant, SchemaNode, Variant
 
 Values: TypeAlias = Any
 """A `list` for an array, a `dict` for an object; which one, the container knows."""

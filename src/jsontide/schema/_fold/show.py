@@ -17,7 +17,7 @@ from jsontide.tree.references import OUR_TEXT, OUR_VIEW, have_more
 if TYPE_CHECKING:
     from jsontide._path import Segment
     from jsontide._values import JsonValue, Missing
-    from jsontide.schema._candidates import Candidate, Values
+    from jsontide.schema._fold.candidates import Candidate, Values
     from jsontide.tree.log import OpenScalar
 
 _LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy

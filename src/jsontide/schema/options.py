@@ -1,0 +1,85 @@
+"""What a program passes in beside the document: a schema, and when its values may be shown.
+
+Policies are the same three words everywhere: `Annotated[str, Done()]` in a type, `"x-stream": "done"` in a JSON Schema,
+and `{"days[*].title": Done()}` beside a schema that cannot be edited.
+
+Rule: a callable that is not a type is refused as a schema, because pydantic would take the signature of a function for
+a schema, and then call the function with what the stream says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NoReturn, Protocol, TypeAlias, TypeVar
+
+from jsontide.schema._mismatch import UnsupportedSchemaError
+
+Model_co = TypeVar("Model_co", covariant=True)
+
+KEYWORD: Final = "x-stream"
+
+Policy: TypeAlias = Literal["grow", "done", "gate"]
+POLICIES: Final[dict[str, Policy]] = {"grow": "grow", "done": "done", "gate": "gate"}
+_TYPING: Final = frozenset({"types", "typing", "typing_extensions"})
+"""The modules whose objects stand for types: `list[int]`, `Literal["a"]`, a `NewType`; some of them can be called."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Annotation:
+    def __get_pydantic_json_schema__(
+        self, core_schema: object, handler: Callable[[Any], dict[str, Any]]
+    ) -> dict[str, Any]:
+        return {**handler(core_schema), KEYWORD: policy_of(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Stream(_Annotation):
+    """Grows in view; so do strings, arrays and objects that say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done(_Annotation):
+    """Is shown when it is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate(_Annotation):
+    """The object around shows nothing before this member is closed and fits."""
+
+
+_POLICY_OF: Final[dict[type[_Annotation], Policy]] = {Stream: "grow", Done: "done", Gate: "gate"}
+
+
+def policy_of(annotation: object) -> Policy:
+    """Return the policy that an annotation stands for."""
+    for kind, policy in _POLICY_OF.items():
+        if isinstance(annotation, kind):
+            return policy
+    message = f"a policy must be Stream(), Done() or Gate(), not {annotation!r}"
+    raise TypeError(message)
+
+
+Policies: TypeAlias = Mapping[str, Stream | Done | Gate]
+
+
+class TypeAdapterLike(Protocol[Model_co]):
+    """A pydantic `TypeAdapter`, for type checkers, which may not find pydantic."""
+
+    def validate_json(self, data: str | bytes | bytearray, /) -> Model_co:
+        """Return the instance."""
+
+
+def check_source(source: object) -> None:
+    """Refuse what cannot be a schema, without reading it."""
+    if isinstance(source, str):  # pydantic would run it as Python
+        raise UnsupportedSchemaError("a schema must be a type or a dict, not text; json.loads makes a dict of it")
+    if callable(source) and not isinstance(source, type) and type(source).__module__ not in _TYPING:
+        refuse_call(source)
+
+
+def refuse_call(function: object) -> NoReturn:
+    """Say what to write instead of something that can be called."""
+    name = getattr(function, "__qualname__", None) or f"an instance of {type(function).__name__}"
+    problem = f"a schema must be a type or a dict, not something to call ({name}); describe its arguments by a type"
+    raise UnsupportedSchemaError(problem)
