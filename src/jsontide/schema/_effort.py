@@ -2,7 +2,7 @@
 
 pydantic tries every branch of a union that has no discriminator, and inside each of them every branch of the unions
 there; in a recursive type that multiplies with each container of the document, and nobody can stop it then.
-How often it would look at a value is a sum over the ways to it, which takes one look at each value to find out.
+How often it would look at a value is a sum over the paths to it, which takes one look at each value to find out.
 Types that cannot multiply, which are nearly all, are found out once and never measured.
 
 Rule: what is counted is at least what pydantic does, so that what is let through ends.
@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._regex import Regex, regex_of
+from jsontide.schema._regex import Regex, get_regex
 
 CoreSchema: TypeAlias = dict[str, Any]
 Child: TypeAlias = tuple[JsonValue, CoreSchema]
 """A value in a container, and a schema that it meets."""
 
-MOST_STEPS: Final = 200_000
+MAX_STEPS: Final = 200_000
 """What a whole document may take: about a second if all of it is wrong, much less if it is right."""
 FEW_STEPS: Final = 10_000
 """What a part of it may take: there may be many of them."""
@@ -55,14 +55,14 @@ class Effort:
             if part.get("type") == "definitions":
                 self._definitions |= {each["ref"]: each for each in part["definitions"]}
         self._patterns = _patterns(parts, config)
-        ways = 1
+        paths = 1
         for part in parts:
-            ways *= max(_containers(part), 1)
+            paths *= max(_containers(part), 1)
         is_recursive = any(part.get("type") == "definition-ref" for part in parts)
-        self.multiplies: Final = ways > _FEW_WAYS or (ways > 1 and is_recursive)
+        self.multiplies: Final = paths > _FEW_WAYS or (paths > 1 and is_recursive)
 
-    def is_too_much(self, value: JsonValue, most: int = MOST_STEPS) -> bool:
-        """Tell whether validating a value takes more steps than that, and `STEPS_EACH` for each value in it."""
+    def is_too_much(self, value: JsonValue, most: int = MAX_STEPS) -> bool:
+        """Return whether validating a value takes more steps than that, and `STEPS_EACH` for each value in it."""
         if not self.multiplies and not self._patterns:
             return False
         left = most
@@ -79,14 +79,14 @@ class Effort:
                 left -= times
                 if id(schema) in self._patterns and isinstance(each, str):
                     left -= times * self._patterns[id(schema)].steps(len(each)) // _STEPS_OF_RE
-                schemas += [(same, times) for same in self._same(schema, each)]
+                schemas += [(same, times) for same in self._expand(schema, each)]
                 for child, meets in _children(schema, each):
                     place = id(child), id(meets)
                     below[place] = child, meets, below.get(place, (child, meets, 0))[2] + times
-            todo += _gathered(below)
+            todo += _group_by_value(below)
         return left < 0
 
-    def _same(self, schema: CoreSchema, value: JsonValue) -> Iterator[CoreSchema]:
+    def _expand(self, schema: CoreSchema, value: JsonValue) -> Iterator[CoreSchema]:
         """Yield the schemas that look at the same value."""
         kind = schema["type"]
         if kind == "definition-ref":
@@ -103,7 +103,7 @@ class Effort:
             yield from (schema[key] for key in _INNER if isinstance(schema.get(key), dict))
 
 
-def _gathered(
+def _group_by_value(
     below: dict[tuple[int, int], tuple[JsonValue, CoreSchema, int]],
 ) -> list[tuple[JsonValue, list[tuple[CoreSchema, int]]]]:
     """Return the values in a container, each with what it meets."""
@@ -139,9 +139,9 @@ def _patterns(parts: list[CoreSchema], config: Any) -> dict[int, Regex]:  # noqa
     for part in parts:
         pattern = part.get("pattern") if part.get("type") == "str" else None
         if isinstance(pattern, re.Pattern):
-            found[id(part)] = regex_of(pattern.pattern)
+            found[id(part)] = get_regex(pattern.pattern)
         elif isinstance(pattern, str) and (is_python or part.get("regex_engine") == "python-re"):
-            found[id(part)] = regex_of(pattern)
+            found[id(part)] = get_regex(pattern)
     return {place: regex for place, regex in found.items() if not regex.is_linear}
 
 
@@ -158,8 +158,8 @@ def _tag(discriminator: Any, value: JsonValue) -> object:  # noqa: ANN401
     if callable(discriminator):
         found: object = discriminator(value)
         return found
-    for way in _ways(discriminator):
-        found = _at(value, way)
+    for path in alias_paths(discriminator):
+        found = _at(value, path)
         if found is not MISSING:
             return found
     return None
@@ -192,10 +192,10 @@ def _members(schema: CoreSchema, value: dict[str, JsonValue]) -> Iterator[Child]
     named = fields.items() if isinstance(fields, dict) else ((field["name"], field) for field in fields)
     known = set()
     for name, field in named:
-        ways = _ways(field.get("validation_alias", name))
-        for way in ways if [name] in ways else [*ways, [name]]:
-            child = _at(value, way)
-            known.add(way[0])
+        paths = alias_paths(field.get("validation_alias", name))
+        for path in paths if [name] in paths else [*paths, [name]]:
+            child = _at(value, path)
+            known.add(path[0])
             if child is not MISSING:
                 yield child, field["schema"]
     if "extras_schema" in schema:
@@ -222,16 +222,16 @@ def _items(items: list[CoreSchema], variadic: int | None, value: list[JsonValue]
                 yield child, items[place]
 
 
-def _ways(alias: Any) -> list[list[Any]]:  # noqa: ANN401
+def alias_paths(alias: Any) -> list[list[Any]]:  # noqa: ANN401
     """Return the paths at which pydantic looks for what has an alias."""
     if isinstance(alias, str):
         return [[alias]]
-    ways: list[list[Any]] = alias if isinstance(alias[0], list) else [alias]
-    return ways
+    paths: list[list[Any]] = alias if isinstance(alias[0], list) else [alias]
+    return paths
 
 
-def _at(value: Any, way: list[Any]) -> JsonValue | Missing:  # noqa: ANN401
-    for step in way:
+def _at(value: Any, path: list[Any]) -> JsonValue | Missing:  # noqa: ANN401
+    for step in path:
         is_item = isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value)
         if not is_item and not (isinstance(value, dict) and step in value):
             return MISSING

@@ -20,9 +20,9 @@ from urllib.parse import unquote
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._fold.variants import (
     ANY,
-    ANY_FORM,
+    ANY_VARIANT,
     KINDS,
-    AnyForm,
+    AnyVariant,
     ArrayVariant,
     EnumVariant,
     Extra,
@@ -39,15 +39,15 @@ from jsontide.schema._keywords import (
     Schema,
     as_schema,
     check_keywords,
-    expected_members,
+    compile_pattern,
+    describe_members,
     fail,
+    get_list,
+    get_object,
+    get_types,
     is_of_type,
-    listed,
-    mapped,
-    pattern_of,
-    types_of,
 )
-from jsontide.schema._merge import ALSO, Merger, constraints
+from jsontide.schema._merge import ALSO, Merger, drop_annotations
 from jsontide.schema._validator import Check
 from jsontide.schema.options import KEYWORD, POLICIES, Policy
 
@@ -62,8 +62,8 @@ BEFORE: Final = "x-jsontide-before"
 a function comes before its validator."""
 
 _LOOP: Final = "a $ref leads back to itself, with no value between"
-_MOST_SHAPES: Final = 10_000
-_EACH_FORM: Final = 10
+_MAX_NODES: Final = 10_000
+_VARIANT_COST: Final = 10
 """A variant takes about the memory of so many keywords."""
 _SCALARS: Final[dict[str, tuple[Kind, str]]] = {
     "string": ("string", "a string"),
@@ -80,10 +80,10 @@ _STRUCTURE: Final = frozenset(
 )
 
 
-def shape_of_json_schema(root: AnySchema, checks: Checks, *, is_type: bool) -> SchemaNode:
+def build_nodes(root: AnySchema, checks: Checks, *, is_type: bool) -> SchemaNode:
     """Return the node of a document; `is_type` tells that the schema was made from a type."""
     compiler = _Compiler(root, checks, is_type)
-    node = compiler.node(root, "#")
+    node = compiler.get_node(root, "#")
     compiler.fill()
     return node
 
@@ -102,7 +102,7 @@ class _Compiler:
     merger: Merger = field(default_factory=Merger)
     kept: list[AnySchema] = field(default_factory=list)
 
-    def node(self, schema: AnySchema, where: str) -> SchemaNode:
+    def get_node(self, schema: AnySchema, where: str) -> SchemaNode:
         """Return the node of a place; its variants are filled in later."""
         if schema is True or schema == {}:
             return ANY
@@ -110,8 +110,8 @@ class _Compiler:
             return SchemaNode()
         known = self.nodes.get(id(schema))
         if known is None:
-            if len(self.nodes) >= _MOST_SHAPES:
-                fail(f"the schema has more than {_MOST_SHAPES} places", where)
+            if len(self.nodes) >= _MAX_NODES:
+                fail(f"the schema has more than {_MAX_NODES} places", where)
             self.kept.append(schema)
             known = self.nodes[id(schema)] = SchemaNode()
             self.todo.append((known, schema, where))
@@ -120,18 +120,18 @@ class _Compiler:
     def fill(self) -> None:
         while self.todo:
             node, schema, where = self.todo.popleft()
-            variants = self.forms_of(schema, where, ())
-            node.policy = self.policy(schema, where)
-            node.default = self.annotation(schema, where, "default")
+            variants = self.get_variants(schema, where, ())
+            node.policy = self.read_policy(schema, where)
+            node.default = self.read_annotation(schema, where, "default")
             node.fill(variants)
         for variants in self.variants.values():
             for variant in variants:
-                finish_form(variant)
+                finish_variant(variant)
 
-    def forms_of(self, schema: AnySchema, where: str, path: tuple[int, ...]) -> tuple[Variant, ...]:
+    def get_variants(self, schema: AnySchema, where: str, path: tuple[int, ...]) -> tuple[Variant, ...]:
         """Return the variants of a schema, nested unions laid flat; `path` is how one came here without a value."""
         if schema is True or schema == {}:
-            return (ANY_FORM,)
+            return (ANY_VARIANT,)
         if isinstance(schema, bool):
             return ()
         if id(schema) in path:
@@ -139,40 +139,40 @@ class _Compiler:
         known = self.variants.get(id(schema))
         if known is None:
             self.kept.append(schema)
-            known = tuple(self.new_forms(schema, where, (*path, id(schema))))
+            known = tuple(self.read_variants(schema, where, (*path, id(schema))))
             self.variants[id(schema)] = known
         return known
 
-    def new_forms(self, schema: Schema, where: str, path: tuple[int, ...]) -> Iterator[Variant]:
-        if "$ref" in schema and constraints(schema).keys() == {"$ref"}:
+    def read_variants(self, schema: Schema, where: str, path: tuple[int, ...]) -> Iterator[Variant]:
+        if "$ref" in schema and drop_annotations(schema).keys() == {"$ref"}:
             check_keywords(schema, where)
-            yield from self.forms_of(self.target(schema["$ref"], where), where, path)
+            yield from self.get_variants(self.follow_ref(schema["$ref"], where), where, path)
             return
-        flat = self.flat(schema, where, path)
+        flat = self.flatten(schema, where, path)
         if isinstance(flat, bool):
             return
         for keyword in ("anyOf", "oneOf"):
             if keyword in flat:
-                yield from self.union(flat, keyword, where, path)
+                yield from self.read_union(flat, keyword, where, path)
                 return
         is_enum = "enum" in flat or "const" in flat
-        for variant in self.enum(flat, where) if is_enum else self.simple(flat, where):
-            self.merger.spend(_EACH_FORM)
-            variant.is_changed_before = BEFORE in flat
+        for variant in self.read_enum(flat, where) if is_enum else self.read_simple(flat, where):
+            self.merger.spend(_VARIANT_COST)
+            variant.has_before_validator = BEFORE in flat
             yield variant
 
-    def flat(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
+    def flatten(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
         """Return a schema without `$ref` and `allOf`, or `False`."""
         known = self.flats.get(id(schema))
         if known is None:
             self.kept.append(schema)
-            known = self.flats[id(schema)] = self.flattened(schema, where, path)
+            known = self.flats[id(schema)] = self.merge_parts(schema, where, path)
         return known
 
-    def flattened(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
+    def merge_parts(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
         check_keywords(schema, where)
-        parts: list[AnySchema] = [self.target(schema["$ref"], where)] if "$ref" in schema else []
-        parts += listed(schema, "allOf", where)
+        parts: list[AnySchema] = [self.follow_ref(schema["$ref"], where)] if "$ref" in schema else []
+        parts += get_list(schema, "allOf", where)
         if not parts:
             return schema
         inner: dict[int, Schema] = {}
@@ -181,7 +181,7 @@ class _Compiler:
                 continue
             if id(part) in path:
                 fail(_LOOP, where)
-            flat = part if isinstance(part, bool) else self.flat(part, where, (*path, id(part)))
+            flat = part if isinstance(part, bool) else self.flatten(part, where, (*path, id(part)))
             if isinstance(flat, bool):
                 return flat
             inner[id(flat)] = flat
@@ -189,15 +189,15 @@ class _Compiler:
         if not result and len(inner) == 1:
             return next(iter(inner.values()))
         for each in inner.values():
-            result = self.merger.merged(result, each)
+            result = self.merger.merge(result, each)
         if ALSO in result:
             # What cannot be said by one schema is asked of the one that was written, with all that is in it.
             result[ALSO] = [schema]
         return result
 
-    def union(self, flat: Schema, keyword: str, where: str, path: tuple[int, ...]) -> Iterator[Variant]:
-        branches = listed(flat, keyword, where)
-        base = constraints({key: value for key, value in flat.items() if key != keyword})
+    def read_union(self, flat: Schema, keyword: str, where: str, path: tuple[int, ...]) -> Iterator[Variant]:
+        branches = get_list(flat, keyword, where)
+        base = drop_annotations({key: value for key, value in flat.items() if key != keyword})
         if keyword == "oneOf" and not self.is_type and not self.are_apart(branches, where, path):
             base[ALSO] = [*base.get(ALSO, ()), {"oneOf": branches}]
         found: list[Variant] = []
@@ -208,108 +208,112 @@ class _Compiler:
             if text in told:  # the same branch twice would never be decided
                 continue
             told.add(text)
-            found += self.forms_of(self.branch(base, branch, self.tag(flat), at, path), at, path)
+            found += self.get_variants(self.join_branch(base, branch, self.find_tag(flat), at, path), at, path)
         yield from dict.fromkeys(found)
 
-    def branch(self, base: Schema, branch: AnySchema, tag: str | None, where: str, path: tuple[int, ...]) -> AnySchema:
+    def join_branch(
+        self, base: Schema, branch: AnySchema, tag: str | None, where: str, path: tuple[int, ...]
+    ) -> AnySchema:
         """Return one branch of a union together with what is said beside the union."""
         if isinstance(branch, bool):
             return base if branch else False
         if not base and tag is None:
             return branch
-        flat = self.flat(branch, where, path)
+        flat = self.flatten(branch, where, path)
         if isinstance(flat, bool):
             return flat
-        both = self.merger.merged(base, flat)
+        both = self.merger.merge(base, flat)
         if tag is not None:
             both["required"] = [*both.get("required", ()), tag]
         return both
 
-    def tag(self, flat: Schema) -> str | None:
+    def find_tag(self, flat: Schema) -> str | None:
         """Return the key that a type tells its branches apart by: pydantic wants it even if it has a default."""
         discriminator = flat.get("discriminator")
         return discriminator.get("propertyName") if self.is_type and isinstance(discriminator, dict) else None
 
     def are_apart(self, branches: list[AnySchema], where: str, path: tuple[int, ...]) -> bool:
-        """Tell whether the kind of a value alone says which branch it is."""
+        """Return whether the kind of a value alone says which branch it is."""
         kinds = [
-            kind for branch in branches for variant in self.forms_of(branch, where, path) for kind in variant.kinds
+            kind for branch in branches for variant in self.get_variants(branch, where, path) for kind in variant.kinds
         ]
         return len(kinds) == len(set(kinds))
 
-    def enum(self, flat: Schema, where: str) -> Iterator[Variant]:
-        members = [flat["const"]] if "const" in flat else listed(flat, "enum", where)
+    def read_enum(self, flat: Schema, where: str) -> Iterator[Variant]:
+        members = [flat["const"]] if "const" in flat else get_list(flat, "enum", where)
         if "const" in flat and "enum" in flat:
-            members = self.merger.merged({"enum": members}, {"enum": listed(flat, "enum", where)})["enum"]
+            members = self.merger.merge({"enum": members}, {"enum": get_list(flat, "enum", where)})["enum"]
         if "type" in flat:
-            names = types_of(flat, where)
+            names = get_types(flat, where)
             members = [member for member in members if any(is_of_type(member, name) for name in names)]
         texts = tuple(member for member in members if isinstance(member, str))
         if members:
             yield EnumVariant(
                 kinds=frozenset(map(kind_of, members)),
-                expected=expected_members(members),
+                expected=describe_members(members),
                 members=tuple(members),
                 texts=texts,
                 longest=max(map(len, texts), default=0),
-                **self.check(flat),
+                **self.find_check(flat),
             )
 
-    def simple(self, flat: Schema, where: str) -> Iterator[Variant]:
-        check = self.check(flat)
+    def read_simple(self, flat: Schema, where: str) -> Iterator[Variant]:
+        check = self.find_check(flat)
         if "type" not in flat and not any(key in flat for key in _STRUCTURE):
-            yield AnyForm(kinds=frozenset(KINDS), expected="anything", **check)
+            yield AnyVariant(kinds=frozenset(KINDS), expected="anything", **check)
             return
-        names = types_of(flat, where) if "type" in flat else [name for name in TYPES if name != "integer"]
+        names = get_types(flat, where) if "type" in flat else [name for name in TYPES if name != "integer"]
         for name in names:
             if name == "object":
-                yield self.object_form(flat, where, check)
+                yield self.read_object(flat, where, check)
             elif name == "array":
-                yield self.array_form(flat, where, check)
+                yield self.read_array(flat, where, check)
             elif name != "integer" or "number" not in names:
                 kind, expected = _SCALARS[name]
                 yield ScalarVariant(kinds=frozenset({kind}), expected=expected, is_integer=name == "integer", **check)
 
-    def check(self, flat: Schema) -> dict[str, Any]:
+    def find_check(self, flat: Schema) -> dict[str, Any]:
         check, converter = self.checks(flat)
         return {"check": check, "converter": converter}
 
-    def object_form(self, flat: Schema, where: str, check: dict[str, Any]) -> ObjectVariant:
-        properties = mapped(flat, "properties", where)
-        patterns = mapped(flat, "patternProperties", where)
+    def read_object(self, flat: Schema, where: str, check: dict[str, Any]) -> ObjectVariant:
+        properties = get_object(flat, "properties", where)
+        patterns = get_object(flat, "patternProperties", where)
         others = flat.get("additionalProperties", True)
         extra: Extra = "forbid" if others is False else flat.get(EXTRA, "keep")
         title = flat.get("title")
         return ObjectVariant(
             kinds=frozenset({"object"}),
             expected=f"an object ({title})" if isinstance(title, str) else "an object",
-            properties={key: self.node(each, f"{where}/properties/{key}") for key, each in properties.items()},
+            properties={key: self.get_node(each, f"{where}/properties/{key}") for key, each in properties.items()},
             patterns=tuple(
-                (pattern_of(key, where), self.node(each, f"{where}/patternProperties/{key}"))
+                (compile_pattern(key, where), self.get_node(each, f"{where}/patternProperties/{key}"))
                 for key, each in patterns.items()
             ),
             extra=extra,
-            extra_shape=self.node(_as_any(others, where), f"{where}/additionalProperties") if extra == "keep" else None,
-            required=tuple(dict.fromkeys(listed(flat, "required", where))),
+            extra_node=self.get_node(_check_schema(others, where), f"{where}/additionalProperties")
+            if extra == "keep"
+            else None,
+            required=tuple(dict.fromkeys(get_list(flat, "required", where))),
             attributes=flat.get(ATTRIBUTES, {}),
             **check,
         )
 
-    def array_form(self, flat: Schema, where: str, check: dict[str, Any]) -> ArrayVariant:
-        items, rest = listed(flat, "prefixItems", where), flat.get("items", True)
+    def read_array(self, flat: Schema, where: str, check: dict[str, Any]) -> ArrayVariant:
+        items, rest = get_list(flat, "prefixItems", where), flat.get("items", True)
         if isinstance(rest, list):  # how tuples were written before there was `prefixItems`
-            items, rest = listed(flat, "items", where), flat.get("additionalItems", True)
+            items, rest = get_list(flat, "items", where), flat.get("additionalItems", True)
         return ArrayVariant(
             kinds=frozenset({"array"}),
             expected="an array",
-            prefix=tuple(self.node(each, f"{where}/prefixItems/{at}") for at, each in enumerate(items)),
-            rest=None if rest is False else self.node(_as_any(rest, where), f"{where}/items"),
-            least=flat.get("minItems", 0),
-            most=flat.get("maxItems"),
+            prefix=tuple(self.get_node(each, f"{where}/prefixItems/{at}") for at, each in enumerate(items)),
+            rest=None if rest is False else self.get_node(_check_schema(rest, where), f"{where}/items"),
+            min_items=flat.get("minItems", 0),
+            max_items=flat.get("maxItems"),
             **check,
         )
 
-    def target(self, ref: object, where: str) -> AnySchema:
+    def follow_ref(self, ref: object, where: str) -> AnySchema:
         """Return the schema that a `$ref` points to."""
         if not isinstance(ref, str):
             fail(f"a $ref must be a string, not {ref!r}", where)
@@ -326,25 +330,25 @@ class _Compiler:
                 found = found[key]
             else:
                 fail(f"the $ref {ref!r} leads nowhere", where)
-        return _as_any(found, where)
+        return _check_schema(found, where)
 
-    def policy(self, schema: AnySchema, where: str) -> Policy:
-        word = self.annotation(schema, where, KEYWORD)
+    def read_policy(self, schema: AnySchema, where: str) -> Policy:
+        word = self.read_annotation(schema, where, KEYWORD)
         if word is MISSING:
             return "grow"
         if not isinstance(word, str) or word not in POLICIES:
             fail(f"{KEYWORD!r} must be one of {', '.join(map(repr, POLICIES))}, not {word!r}", where)
         return POLICIES[word]
 
-    def annotation(self, schema: AnySchema, where: str, keyword: str) -> JsonValue | Missing:
+    def read_annotation(self, schema: AnySchema, where: str, keyword: str) -> JsonValue | Missing:
         """Return what a schema says beside its constraints, or what the schema says that it refers to."""
         while isinstance(schema, dict):
             if keyword in schema:
                 value: JsonValue = schema[keyword]
                 return value
-            parts = listed(schema, "allOf", where)
+            parts = get_list(schema, "allOf", where)
             if "$ref" in schema:
-                schema = self.target(schema["$ref"], where)
+                schema = self.follow_ref(schema["$ref"], where)
             elif len(parts) == 1:
                 schema = parts[0]
             else:
@@ -352,11 +356,11 @@ class _Compiler:
         return MISSING
 
 
-def _as_any(schema: object, where: str) -> AnySchema:
+def _check_schema(schema: object, where: str) -> AnySchema:
     return schema if isinstance(schema, bool) else as_schema(schema, where)
 
 
-def finish_form(variant: Variant) -> None:
+def finish_variant(variant: Variant) -> None:
     """Note what an object has to know of its members, when those are known."""
     if isinstance(variant, ObjectVariant):
         members = [(key, node) for key, node in variant.properties.items() if variant.first_key(key) == key]

@@ -16,9 +16,9 @@ from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._keywords import AnySchema, Schema, fail
 from jsontide.schema._memory import Memory
 from jsontide.schema._merge import ALSO
-from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError, short
-from jsontide.schema._regex import TooComplexError, regex_of
-from jsontide.schema._validator import Problem, Validated, has_package, need_package, path_in
+from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError, shorten
+from jsontide.schema._regex import TooComplexError, get_regex
+from jsontide.schema._validator import Problem, Validation, find_path, has_package, need_package
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -57,23 +57,23 @@ class JsonSchemaValidator:
         self._is_there = has_package("jsonschema")
         self._tool: Tool | None = None
 
-    def validated(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validated[JsonValue]:  # noqa: ARG002
+    def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[JsonValue]:  # noqa: ARG002
         need_package("jsonschema", "the end of a document with a JSON Schema")
         try:
-            problems = self.problems(value, memory)
+            problems = self.find_problems(value, memory)
         except RecursionError:
-            return Validated(value, is_sure=False)
-        return Validated(MISSING if problems else value, problems)
+            return Validation(value, is_sure=False)
+        return Validation(MISSING if problems else value, problems)
 
-    def problems(self, value: Any, memory: Memory, schema: Schema | None = None) -> tuple[Problem, ...]:  # noqa: ANN401
+    def find_problems(self, value: Any, memory: Memory, schema: Schema | None = None) -> tuple[Problem, ...]:  # noqa: ANN401
         """Return what is wrong with a value by the schema, or by a part of it."""
-        from jsontide.schema._dialect import remembering  # noqa: PLC0415
+        from jsontide.schema._dialect import using_memory  # noqa: PLC0415
 
         if self._tool is None:
             self._tool = _tool_for(self._root)
         tool = self._tool if schema is None else self._tool.evolve(schema=schema)
         try:
-            with remembering(memory, is_apart=self._is_apart):
+            with using_memory(memory, is_apart=self._is_apart):
                 return _problems(tool.iter_errors(value), value)
         except TooComplexError as error:
             return (Problem((), MismatchReason.TOO_COMPLEX, error.expected),)
@@ -96,13 +96,13 @@ class LocalCheck:
     validator: JsonSchemaValidator
     schema: Schema
 
-    def problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
+    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
         try:
-            return self.validator.problems(value, memory, self.schema)
+            return self.validator.find_problems(value, memory, self.schema)
         except RecursionError:
             return (Problem((), MismatchReason.TOO_COMPLEX, "a value that is less deep"),)
 
-    def converted(self, value: JsonValue) -> JsonValue | Missing:  # noqa: ARG002
+    def convert(self, value: JsonValue) -> JsonValue | Missing:  # noqa: ARG002
         """Refuse: JSON Schema converts nothing."""
         return MISSING
 
@@ -127,7 +127,7 @@ def _parts(root: AnySchema) -> Iterator[Schema]:
 
 
 def _has_names(root: AnySchema) -> bool:
-    """Tell whether parts of a schema have names of their own, from which a `$ref` in them would start."""
+    """Return whether parts of a schema have names of their own, from which a `$ref` in them would start."""
     return any(isinstance(part.get(key), str) for part in _parts(root) if part is not root for key in ("$id", "id"))
 
 
@@ -139,7 +139,7 @@ def _check_patterns(root: AnySchema) -> None:
     for part in parts:
         patterns = part.get("patternProperties")
         for pattern in patterns if isinstance(patterns, dict) else ():
-            if not regex_of(pattern).is_linear:
+            if not get_regex(pattern).is_linear:
                 fail(f"the pattern {pattern!r} may take too long beside 'unevaluatedProperties'", "#")
 
 
@@ -148,7 +148,7 @@ def _tool_for(root: AnySchema) -> Tool:
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415
     from jsonschema.validators import validator_for  # noqa: PLC0415
 
-    from jsontide.schema._dialect import hardened  # noqa: PLC0415
+    from jsontide.schema._dialect import harden  # noqa: PLC0415
 
     dialect: Any = validator_for(root, default=Draft202012Validator)
     try:
@@ -159,13 +159,13 @@ def _tool_for(root: AnySchema) -> Tool:
     _check_patterns(root)
     # With its name in it, `jsonschema` would go on with the dialect as it was.
     nameless = root if isinstance(root, bool) else {key: root[key] for key in root if key != "$schema"}
-    tool: Tool = hardened(dialect)(nameless)
+    tool: Tool = harden(dialect)(nameless)
     return tool
 
 
 def _problem(error: ValidationError, value: JsonValue) -> Problem:
     keyword = str(error.validator)
-    path = path_in(value, tuple(error.absolute_path))
+    path = find_path(value, tuple(error.absolute_path))
     reason = _REASONS.get(keyword, MismatchReason.INVALID)
-    expected = f"a value that keeps to {keyword!r}: {short(error.validator_value)}"
+    expected = f"a value that keeps to {keyword!r}: {shorten(error.validator_value)}"
     return Problem(path, reason, expected)

@@ -7,8 +7,8 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 from jsontide._values import JsonValue
 from jsontide.schema._fold.variants import is_integral, kind_of
-from jsontide.schema._mismatch import UnsupportedSchemaError, short
-from jsontide.schema._regex import Regex, regex_of
+from jsontide.schema._mismatch import UnsupportedSchemaError, shorten
+from jsontide.schema._regex import Regex, get_regex
 
 Schema: TypeAlias = dict[str, Any]
 AnySchema: TypeAlias = Schema | bool
@@ -25,7 +25,7 @@ def fail(problem: str, where: str) -> NoReturn:
 
 def as_schema(schema: object, where: str) -> Schema:
     if not isinstance(schema, dict):
-        fail(f"a schema must be an object or a boolean, not {short(schema)}", where)
+        fail(f"a schema must be an object or a boolean, not {shorten(schema)}", where)
     return schema
 
 
@@ -37,43 +37,43 @@ def check_keywords(schema: Schema, where: str) -> None:
     for keyword in ("minItems", "maxItems"):
         value = schema.get(keyword, 0)
         if not isinstance(value, int | float) or isinstance(value, bool):
-            fail(f"{keyword!r} must be a number, not {short(value)}", where)
+            fail(f"{keyword!r} must be a number, not {shorten(value)}", where)
 
 
-def listed(schema: Schema, keyword: str, where: str) -> list[Any]:
+def get_list(schema: Schema, keyword: str, where: str) -> list[Any]:
     found = schema.get(keyword, [])
     if not isinstance(found, list):
-        fail(f"{keyword!r} must be an array, not {short(found)}", where)
+        fail(f"{keyword!r} must be an array, not {shorten(found)}", where)
     for each in found:
         if keyword == "required" and not isinstance(each, str):
-            fail(f"{keyword!r} must have keys, not {short(each)}", where)
+            fail(f"{keyword!r} must have keys, not {shorten(each)}", where)
         if keyword in _LISTS_OF_SCHEMAS and not isinstance(each, bool):
             as_schema(each, f"{where}/{keyword}")
     return found
 
 
-def mapped(schema: Schema, keyword: str, where: str) -> dict[str, AnySchema]:
+def get_object(schema: Schema, keyword: str, where: str) -> dict[str, AnySchema]:
     found = schema.get(keyword, {})
     if not isinstance(found, dict):
-        fail(f"{keyword!r} must be an object, not {short(found)}", where)
+        fail(f"{keyword!r} must be an object, not {shorten(found)}", where)
     for key, each in found.items():
         if not isinstance(each, bool):
             as_schema(each, f"{where}/{keyword}/{key}")
     return found
 
 
-def types_of(schema: Schema, where: str) -> list[str]:
+def get_types(schema: Schema, where: str) -> list[str]:
     found = schema["type"]
     names: list[str] = found if isinstance(found, list) else [found]
     for name in names:
         if name not in TYPES:
-            fail(f"'type' must be one of {', '.join(TYPES)}, not {short(name)}", where)
+            fail(f"'type' must be one of {', '.join(TYPES)}, not {shorten(name)}", where)
     return names
 
 
-def pattern_of(text: str, where: str) -> Regex:
+def compile_pattern(text: str, where: str) -> Regex:
     try:
-        regex = regex_of(text)
+        regex = get_regex(text)
     except re.error as error:
         fail(f"the pattern {text!r} cannot be read: {error}", where)
     if not regex.is_safe:
@@ -87,8 +87,8 @@ def is_of_type(value: JsonValue, name: str) -> bool:
     return kind_of(value) == name
 
 
-def expected_members(members: list[Any]) -> str:
-    texts = [short(member) for member in members[:_FEW_MEMBERS]]
+def describe_members(members: list[Any]) -> str:
+    texts = [shorten(member) for member in members[:_FEW_MEMBERS]]
     if len(members) == 1:
         return texts[0]
     more = f", … ({len(members)} values)" if len(members) > _FEW_MEMBERS else ""

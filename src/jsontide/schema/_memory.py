@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from jsontide._path import Path
 from jsontide._values import JsonValue
-from jsontide.schema._numbers import exact
+from jsontide.schema._numbers import to_decimal
 
 Found: TypeAlias = "tuple[object, Path | None]"
 """A value, and the path to the first thing that is wrong with it, `None` if nothing is."""
@@ -79,5 +79,5 @@ def _scalar_key(value: JsonValue) -> object:
     if isinstance(value, bool) or value is None:
         return repr(value), None
     if isinstance(value, float):
-        return exact(value)
+        return to_decimal(value)
     return value if isinstance(value, int | Decimal) else (value, str)

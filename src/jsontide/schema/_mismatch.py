@@ -96,7 +96,7 @@ class UnsupportedSchemaError(JsontideError, ValueError):
         return f"{self.problem} (at {self.where})"
 
 
-def short(value: object) -> str:
+def shorten(value: object) -> str:
     """Write a value for people, on one line and not too long."""
     text = ""
     for piece in _pieces(value):

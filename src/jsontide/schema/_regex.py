@@ -21,7 +21,7 @@ _FEW: Final = 12
 """A text of so many characters is short for every pattern."""
 _LONG: Final = 1 << 30
 _MANY: Final = 100
-_MOST_NODES: Final = 2_000
+_MAX_NODES: Final = 2_000
 _KEPT: Final = 1_000
 _ENDLESS: Final = 1_000_000
 """The power of a length with which a search may grow, if it may double with each character."""
@@ -51,7 +51,7 @@ class Regex:
             self._power += 1
         self.is_linear = self._is_quick(_LONG)
         """Whether `re` can be asked about texts of any length."""
-        self._automaton = None if self.is_linear else _automaton_of(tree)
+        self._automaton = None if self.is_linear else _build_automaton(tree)
 
     @property
     def is_safe(self) -> bool:
@@ -59,7 +59,7 @@ class Regex:
         return self.is_linear or (self._automaton is not None and self._automaton.is_quick(_LONG))
 
     def search(self, text: str) -> bool:
-        """Tell whether the pattern is found anywhere in a text."""
+        """Return whether the pattern is found anywhere in a text."""
         if self.is_linear or self._is_quick(len(text)):
             return self._quick.search(text) is not None
         if self._automaton is None or not self._automaton.is_quick(len(text)):
@@ -78,7 +78,7 @@ class Regex:
 
 
 @lru_cache(_KEPT)
-def regex_of(pattern: str) -> Regex:
+def get_regex(pattern: str) -> Regex:
     """Return what searches for a pattern; one that is none raises `re.error`."""
     return Regex(pattern)
 
@@ -110,7 +110,7 @@ def _cost(items: Any) -> tuple[int, int]:  # noqa: ANN401
 
 
 def _body(kind: Any, details: Any) -> Any:  # noqa: ANN401
-    """Return what a alternatives contains, nothing for anything else."""
+    """Return what a group contains, nothing for anything else."""
     if kind is _constants.SUBPATTERN:
         return details[3]
     if kind is _constants.ATOMIC_GROUP:
@@ -121,7 +121,7 @@ def _body(kind: Any, details: Any) -> Any:  # noqa: ANN401
 
 
 def _varies(items: Any) -> bool:  # noqa: ANN401
-    """Tell whether there is more than one way through a pattern."""
+    """Return whether there is more than one way through a pattern."""
     for kind, details in items:
         if kind in _REPEATS:
             least, most, body = details
@@ -133,7 +133,7 @@ def _varies(items: Any) -> bool:  # noqa: ANN401
 
 
 def _is_anchored(tree: Any) -> bool:  # noqa: ANN401
-    """Tell whether a pattern can only be found at the beginning of a text."""
+    """Return whether a pattern can only be found at the beginning of a text."""
     if not tree or tree.state.flags & re.MULTILINE:
         return False
     return tree[0] in (
@@ -146,7 +146,7 @@ class _Unfollowed(Exception):  # noqa: N818 - it never leaves this module
     """A part of a pattern depends on more than the character that comes."""
 
 
-def _automaton_of(tree: Any) -> _Automaton | None:  # noqa: ANN401
+def _build_automaton(tree: Any) -> _Automaton | None:  # noqa: ANN401
     try:
         return _Automaton(tree)
     except _Unfollowed:
@@ -162,7 +162,7 @@ class _Automaton:
         """What a node asks of the text, if anything."""
         self._takes: list[bool] = []
         """Whether it takes the character that it asks about."""
-        self._ways: list[list[int]] = []
+        self._next: list[list[int]] = []
         self._answers: dict[tuple[int, str], bool] = {}
         self._power = 0
         """The power of a length with which looking around may grow, at each character."""
@@ -184,7 +184,7 @@ class _Automaton:
             if at == len(text):
                 return False
             character = text[at]
-            here = {way for node in reached if self._answer(node, character) for way in self._ways[node]}
+            here = {way for node in reached if self._answer(node, character) for way in self._next[node]}
         return False
 
     def _reached(self, nodes: set[int], text: str, at: int) -> list[int]:
@@ -196,7 +196,7 @@ class _Automaton:
             if self._takes[node] or node == self._end:
                 found.append(node)
             elif test is None or test.match(text, at):
-                for way in self._ways[node]:
+                for way in self._next[node]:
                     if way not in seen:
                         seen.add(way)
                         todo.append(way)
@@ -212,12 +212,12 @@ class _Automaton:
         return known
 
     def _node(self, ways: list[int], test: Any = None, *, takes: bool = False) -> int:  # noqa: ANN401
-        if len(self._ways) >= _MOST_NODES:
+        if len(self._next) >= _MAX_NODES:
             raise _Unfollowed
         self._tests.append(test)
         self._takes.append(takes)
-        self._ways.append(ways)
-        return len(self._ways) - 1
+        self._next.append(ways)
+        return len(self._next) - 1
 
     def _sequence(self, items: Any, then: int) -> int:  # noqa: ANN401
         """Make nodes for a part of a pattern, from its end; return the first of them."""
@@ -248,7 +248,7 @@ class _Automaton:
     def _repeat(self, least: int, most: int, body: Any, then: int) -> int:  # noqa: ANN401
         if most == _constants.MAXREPEAT:
             again = self._node([])
-            self._ways[again] += [self._sequence(body, again), then]
+            self._next[again] += [self._sequence(body, again), then]
             then = again
         else:
             for _ in range(most - least):

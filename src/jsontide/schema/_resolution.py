@@ -15,7 +15,7 @@ from jsontide.schema._mismatch import SchemaMismatch
 from jsontide.tree import ParserState
 
 if TYPE_CHECKING:
-    from jsontide.schema._fold.resolve import Outcome
+    from jsontide.schema._fold.resolve import Report
 
 Model_co = TypeVar("Model_co", covariant=True)
 
@@ -39,10 +39,10 @@ class Resolution(Generic[Model_co]):
     Its values are plain Python containers that other resolutions of the stream share: read them, do not change them.
     """
 
-    __slots__ = ("_outcome", "_state", "_step", "value")
+    __slots__ = ("_report", "_state", "_step", "value")
 
-    def __init__(self, outcome: Outcome[Model_co], state: ParserState, step: int, value: JsonValue | Missing) -> None:
-        self._outcome = outcome
+    def __init__(self, report: Report[Model_co], state: ParserState, step: int, value: JsonValue | Missing) -> None:
+        self._report = report
         self._state = state
         self._step = step
         self.value = value
@@ -51,7 +51,7 @@ class Resolution(Generic[Model_co]):
     @property
     def status(self) -> Status:
         """How far it has come."""
-        return self._outcome.status
+        return self._report.status
 
     @property
     def model(self) -> Model_co | Missing:
@@ -59,16 +59,16 @@ class Resolution(Generic[Model_co]):
 
         `MISSING` unless the status is `FINAL`.
         """
-        return self._outcome.model
+        return self._report.model
 
     @property
     def errors(self) -> tuple[SchemaMismatch, ...]:
         """What does not fit, in the order in which that showed."""
-        outcome = self._outcome
-        return (*outcome.fold.stack.errors[: outcome.error_count], *outcome.open_errors)
+        report = self._report
+        return (*report.fold.stack.errors[: report.error_count], *report.open_errors)
 
     def __repr__(self) -> str:
         return f"<Resolution {self.status.name} of {self._state!r}>"
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
-        return self._outcome.reduced(self._state)
+        return self._report.reduce(self._state)

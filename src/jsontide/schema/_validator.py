@@ -17,7 +17,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._memory import Memory
-from jsontide.schema._mismatch import MismatchReason, short
+from jsontide.schema._mismatch import MismatchReason, shorten
 from jsontide.tree.containers import Container
 from jsontide.tree.log import Log
 
@@ -38,14 +38,14 @@ class Problem:
 class Check(Protocol):
     """What a validator says about one closed value."""
 
-    def problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
+    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
         """Return what is wrong, nothing if the value is fine; `memory` is that of the document."""
 
-    def converted(self, value: JsonValue) -> JsonValue | Missing:
+    def convert(self, value: JsonValue) -> JsonValue | Missing:
         """Return what the validator makes of a scalar of another kind, `MISSING` if it refuses it."""
 
 
-class Validated(NamedTuple, Generic[Model]):
+class Validation(NamedTuple, Generic[Model]):
     """The instance, or `MISSING` and what is wrong."""
 
     model: Model | Missing
@@ -57,7 +57,7 @@ class Validated(NamedTuple, Generic[Model]):
 class Validator(Protocol[Model]):
     """Has the last word on a complete document."""
 
-    def validated(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validated[Model]:
+    def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[Model]:
         """Return the instance that a value becomes; `has_decimals` tells that numbers in it may be decimals."""
 
 
@@ -72,18 +72,18 @@ def need_package(name: str, purpose: str) -> None:
         raise ImportError(message, name=name)
 
 
-def path_in(value: JsonValue, location: tuple[Segment, ...]) -> Path:
+def find_path(value: JsonValue, location: tuple[Segment, ...]) -> Path:
     """Return the path of a validator's location: what is not in the document names a branch."""
     path: list[Segment] = []
     for segment in location:
-        inner = child_of(value, segment)
+        inner = get_child(value, segment)
         if inner is not MISSING:
             path.append(segment)
             value = inner
     return tuple(path)
 
 
-def child_of(value: JsonValue | Missing, segment: Segment) -> JsonValue | Missing:
+def get_child(value: JsonValue | Missing, segment: Segment) -> JsonValue | Missing:
     """Return a member or an item, `MISSING` where there is none."""
     if isinstance(value, dict) and isinstance(segment, str):
         return value.get(segment, MISSING)
@@ -92,7 +92,7 @@ def child_of(value: JsonValue | Missing, segment: Segment) -> JsonValue | Missin
     return MISSING
 
 
-class Placed(NamedTuple):
+class Located(NamedTuple):
     """A problem, where its value begins, and what that is; of what is missing, where the container around begins."""
 
     problem: Problem
@@ -100,9 +100,9 @@ class Placed(NamedTuple):
     found: str
 
 
-def unreported(problems: Iterable[Problem], told: Iterable[Path]) -> list[Problem]:
-    """Return what a validator says of places that nothing was said of before; `told` are paths in the same value."""
-    paths = set(told)
+def drop_reported(problems: Iterable[Problem], reported: Iterable[Path]) -> list[Problem]:
+    """Leave out problems inside or around the paths, in the same value, that mismatches were reported for."""
+    paths = set(reported)
     around: set[Path] = set()
     for path in paths:
         _add_prefixes(path, around)
@@ -128,30 +128,31 @@ def _add_prefixes(path: Path, prefixes: set[Path]) -> None:
         prefixes.add(prefix)
 
 
-def placed(problems: list[Problem], log: Log, node_id: int, value: JsonValue, *, keeps_first: bool) -> list[Placed]:
+def locate(problems: list[Problem], log: Log, node_id: int, value: JsonValue, *, keeps_first: bool) -> list[Located]:
     """Find the problems of a closed value, whose node is given, in the text."""
     if not problems:
         return []
-    starts = _starts([problem.path for problem in problems], log, node_id, keeps_first=keeps_first)
-    return [_found(problem, starts, value) for problem in problems]
+    starts = _find_starts([problem.path for problem in problems], log, node_id, keeps_first=keeps_first)
+    return [_locate_one(problem, starts, value) for problem in problems]
 
 
-def _found(problem: Problem, starts: dict[Path, int], value: JsonValue) -> Placed:
+def _locate_one(problem: Problem, starts: dict[Path, int], value: JsonValue) -> Located:
     path = problem.path
-    there = _at(value, path)
+    there = value_at(value, path)
     if there is MISSING:
         path = path[:-1]
-        return Placed(problem, starts[path] - isinstance(_at(value, path), str), "nothing")
+        return Located(problem, starts[path] - isinstance(value_at(value, path), str), "nothing")
     if isinstance(there, dict | list):  # it may be deep
-        return Placed(problem, starts[path], "an object" if isinstance(there, dict) else "an array")
-    return Placed(problem, starts[path] - isinstance(there, str), short(there))
+        return Located(problem, starts[path], "an object" if isinstance(there, dict) else "an array")
+    return Located(problem, starts[path] - isinstance(there, str), shorten(there))
 
 
-def _at(value: JsonValue | Missing, path: Path) -> JsonValue | Missing:
-    return reduce(child_of, path, value)
+def value_at(value: JsonValue | Missing, path: Path) -> JsonValue | Missing:
+    """Return what stands at a path, `MISSING` if nothing does."""
+    return reduce(get_child, path, value)
 
 
-def _starts(paths: list[Path], log: Log, node_id: int, *, keeps_first: bool) -> dict[Path, int]:
+def _find_starts(paths: list[Path], log: Log, node_id: int, *, keeps_first: bool) -> dict[Path, int]:
     """Return where the values at these paths begin, and those around them."""
     wanted: _Wanted = {}
     for path in paths:

@@ -30,7 +30,7 @@ class _Annotation:
     def __get_pydantic_json_schema__(
         self, core_schema: object, handler: Callable[[Any], dict[str, Any]]
     ) -> dict[str, Any]:
-        return {**handler(core_schema), KEYWORD: policy_of(self)}
+        return {**handler(core_schema), KEYWORD: find_policy(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Gate(_Annotation):
 _POLICY_OF: Final[dict[type[_Annotation], Policy]] = {Stream: "grow", Done: "done", Gate: "gate"}
 
 
-def policy_of(annotation: object) -> Policy:
+def find_policy(annotation: object) -> Policy:
     """Return the policy that an annotation stands for."""
     for kind, policy in _POLICY_OF.items():
         if isinstance(annotation, kind):

@@ -69,7 +69,7 @@ class Candidate:
         if self.finals is not None:
             self.finals.pop(segment, None)
 
-    def final(self) -> Values:
+    def with_defaults(self) -> Values:
         """Return the values as they are at the end: with defaults."""
         values: Any = self.values
         variant, finals = self.variant, self.finals
@@ -115,41 +115,38 @@ class Alternatives:
 class OpenContainer:
     """An open container."""
 
-    __slots__ = ("all_alternatives", "candidates", "count", "node_id", "old", "seen", "segment", "start", "told")
+    __slots__ = ("candidates", "choices", "count", "errors_before", "node_id", "old", "seen", "segment", "start")
 
-    def __init__(self, node_id: int, segment: Segment, start: int, all_alternatives: list[Alternatives]) -> None:
+    def __init__(self, node_id: int, segment: Segment, start: int, choices: list[Alternatives]) -> None:
         self.node_id = node_id
         self.segment = segment  # in the container around
         self.start = start  # where it begins in the text
-        self.all_alternatives = all_alternatives
-        self.candidates = all_alternatives[0].alive if len(all_alternatives) == 1 else self.left()
+        self.choices = choices
+        self.candidates = choices[0].alive if len(choices) == 1 else self.remaining()
         self.count = 0  # children so far
-        self.told = 0  # mismatches that were told before it opened
+        self.errors_before = 0  # mismatches that were reported before it opened
         self.seen: set[str] | None = None  # their keys, where only the first of equal ones counts
         self.old: Values = None  # how an earlier resolution showed it, where that is followed again
 
-    def left(self) -> list[Candidate]:
+    def remaining(self) -> list[Candidate]:
         """Return the candidates that some alternatives has left."""
-        if len(self.all_alternatives) == 1:
-            return [] if self.all_alternatives[0].is_dead else self.all_alternatives[0].alive
+        if len(self.choices) == 1:
+            return [] if self.choices[0].is_dead else self.choices[0].alive
         return list(
             dict.fromkeys(
-                each
-                for alternatives in self.all_alternatives
-                if not alternatives.is_dead
-                for each in alternatives.alive
+                each for alternatives in self.choices if not alternatives.is_dead for each in alternatives.alive
             )
         )
 
     def alternatives_of(self, candidate: Candidate) -> Alternatives | None:
         """Return the alternatives that a candidate of the container around chooses from."""
-        for alternatives in self.all_alternatives:
+        for alternatives in self.choices:
             if alternatives.parent is candidate:
                 return alternatives
         return None
 
     def is_hidden(self, segment: Segment) -> bool:
-        """Tell whether an earlier member of the same key is the one that counts."""
+        """Return whether an earlier member of the same key is the one that counts."""
         seen = self.seen
         if seen is None or not isinstance(segment, str):
             return False

@@ -16,10 +16,10 @@ from jsontide._values import MISSING
 from jsontide.schema._fold.candidates import Alternatives, Candidate, OpenContainer
 from jsontide.schema._fold.scalars import (
     ScalarMismatch,
-    beginning,
     check_open_scalar,
     check_scalar,
     open_variants,
+    read_beginning,
     shows_growing,
 )
 from jsontide.schema._fold.show import Picture, begin_showing, is_same_value, restored_showing
@@ -27,7 +27,7 @@ from jsontide.schema._fold.stack import CandidateStack, Failure
 from jsontide.schema._fold.variants import ArrayVariant, EnumVariant, ObjectVariant, Variant, is_same_json
 from jsontide.schema._memory import Memory
 from jsontide.schema._mismatch import MismatchReason
-from jsontide.schema._validator import placed, unreported
+from jsontide.schema._validator import drop_reported, locate
 from jsontide.tree.containers import Container, ObjectContainer
 from jsontide.tree.log import keeps_first, log_of, open_scalar, piece_count_of
 
@@ -57,7 +57,7 @@ class SchemaFold:
         self.newest = begin_showing(self.stack.document)
         self.spares: list[Showing] = []  # those that were the newest before, the oldest first
         self.picture = Picture([self.stack.document], [0], None)
-        self.is_settled = False  # nothing new can be told before something opens or closes
+        self.is_settled = False  # nothing new can be reported before something opens or closes
         self.keeps_first = keeps_first(state)
         self.memory = Memory()
 
@@ -135,18 +135,18 @@ class SchemaFold:
             segment: Segment = container.count if key is None else key
             container.count += 1
             if container.seen is not None and container.is_hidden(segment):
-                self._pass_over(node_id, segment, log)
+                self._skip_hidden(node_id, segment, log)
                 continue
             entry = entries[node_id]
             if isinstance(entry, Container):
                 self._open(container, node_id, segment, log)
             else:
-                self._take(container, segment, entry, log.starts[node_id])
+                self._add_scalar(container, segment, entry, log.starts[node_id])
         self.length = log.length
         while containers[-1].node_id != log.top_id:
             self._close(log)
 
-    def _pass_over(self, node_id: int, segment: Segment, log: Log) -> None:
+    def _skip_hidden(self, node_id: int, segment: Segment, log: Log) -> None:
         """Read nothing in a member that an earlier one of the same key hides."""
         if isinstance(log.entries[node_id], Container):
             self.stack.push(OpenContainer(node_id, segment, log.starts[node_id], []))
@@ -154,17 +154,17 @@ class SchemaFold:
     def _open(self, container: OpenContainer, node_id: int, segment: Segment, log: Log) -> None:
         is_object = isinstance(log.entries[node_id], ObjectContainer)
         start = log.starts[node_id]
-        all_alternatives = _sole_alternatives(container, segment, is_object=is_object) or self._find_alternatives(
+        choices = _sole_choice(container, segment, is_object=is_object) or self._find_choices(
             container, segment, start, is_object
         )
-        opened = OpenContainer(node_id, segment, start, all_alternatives)
+        opened = OpenContainer(node_id, segment, start, choices)
         if is_object and self.keeps_first:
             opened.seen = set()
         if container.old is not None:
             opened.old = _shown_before(container.old, segment, is_object=is_object)
         self.stack.push(opened)
 
-    def _find_alternatives(
+    def _find_choices(
         self,
         container: OpenContainer,
         segment: Segment,
@@ -172,7 +172,7 @@ class SchemaFold:
         is_object: bool,  # noqa: FBT001
     ) -> list[Alternatives]:
         """Begin all candidates of a container that opens."""
-        all_alternatives: list[Alternatives] = []
+        choices: list[Alternatives] = []
         failures: list[Failure] = []
         made: dict[Variant, Candidate] = {}
         for candidate in container.candidates:
@@ -184,22 +184,22 @@ class SchemaFold:
                 if variant not in made:
                     made[variant] = Candidate(variant, {} if is_object else [])
             if node is not None and variants:
-                all_alternatives.append(Alternatives(candidate, node, [made[variant] for variant in variants]))
+                choices.append(Alternatives(candidate, node, [made[variant] for variant in variants]))
                 continue
-            scalar_mismatch = _no_room(candidate) if node is None else _wrong_container(node, is_object=is_object)
-            if scalar_mismatch is not None:
+            misfit = _explain_extra(candidate) if node is None else _explain_kind(node, is_object=is_object)
+            if misfit is not None:
                 candidate.skip(segment)
-                is_sure = not candidate.variant.is_changed_before and not (node is not None and node.is_changed_before)
-                mismatch = self.stack.mismatch((segment,), scalar_mismatch, start)
+                is_sure = not candidate.variant.has_before_validator and not (
+                    node is not None and node.has_before_validator
+                )
+                mismatch = self.stack.mismatch((segment,), misfit, start)
                 failures.append(Failure(0, candidate, mismatch, is_sure=is_sure))
         if failures:
             self.stack.fail(failures)
-            all_alternatives = [
-                alternatives for alternatives in all_alternatives if alternatives.parent in container.candidates
-            ]
-        return all_alternatives
+            choices = [alternatives for alternatives in choices if alternatives.parent in container.candidates]
+        return choices
 
-    def _take(self, container: OpenContainer, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
+    def _add_scalar(self, container: OpenContainer, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
         """Take in a closed scalar."""
         candidates = container.candidates
         if len(candidates) == 1:
@@ -207,37 +207,37 @@ class SchemaFold:
             known = sole.variant.node_at(segment)
             if known is not None and type(value) in known.free:
                 if sole.waits:
-                    self.stack.upset()
+                    self.stack.invalidate()
                 sole.store(segment, value, value)
                 return
-        self._check_scalar(container, segment, value, start)
+        self._add_checked_scalar(container, segment, value, start)
 
-    def _check_scalar(self, container: OpenContainer, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
+    def _add_checked_scalar(self, container: OpenContainer, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
         """Take in a closed scalar that may not fit."""
         failures: list[Failure] = []
         for candidate in container.candidates:
             node = candidate.variant.node_at(segment)
             if node is None:
-                scalar_mismatch = _no_room(candidate)
+                misfit = _explain_extra(candidate)
             else:
-                shown, scalar_mismatch = check_scalar(node, value, self.memory)
-                if scalar_mismatch is None:
+                shown, misfit = check_scalar(node, value, self.memory)
+                if misfit is None:
                     if candidate.waits:
-                        self.stack.upset()
+                        self.stack.invalidate()
                     candidate.store(segment, shown, shown)
-            if scalar_mismatch is None:
+            if misfit is None:
                 continue
-            if scalar_mismatch.was_shown:
+            if misfit.was_shown:
                 candidate.store(segment, value, value)
             else:
                 candidate.skip(segment)
-            mismatch = self.stack.mismatch((segment,), scalar_mismatch, start - isinstance(value, str))
-            failures.append(Failure(scalar_mismatch.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
+            mismatch = self.stack.mismatch((segment,), misfit, start - isinstance(value, str))
+            failures.append(Failure(misfit.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
         if failures:
             self.stack.fail_in_turn(failures)
 
     def _look_at(self, scalar: OpenScalar) -> bool:
-        """See what an open scalar shows already; tell whether more of it would show nothing new before it closes."""
+        """See what an open scalar shows already; return whether more of it would show nothing new before it closes."""
         container = self.stack.containers[-1]
         segment: Segment = container.count if scalar.key is None else scalar.key
         candidates = container.candidates
@@ -252,29 +252,29 @@ class SchemaFold:
         for candidate in candidates:
             node = candidate.variant.node_at(segment)
             if node is None:
-                scalar_mismatch = _no_room(candidate)
+                misfit = _explain_extra(candidate)
             else:
                 longest = node.longest
-                text = beginning(scalar, longest) if is_text else ""
+                text = read_beginning(scalar, longest) if is_text else ""
                 is_settled = is_settled and (not is_text or longest < 0 or len(text) > longest)
-                scalar_mismatch = check_open_scalar(node, scalar.kind, text)
-            if scalar_mismatch is not None:
-                mismatch = self.stack.mismatch((segment,), scalar_mismatch, scalar.start - is_text)
-                failures.append(Failure(scalar_mismatch.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
+                misfit = check_open_scalar(node, scalar.kind, text)
+            if misfit is not None:
+                mismatch = self.stack.mismatch((segment,), misfit, scalar.start - is_text)
+                failures.append(Failure(misfit.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
         if failures:
             self.stack.fail_in_turn(failures)
         self.stack.is_journaling = False
         return is_settled
 
     def _is_shown(self, scalar: OpenScalar, candidates: list[Candidate]) -> bool:
-        """Tell whether an open scalar is to be shown: its container is, and it can only be a string."""
+        """Return whether an open scalar is to be shown: its container is, and it can only be a string."""
         candidate = candidates[-1]
         if scalar.kind != "string" or len(candidates) < len(self.stack.containers) or candidate.has_hole:
             return False
         node = candidate.variant.node_at(self.stack.containers[-1].count if scalar.key is None else scalar.key)
         if node is None or node.longest < 0:
             return node is not None and node.grows and node.policy == "grow"
-        return shows_growing(node, open_variants(node, beginning(scalar, node.longest)))
+        return shows_growing(node, open_variants(node, read_beginning(scalar, node.longest)))
 
     def _close(self, log: Log) -> None:
         """Finish the innermost container, and give it to those who wait for it."""
@@ -284,11 +284,11 @@ class SchemaFold:
         failures: list[Failure] = []
         for candidate in container.candidates:
             if not candidate.variant.is_met_by(value):
-                failures += self._finish(container, candidate, value, log)
+                failures += self._check_closed(container, candidate, value, log)
         if failures:
             stack.fail(failures)
         stack.pop()
-        for alternatives in container.all_alternatives:
+        for alternatives in container.choices:
             best = alternatives.best
             if alternatives.is_dead or (best.waits and best.failed):
                 alternatives.around.skip(container.segment)
@@ -298,32 +298,32 @@ class SchemaFold:
                 best.values = container.old
             around = alternatives.around
             if around.waits:
-                stack.upset()
-            around.store(container.segment, best.values, best.final())
+                stack.invalidate()
+            around.store(container.segment, best.values, best.with_defaults())
 
-    def _finish(self, container: OpenContainer, candidate: Candidate, value: Values, log: Log) -> list[Failure]:
+    def _check_closed(self, container: OpenContainer, candidate: Candidate, value: Values, log: Log) -> list[Failure]:
         """Say what is wrong with a container that closes."""
         variant, stack = candidate.variant, self.stack
-        lacks = [] if variant.is_changed_before else _lacks(variant, value)
-        found = [stack.mismatch(path, scalar_mismatch, container.start) for path, scalar_mismatch in lacks]
-        problems = () if variant.check is None else variant.check.problems(value, self.memory)
+        missing = [] if variant.has_before_validator else _find_missing(variant, value)
+        found = [stack.mismatch(path, misfit, container.start) for path, misfit in missing]
+        problems = () if variant.check is None else variant.check.find_problems(value, self.memory)
         if problems:
-            told = [*stack.told_inside(), *(path for path, _ in lacks)]
-            for problem, start, there in placed(
-                _new_ones(problems, told), log, container.node_id, value, keeps_first=self.keeps_first
+            reported = [*stack.reported_inside(), *(path for path, _ in missing)]
+            for problem, start, there in locate(
+                _drop_known(problems, reported), log, container.node_id, value, keeps_first=self.keeps_first
             ):
-                scalar_mismatch = ScalarMismatch(0, problem.reason, problem.expected, there)
-                found.append(stack.mismatch(problem.path, scalar_mismatch, start))
+                misfit = ScalarMismatch(0, problem.reason, problem.expected, there)
+                found.append(stack.mismatch(problem.path, misfit, start))
         return [Failure(0, candidate, mismatch) for mismatch in found]
 
 
-def _new_ones(problems: tuple[Problem, ...], told: list[Path]) -> list[Problem]:
-    """Leave out what was told before; a rule of the container itself nobody else can have told."""
+def _drop_known(problems: tuple[Problem, ...], reported: list[Path]) -> list[Problem]:
+    """Leave out what was reported before; a rule of the container itself nobody else can have reported."""
     own = [each for each in problems if not each.path and each.reason is MismatchReason.INVALID]
-    return [*unreported([each for each in problems if each not in own], told), *own]
+    return [*drop_reported([each for each in problems if each not in own], reported), *own]
 
 
-def _lacks(variant: Variant, value: Values) -> list[tuple[Path, ScalarMismatch]]:
+def _find_missing(variant: Variant, value: Values) -> list[tuple[Path, ScalarMismatch]]:
     """Say what a variant wants of a closed container that is not there."""
     if isinstance(variant, ObjectVariant):
         return [
@@ -331,15 +331,15 @@ def _lacks(variant: Variant, value: Values) -> list[tuple[Path, ScalarMismatch]]
             for key in variant.required
             if key not in value
         ]
-    if isinstance(variant, ArrayVariant) and len(value) < variant.least:
-        least = f"at least {_items(variant.least)}"
+    if isinstance(variant, ArrayVariant) and len(value) < variant.min_items:
+        least = f"at least {_items(variant.min_items)}"
         return [((), ScalarMismatch(0, MismatchReason.WRONG_LENGTH, least, _items(len(value))))]
     if isinstance(variant, EnumVariant) and not any(is_same_json(member, value) for member in variant.members):
         return [((), ScalarMismatch(0, MismatchReason.NOT_A_MEMBER, variant.expected, _container_name(value)))]
     return []
 
 
-def _sole_alternatives(container: OpenContainer, segment: Segment, *, is_object: bool) -> list[Alternatives]:
+def _sole_choice(container: OpenContainer, segment: Segment, *, is_object: bool) -> list[Alternatives]:
     """Begin the one candidate of a container that opens, if there is just one; most often there is."""
     candidates = container.candidates
     if len(candidates) != 1:
@@ -353,22 +353,22 @@ def _sole_alternatives(container: OpenContainer, segment: Segment, *, is_object:
 
 
 def _is_sure(candidate: Candidate, node: SchemaNode | None) -> bool:
-    """Tell whether a scalar that does not fit is a mismatch, and no function of the program can make it fit."""
-    return not candidate.variant.is_changed_before and (node is None or not node.is_guessed)
+    """Return whether a scalar that does not fit is a mismatch, and no function of the program can make it fit."""
+    return not candidate.variant.has_before_validator and (node is None or not node.is_guessed)
 
 
-def _no_room(candidate: Candidate) -> ScalarMismatch | None:
+def _explain_extra(candidate: Candidate) -> ScalarMismatch | None:
     """Say why a container has no place for another child, unless it is just ignored."""
     variant = candidate.variant
     if isinstance(variant, ArrayVariant):
-        most = len(variant.prefix) if variant.rest is None else variant.most or 0
+        most = len(variant.prefix) if variant.rest is None else variant.max_items or 0
         return ScalarMismatch(0, MismatchReason.WRONG_LENGTH, f"at most {_items(most)}", "one more")
     if isinstance(variant, ObjectVariant) and variant.extra == "forbid":
         return ScalarMismatch(0, MismatchReason.UNKNOWN_KEY, "no other keys", "one")
     return None
 
 
-def _wrong_container(node: SchemaNode, *, is_object: bool) -> ScalarMismatch:
+def _explain_kind(node: SchemaNode, *, is_object: bool) -> ScalarMismatch:
     return ScalarMismatch(0, MismatchReason.WRONG_TYPE, node.expected, "an object" if is_object else "an array")
 
 

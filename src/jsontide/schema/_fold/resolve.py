@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, TypeVar, cast, overload
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._compile import Compiled, compiled
+from jsontide.schema._compile import CompiledSchema, compile_schema
 from jsontide.schema._fold.fold import SchemaFold
 from jsontide.schema._mismatch import SchemaMismatch
 from jsontide.schema._resolution import Resolution, Status
-from jsontide.schema._validator import Problem, placed, unreported
+from jsontide.schema._validator import Problem, drop_reported, locate
 from jsontide.schema.options import Policies, TypeAdapterLike
 from jsontide.tree import ParserState
 from jsontide.tree.log import check_floats, goes_on_from, has_decimals, is_still_at, keeps_first, log_of, position_of
@@ -28,16 +28,16 @@ _PARTIAL: Final = Status.PARTIAL
 _MISMATCH: Final = Status.MISMATCH
 
 
-class Outcome(Generic[Model]):
+class Report(Generic[Model]):
     """What a resolution says beside its value: the same object while nothing but a string grows."""
 
-    __slots__ = ("error_count", "fold", "model", "open_errors", "plan", "policies", "source", "status")
+    __slots__ = ("compiled", "error_count", "fold", "model", "open_errors", "policies", "source", "status")
 
-    def __init__(self, plan: Compiled[Model], fold: SchemaFold, status: Status) -> None:
+    def __init__(self, compiled: CompiledSchema[Model], fold: SchemaFold, status: Status) -> None:
         stack = fold.stack
-        self.plan = plan
-        self.source = plan.source
-        self.policies = plan.policies
+        self.compiled = compiled
+        self.source = compiled.source
+        self.policies = compiled.policies
         self.fold = fold
         self.status = status
         self.error_count = len(stack.errors)
@@ -45,7 +45,7 @@ class Outcome(Generic[Model]):
         self.model: Model | Missing = MISSING
 
     def still_holds(self, fold: SchemaFold, status: Status) -> bool:
-        """Tell whether the same is to be said of a later state."""
+        """Return whether the same is to be said of a later state."""
         stack = fold.stack
         return (
             self.status is status
@@ -54,7 +54,7 @@ class Outcome(Generic[Model]):
             and self.open_errors is stack.open_errors
         )
 
-    def reduced(self, state: ParserState) -> tuple[Callable[..., object], tuple[object, ...]]:
+    def reduce(self, state: ParserState) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Return what the pickle of a resolution holds."""
         return _restore, (self.source, self.policies, state)
 
@@ -121,42 +121,42 @@ def from_json_ast(
         if not isinstance(before, Resolution):
             message = f"the resolution before must be a Resolution, not {type(before).__name__}"
             raise TypeError(message)
-        outcome = before._outcome
-        if outcome.source is schema and outcome.policies is policies:
-            return before if before._state is state else _go_on(before, state)
-    return _begin(compiled(schema, policies), state)
+        report = before._report
+        if report.source is schema and report.policies is policies:
+            return before if before._state is state else _continue(before, state)
+    return _start(compile_schema(schema, policies), state)
 
 
 def _restore(source: object, policies: Policies | None, state: ParserState) -> Resolution[object]:
     return from_json_ast(source, state, policies=policies)
 
 
-def _begin(plan: Compiled[Model], state: ParserState) -> Resolution[Model]:
+def _start(compiled: CompiledSchema[Model], state: ParserState) -> Resolution[Model]:
     """Resolve a state without knowing an earlier one."""
     check_floats(state)
-    return _resolve(plan, state, SchemaFold(plan.node, state))
+    return _resolve(compiled, state, SchemaFold(compiled.node, state))
 
 
-def _go_on(before: Resolution[Model], state: ParserState) -> Resolution[Model]:
+def _continue(before: Resolution[Model], state: ParserState) -> Resolution[Model]:
     """Resolve a state, with the work that was done for an earlier one if there is any to use."""
-    outcome, earlier = before._outcome, before._state
-    fold = outcome.fold
+    report, earlier = before._report, before._state
+    fold = report.fold
     is_newest = fold.step == before._step
     if is_newest and fold.is_settled and is_still_at(state, earlier):
         # It says nothing new, or only more of a string: most states do.
         fold.step = step = before._step + 1
         value = before.value if fold.picture.text_id < 0 else fold.grow(state)
-        return Resolution(outcome, state, step, value)
+        return Resolution(report, state, step, value)
     if not goes_on_from(state, earlier):
-        return _begin(outcome.plan, state)
+        return _start(report.compiled, state)
     if not is_newest:
-        fold = SchemaFold(outcome.plan.node, earlier)
+        fold = SchemaFold(report.compiled.node, earlier)
         fold.replay(earlier, before.value)
-    return _resolve(outcome.plan, state, fold, before)
+    return _resolve(report.compiled, state, fold, before)
 
 
 def _resolve(
-    plan: Compiled[Model], state: ParserState, fold: SchemaFold, before: Resolution[Model] | None = None
+    compiled: CompiledSchema[Model], state: ParserState, fold: SchemaFold, before: Resolution[Model] | None = None
 ) -> Resolution[Model]:
     # Counted before anything is written: a resolution whose successor is broken off is no longer the newest.
     fold.step += 1
@@ -168,41 +168,41 @@ def _resolve(
         status = _MISMATCH
     if state.is_complete:
         fold.is_settled = False  # what follows may be wrong, and then nothing is final
-        resolution = Resolution(Outcome(plan, fold, status), state, fold.step, value)
-        _finish(resolution, before)
+        resolution = Resolution(Report(compiled, fold, status), state, fold.step, value)
+        _validate(resolution, before)
         return resolution
-    if before is not None and before._outcome.still_holds(fold, status):
-        return Resolution(before._outcome, state, fold.step, value)
-    return Resolution(Outcome(plan, fold, status), state, fold.step, value)
+    if before is not None and before._report.still_holds(fold, status):
+        return Resolution(before._report, state, fold.step, value)
+    return Resolution(Report(compiled, fold, status), state, fold.step, value)
 
 
-def _finish(resolution: Resolution[Model], before: Resolution[Model] | None) -> None:
+def _validate(resolution: Resolution[Model], before: Resolution[Model] | None) -> None:
     """Let the validator have the last word."""
-    outcome, state = resolution._outcome, resolution._state
-    if before is not None and before.status is Status.FINAL and before._outcome.fold is outcome.fold:
-        resolution._outcome, resolution.value = before._outcome, before.value
+    report, state = resolution._report, resolution._state
+    if before is not None and before.status is Status.FINAL and before._report.fold is report.fold:
+        resolution._report, resolution.value = before._report, before.value
         return
-    value, memory = cast("JsonValue", state.value), outcome.fold.memory
-    validated = outcome.plan.validator.validated(value, memory, has_decimals=has_decimals(state))
-    is_agreed = outcome.status is not Status.MISMATCH and not outcome.fold.stack.has_doubts
+    value, memory = cast("JsonValue", state.value), report.fold.memory
+    validated = report.compiled.validator.validate(value, memory, has_decimals=has_decimals(state))
+    is_agreed = report.status is not Status.MISMATCH and not report.fold.stack.has_doubts
     if validated.problems or not (is_agreed or validated.is_sure):
-        outcome.open_errors = _last_word(validated.problems, resolution)
-        outcome.status = Status.MISMATCH
+        report.open_errors = _locate_problems(validated.problems, resolution)
+        report.status = Status.MISMATCH
         return
-    resolution.value = outcome.fold.stack.document.final()[0] if is_agreed else state.value
-    outcome.status = Status.FINAL
-    outcome.model = validated.model
-    outcome.error_count = 0
-    outcome.open_errors = []
+    resolution.value = report.fold.stack.document.with_defaults()[0] if is_agreed else state.value
+    report.status = Status.FINAL
+    report.model = validated.model
+    report.error_count = 0
+    report.open_errors = []
 
 
-def _last_word(problems: tuple[Problem, ...], resolution: Resolution[Model]) -> list[SchemaMismatch]:
+def _locate_problems(problems: tuple[Problem, ...], resolution: Resolution[Model]) -> list[SchemaMismatch]:
     """Return what the validator says of places that nothing was said of before."""
     state = resolution._state
     value = cast("JsonValue", state.value)
-    new = unreported(problems, [error.path for error in resolution.errors])
+    new = drop_reported(problems, [error.path for error in resolution.errors])
     found: list[SchemaMismatch] = []
-    for problem, start, there in placed(new, log_of(state), 0, value, keeps_first=keeps_first(state)):
+    for problem, start, there in locate(new, log_of(state), 0, value, keeps_first=keeps_first(state)):
         line, column = position_of(state, start)
         found.append(SchemaMismatch(problem.path, problem.reason, problem.expected, there, start, line, column))
     return found

@@ -23,7 +23,7 @@ from jsontide.schema._fold.variants import (
     kind_of,
 )
 from jsontide.schema._memory import Memory
-from jsontide.schema._mismatch import MismatchReason, short
+from jsontide.schema._mismatch import MismatchReason, shorten
 from jsontide.schema._validator import Problem
 from jsontide.tree.log import OpenScalar
 
@@ -54,35 +54,35 @@ def check_scalar(node: SchemaNode, value: JsonValue, memory: Memory) -> tuple[Js
     problem: Problem | None = None
     for variant in node.by_kind[kind]:
         if _is_member(variant, value):
-            problems = () if variant.check is None else variant.check.problems(value, memory)
+            problems = () if variant.check is None else variant.check.find_problems(value, memory)
             if not problems:
                 return _shown(variant, value), None
             problem = problems[0]
     if kind not in node.plain:
         for variant in node.variants:
-            converted = MISSING if variant.converter is None else variant.converter.converted(value)
+            converted = MISSING if variant.converter is None else variant.converter.convert(value)
             if converted is not MISSING:
                 return (converted if kind_of(converted) in variant.kinds else value), None
-    return None, _refusal(node, kind, value, problem)
+    return None, _explain_closed(node, kind, value, problem)
 
 
 def check_open_scalar(node: SchemaNode, kind: Kind, text: str) -> ScalarMismatch | None:
     """Return why an open scalar can fit no variant, if that is certain; `text` is how a string begins."""
-    offsets = [_offset(node, variant, kind, text) for variant in node.variants]
+    offsets = [_find_offset(node, variant, kind, text) for variant in node.variants]
     if any(offset > len(text) for offset in offsets):
         return None
     if not any(offsets):
         return ScalarMismatch(0, MismatchReason.WRONG_TYPE, node.expected, f"a {kind}" if kind != "null" else kind)
-    return _by_prefix(node, offsets, text)
+    return _explain_prefix(node, offsets, text)
 
 
 def open_variants(node: SchemaNode, text: str) -> list[Variant]:
     """Return the variants that an open string can still take."""
-    return [variant for variant in node.variants if _offset(node, variant, "string", text) > len(text)]
+    return [variant for variant in node.variants if _find_offset(node, variant, "string", text) > len(text)]
 
 
 def shows_growing(node: SchemaNode, variants: list[Variant]) -> bool:
-    """Tell whether an open string that can take these variants may be shown."""
+    """Return whether an open string that can take these variants may be shown."""
     return (
         node.policy == "grow"
         and len(variants) == 1
@@ -91,7 +91,7 @@ def shows_growing(node: SchemaNode, variants: list[Variant]) -> bool:
     )
 
 
-def beginning(scalar: OpenScalar, length: int) -> str:
+def read_beginning(scalar: OpenScalar, length: int) -> str:
     """Return the first characters of an open string, as far as they are there: one more than `length`."""
     text = ""
     for at in range(scalar.piece_count if length >= 0 else 0):
@@ -106,7 +106,7 @@ def _is_member(variant: Variant, value: JsonValue) -> bool:
         return value in variant.texts or any(is_same_json(member, value) for member in variant.members)
     if not isinstance(variant, ScalarVariant) or not variant.is_integer or isinstance(value, int):
         return True
-    return is_integral(value) if variant.converter is None else variant.converter.converted(value) is not MISSING
+    return is_integral(value) if variant.converter is None else variant.converter.convert(value) is not MISSING
 
 
 def _shown(variant: Variant, value: JsonValue) -> JsonValue:
@@ -117,35 +117,35 @@ def _shown(variant: Variant, value: JsonValue) -> JsonValue:
         and isinstance(variant, ScalarVariant)
         and variant.is_integer
     ):
-        return cast("int", variant.converter.converted(value))
+        return cast("int", variant.converter.convert(value))
     return value
 
 
-def _refusal(node: SchemaNode, kind: Kind, value: JsonValue, problem: Problem | None) -> ScalarMismatch:
+def _explain_closed(node: SchemaNode, kind: Kind, value: JsonValue, problem: Problem | None) -> ScalarMismatch:
     """Say why a closed scalar does not fit, as the last of its variants does."""
     text = value if isinstance(value, str) else ""
-    offsets = [_offset(node, variant, kind, text) for variant in node.variants]
+    offsets = [_find_offset(node, variant, kind, text) for variant in node.variants]
     latest = max(offsets, default=0)
     if latest == 0:
-        return ScalarMismatch(0, MismatchReason.WRONG_TYPE, node.expected, short(value))
+        return ScalarMismatch(0, MismatchReason.WRONG_TYPE, node.expected, shorten(value))
     if latest < _AT_THE_END:
-        return _by_prefix(node, offsets, text)
+        return _explain_prefix(node, offsets, text)
     last = [variant for variant, offset in zip(node.variants, offsets, strict=True) if offset == latest]
     if len(last) > 1:
         is_of_their_kind = any(kind in variant.kinds for variant in last)
         reason = MismatchReason.NO_BRANCH if is_of_their_kind else MismatchReason.WRONG_TYPE
-        return ScalarMismatch(latest, reason, node.expected, short(value))
+        return ScalarMismatch(latest, reason, node.expected, shorten(value))
     variant = last[0]
     if kind not in variant.kinds or (problem is None and not isinstance(variant, EnumVariant)):
-        return ScalarMismatch(latest, MismatchReason.WRONG_TYPE, variant.expected, short(value))
+        return ScalarMismatch(latest, MismatchReason.WRONG_TYPE, variant.expected, shorten(value))
     if problem is None:
-        return ScalarMismatch(latest, MismatchReason.NOT_A_MEMBER, variant.expected, short(value))
+        return ScalarMismatch(latest, MismatchReason.NOT_A_MEMBER, variant.expected, shorten(value))
     is_undecided = problem.reason is MismatchReason.TOO_COMPLEX
     reason = problem.reason if is_undecided else MismatchReason.INVALID
-    return ScalarMismatch(latest, reason, problem.expected, short(value), was_shown=shows_growing(node, last))
+    return ScalarMismatch(latest, reason, problem.expected, shorten(value), was_shown=shows_growing(node, last))
 
 
-def _by_prefix(node: SchemaNode, offsets: list[int], text: str) -> ScalarMismatch:
+def _explain_prefix(node: SchemaNode, offsets: list[int], text: str) -> ScalarMismatch:
     """Say why a string cannot go on as it begins."""
     latest = max(offsets)
     last = [variant for variant, offset in zip(node.variants, offsets, strict=True) if offset == latest]
@@ -155,7 +155,7 @@ def _by_prefix(node: SchemaNode, offsets: list[int], text: str) -> ScalarMismatc
     return ScalarMismatch(latest, MismatchReason.NOT_A_MEMBER, last[0].expected, found)
 
 
-def _offset(node: SchemaNode, variant: Variant, kind: Kind, text: str) -> int:
+def _find_offset(node: SchemaNode, variant: Variant, kind: Kind, text: str) -> int:
     """Return how many characters show that a variant is not taken."""
     if kind not in variant.kinds:
         return 0 if variant.converter is None or kind in node.plain else _AT_THE_END

@@ -52,7 +52,7 @@ class CandidateStack:
     def undo(self) -> None:
         """Take back what only the open scalar of the last state showed."""
         journal = self.journal
-        self.upset()
+        self.invalidate()
         self.open_errors = []
         while journal:
             thing, name, value = journal.pop()
@@ -65,8 +65,8 @@ class CandidateStack:
         candidate = candidates[-1]
         # A chain that ended before it came to what is new ends there still.
         for container in self.containers[steady:] if len(candidates) == steady else ():
-            all_alternatives = container.all_alternatives
-            alternatives = all_alternatives[0] if len(all_alternatives) == 1 else container.alternatives_of(candidate)
+            choices = container.choices
+            alternatives = choices[0] if len(choices) == 1 else container.alternatives_of(candidate)
             if alternatives is None or alternatives.parent is not candidate or candidate.has_hole:
                 break
             alive = alternatives.alive
@@ -82,18 +82,18 @@ class CandidateStack:
         self._candidates_shown, self._segments = candidates, segments
         return candidates, segments
 
-    def upset(self) -> None:
+    def invalidate(self) -> None:
         """Note that the chain may have changed anywhere."""
         self.is_stale = True
         self.steady = 1
 
-    def told_inside(self) -> list[Path]:
+    def reported_inside(self) -> list[Path]:
         """Return the places in the innermost container of which something was said, as seen from there."""
         depth = len(self.containers) - 2  # that of the document and that of the root have no place in a path
-        return [error.path[depth:] for error in self.errors[self.containers[-1].told :]]
+        return [error.path[depth:] for error in self.errors[self.containers[-1].errors_before :]]
 
     def push(self, container: OpenContainer) -> None:
-        container.told = len(self.errors)
+        container.errors_before = len(self.errors)
         self.containers.append(container)
         self.is_stale = True
 
@@ -110,7 +110,7 @@ class CandidateStack:
 
     def fail(self, failures: list[Failure]) -> None:
         """Let candidates of the innermost container fail, all at one moment, and all that hangs on them."""
-        self.upset()
+        self.invalidate()
         for failure in failures:
             self._set(failure.candidate, "failed", value=True)
         depth = len(self.containers) - 1
@@ -121,17 +121,13 @@ class CandidateStack:
             self._prune(self.containers[at], self.containers[at - 1].candidates)
         self._report(found)
 
-    def mismatch(
-        self, below: Path, scalar_mismatch: ScalarMismatch, index: int, depth: int | None = None
-    ) -> SchemaMismatch:
+    def mismatch(self, below: Path, misfit: ScalarMismatch, index: int, depth: int | None = None) -> SchemaMismatch:
         """Return a mismatch below the innermost container, or below the one at a depth."""
         last = len(self.containers) if depth is None else depth + 1
         # The first segment is where the root stands in the document.
         path = (*(container.segment for container in self.containers[1:last]), *below)[1:]
         line, column = position_of(self.state, index)
-        return SchemaMismatch(
-            path, scalar_mismatch.reason, scalar_mismatch.expected, scalar_mismatch.found, index, line, column
-        )
+        return SchemaMismatch(path, misfit.reason, misfit.expected, misfit.found, index, line, column)
 
     def _set(self, thing: Alternatives | OpenContainer | Candidate, name: str, *, value: object) -> None:
         if self.is_journaling:
@@ -139,10 +135,10 @@ class CandidateStack:
         setattr(thing, name, value)
 
     def _shrink(self, depth: int, failures: list[Failure]) -> bool:
-        """Let failed candidates leave their alternatives; tell whether a candidate of the container around failed."""
+        """Let failed candidates leave their alternatives; return whether a candidate of the container around failed."""
         has_failed = False
         container = self.containers[depth]
-        for alternatives in container.all_alternatives:
+        for alternatives in container.choices:
             left = [candidate for candidate in alternatives.alive if not candidate.failed]
             if alternatives.is_dead or len(left) == len(alternatives.alive):
                 continue
@@ -151,7 +147,7 @@ class CandidateStack:
                 continue
             if len(alternatives.alive) > 1:
                 self._set(alternatives, "is_dead", value=True)
-                is_sure = not alternatives.around.variant.is_changed_before
+                is_sure = not alternatives.around.variant.has_before_validator
                 failures.append(
                     Failure(0, alternatives.around, self._no_branch(alternatives, container, depth), is_sure=is_sure)
                 )
@@ -163,17 +159,15 @@ class CandidateStack:
     def _no_branch(self, alternatives: Alternatives, container: OpenContainer, depth: int) -> SchemaMismatch:
         kind = "an object" if isinstance(alternatives.alive[0].values, dict) else "an array"
         found = f"{kind} that is neither" if len(alternatives.alive) == 2 else f"{kind} that is none of them"  # noqa: PLR2004
-        scalar_mismatch = ScalarMismatch(0, MismatchReason.NO_BRANCH, alternatives.node.expected, found)
-        return self.mismatch((), scalar_mismatch, container.start, depth)
+        misfit = ScalarMismatch(0, MismatchReason.NO_BRANCH, alternatives.node.expected, found)
+        return self.mismatch((), misfit, container.start, depth)
 
     def _prune(self, container: OpenContainer, around: list[Candidate]) -> None:
         """Forget what was inside of candidates that are ruled out."""
-        all_alternatives = [
-            alternatives for alternatives in container.all_alternatives if alternatives.parent in around
-        ]
-        if len(all_alternatives) < len(container.all_alternatives):
-            self._set(container, "all_alternatives", value=all_alternatives)
-        self._set(container, "candidates", value=container.left())
+        choices = [alternatives for alternatives in container.choices if alternatives.parent in around]
+        if len(choices) < len(container.choices):
+            self._set(container, "choices", value=choices)
+        self._set(container, "candidates", value=container.remaining())
 
     def _report(self, failures: list[Failure]) -> None:
         sole: list[Candidate] = [self.document]
@@ -182,11 +176,11 @@ class CandidateStack:
             if alternatives is None or not alternatives.is_decided:
                 break
             sole.append(alternatives.alive[0])
-        told = [failure for failure in failures if failure.candidate in sole]
+        reported = [failure for failure in failures if failure.candidate in sole]
         # Whatever is wrong inside of a value that is changed before it is validated, the check of that value will tell.
-        sure = sole[: 1 + next((at for at, each in enumerate(sole) if each.variant.is_changed_before), len(sole))]
-        found = [failure.mismatch for failure in told if failure.is_sure and failure.candidate in sure]
-        if len(found) < len(told) and not self.is_journaling:
+        sure = sole[: 1 + next((at for at, each in enumerate(sole) if each.variant.has_before_validator), len(sole))]
+        found = [failure.mismatch for failure in reported if failure.is_sure and failure.candidate in sure]
+        if len(found) < len(reported) and not self.is_journaling:
             self.has_doubts = True
         if self.is_journaling:
             self.open_errors = [*self.open_errors, *found]  # resolutions keep the list as it was

@@ -39,7 +39,7 @@ Length: TypeAlias = Any
 class Variant:
     """One variant that a value may take; of strings, numbers, booleans and nulls the kind says it all."""
 
-    __slots__ = ("check", "converter", "expected", "gates", "is_changed_before", "kinds")
+    __slots__ = ("check", "converter", "expected", "gates", "has_before_validator", "kinds")
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Variant:
         """What is asked about closed scalars of other kinds: pydantic takes `"12"` for 12."""
         self.gates: frozenset[str] = frozenset()
         """The members that an object waits for before it shows anything."""
-        self.is_changed_before = False
+        self.has_before_validator = False
         """Whether a function of the program sees the value first, and may make anything of it."""
 
     def __deepcopy__(self, memo: dict[int, object]) -> Variant:
@@ -68,7 +68,7 @@ class Variant:
         return ANY
 
     def is_met_by(self, value: Any) -> bool:  # noqa: ANN401, ARG002
-        """Tell whether a closed container needs no further look."""
+        """Return whether a closed container needs no further look."""
         return self.check is None
 
 
@@ -119,7 +119,7 @@ class EnumVariant(Variant):
 class ArrayVariant(Variant):
     """Items by their place, then all others."""
 
-    __slots__ = ("least", "most", "prefix", "rest")
+    __slots__ = ("max_items", "min_items", "prefix", "rest")
 
     def __init__(  # noqa: PLR0913
         self,
@@ -128,8 +128,8 @@ class ArrayVariant(Variant):
         expected: str,
         prefix: tuple[SchemaNode, ...] = (),
         rest: SchemaNode | None = None,
-        least: Length = 0,
-        most: Length = None,
+        min_items: Length = 0,
+        max_items: Length = None,
         check: Check | None = None,
         converter: Check | None = None,
     ) -> None:
@@ -137,18 +137,18 @@ class ArrayVariant(Variant):
         self.prefix = prefix
         self.rest = rest
         """`None` where no more items are allowed."""
-        self.least = least
-        self.most = most
+        self.min_items = min_items
+        self.max_items = max_items
         """`None` where there may be any number."""
 
     def node_at(self, segment: Segment) -> SchemaNode | None:
         at = cast("int", segment)
-        if self.most is not None and at >= self.most:
+        if self.max_items is not None and at >= self.max_items:
             return None
         return self.prefix[at] if at < len(self.prefix) else self.rest
 
     def is_met_by(self, value: Any) -> bool:  # noqa: ANN401
-        return self.check is None and len(value) >= self.least
+        return self.check is None and len(value) >= self.min_items
 
     def with_items(self, prefix: tuple[SchemaNode, ...], rest: SchemaNode | None) -> ArrayVariant:
         """Return the same variant of other items."""
@@ -157,12 +157,12 @@ class ArrayVariant(Variant):
             expected=self.expected,
             prefix=prefix,
             rest=rest,
-            least=self.least,
-            most=self.most,
+            min_items=self.min_items,
+            max_items=self.max_items,
             check=self.check,
             converter=self.converter,
         )
-        made.is_changed_before = self.is_changed_before
+        made.has_before_validator = self.has_before_validator
         return made
 
 
@@ -172,7 +172,7 @@ Extra: TypeAlias = Literal["keep", "ignore", "forbid"]
 class ObjectVariant(Variant):
     """Members by their keys, then by patterns, then all others."""
 
-    __slots__ = ("attributes", "defaults", "extra", "extra_shape", "names", "patterns", "properties", "required")
+    __slots__ = ("attributes", "defaults", "extra", "extra_node", "names", "patterns", "properties", "required")
 
     def __init__(  # noqa: PLR0913
         self,
@@ -182,7 +182,7 @@ class ObjectVariant(Variant):
         properties: dict[str, SchemaNode],
         patterns: tuple[tuple[Regex, SchemaNode], ...],
         extra: Extra,
-        extra_shape: SchemaNode | None,
+        extra_node: SchemaNode | None,
         required: tuple[str, ...],
         attributes: dict[str, list[str]],
         check: Check | None = None,
@@ -192,7 +192,7 @@ class ObjectVariant(Variant):
         self.properties = properties
         self.patterns = patterns
         self.extra: Extra = extra
-        self.extra_shape = extra_shape
+        self.extra_node = extra_node
         self.required = required
         self.defaults: dict[str, JsonValue] = {}
         self.attributes = attributes
@@ -208,7 +208,7 @@ class ObjectVariant(Variant):
         for pattern, matched in self.patterns:
             if pattern.search(key):
                 return matched
-        return self.extra_shape
+        return self.extra_node
 
     def is_met_by(self, value: Any) -> bool:  # noqa: ANN401
         if self.check is not None:
@@ -231,7 +231,7 @@ class ObjectVariant(Variant):
         node = self.node_at(key)
         return "a value" if node is None else node.expected
 
-    def with_members(self, properties: dict[str, SchemaNode], extra_shape: SchemaNode | None) -> ObjectVariant:
+    def with_members(self, properties: dict[str, SchemaNode], extra_node: SchemaNode | None) -> ObjectVariant:
         """Return the same variant of other members."""
         made = ObjectVariant(
             kinds=self.kinds,
@@ -239,17 +239,17 @@ class ObjectVariant(Variant):
             properties=properties,
             patterns=self.patterns,
             extra=self.extra,
-            extra_shape=extra_shape,
+            extra_node=extra_node,
             required=self.required,
             attributes=self.attributes,
             check=self.check,
             converter=self.converter,
         )
-        made.is_changed_before = self.is_changed_before
+        made.has_before_validator = self.has_before_validator
         return made
 
 
-class AnyForm(Variant):
+class AnyVariant(Variant):
     """Anything at all."""
 
     __slots__ = ()
@@ -265,7 +265,7 @@ class SchemaNode:
         "expected",
         "free",
         "grows",
-        "is_changed_before",
+        "has_before_validator",
         "is_guessed",
         "longest",
         "objects",
@@ -300,18 +300,18 @@ class SchemaNode:
         has_converter = any(variant.converter is not None for variant in variants)
         self.takes: frozenset[Kind] = self.plain | SCALARS if has_converter else self.plain
         """The kinds of scalars that may fit, if there is no enum."""
-        self.is_changed_before = any(variant.is_changed_before for variant in variants)
+        self.has_before_validator = any(variant.has_before_validator for variant in variants)
         """Whether a function of the program may make something fitting of any value."""
-        self.is_guessed = any(variant.is_changed_before and variant.converter is None for variant in variants)
+        self.is_guessed = any(variant.has_before_validator and variant.converter is None for variant in variants)
         """Whether nobody can be asked before the end what it makes of a scalar."""
         self.grows = len(self.by_kind["string"]) == 1 and self.longest < 0
         """Whether a string can only be one thing from its beginning."""
 
     def with_policy(self, policy: Policy) -> SchemaNode:
         """Return the same node with another policy."""
-        return self.with_forms(self.variants, policy)
+        return self.with_variants(self.variants, policy)
 
-    def with_forms(self, variants: tuple[Variant, ...], policy: Policy) -> SchemaNode:
+    def with_variants(self, variants: tuple[Variant, ...], policy: Policy) -> SchemaNode:
         """Return a node with the same default."""
         node = SchemaNode()
         node.policy = policy
@@ -330,9 +330,9 @@ def _free_types(variant: Variant) -> list[type]:
     return [each for each, kind in _KIND_OF.items() if kind in kinds and kind in SCALARS]
 
 
-ANY_FORM: Final = AnyForm(kinds=frozenset(KINDS), expected="anything")
+ANY_VARIANT: Final = AnyVariant(kinds=frozenset(KINDS), expected="anything")
 ANY: Final = SchemaNode()
-ANY.fill((ANY_FORM,))
+ANY.fill((ANY_VARIANT,))
 
 
 def kind_of(value: object) -> Kind:
@@ -341,7 +341,7 @@ def kind_of(value: object) -> Kind:
 
 
 def is_integral(value: JsonValue) -> bool:
-    """Tell whether a number is whole, as JSON Schema means it: 1.0 is."""
+    """Return whether a number is whole, as JSON Schema means it: 1.0 is."""
     if isinstance(value, float):
         return value.is_integer()
     return not isinstance(value, Decimal) or value == value.to_integral_value()
