@@ -274,7 +274,7 @@ def test_a_document_deeper_than_python_goes_is_a_mismatch_of_a_type() -> None:
     state = create_parser_state(limits=Limits(max_depth=2 * depth))
     resolution = from_json_ast(Tree, fed(whole(text), state))
     assert resolution.status is Status.MISMATCH
-    assert "less deep" in resolution.errors[0].expected
+    assert "less deeply" in resolution.errors[0].expected
 
 
 def test_an_interrupted_resolution_leaves_the_cache_as_it_was() -> None:

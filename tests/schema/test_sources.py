@@ -209,14 +209,14 @@ def ways_in(schema: Any) -> list[Callable[[], object]]:
 def test_what_can_be_called_is_no_schema_and_is_never_called(name: str) -> None:
     CALLS.clear()
     for enter in ways_in({**DIRECT, **NESTED}[name]):
-        with pytest.raises(UnsupportedSchemaError, match=r"not something to call .*describe its arguments by a type"):
+        with pytest.raises(UnsupportedSchemaError, match=r"not a callable .*describe its arguments by a type"):
             enter()
     assert not CALLS
 
 
 @pytest.mark.parametrize("name", DIRECT)
 def test_a_tool_refuses_it_where_it_is_made(name: str) -> None:
-    with pytest.raises(UnsupportedSchemaError, match="not something to call"):
+    with pytest.raises(UnsupportedSchemaError, match="not a callable"):
         Tool("remove", DIRECT[name])
 
 

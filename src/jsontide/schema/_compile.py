@@ -1,4 +1,8 @@
-"""Whatever a program says its schema is in, a node and a validator out; the same schema is read once."""
+"""A schema as a program passes it in, its node and its validator out; the same schema is read once.
+
+Policies are applied to copies of the nodes on the way to each place, so that a policy for `next.title` of a recursive
+schema changes that place alone.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +58,7 @@ def _read_json_schema(source: AnySchema) -> tuple[SchemaNode, Validator[Any]]:
     try:
         return _from_json_schema(_dump_quickly(source))
     except RecursionError as error:
-        raise UnsupportedSchemaError("the schema is nested too deep") from error
+        raise UnsupportedSchemaError("the schema is nested too deeply") from error
 
 
 def _dump_quickly(source: AnySchema) -> str:
@@ -67,9 +71,9 @@ def _dump_quickly(source: AnySchema) -> str:
 
 
 def _check_size(source: AnySchema) -> None:
-    """Refuse a schema that would be too long as text: a few objects that share others can say very much.
+    """Refuse a schema that would be too long as text: a few objects that share others can stand for many.
 
-    What is too deep, or contains itself, is found when it is written.
+    A schema that is too deep, or contains itself, is found when it is written.
     """
     count = 0
     level: list[Any] = [source]
@@ -93,7 +97,7 @@ def _read_type(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa: ANN40
 
 @lru_cache(_KEPT)
 def _from_json_schema(text: str) -> tuple[SchemaNode, Validator[Any]]:
-    """Take the schema as text: a program may change its own."""
+    """Read a schema from text, because a program may change the one that it passed."""
     root = allow_nulls(json.loads(text))
     validator = JsonSchemaValidator(root)
     return build_nodes(root, validator.checks, is_type=False), validator
@@ -109,12 +113,12 @@ def _from_type(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa: ANN40
 
 @cache
 def _load_types() -> Any:  # noqa: ANN401
-    """Return the part that needs pydantic, when the first type comes."""
+    """Import what needs pydantic, when the first type comes."""
     return import_module("jsontide.schema._from_type")
 
 
 def allow_nulls(root: AnySchema) -> AnySchema:
-    """Say `"nullable": true` of OpenAPI in the words of JSON Schema, which does not know it; in place."""
+    """Replace OpenAPI's `"nullable": true`, which JSON Schema does not have, by a union with null, in place."""
     todo: list[Any] = [root]
     while todo:
         part = todo.pop()
@@ -138,7 +142,7 @@ def _allow_null(schema: Schema) -> None:
 
 
 def apply_policies(node: SchemaNode, policies: Mapping[str, object]) -> SchemaNode:
-    """Return a node whose places have other policies; a place that the schema does not have is an error."""
+    """Return a node with other policies; a pattern that matches nothing in the schema is an error."""
     if not isinstance(policies, Mapping):
         message = f"policies must be a mapping from patterns to policies, not {type(policies).__name__}"
         raise TypeError(message)
@@ -152,7 +156,7 @@ def apply_policies(node: SchemaNode, policies: Mapping[str, object]) -> SchemaNo
 
 
 def _with_policy(node: SchemaNode | None, steps: Pattern, policy: Policy) -> SchemaNode | None:
-    """Return a copy with a policy further inside, `None` if there is no such place."""
+    """Return a copy of a node with a policy further inside, `None` if there is no such place."""
     if node is None:
         return None
     if not steps:

@@ -1,12 +1,12 @@
-"""A dialect of `jsonschema` in, the same dialect out with keywords that stand any text.
+"""A dialect of `jsonschema` in, the same dialect out with keywords that are safe for any text.
 
-`jsonschema` leads through schema and document; what it raises at (numbers), what takes it the square of a length (equal
-items, messages that write a value out at each container), and what it would try again and again (patterns, and a `$ref`
-that several branches of a union lead to) is decided here.
-What a `$ref` says of a value is remembered for as long as `using_memory` lasts: so recursive unions, in which the ways
-to a value double with each container, take a look at each value for each definition, and no more.
+`jsonschema` walks schema and document.
+The keywords here replace those that raise for some numbers, that take quadratic time (equal items, messages that write
+out a value at each container), and that try the same thing many times (patterns, and a `$ref` in several branches).
+The result of a `$ref` for a value is remembered while `using_memory` lasts; so recursive unions, in which the ways to a
+value double with each container, check each value once for each definition.
 
-Rule: what would take too long raises `TooComplexError`; an error that is only yielded would turn around inside `not`.
+Rule: what would take too long raises `TooComplexError`; an error that is only yielded would be inverted by `not`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from jsontide.schema._numbers import is_multiple, to_decimal
 from jsontide.schema._regex import TooComplexError, get_regex
 
 Keyword: TypeAlias = "Callable[[Any, Any, Any, Any], Any]"
-"""Takes a validator, what the schema says under the keyword, the value and the schema; yields what is wrong."""
+"""Takes a validator, the value of the keyword, the document's value and the schema; yields what is wrong."""
 
 _MAX_UNEVALUATED: Final = 5_000
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
@@ -41,7 +41,7 @@ _UNEVALUATED: Final = ("unevaluatedItems", "unevaluatedProperties")
 class _Use(NamedTuple):
     memory: Memory
     is_apart: bool
-    """Whether a `$ref` may mean one thing here and another there."""
+    """Whether the same `$ref` may refer to different schemas."""
 
 
 _USE: ContextVar[_Use] = ContextVar("_USE")
@@ -49,7 +49,7 @@ _USE: ContextVar[_Use] = ContextVar("_USE")
 
 @contextmanager
 def using_memory(memory: Memory, *, is_apart: bool) -> Iterator[None]:
-    """Use what is known of a document, and add to it."""
+    """Let keywords use the memory of a document, and add to it."""
     token = _USE.set(_Use(memory, is_apart))
     try:
         yield
@@ -59,9 +59,9 @@ def using_memory(memory: Memory, *, is_apart: bool) -> Iterator[None]:
 
 @cache
 def harden(dialect: Any) -> Any:  # noqa: ANN401
-    """Return a validator class of `jsonschema` with keywords that stand any text."""
+    """Return a validator class of `jsonschema` with keywords that are safe for any text."""
     found = dialect.VALIDATORS
-    # Some dialects have keywords of the same name that mean something else.
+    # In some dialects a keyword of the same name means something else.
     standard = {Draft202012Validator.VALIDATORS[name]: keyword for name, keyword in _KEYWORDS.items()}
     keywords = {name: standard[keyword] for name, keyword in found.items() if keyword in standard}
     keywords |= {name: _compare_exactly(found[name]) for name in _BOUNDS if name in found}
@@ -79,9 +79,9 @@ def _is_number(value: object) -> bool:
 
 
 def _remember(keyword: Keyword, name: str) -> Keyword:
-    def advance(validator: Any, ref: str, value: object, schema: object) -> Iterator[ValidationError]:  # noqa: ANN401
+    def check(validator: Any, ref: str, value: object, schema: object) -> Iterator[ValidationError]:  # noqa: ANN401
         memory, is_apart = _USE.get()
-        if is_apart and name != "$ref":  # it depends on the way here
+        if is_apart and name != "$ref":  # its target depends on how one got here
             yield from keyword(validator, ref, value, schema)
             return
         place = id(schema) if is_apart else ref, id(value)
@@ -96,7 +96,7 @@ def _remember(keyword: Keyword, name: str) -> Keyword:
         elif found[1] is not None:
             yield ValidationError("as found before", path=found[1])
 
-    return advance
+    return check
 
 
 def _compare_exactly(keyword: Keyword) -> Keyword:
@@ -110,7 +110,7 @@ def _limit_size(keyword: Keyword, name: str) -> Keyword:
     def check(validator: Any, said: object, value: object, schema: dict[str, Any]) -> Any:  # noqa: ANN401
         if isinstance(value, list | dict) and len(value) > _MAX_UNEVALUATED:
             raise TooComplexError(f"at most {_MAX_UNEVALUATED} values where the schema says {name!r}")
-        if said is False:  # it evaluates nothing itself, and would be asked
+        if said is False:  # it evaluates nothing itself, but `jsonschema` would try
             schema = {key: schema[key] for key in schema if key != name}
         return keyword(validator, said, value, schema)
 
@@ -141,7 +141,7 @@ def _one_of(validator: object, branches: list[object], value: object, _: object)
 
 def _not(validator: object, schema: object, value: object, _: object) -> Iterator[ValidationError]:
     if _fits(validator, value, schema):
-        yield ValidationError("what it should not be")
+        yield ValidationError("what it must not be")
 
 
 def _type(validator: Any, types: str | list[str], value: object, _: object) -> Iterator[ValidationError]:  # noqa: ANN401

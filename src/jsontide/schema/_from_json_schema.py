@@ -1,11 +1,11 @@
-"""A JSON Schema in, its node out: the one way in for all schemas.
+"""A JSON Schema in, its node out; every schema comes this way, types too.
 
-Understood are the keywords that say what kind of value stands where: `type`, `const`, `enum`, `properties`,
+The keywords that say what kind of value stands where are read: `type`, `const`, `enum`, `properties`,
 `required`, `additionalProperties`, `patternProperties`, `items`, `prefixItems`, `anyOf`, `oneOf`, `allOf`, `$ref`.
 What only restricts values (`minLength`, `not`, `if` ...) is left to a check of the closed value.
-Keywords that JSON Schema does not know are annotations, as its specification wants, and are ignored.
+Unknown keywords are annotations, as the specification says, and are ignored.
 
-Rule: places are queued and not descended into, so that neither deep nor recursive schemas recurse.
+Rule: parts of a schema are queued, so that neither deep nor recursive schemas recurse.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from jsontide.schema._validator import Check
 from jsontide.schema.options import KEYWORD, POLICIES, Policy
 
 Checks: TypeAlias = "Callable[[Schema], tuple[Check | None, Check | None]]"
-"""What to ask about closed values of a schema: those of its own kind, and scalars of others."""
+"""Returns what checks closed values of a schema, and what converts scalars of other kinds."""
 
 CHECK: Final = "x-jsontide-check"
 EXTRA: Final = "x-jsontide-extra"
@@ -64,7 +64,7 @@ a function comes before its validator."""
 _LOOP: Final = "a $ref leads back to itself, with no value between"
 _MAX_NODES: Final = 10_000
 _VARIANT_COST: Final = 10
-"""A variant takes about the memory of so many keywords."""
+"""A variant takes about as much memory as so many keywords."""
 _SCALARS: Final[dict[str, tuple[Kind, str]]] = {
     "string": ("string", "a string"),
     "integer": ("number", "an integer"),
@@ -81,7 +81,7 @@ _STRUCTURE: Final = frozenset(
 
 
 def build_nodes(root: AnySchema, checks: Checks, *, is_type: bool) -> SchemaNode:
-    """Return the node of a document; `is_type` tells that the schema was made from a type."""
+    """Return the node of a document; `is_type` is true if the schema was made from a type."""
     compiler = _Compiler(root, checks, is_type)
     node = compiler.get_node(root, "#")
     compiler.fill()
@@ -90,7 +90,7 @@ def build_nodes(root: AnySchema, checks: Checks, *, is_type: bool) -> SchemaNode
 
 @dataclass(slots=True)
 class _Compiler:
-    """What is known of a schema is kept by the identity of its parts, so `kept` holds on to all of them."""
+    """Results are kept by the identity of the parts of a schema, so `kept` keeps all parts alive."""
 
     root: AnySchema
     checks: Checks
@@ -103,7 +103,7 @@ class _Compiler:
     kept: list[AnySchema] = field(default_factory=list)
 
     def get_node(self, schema: AnySchema, where: str) -> SchemaNode:
-        """Return the node of a place; its variants are filled in later."""
+        """Return the node of a schema; its variants are filled in later."""
         if schema is True or schema == {}:
             return ANY
         if schema is False:
@@ -129,7 +129,7 @@ class _Compiler:
                 finish_variant(variant)
 
     def get_variants(self, schema: AnySchema, where: str, path: tuple[int, ...]) -> tuple[Variant, ...]:
-        """Return the variants of a schema, nested unions laid flat; `path` is how one came here without a value."""
+        """Return the variants of a schema, nested unions flattened; `path` has the schemas that led here."""
         if schema is True or schema == {}:
             return (ANY_VARIANT,)
         if isinstance(schema, bool):
@@ -191,7 +191,7 @@ class _Compiler:
         for each in inner.values():
             result = self.merger.merge(result, each)
         if ALSO in result:
-            # What cannot be said by one schema is asked of the one that was written, with all that is in it.
+            # What one schema cannot express is checked by the original one as a whole.
             result[ALSO] = [schema]
         return result
 
@@ -201,20 +201,20 @@ class _Compiler:
         if keyword == "oneOf" and not self.is_type and not self.are_apart(branches, where, path):
             base[ALSO] = [*base.get(ALSO, ()), {"oneOf": branches}]
         found: list[Variant] = []
-        told: set[str] = set()
+        seen: set[str] = set()
         for number, branch in enumerate(branches):
             at = f"{where}/{keyword}/{number}"
             text = json.dumps(branch, sort_keys=True)
-            if text in told:  # the same branch twice would never be decided
+            if text in seen:  # the same branch twice would never be decided
                 continue
-            told.add(text)
+            seen.add(text)
             found += self.get_variants(self.join_branch(base, branch, self.find_tag(flat), at, path), at, path)
         yield from dict.fromkeys(found)
 
     def join_branch(
         self, base: Schema, branch: AnySchema, tag: str | None, where: str, path: tuple[int, ...]
     ) -> AnySchema:
-        """Return one branch of a union together with what is said beside the union."""
+        """Return one branch of a union, merged with the keywords beside the union."""
         if isinstance(branch, bool):
             return base if branch else False
         if not base and tag is None:
@@ -228,12 +228,12 @@ class _Compiler:
         return both
 
     def find_tag(self, flat: Schema) -> str | None:
-        """Return the key that a type tells its branches apart by: pydantic wants it even if it has a default."""
+        """Return the discriminator of a type's union; pydantic requires it even if it has a default."""
         discriminator = flat.get("discriminator")
         return discriminator.get("propertyName") if self.is_type and isinstance(discriminator, dict) else None
 
     def are_apart(self, branches: list[AnySchema], where: str, path: tuple[int, ...]) -> bool:
-        """Return whether the kind of a value alone says which branch it is."""
+        """Return whether each branch takes other kinds of values."""
         kinds = [
             kind for branch in branches for variant in self.get_variants(branch, where, path) for kind in variant.kinds
         ]
@@ -301,7 +301,7 @@ class _Compiler:
 
     def read_array(self, flat: Schema, where: str, check: dict[str, Any]) -> ArrayVariant:
         items, rest = get_list(flat, "prefixItems", where), flat.get("items", True)
-        if isinstance(rest, list):  # how tuples were written before there was `prefixItems`
+        if isinstance(rest, list):  # how tuples were written before `prefixItems`
             items, rest = get_list(flat, "items", where), flat.get("additionalItems", True)
         return ArrayVariant(
             kinds=frozenset({"array"}),
@@ -320,7 +320,7 @@ class _Compiler:
         own = self.root.get("$id") if isinstance(self.root, dict) else None
         fragment = ref.removeprefix(own) if isinstance(own, str) else ref
         if fragment not in ("", "#") and not fragment.startswith("#/"):
-            fail(f"the $ref {ref!r} leads out of the schema; put what it names into $defs", where)
+            fail(f"the $ref {ref!r} points outside of the schema; put its target into $defs", where)
         found: Any = self.root
         for part in fragment.removeprefix("#").split("/")[1:]:
             key = unquote(part).replace("~1", "/").replace("~0", "~")
@@ -329,7 +329,7 @@ class _Compiler:
             elif isinstance(found, dict) and key in found:
                 found = found[key]
             else:
-                fail(f"the $ref {ref!r} leads nowhere", where)
+                fail(f"the $ref {ref!r} points nowhere", where)
         return _check_schema(found, where)
 
     def read_policy(self, schema: AnySchema, where: str) -> Policy:
@@ -341,7 +341,7 @@ class _Compiler:
         return POLICIES[word]
 
     def read_annotation(self, schema: AnySchema, where: str, keyword: str) -> JsonValue | Missing:
-        """Return what a schema says beside its constraints, or what the schema says that it refers to."""
+        """Return an annotation of a schema, or of the schema that it refers to."""
         while isinstance(schema, dict):
             if keyword in schema:
                 value: JsonValue = schema[keyword]
@@ -361,7 +361,7 @@ def _check_schema(schema: object, where: str) -> AnySchema:
 
 
 def finish_variant(variant: Variant) -> None:
-    """Note what an object has to know of its members, when those are known."""
+    """Set what an object has to know about its members, once those are filled in."""
     if isinstance(variant, ObjectVariant):
         members = [(key, node) for key, node in variant.properties.items() if variant.first_key(key) == key]
         variant.gates = frozenset(key for key, node in members if node.policy == "gate")

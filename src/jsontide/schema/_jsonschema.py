@@ -1,9 +1,9 @@
-"""JSON Schemas that programs pass in: what `jsonschema` says of closed values, and of whole ones.
+"""A JSON Schema and a value in, what `jsonschema` says about it out: when a value closes, and about the whole document.
 
-Without that package values are shown all the same; only the end needs it.
-Each node is checked when it closes, by those keywords that no node speaks of, and what was found about the values in
-it is remembered; so a document that is too deep for the recursion of `jsonschema` has been checked all the same.
-What could not be checked like that is a mismatch.
+Without that package values are still shown; only the end of a document needs it.
+Each value is checked when it closes, by the keywords that nodes do not cover, and the results are remembered; so a
+document that is too deep for the recursion of `jsonschema` is still checked, level by level.
+What cannot be checked like that is a mismatch.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CHECKED: Final = frozenset(
     )
 )
 _WHOLE: Final = ("unevaluatedProperties", "unevaluatedItems")
-"""They speak of what other keywords said, so that the whole schema is looked at."""
+"""They depend on other keywords, so the whole schema is checked."""
 
 _REASONS: Final = {
     "type": MismatchReason.WRONG_TYPE,
@@ -49,7 +49,7 @@ _REASONS: Final = {
 
 
 class JsonSchemaValidator:
-    """Has the last word on a document whose schema is a JSON Schema; the instance is the value itself."""
+    """Validates documents by a JSON Schema; the instance is the value itself."""
 
     def __init__(self, root: AnySchema) -> None:
         self._root = root
@@ -66,7 +66,7 @@ class JsonSchemaValidator:
         return Validation(MISSING if problems else value, problems)
 
     def find_problems(self, value: Any, memory: Memory, schema: Schema | None = None) -> tuple[Problem, ...]:  # noqa: ANN401
-        """Return what is wrong with a value by the schema, or by a part of it."""
+        """Return what is wrong with a value, by the schema or by a part of it."""
         from jsontide.schema._dialect import using_memory  # noqa: PLC0415
 
         if self._tool is None:
@@ -77,11 +77,11 @@ class JsonSchemaValidator:
                 return _problems(tool.iter_errors(value), value)
         except TooComplexError as error:
             return (Problem((), MismatchReason.TOO_COMPLEX, error.expected),)
-        except ValueError:  # a parser may be told to read more digits than Python writes, as `jsonschema` does
-            return (Problem((), MismatchReason.TOO_COMPLEX, "numbers of fewer digits"),)
+        except ValueError:  # an integer may have more digits than Python converts to text
+            return (Problem((), MismatchReason.TOO_COMPLEX, "numbers with fewer digits"),)
 
     def checks(self, flat: Schema) -> tuple[LocalCheck | None, None]:
-        """Return what to ask about closed values of a schema, if there is anything."""
+        """Return what checks closed values of a schema, if anything has to."""
         local = {key: value for key, value in flat.items() if key in _CHECKED}
         also = [*flat.get(ALSO, ()), *([flat] if any(key in flat for key in _WHOLE) else [])]
         if also:
@@ -91,7 +91,7 @@ class JsonSchemaValidator:
 
 @dataclass(slots=True)
 class LocalCheck:
-    """What a few keywords say about a closed value."""
+    """Checks a closed value by a few keywords."""
 
     validator: JsonSchemaValidator
     schema: Schema
@@ -100,15 +100,15 @@ class LocalCheck:
         try:
             return self.validator.find_problems(value, memory, self.schema)
         except RecursionError:
-            return (Problem((), MismatchReason.TOO_COMPLEX, "a value that is less deep"),)
+            return (Problem((), MismatchReason.TOO_COMPLEX, "a value that is nested less deeply"),)
 
     def convert(self, value: JsonValue) -> JsonValue | Missing:  # noqa: ARG002
-        """Refuse: JSON Schema converts nothing."""
+        """Return `MISSING`: JSON Schema converts nothing."""
         return MISSING
 
 
 def _problems(errors: Iterable[ValidationError], value: JsonValue) -> tuple[Problem, ...]:
-    """Leave out what a `$ref` says that was followed before, where something else names the place."""
+    """Leave out remembered errors of a `$ref` where another error has the same path."""
     found = [(_problem(error, value), error.validator == "$ref") for error in errors]
     named = {problem.path for problem, is_ref in found if not is_ref}
     return tuple(problem for problem, is_ref in found if not is_ref or problem.path not in named)
@@ -127,12 +127,12 @@ def _parts(root: AnySchema) -> Iterator[Schema]:
 
 
 def _has_names(root: AnySchema) -> bool:
-    """Return whether parts of a schema have names of their own, from which a `$ref` in them would start."""
+    """Return whether parts of a schema have an id, to which a `$ref` inside them would be relative."""
     return any(isinstance(part.get(key), str) for part in _parts(root) if part is not root for key in ("$id", "id"))
 
 
 def _check_patterns(root: AnySchema) -> None:
-    """Refuse what `jsonschema` would try on keys by itself, as it does for one keyword, if that may take too long."""
+    """Refuse patterns that `jsonschema` would run with `re` for `unevaluatedProperties`, if that may take too long."""
     parts = list(_parts(root))
     if not any("unevaluatedProperties" in part for part in parts):
         return
@@ -157,7 +157,7 @@ def _tool_for(root: AnySchema) -> Tool:
         where = "/".join(["#", *map(str, error.absolute_path)])
         raise UnsupportedSchemaError(error.message, where) from error
     _check_patterns(root)
-    # With its name in it, `jsonschema` would go on with the dialect as it was.
+    # With "$schema" in it, `jsonschema` would use the original dialect for parts of it.
     nameless = root if isinstance(root, bool) else {key: root[key] for key in root if key != "$schema"}
     tool: Tool = harden(dialect)(nameless)
     return tool

@@ -1,4 +1,4 @@
-"""Keywords of JSON Schemas in, their values out, or what is wrong with them."""
+"""Keywords of a JSON Schema in, their values out, or an error that says what is wrong and where."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def as_schema(schema: object, where: str) -> Schema:
 
 
 def check_keywords(schema: Schema, where: str) -> None:
-    """Refuse what cannot be followed, and what would not be understood later."""
+    """Refuse keywords that are not supported, and lengths that are not numbers."""
     for keyword in _UNSUPPORTED:
         if keyword in schema:
-            fail(f"{keyword!r} cannot be followed", where)
+            fail(f"{keyword!r} is not supported", where)
     for keyword in ("minItems", "maxItems"):
         value = schema.get(keyword, 0)
         if not isinstance(value, int | float) or isinstance(value, bool):
@@ -75,9 +75,9 @@ def compile_pattern(text: str, where: str) -> Regex:
     try:
         regex = get_regex(text)
     except re.error as error:
-        fail(f"the pattern {text!r} cannot be read: {error}", where)
+        fail(f"the pattern {text!r} is not valid: {error}", where)
     if not regex.is_safe:
-        fail(f"the pattern {text!r} may take longer with each character of a key than anybody can wait", where)
+        fail(f"the pattern {text!r} may take exponential time on a key", where)
     return regex
 
 

@@ -1,6 +1,6 @@
-"""Two JSON Schemas that both hold in, one out that says the same as far as a node can say it.
+"""Two JSON Schemas that both apply in, one schema out that means the same, as far as one can.
 
-What cannot be said by one is kept whole under `ALSO`, for the validator to look at when a value closes.
+What one schema cannot express is kept under `ALSO`, and checked by the validator when a value closes.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ _ANNOTATIONS: Final = frozenset(
 
 
 def drop_annotations(schema: Schema) -> Schema:
-    """Return what a schema says beside its annotations."""
+    """Return the keywords of a schema that are not annotations."""
     return {key: value for key, value in schema.items() if key not in _ANNOTATIONS}
 
 
 @dataclass(slots=True)
 class Merger:
-    """Merges, and makes the same schema of the same members each time: recursive schemas come back to it."""
+    """Merges schemas; the same parts always make the same object, because recursive schemas come back to it."""
 
     parts: dict[int, list[Schema]] = field(default_factory=dict)
-    """What the schemas were made of that were made here, by identity."""
+    """The parts of each merged schema, by its id."""
     known: dict[frozenset[int], Schema] = field(default_factory=dict)
-    """Those schemas by the identities of what they were made of."""
+    """Merged schemas by the ids of their parts."""
     written: int = 0
 
     def merge(self, one: Schema, other: Schema) -> Schema:
-        """Return a schema for what both allow; annotations are those of the first."""
+        """Return a schema for what both allow, with the annotations of the first."""
         self.spend(len(one) + len(other))
         result = dict(one)
         is_whole = True
@@ -61,10 +61,10 @@ class Merger:
         return result
 
     def spend(self, count: int) -> None:
-        """Count what is written, and refuse to write more than memory should hold."""
+        """Count written keywords, and fail before they fill the memory."""
         self.written += count
         if self.written > _MAX_WRITTEN:
-            fail(f"with 'allOf', 'anyOf' and 'oneOf' laid flat the schema has more than {_MAX_WRITTEN} keywords", "#")
+            fail(f"with 'allOf', 'anyOf' and 'oneOf' flattened, the schema has more than {_MAX_WRITTEN} keywords", "#")
 
     def merge_members(self, one: Schema, other: Schema) -> Schema:
         self.spend(len(one) + len(other))
@@ -83,7 +83,7 @@ class Merger:
 
 
 def join_also(one: list[Schema], other: list[Schema]) -> list[Schema]:
-    """Return what is to be looked at also, each once."""
+    """Return all schemas that the validator has to check, each once."""
     return list({id(schema): schema for schema in (*one, *other)}.values())
 
 

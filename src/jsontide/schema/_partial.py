@@ -1,8 +1,7 @@
-"""A resolution in, what people write code against out: attributes, items, and whether each of them is complete.
+"""A resolution in, an object with the attributes and items of the final type out, each complete or not yet.
 
-What a partial gives out is never an instance of the final type: nothing that was cut off can be taken for the whole.
-Type checkers are told the same: whatever is asked for is a JSON value so far, or `MISSING`, and never yet what the type
-will make of it.
+A partial is never an instance of the final type, so nothing that was cut off can be mistaken for the whole.
+Type checkers see the same: every attribute is a JSON value so far, or `MISSING`, and not yet what the type makes of it.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ from jsontide.tree import node_at
 Model = TypeVar("Model")
 
 PartialValue: TypeAlias = "ObjectView | ArrayView | str | int | float | Decimal | bool | Missing | None"
-"""What a partial shows at one place: JSON, as far as it has come."""
+"""What a partial shows for one value: JSON, as far as it has come."""
 
 _OWN: Final = frozenset({"resolution", "_variants", "_members", "__setstate__", "__deepcopy__", "__copy__"})
-"""What `copy` and `pickle` ask for before an object has its attributes."""
+"""What `copy` and `pickle` look up before an object has its attributes."""
 _NOT_PICKLED: Final = "a part of a partial cannot be pickled, because its schema is elsewhere; pickle the partial"
 
 
 class Partial(Generic[Model]):
-    """How far a document has come, seen as what it will be.
+    """A document as far as it has come, with the attributes that the instance will have.
 
-    Attributes and items are those of the type; what has not arrived is `MISSING`, which is falsy.
-    What they are is JSON: a string for a `datetime`, until the instance comes.
+    What has not arrived is `MISSING`, which is falsy.
+    Values are JSON, such as a string for a `datetime`, until the instance comes.
     """
 
     __slots__ = ("resolution",)
@@ -54,12 +53,12 @@ class Partial(Generic[Model]):
         return self.resolution.errors
 
     def is_complete(self, path: str | Sequence[Segment]) -> bool:
-        """Return whether a value is shown and will not change any more, by its path: `days[0].title`."""
+        """Return whether the value at a path, such as `days[0].title`, is shown and will not change any more."""
         found = self._find_path(path)
         if value_at(self.resolution.value, found) is MISSING:
             return False
         node = node_at(self.resolution._state, found)
-        # Defaults have no node: they are shown at the end, and then nothing changes any more.
+        # Defaults have no node: they are shown at the end, when nothing changes any more.
         return self.resolution.status is Status.FINAL if node is None else node.closed
 
     def __getattr__(self, name: str) -> PartialValue:
@@ -81,7 +80,7 @@ class Partial(Generic[Model]):
 
     @property
     def _items(self) -> ObjectView | ArrayView:
-        """What is shown, with nothing in it while nothing is."""
+        """What is shown; an empty object while nothing is."""
         return ObjectView({}, ()) if self.resolution.value is MISSING else cast("ObjectView | ArrayView", self.so_far)
 
     @property
@@ -89,7 +88,7 @@ class Partial(Generic[Model]):
         return self.resolution._report.compiled.node.variants
 
     def _find_path(self, path: str | Sequence[Segment]) -> Path:
-        """Return the keys and indices of a path whose keys may be names of attributes."""
+        """Return the keys and indices of a path that may have names of attributes in it."""
         variants, value = self._variants, self.resolution.value
         segments: list[Segment] = []
         for step in parse_pattern(path):
@@ -199,7 +198,7 @@ def _wrap(value: JsonValue | Missing, variants: tuple[Variant, ...]) -> PartialV
 
 
 def _child_variants(variants: tuple[Variant, ...], segment: Segment) -> tuple[Variant, ...]:
-    """Return the variants of a child, whichever of its container's variants is taken."""
+    """Return the variants of a child in any of its container's variants."""
     nodes = [_child_node(variant, segment) for variant in variants]
     return tuple(dict.fromkeys(variant for node in nodes if node is not None for variant in node.variants))
 
@@ -213,7 +212,7 @@ def _child_node(variant: Variant, segment: Segment) -> SchemaNode | None:
 
 
 def _find_key(variants: tuple[Variant, ...], name: str, value: JsonValue | Missing) -> str:
-    """Return the key that an attribute has in the text."""
+    """Return the key of an attribute in the text."""
     for variant in variants:
         if isinstance(variant, ObjectVariant) and name in variant.attributes:
             keys = variant.attributes[name]

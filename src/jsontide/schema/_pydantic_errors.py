@@ -1,6 +1,6 @@
-"""What pydantic says of a value in, problems out: each thing that is wrong once, at its path.
+"""A `ValidationError` of pydantic in, problems out: each thing that is wrong once, at its path.
 
-pydantic tells what each branch of a union has against a value, and names the branch as if it were a part of the path.
+pydantic lists the errors of each branch of a union, with the name of the branch as if it were part of the path.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REASONS: Final = {
 
 
 class _Error(NamedTuple):
-    """What pydantic says of a place; the location has more in it than the path, where it went into a union."""
+    """One error of pydantic; its location is the path, with the names of branches in it."""
 
     location: tuple[Segment, ...]
     reason: MismatchReason
@@ -58,7 +58,7 @@ def _read_error(error: ErrorDetails) -> _Error:
 
 
 def _merge_branches(errors: list[_Error], value: JsonValue) -> Iterator[Problem]:
-    """Make one problem of what all branches of a union say, unless all but one are of another kind."""
+    """Make one problem of the errors of all branches of a union, unless all but one are of another kind."""
     places = {place for place in (_union_place(each, value) for each in errors) if place is not None}
     unions: dict[Path, list[_Error]] = {}
     for each in errors:
@@ -72,7 +72,7 @@ def _merge_branches(errors: list[_Error], value: JsonValue) -> Iterator[Problem]
 
 
 def _union_place(errors: _Error, value: JsonValue) -> Path | None:
-    """Return where the location goes on by what is not in the document: the name of a branch."""
+    """Return the path of the first union in a location: what follows it, a branch, is not in the document."""
     at: JsonValue | Missing = value
     is_missing = errors.reason is MismatchReason.MISSING_KEY
     for number, segment in enumerate(errors.location[: -1 if is_missing else None]):
@@ -102,7 +102,7 @@ def _merge_union(place: Path, errors: list[_Error], value: JsonValue) -> Iterato
 
 
 def _describe(message: str) -> str:
-    """Turn a sentence about the input into what was expected."""
+    """Turn a message about the input into what was expected."""
     for start, wanted in _SENTENCES.items():
         if message.startswith(start):
             return wanted + message.removeprefix(start)

@@ -1,7 +1,7 @@
-"""What a schema shows of a state, as people see it.
+"""What a schema shows of a state, as programs get it.
 
-Never compiled: a compiled class with type parameters takes weak references, forgets them when it is freed, and whoever
-follows one then crashes.
+Never compiled: a compiled class with type parameters does not clear weak references to it when it is freed, and
+following one then crashes.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class Resolution(Generic[Model_co]):
 
     @property
     def status(self) -> Status:
-        """How far it has come."""
+        """How far the resolution has come."""
         return self._report.status
 
     @property
     def model(self) -> Model_co | Missing:
-        """What the validator made of the complete document: an instance of the type; of a JSON Schema the value itself.
+        """What the validator made of the complete document: an instance of the type, or the value for a JSON Schema.
 
         `MISSING` unless the status is `FINAL`.
         """
@@ -63,7 +63,7 @@ class Resolution(Generic[Model_co]):
 
     @property
     def errors(self) -> tuple[SchemaMismatch, ...]:
-        """What does not fit, in the order in which that showed."""
+        """What does not fit, in the order in which it was found."""
         report = self._report
         return (*report.fold.stack.errors[: report.error_count], *report.open_errors)
 

@@ -28,7 +28,7 @@ _Wanted = dict[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a check refuses, below the value that was checked."""
+    """What is wrong in a value that was checked, at a path inside it."""
 
     path: Path
     reason: MismatchReason
@@ -39,14 +39,14 @@ class Check(Protocol):
     """What a validator says about one closed value."""
 
     def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
-        """Return what is wrong, nothing if the value is fine; `memory` is that of the document."""
+        """Return what is wrong with a value; `memory` is that of its document."""
 
     def convert(self, value: JsonValue) -> JsonValue | Missing:
-        """Return what the validator makes of a scalar of another kind, `MISSING` if it refuses it."""
+        """Return what the validator makes of a scalar of another kind, `MISSING` if it rejects it."""
 
 
 class Validation(NamedTuple, Generic[Model]):
-    """The instance, or `MISSING` and what is wrong."""
+    """What a validator returns: the instance, or `MISSING` and what is wrong."""
 
     model: Model | Missing
     problems: tuple[Problem, ...] = ()
@@ -55,10 +55,10 @@ class Validation(NamedTuple, Generic[Model]):
 
 
 class Validator(Protocol[Model]):
-    """Has the last word on a complete document."""
+    """Decides whether a complete document is accepted."""
 
     def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[Model]:
-        """Return the instance that a value becomes; `has_decimals` tells that numbers in it may be decimals."""
+        """Return the instance that a value becomes; `has_decimals` is true if it may contain `Decimal`s."""
 
 
 def has_package(name: str) -> bool:
@@ -66,14 +66,14 @@ def has_package(name: str) -> bool:
 
 
 def need_package(name: str, purpose: str) -> None:
-    """Refuse to go on without a package."""
+    """Raise `ImportError` if a package is not installed."""
     if not has_package(name):
         message = f"{purpose} needs the package {name}: pip install 'jsontide[{name}]'"
         raise ImportError(message, name=name)
 
 
 def find_path(value: JsonValue, location: tuple[Segment, ...]) -> Path:
-    """Return the path of a validator's location: what is not in the document names a branch."""
+    """Return the path of a validator's location, in which the names of branches are not in the document."""
     path: list[Segment] = []
     for segment in location:
         inner = get_child(value, segment)
@@ -84,7 +84,7 @@ def find_path(value: JsonValue, location: tuple[Segment, ...]) -> Path:
 
 
 def get_child(value: JsonValue | Missing, segment: Segment) -> JsonValue | Missing:
-    """Return a member or an item, `MISSING` where there is none."""
+    """Return a member or an item, `MISSING` if there is no such child."""
     if isinstance(value, dict) and isinstance(segment, str):
         return value.get(segment, MISSING)
     if isinstance(value, list) and isinstance(segment, int) and 0 <= segment < len(value):
@@ -93,7 +93,7 @@ def get_child(value: JsonValue | Missing, segment: Segment) -> JsonValue | Missi
 
 
 class Located(NamedTuple):
-    """A problem, where its value begins, and what that is; of what is missing, where the container around begins."""
+    """A problem, the index of its value in the text, or of the container if it is missing, and what was found."""
 
     problem: Problem
     start: int
@@ -106,7 +106,7 @@ def drop_reported(problems: Iterable[Problem], reported: Iterable[Path]) -> list
     around: set[Path] = set()
     for path in paths:
         _add_prefixes(path, around)
-    inside: dict[Path, bool] = {}  # whether something was said of a container, or of one around it
+    inside: dict[Path, bool] = {}  # whether a container, or one around it, has a mismatch
     found: list[Problem] = []
     for problem in problems:
         path, parent = problem.path, problem.path[:-1]
@@ -120,7 +120,7 @@ def drop_reported(problems: Iterable[Problem], reported: Iterable[Path]) -> list
 
 
 def _add_prefixes(path: Path, prefixes: set[Path]) -> None:
-    """Add the paths of all containers around a place; those around a known one are known."""
+    """Add the paths of all containers around a value."""
     for length in range(len(path) - 1, -1, -1):
         prefix = path[:length]
         if prefix in prefixes:
@@ -129,7 +129,7 @@ def _add_prefixes(path: Path, prefixes: set[Path]) -> None:
 
 
 def locate(problems: list[Problem], log: Log, node_id: int, value: JsonValue, *, keeps_first: bool) -> list[Located]:
-    """Find the problems of a closed value, whose node is given, in the text."""
+    """Find where in the text the problems of a closed value are; `node_id` is the node of the value."""
     if not problems:
         return []
     starts = _find_starts([problem.path for problem in problems], log, node_id, keeps_first=keeps_first)
@@ -153,7 +153,7 @@ def value_at(value: JsonValue | Missing, path: Path) -> JsonValue | Missing:
 
 
 def _find_starts(paths: list[Path], log: Log, node_id: int, *, keeps_first: bool) -> dict[Path, int]:
-    """Return where the values at these paths begin, and those around them."""
+    """Return the index in the text of the values at these paths, and of the containers around them."""
     wanted: _Wanted = {}
     for path in paths:
         reduce(lambda names, each: names.setdefault(each, {}), path, wanted)

@@ -35,17 +35,17 @@ class _Annotation:
 
 @dataclass(frozen=True, slots=True)
 class Stream(_Annotation):
-    """Grows in view; so do strings, arrays and objects that say nothing."""
+    """Shows a value while it grows, as strings, arrays and objects do by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done(_Annotation):
-    """Is shown when it is closed."""
+    """Shows a value when it is closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate(_Annotation):
-    """The object around shows nothing before this member is closed and fits."""
+    """Hides the object around until this member is closed and fits."""
 
 
 _POLICY_OF: Final[dict[type[_Annotation], Policy]] = {Stream: "grow", Done: "done", Gate: "gate"}
@@ -73,13 +73,13 @@ class TypeAdapterLike(Protocol[Model_co]):
 def check_source(source: object) -> None:
     """Refuse what cannot be a schema, without reading it."""
     if isinstance(source, str):  # pydantic would run it as Python
-        raise UnsupportedSchemaError("a schema must be a type or a dict, not text; json.loads makes a dict of it")
+        raise UnsupportedSchemaError("a schema must be a type or a dict, not text; parse it with json.loads first")
     if callable(source) and not isinstance(source, type) and type(source).__module__ not in _TYPING:
         refuse_call(source)
 
 
 def refuse_call(function: object) -> NoReturn:
-    """Say what to write instead of something that can be called."""
+    """Say what to pass instead of a callable."""
     name = getattr(function, "__qualname__", None) or f"an instance of {type(function).__name__}"
-    problem = f"a schema must be a type or a dict, not something to call ({name}); describe its arguments by a type"
+    problem = f"a schema must be a type or a dict, not a callable ({name}); describe its arguments by a type"
     raise UnsupportedSchemaError(problem)

@@ -18,7 +18,7 @@ from jsontide._values import JsonValue
 from jsontide.schema._fold.variants import ObjectVariant, SchemaNode, Variant
 
 Values: TypeAlias = Any
-"""A `list` for an array, a `dict` for an object; which one, the container knows."""
+"""A `list` for an array, a `dict` for an object; the container knows which."""
 
 
 class Candidate:
@@ -29,14 +29,14 @@ class Candidate:
     def __init__(self, variant: Variant, values: Values) -> None:
         self.variant = variant
         self.values: Values = values  # what may be shown of its closed children
-        self.finals: dict[Segment, JsonValue] | None = None  # children that look otherwise at the end, with defaults
-        self.has_hole = False  # an item did not fit: those after it would be shown at a wrong index
+        self.finals: dict[Segment, JsonValue] | None = None  # children that have defaults in them at the end
+        self.has_hole = False  # an item did not fit, so later ones would be shown at a wrong index
         self.repeats = 0  # how often a member was replaced
         self.failed = False  # something in it does not fit
         self.waits = variant.gates  # members that are to come before anything is shown
 
     def store(self, segment: Segment, value: JsonValue, final: JsonValue) -> None:
-        """Take in a closed child that may be shown."""
+        """Store a closed child that may be shown."""
         values: Any = self.values
         if isinstance(values, dict):
             if segment in values:
@@ -70,7 +70,7 @@ class Candidate:
             self.finals.pop(segment, None)
 
     def with_defaults(self) -> Values:
-        """Return the values as they are at the end: with defaults."""
+        """Return the values as they are at the end, with defaults for what did not come."""
         values: Any = self.values
         variant, finals = self.variant, self.finals
         if finals is None and (not isinstance(variant, ObjectVariant) or not variant.defaults):
@@ -92,7 +92,7 @@ class Alternatives:
     __slots__ = ("alive", "is_dead", "node", "parent")
 
     def __init__(self, parent: Candidate | None, node: SchemaNode, alive: list[Candidate]) -> None:
-        self.parent = parent  # none around the document
+        self.parent = parent  # `None` for the document
         self.node = node
         self.alive = alive
         self.is_dead = False  # all of them failed at the same moment
@@ -107,13 +107,13 @@ class Alternatives:
 
     @property
     def best(self) -> Candidate:
-        """Of those that fit a closed value, the one that shows most of it."""
+        """Of the candidates that fit a closed value, the one that shows most of it."""
         alive = self.alive
         return alive[0] if len(alive) == 1 else max(alive, key=lambda candidate: len(candidate.values))
 
 
 class OpenContainer:
-    """An open container."""
+    """An open container, with a choice for each candidate of the container around."""
 
     __slots__ = ("candidates", "choices", "count", "errors_before", "node_id", "old", "seen", "segment", "start")
 
@@ -126,10 +126,10 @@ class OpenContainer:
         self.count = 0  # children so far
         self.errors_before = 0  # mismatches that were reported before it opened
         self.seen: set[str] | None = None  # their keys, where only the first of equal ones counts
-        self.old: Values = None  # how an earlier resolution showed it, where that is followed again
+        self.old: Values = None  # how an earlier resolution showed it, while that is replayed
 
     def remaining(self) -> list[Candidate]:
-        """Return the candidates that some alternatives has left."""
+        """Return the candidates that are left in any of the choices."""
         if len(self.choices) == 1:
             return [] if self.choices[0].is_dead else self.choices[0].alive
         return list(
@@ -146,7 +146,7 @@ class OpenContainer:
         return None
 
     def is_hidden(self, segment: Segment) -> bool:
-        """Return whether an earlier member of the same key is the one that counts."""
+        """Return whether an earlier member of the same key counts instead."""
         seen = self.seen
         if seen is None or not isinstance(segment, str):
             return False

@@ -1,11 +1,11 @@
-"""The log of a parser state in, what the schema makes of it out: a fold over nodes, each looked at once.
+"""The log of a parser state in, what the schema makes of it out: a fold over nodes that visits each node once.
 
-A fold goes along one stream and is written only by the newest resolution; older ones start a fold of their own.
-Nodes come in the order in which they open; that a container closed is seen when the log goes on outside of it.
-An open scalar is not in the log: it is looked at last, and what follows from it is undone before the next fold.
+A fold follows one stream, and only the newest resolution may advance it; going on from an older one starts another.
+Nodes come in the order in which they open; a container has closed when the log goes on outside of it.
+An open scalar is not in the log: it is checked last, and what follows from it is undone before the next step.
 
-Rule: what happens at one character happens at once, and what happens at different characters in their order; so how
-the text was cut makes no difference.
+Rule: failures at the same character count at once, failures at different characters in their order; so it makes no
+difference how the text was cut.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class SchemaFold:
         self.newest = begin_showing(self.stack.document)
         self.spares: list[Showing] = []  # those that were the newest before, the oldest first
         self.picture = Picture([self.stack.document], [0], None)
-        self.is_settled = False  # nothing new can be reported before something opens or closes
+        self.is_settled = False  # nothing new can show before something opens or closes
         self.keeps_first = keeps_first(state)
         self.memory = Memory()
 
@@ -147,7 +147,7 @@ class SchemaFold:
             self._close(log)
 
     def _skip_hidden(self, node_id: int, segment: Segment, log: Log) -> None:
-        """Read nothing in a member that an earlier one of the same key hides."""
+        """Skip a member that an earlier one of the same key hides, with all that is in it."""
         if isinstance(log.entries[node_id], Container):
             self.stack.push(OpenContainer(node_id, segment, log.starts[node_id], []))
 
@@ -171,7 +171,7 @@ class SchemaFold:
         start: int,
         is_object: bool,  # noqa: FBT001
     ) -> list[Alternatives]:
-        """Begin all candidates of a container that opens."""
+        """Return what each candidate around can choose from for a container that opens."""
         choices: list[Alternatives] = []
         failures: list[Failure] = []
         made: dict[Variant, Candidate] = {}
@@ -200,7 +200,7 @@ class SchemaFold:
         return choices
 
     def _add_scalar(self, container: OpenContainer, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
-        """Take in a closed scalar."""
+        """Store a closed scalar; most are of a type that always fits."""
         candidates = container.candidates
         if len(candidates) == 1:
             sole = candidates[0]
@@ -213,7 +213,7 @@ class SchemaFold:
         self._add_checked_scalar(container, segment, value, start)
 
     def _add_checked_scalar(self, container: OpenContainer, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
-        """Take in a closed scalar that may not fit."""
+        """Store a closed scalar, or report why it does not fit."""
         failures: list[Failure] = []
         for candidate in container.candidates:
             node = candidate.variant.node_at(segment)
@@ -237,7 +237,7 @@ class SchemaFold:
             self.stack.fail_in_turn(failures)
 
     def _look_at(self, scalar: OpenScalar) -> bool:
-        """See what an open scalar shows already; return whether more of it would show nothing new before it closes."""
+        """Check an open scalar as far as it goes; return whether more of it would change nothing until it closes."""
         container = self.stack.containers[-1]
         segment: Segment = container.count if scalar.key is None else scalar.key
         candidates = container.candidates
@@ -277,7 +277,7 @@ class SchemaFold:
         return shows_growing(node, open_variants(node, read_beginning(scalar, node.longest)))
 
     def _close(self, log: Log) -> None:
-        """Finish the innermost container, and give it to those who wait for it."""
+        """Check the innermost container, which has closed, and store it in the candidates around it."""
         stack = self.stack
         container = stack.containers[-1]
         value: Any = cast("Container", log.entries[container.node_id]).value()
@@ -302,7 +302,7 @@ class SchemaFold:
             around.store(container.segment, best.values, best.with_defaults())
 
     def _check_closed(self, container: OpenContainer, candidate: Candidate, value: Values, log: Log) -> list[Failure]:
-        """Say what is wrong with a container that closes."""
+        """Return what is wrong with a container that has closed."""
         variant, stack = candidate.variant, self.stack
         missing = [] if variant.has_before_validator else _find_missing(variant, value)
         found = [stack.mismatch(path, misfit, container.start) for path, misfit in missing]
@@ -318,13 +318,13 @@ class SchemaFold:
 
 
 def _drop_known(problems: tuple[Problem, ...], reported: list[Path]) -> list[Problem]:
-    """Leave out what was reported before; a rule of the container itself nobody else can have reported."""
+    """Leave out what was reported before; a rule about the container itself is always new."""
     own = [each for each in problems if not each.path and each.reason is MismatchReason.INVALID]
     return [*drop_reported([each for each in problems if each not in own], reported), *own]
 
 
 def _find_missing(variant: Variant, value: Values) -> list[tuple[Path, ScalarMismatch]]:
-    """Say what a variant wants of a closed container that is not there."""
+    """Return what a variant requires of a closed container that is not there."""
     if isinstance(variant, ObjectVariant):
         return [
             ((key,), ScalarMismatch(0, MismatchReason.MISSING_KEY, variant.expected_at(key), "nothing"))
@@ -332,15 +332,15 @@ def _find_missing(variant: Variant, value: Values) -> list[tuple[Path, ScalarMis
             if key not in value
         ]
     if isinstance(variant, ArrayVariant) and len(value) < variant.min_items:
-        least = f"at least {_items(variant.min_items)}"
-        return [((), ScalarMismatch(0, MismatchReason.WRONG_LENGTH, least, _items(len(value))))]
+        wanted = f"at least {_items(variant.min_items)}"
+        return [((), ScalarMismatch(0, MismatchReason.WRONG_LENGTH, wanted, _items(len(value))))]
     if isinstance(variant, EnumVariant) and not any(is_same_json(member, value) for member in variant.members):
         return [((), ScalarMismatch(0, MismatchReason.NOT_A_MEMBER, variant.expected, _container_name(value)))]
     return []
 
 
 def _sole_choice(container: OpenContainer, segment: Segment, *, is_object: bool) -> list[Alternatives]:
-    """Begin the one candidate of a container that opens, if there is just one; most often there is."""
+    """Return the choice of a container that opens if it has one candidate, as most have; otherwise nothing."""
     candidates = container.candidates
     if len(candidates) != 1:
         return []
@@ -353,12 +353,12 @@ def _sole_choice(container: OpenContainer, segment: Segment, *, is_object: bool)
 
 
 def _is_sure(candidate: Candidate, node: SchemaNode | None) -> bool:
-    """Return whether a scalar that does not fit is a mismatch, and no function of the program can make it fit."""
+    """Return whether no function of the program can still make a scalar fit."""
     return not candidate.variant.has_before_validator and (node is None or not node.is_guessed)
 
 
 def _explain_extra(candidate: Candidate) -> ScalarMismatch | None:
-    """Say why a container has no place for another child, unless it is just ignored."""
+    """Say why a container takes no other child; `None` if that child is just ignored."""
     variant = candidate.variant
     if isinstance(variant, ArrayVariant):
         most = len(variant.prefix) if variant.rest is None else variant.max_items or 0

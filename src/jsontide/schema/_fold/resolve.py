@@ -22,7 +22,7 @@ from jsontide.tree.log import check_floats, goes_on_from, has_decimals, is_still
 
 Model = TypeVar("Model")
 
-# Asking an enum for its members costs more than all that is asked of most states.
+# Looking up the member of an enum costs more than all the rest does for most states.
 _PENDING: Final = Status.PENDING
 _PARTIAL: Final = Status.PARTIAL
 _MISMATCH: Final = Status.MISMATCH
@@ -45,7 +45,7 @@ class Report(Generic[Model]):
         self.model: Model | Missing = MISSING
 
     def still_holds(self, fold: SchemaFold, status: Status) -> bool:
-        """Return whether the same is to be said of a later state."""
+        """Return whether the same report is right for a later state."""
         stack = fold.stack
         return (
             self.status is status
@@ -55,7 +55,7 @@ class Report(Generic[Model]):
         )
 
     def reduce(self, state: ParserState) -> tuple[Callable[..., object], tuple[object, ...]]:
-        """Return what the pickle of a resolution holds."""
+        """Return what a resolution is pickled as."""
         return _restore, (self.source, self.policies, state)
 
 
@@ -100,7 +100,7 @@ def from_json_ast(
 ) -> Resolution[Any]:
     """Return what may be shown of a parser state by a schema.
 
-    `schema` is a JSON Schema as a `dict`, a pydantic `TypeAdapter`, or any type that one takes: a model, ...
+    `schema` is a JSON Schema as a `dict`, a pydantic `TypeAdapter`, or any type that one accepts, such as a model.
     `before` is the last resolution of this stream; it saves work and keeps identities, and changes nothing else.
     `policies` maps path patterns to `Stream()`, `Done()` or `Gate()`, for schemas that cannot be edited.
 
@@ -132,18 +132,18 @@ def _restore(source: object, policies: Policies | None, state: ParserState) -> R
 
 
 def _start(compiled: CompiledSchema[Model], state: ParserState) -> Resolution[Model]:
-    """Resolve a state without knowing an earlier one."""
+    """Resolve a state from the start of its text."""
     check_floats(state)
     return _resolve(compiled, state, SchemaFold(compiled.node, state))
 
 
 def _continue(before: Resolution[Model], state: ParserState) -> Resolution[Model]:
-    """Resolve a state, with the work that was done for an earlier one if there is any to use."""
+    """Resolve a state with the work that was done for an earlier one, if they are of one stream."""
     report, earlier = before._report, before._state
     fold = report.fold
     is_newest = fold.step == before._step
     if is_newest and fold.is_settled and is_still_at(state, earlier):
-        # It says nothing new, or only more of a string: most states do.
+        # Most states bring nothing new, or only more of a string.
         fold.step = step = before._step + 1
         value = before.value if fold.picture.text_id < 0 else fold.grow(state)
         return Resolution(report, state, step, value)
@@ -158,7 +158,7 @@ def _continue(before: Resolution[Model], state: ParserState) -> Resolution[Model
 def _resolve(
     compiled: CompiledSchema[Model], state: ParserState, fold: SchemaFold, before: Resolution[Model] | None = None
 ) -> Resolution[Model]:
-    # Counted before anything is written: a resolution whose successor is broken off is no longer the newest.
+    # Counted first: if this is interrupted, the resolution before is no longer the newest.
     fold.step += 1
     fold.advance(state)
     value = fold.show()
@@ -167,7 +167,7 @@ def _resolve(
     if stack.errors or stack.open_errors:
         status = _MISMATCH
     if state.is_complete:
-        fold.is_settled = False  # what follows may be wrong, and then nothing is final
+        fold.is_settled = False  # text after the document may be wrong, and then nothing is final
         resolution = Resolution(Report(compiled, fold, status), state, fold.step, value)
         _validate(resolution, before)
         return resolution
@@ -197,7 +197,7 @@ def _validate(resolution: Resolution[Model], before: Resolution[Model] | None) -
 
 
 def _locate_problems(problems: tuple[Problem, ...], resolution: Resolution[Model]) -> list[SchemaMismatch]:
-    """Return what the validator says of places that nothing was said of before."""
+    """Return what the validator says about values that have no mismatch yet."""
     state = resolution._state
     value = cast("JsonValue", state.value)
     new = drop_reported(problems, [error.path for error in resolution.errors])

@@ -1,9 +1,9 @@
-"""A node and a scalar in, what becomes of it out: a value to show, or why it fits no variant.
+"""A node and a scalar in, the value to show out, or why it fits no variant.
 
-A string is judged as if its characters came one by one: each variant that it cannot take is ruled out at an *offset*,
-the length of the shortest beginning that shows it; the kind of a value shows at its first character, offset 0.
-The last variant that is left says what is wrong.
-So the verdict on a whole string is the one that its pieces lead to, however they were cut.
+A string is checked as if its characters came one by one: each variant is ruled out at an *offset*, the length of the
+shortest beginning that cannot become this variant; the kind of a value shows at its first character, offset 0.
+The variant that is ruled out last says what is wrong.
+So a whole string gives the same result as its pieces, however they were cut.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from jsontide.schema._validator import Problem
 from jsontide.tree.log import OpenScalar
 
 _AT_THE_END: Final = 1 << 62
-"""The offset of what shows when a value closes."""
+"""The offset of what shows only when a value closes."""
 
 
 class ScalarMismatch:
@@ -43,11 +43,11 @@ class ScalarMismatch:
         self.reason = reason
         self.expected = expected
         self.found = found
-        self.was_shown = was_shown  # it was a growing string, and what was shown stays
+        self.was_shown = was_shown  # the string grew in view, and stays
 
 
 def check_scalar(node: SchemaNode, value: JsonValue, memory: Memory) -> tuple[JsonValue, ScalarMismatch | None]:
-    """Return what to show of a closed scalar, and why it is not to be shown."""
+    """Return what to show of a closed scalar, and why it does not fit, if it does not."""
     if type(value) in node.free:
         return value, None
     kind = kind_of(value)
@@ -67,7 +67,7 @@ def check_scalar(node: SchemaNode, value: JsonValue, memory: Memory) -> tuple[Js
 
 
 def check_open_scalar(node: SchemaNode, kind: Kind, text: str) -> ScalarMismatch | None:
-    """Return why an open scalar can fit no variant, if that is certain; `text` is how a string begins."""
+    """Return why an open scalar can fit no variant, if that is certain; `text` is the beginning of a string."""
     offsets = [_find_offset(node, variant, kind, text) for variant in node.variants]
     if any(offset > len(text) for offset in offsets):
         return None
@@ -77,12 +77,12 @@ def check_open_scalar(node: SchemaNode, kind: Kind, text: str) -> ScalarMismatch
 
 
 def open_variants(node: SchemaNode, text: str) -> list[Variant]:
-    """Return the variants that an open string can still take."""
+    """Return the variants that an open string can still become."""
     return [variant for variant in node.variants if _find_offset(node, variant, "string", text) > len(text)]
 
 
 def shows_growing(node: SchemaNode, variants: list[Variant]) -> bool:
-    """Return whether an open string that can take these variants may be shown."""
+    """Return whether an open string that can become these variants may be shown."""
     return (
         node.policy == "grow"
         and len(variants) == 1
@@ -92,7 +92,7 @@ def shows_growing(node: SchemaNode, variants: list[Variant]) -> bool:
 
 
 def read_beginning(scalar: OpenScalar, length: int) -> str:
-    """Return the first characters of an open string, as far as they are there: one more than `length`."""
+    """Return the beginning of an open string as far as it has come, at most `length` + 1 characters."""
     text = ""
     for at in range(scalar.piece_count if length >= 0 else 0):
         text += scalar.pieces[at]
@@ -110,7 +110,7 @@ def _is_member(variant: Variant, value: JsonValue) -> bool:
 
 
 def _shown(variant: Variant, value: JsonValue) -> JsonValue:
-    """Return an integer for 1.0 where the validator makes one of it."""
+    """Return an integer for 1.0 where the validator converts it."""
     if (
         isinstance(value, float)
         and variant.converter is not None
@@ -122,7 +122,7 @@ def _shown(variant: Variant, value: JsonValue) -> JsonValue:
 
 
 def _explain_closed(node: SchemaNode, kind: Kind, value: JsonValue, problem: Problem | None) -> ScalarMismatch:
-    """Say why a closed scalar does not fit, as the last of its variants does."""
+    """Say why a closed scalar does not fit the variant that was ruled out last."""
     text = value if isinstance(value, str) else ""
     offsets = [_find_offset(node, variant, kind, text) for variant in node.variants]
     latest = max(offsets, default=0)
@@ -156,7 +156,7 @@ def _explain_prefix(node: SchemaNode, offsets: list[int], text: str) -> ScalarMi
 
 
 def _find_offset(node: SchemaNode, variant: Variant, kind: Kind, text: str) -> int:
-    """Return how many characters show that a variant is not taken."""
+    """Return after how many characters a variant is ruled out."""
     if kind not in variant.kinds:
         return 0 if variant.converter is None or kind in node.plain else _AT_THE_END
     if not isinstance(variant, EnumVariant) or kind != "string" or variant.converter is not None:

@@ -1,9 +1,9 @@
 """The containers of the open path, and what becomes of them when candidates fail.
 
-A failure goes up: a candidate without candidates for a child fails too; and down: what is inside a candidate that is
-ruled out goes with it.
-Only mismatches of candidates that nothing else can stand for are kept: a branch that is ruled out is no mistake.
-While an open scalar is looked at, all changes are written into a journal, and taken back before anything else happens.
+A failure goes up: a candidate whose child has no candidates left fails too.
+It also goes down: what is inside a candidate that is ruled out is ruled out with it.
+A mismatch is reported only if its candidate is the only one left: ruling out a branch of a union is not an error.
+While an open scalar is checked, all changes go into a journal, and are undone before anything else happens.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Failure:
         self.offset = offset
         self.candidate = candidate
         self.mismatch = mismatch
-        self.is_sure = is_sure  # no function of the program sees the value first, and may mend it
+        self.is_sure = is_sure  # no function of the program can still make the value fit
 
 
 class CandidateStack:
@@ -41,11 +41,11 @@ class CandidateStack:
         self.containers = [OpenContainer(-1, 0, 0, [Alternatives(None, node, [self.document])])]
         self.errors: list[SchemaMismatch] = []
         self.open_errors: list[SchemaMismatch] = []  # those that only the open scalar shows
-        self.has_doubts = False  # something was left out that the validator may take all the same
+        self.has_doubts = False  # something was not shown that the validator may still accept
         self.is_journaling = False
         self.journal: list[tuple[Any, str, Any]] = []
-        self.is_stale = False  # what is shown may be another chain than before
-        self.steady = 1  # so many containers are as they were when that chain was made
+        self.is_stale = False  # the chain of candidates that is shown may have changed
+        self.steady = 1  # how many containers are the same as when that chain was made
         self._candidates_shown: list[Candidate] = [self.document]
         self._segments: list[Segment] = [0]
 
@@ -63,7 +63,7 @@ class CandidateStack:
         steady = self.steady
         candidates, segments = self._candidates_shown[:steady], self._segments[:steady]
         candidate = candidates[-1]
-        # A chain that ended before it came to what is new ends there still.
+        # A chain that ended further out still ends there.
         for container in self.containers[steady:] if len(candidates) == steady else ():
             choices = container.choices
             alternatives = choices[0] if len(choices) == 1 else container.alternatives_of(candidate)
@@ -88,8 +88,8 @@ class CandidateStack:
         self.steady = 1
 
     def reported_inside(self) -> list[Path]:
-        """Return the places in the innermost container of which something was said, as seen from there."""
-        depth = len(self.containers) - 2  # that of the document and that of the root have no place in a path
+        """Return the paths of the mismatches in the innermost container, relative to it."""
+        depth = len(self.containers) - 2  # those of the document and of the root have no segment in a path
         return [error.path[depth:] for error in self.errors[self.containers[-1].errors_before :]]
 
     def push(self, container: OpenContainer) -> None:
@@ -103,13 +103,13 @@ class CandidateStack:
         self.steady = min(self.steady, len(self.containers))
 
     def fail_in_turn(self, failures: list[Failure]) -> None:
-        """Let candidates of the innermost container fail in the order in which that showed."""
+        """Let candidates of the innermost container fail in the order of the characters that show it."""
         for offset in sorted({failure.offset for failure in failures}):
             left = self.containers[-1].candidates
             self.fail([failure for failure in failures if failure.offset == offset and failure.candidate in left])
 
     def fail(self, failures: list[Failure]) -> None:
-        """Let candidates of the innermost container fail, all at one moment, and all that hangs on them."""
+        """Let candidates of the innermost container fail, all at one character, and all that depends on them."""
         self.invalidate()
         for failure in failures:
             self._set(failure.candidate, "failed", value=True)
@@ -163,7 +163,7 @@ class CandidateStack:
         return self.mismatch((), misfit, container.start, depth)
 
     def _prune(self, container: OpenContainer, around: list[Candidate]) -> None:
-        """Forget what was inside of candidates that are ruled out."""
+        """Forget what is inside candidates that are ruled out."""
         choices = [alternatives for alternatives in container.choices if alternatives.parent in around]
         if len(choices) < len(container.choices):
             self._set(container, "choices", value=choices)
@@ -177,7 +177,7 @@ class CandidateStack:
                 break
             sole.append(alternatives.alive[0])
         reported = [failure for failure in failures if failure.candidate in sole]
-        # Whatever is wrong inside of a value that is changed before it is validated, the check of that value will tell.
+        # Inside a value that a function of the program changes first, only the check of that value knows what is wrong.
         sure = sole[: 1 + next((at for at, each in enumerate(sole) if each.variant.has_before_validator), len(sole))]
         found = [failure.mismatch for failure in reported if failure.is_sure and failure.candidate in sure]
         if len(found) < len(reported) and not self.is_journaling:

@@ -1,4 +1,4 @@
-"""What a schema becomes: for every place in a document a node, made of the variants that a value there may take.
+"""What a schema is compiled to: a node for every place in a document, with the variants that a value there may have.
 
 A node is a union of variants, most often of one.
 A variant is of one kind, so that the first character of a value rules out all variants of other kinds.
@@ -33,11 +33,11 @@ _KIND_OF: Final[dict[type, Kind]] = {
 }
 
 Length: TypeAlias = Any
-"""An `int`, or 2.0, which JSON Schema takes for one."""
+"""An `int`, or a float such as 2.0, which JSON Schema allows too."""
 
 
 class Variant:
-    """One variant that a value may take; of strings, numbers, booleans and nulls the kind says it all."""
+    """One form that a value may have."""
 
     __slots__ = ("check", "converter", "expected", "gates", "has_before_validator", "kinds")
 
@@ -52,23 +52,23 @@ class Variant:
         self.kinds = kinds
         self.expected = expected
         self.check = check
-        """What is asked about closed values of this kind, if anything can be wrong with them."""
+        """Checks closed values of this kind, if anything can be wrong with them."""
         self.converter = converter
-        """What is asked about closed scalars of other kinds: pydantic takes `"12"` for 12."""
+        """Converts closed scalars of other kinds: pydantic takes `"12"` for 12."""
         self.gates: frozenset[str] = frozenset()
         """The members that an object waits for before it shows anything."""
         self.has_before_validator = False
-        """Whether a function of the program sees the value first, and may make anything of it."""
+        """Whether a function of the program sees the value first, and may change it to anything."""
 
     def __deepcopy__(self, memo: dict[int, object]) -> Variant:
         return self
 
     def node_at(self, segment: Segment) -> SchemaNode | None:  # noqa: ARG002
-        """Return the node of a child, `None` where there may be none."""
+        """Return the node of a child, `None` if no child is allowed there."""
         return ANY
 
     def is_met_by(self, value: Any) -> bool:  # noqa: ANN401, ARG002
-        """Return whether a closed container needs no further look."""
+        """Return whether a closed container fits without further checks."""
         return self.check is None
 
 
@@ -109,7 +109,7 @@ class EnumVariant(Variant):
         super().__init__(kinds=kinds, expected=expected, check=check, converter=converter)
         self.members = members
         self.texts = texts
-        """Those of the members that are strings."""
+        """The members that are strings."""
         self.longest = longest
 
     def is_met_by(self, value: Any) -> bool:  # noqa: ANN401
@@ -117,7 +117,7 @@ class EnumVariant(Variant):
 
 
 class ArrayVariant(Variant):
-    """Items by their place, then all others."""
+    """An array: items by index, then all others."""
 
     __slots__ = ("max_items", "min_items", "prefix", "rest")
 
@@ -136,10 +136,10 @@ class ArrayVariant(Variant):
         super().__init__(kinds=kinds, expected=expected, check=check, converter=converter)
         self.prefix = prefix
         self.rest = rest
-        """`None` where no more items are allowed."""
+        """`None` if no more items are allowed."""
         self.min_items = min_items
         self.max_items = max_items
-        """`None` where there may be any number."""
+        """`None` if any number is allowed."""
 
     def node_at(self, segment: Segment) -> SchemaNode | None:
         at = cast("int", segment)
@@ -170,7 +170,7 @@ Extra: TypeAlias = Literal["keep", "ignore", "forbid"]
 
 
 class ObjectVariant(Variant):
-    """Members by their keys, then by patterns, then all others."""
+    """An object: members by key, then by pattern, then all others."""
 
     __slots__ = ("attributes", "defaults", "extra", "extra_node", "names", "patterns", "properties", "required")
 
@@ -196,9 +196,9 @@ class ObjectVariant(Variant):
         self.required = required
         self.defaults: dict[str, JsonValue] = {}
         self.attributes = attributes
-        """The names that a type has for keys, where there is a type; of several keys the first stands for all."""
+        """The keys of each attribute of a type; of several keys the first stands for all."""
         self.names: dict[str, list[str]] = {keys[0]: keys for keys in attributes.values() if len(keys) > 1}
-        """All keys of such a member, by the first."""
+        """All keys of a member that has several, by the first."""
 
     def node_at(self, segment: Segment) -> SchemaNode | None:
         key = cast("str", segment)
@@ -281,7 +281,7 @@ class SchemaNode:
         self.fill(())
 
     def fill(self, variants: tuple[Variant, ...]) -> None:
-        """Say which variants there are; later than making it, because nodes may lead back to themselves."""
+        """Set the variants, after the node was made, because nodes may lead back to themselves."""
         self.variants = variants
         self.by_kind: dict[Kind, tuple[Variant, ...]] = {
             kind: tuple(variant for variant in variants if kind in variant.kinds) for kind in KINDS
@@ -291,21 +291,21 @@ class SchemaNode:
         self.plain: frozenset[Kind] = frozenset(
             kind for variant in variants if not isinstance(variant, EnumVariant) for kind in variant.kinds
         )
-        """The kinds that some variant takes that is no enum."""
+        """The kinds of all variants but enums."""
         self.free: frozenset[type] = frozenset(each for variant in variants for each in _free_types(variant))
-        """The types of scalars that fit, whatever they are."""
+        """The Python types of scalars that fit whatever their value is."""
         self.expected = " or ".join(dict.fromkeys(variant.expected for variant in variants)) or "nothing"
         self.longest = max((variant.longest for variant in variants if isinstance(variant, EnumVariant)), default=-1)
-        """How long a string can be that is still a member of some enum, -1 if there is none."""
+        """How long a string can be that is still a member of some enum, -1 if there is no enum."""
         has_converter = any(variant.converter is not None for variant in variants)
         self.takes: frozenset[Kind] = self.plain | SCALARS if has_converter else self.plain
         """The kinds of scalars that may fit, if there is no enum."""
         self.has_before_validator = any(variant.has_before_validator for variant in variants)
-        """Whether a function of the program may make something fitting of any value."""
+        """Whether a function of the program may make any value fit."""
         self.is_guessed = any(variant.has_before_validator and variant.converter is None for variant in variants)
-        """Whether nobody can be asked before the end what it makes of a scalar."""
+        """Whether only the end can say what such a function makes of a scalar."""
         self.grows = len(self.by_kind["string"]) == 1 and self.longest < 0
-        """Whether a string can only be one thing from its beginning."""
+        """Whether a string has only one variant, from its first character on."""
 
     def with_policy(self, policy: Policy) -> SchemaNode:
         """Return the same node with another policy."""
@@ -321,7 +321,7 @@ class SchemaNode:
 
 
 def _free_types(variant: Variant) -> list[type]:
-    """Return the types of those scalars that a variant takes without looking at them."""
+    """Return the types of scalars that fit a variant whatever their value is."""
     if variant.check is not None or isinstance(variant, EnumVariant):
         return []
     kinds = variant.kinds
@@ -341,7 +341,7 @@ def kind_of(value: object) -> Kind:
 
 
 def is_integral(value: JsonValue) -> bool:
-    """Return whether a number is whole, as JSON Schema means it: 1.0 is."""
+    """Return whether a number is an integer for JSON Schema, as 1.0 is."""
     if isinstance(value, float):
         return value.is_integer()
     return not isinstance(value, Decimal) or value == value.to_integral_value()
