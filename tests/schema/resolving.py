@@ -22,5 +22,5 @@ def resolved_in_turn(schema: Any, states: Iterable[ParserState], **options: Any)
 
 
 def said(resolution: Resolution[Any]) -> tuple[object, ...]:
-    """Everything that a resolution says, in a form that no later change can reach."""
+    """All that a resolution says, copied so that no later change can reach it."""
     return resolution.status, flat(resolution.value), resolution.errors, resolution.model

@@ -87,7 +87,7 @@ def test_of_repeated_keys_the_first_stays_where_that_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize("hold", [True, False], ids=["held", "dropped"])
-def test_long_strings_grow_whether_or_not_somebody_holds_them(hold: bool) -> None:  # noqa: FBT001
+def test_long_strings_grow_whether_or_not_they_are_held(hold: bool) -> None:  # noqa: FBT001
     state = parse_chunk(create_parser_state(), '{"name": "')
     resolution = from_json_ast(Shop, state)
     held = []

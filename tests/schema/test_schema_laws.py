@@ -112,7 +112,7 @@ def test_what_did_not_change_is_the_same_object(document: Document, data: st.Dat
 @examples(3)
 @given(mixed, st.data())
 def test_it_holds_for_a_program_that_keeps_nothing(document: Document, data: st.DataObject) -> None:
-    """Views are changed in place where nobody sees it; here nothing is held but the last resolution."""
+    """Views are changed in place when nothing else refers to them; here only the last resolution is held."""
     schema, text = document
     chunks = data.draw(cut(text))
     state, last = create_parser_state(), None

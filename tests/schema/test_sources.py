@@ -158,9 +158,9 @@ def events(arguments: str, reason: str | None) -> list[dict[str, Any]]:
     deltas: list[dict[str, Any]] = [{"role": "assistant", "tool_calls": [call]}]
     deltas += [{"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} for piece in arguments]
     deltas += [{"content": piece} for piece in arguments]
-    told = [{"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    chunks = [{"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
     last = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
-    return [*told, last] if reason else told
+    return [*chunks, last] if reason else chunks
 
 
 STREAMS = {
@@ -238,7 +238,7 @@ class Typed(typing_extensions.TypedDict):
 
 
 class Literally(BaseModel):
-    """What looks like a call in data is none."""
+    """Data that looks like a call is not one."""
 
     path: dict[str, Any] = Field(
         default={"type": "call", "function": "x"}, json_schema_extra={"extra": {"type": "call"}}

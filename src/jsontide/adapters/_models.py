@@ -1,4 +1,4 @@
-"""Streams of chunks and a schema in, partials and at the end the validated instance out, sync and async.
+"""Chunks and a schema in, partials and finally the validated instance out, sync and async.
 
 Mismatches do not end the stream: what fits goes on growing, and all of them are raised together at the end.
 """
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Iterator, Mapping
 
     from jsontide._values import JsonValue
-    from jsontide.schema import Done, Gate, Resolution, Stream
-    from jsontide.schema.options import TypeAdapterLike
+    from jsontide.schema import Resolution
+    from jsontide.schema.options import Policies, TypeAdapterLike
     from jsontide.tree import ParserState
 
 Model = TypeVar("Model")
@@ -29,34 +29,34 @@ def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: type[Model],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: Mapping[str, object],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[Partial[JsonValue] | JsonValue]: ...
 @overload
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: TypeAdapterLike[Model],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: object,
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[object]: ...
 def stream_model(
     chunks: Chunk | Iterable[Chunk],
     schema: object,
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> Generator[object]:
     """Yield a `Partial` after each chunk that changed what may be shown, and at the end the validated instance.
 
@@ -80,36 +80,36 @@ def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: type[Model],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: Mapping[str, object],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[Partial[JsonValue] | JsonValue]: ...
 @overload
 def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: TypeAdapterLike[Model],
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: object,
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[object]: ...
 def astream_model(
     chunks: AsyncIterable[Chunk],
     schema: object,
     *,
-    policies: Mapping[str, Stream | Done | Gate] | None = None,
+    policies: Policies | None = None,
 ) -> AsyncGenerator[object]:
-    """Do as `stream_model` does, for an asynchronous stream of chunks."""
+    """Do what `stream_model` does for an asynchronous stream of chunks."""
     stage = _Stage[object](schema, policies)
     return _adrive(as_async_chunks(chunks), stage)
 
@@ -117,31 +117,31 @@ def astream_model(
 class _Stage(Generic[Model]):
     """The stage inside the loops: a chunk in, what it changed out."""
 
-    def __init__(self, schema: object, policies: Mapping[str, Stream | Done | Gate] | None) -> None:
+    def __init__(self, schema: object, policies: Policies | None) -> None:
         self._schema = schema
         self._policies = policies
         self._state = create_parser_state()
-        self._resolution = self._resolved(None)
+        self._resolution = self._resolve(None)
 
     def add(self, chunk: Chunk) -> Iterator[Partial[Model]]:
-        return self._grown(parse_chunk(self._state, chunk))
+        return self._advance(parse_chunk(self._state, chunk))
 
     def finish(self) -> Iterator[Partial[Model] | Model]:
-        yield from self._grown(finalize(self._state))
+        yield from self._advance(finalize(self._state))
         if self._resolution.status is not Status.FINAL:
             raise SchemaError(self._resolution.errors)
         yield cast("Model", self._resolution.model)
 
-    def _grown(self, state: ParserState) -> Iterator[Partial[Model]]:
+    def _advance(self, state: ParserState) -> Iterator[Partial[Model]]:
         self._state = state
-        before, self._resolution = self._resolution, self._resolved(self._resolution)
+        before, self._resolution = self._resolution, self._resolve(self._resolution)
         value = self._resolution.value
         if value is not MISSING and value is not before.value:
             yield Partial(self._resolution)
         if state.error is not None:
             raise JsonStreamError(state.error)
 
-    def _resolved(self, before: Resolution[Model] | None) -> Resolution[Model]:
+    def _resolve(self, before: Resolution[Model] | None) -> Resolution[Model]:
         found = from_json_ast(self._schema, self._state, before, policies=self._policies)
         return cast("Resolution[Model]", found)
 
