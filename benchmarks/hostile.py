@@ -351,11 +351,11 @@ PATTERNS: dict[str, object] = {"type": "array", "items": {"type": "string", "pat
 
 
 def resolve(rules: dict[str, object], chunks: Iterable[str]) -> object:
-    state, cache = js.create_parser_state(limits=NO_LIMITS), None
+    state, last = js.create_parser_state(limits=NO_LIMITS), None
     for chunk in chunks:
         state = js.parse_chunk(state, chunk)
-        cache = schema.from_json_ast(rules, state, cache).cache
-    return schema.from_json_ast(rules, js.finalize(state), cache).errors
+        last = schema.from_json_ast(rules, state, last)
+    return schema.from_json_ast(rules, js.finalize(state), last).errors
 
 
 def nested_union(n: int) -> str:

@@ -84,7 +84,7 @@ def start_schema(module: ModuleType) -> Feed:
     def feed(chunk: str) -> object:
         nonlocal state, resolution
         state = parse_chunk(state, chunk)
-        resolution = from_json_ast(schema, state, resolution.cache)
+        resolution = from_json_ast(schema, state, resolution)
         return resolution.value
 
     return feed

@@ -136,13 +136,12 @@ def snapshots() -> Scene:
 def schema() -> Scene:
     """What a schema shows of an open document: the packages that have the last word on a closed one do not survive."""
     state = create_parser_state()
-    cache = from_json_ast(SCHEMA, state).cache
+    resolution = from_json_ast(SCHEMA, state)
     for piece in OPEN:
         state = parse_chunk(state, piece)
-        resolution = yield partial(from_json_ast, SCHEMA, state, cache)
+        resolution = yield partial(from_json_ast, SCHEMA, state, resolution)
         yield partial(getattr, resolution, "value")
         yield partial(getattr, resolution, "errors")
-        cache = resolution.cache
 
 
 SCENES = {scene.__name__: scene for scene in (tree, held, wrong, events, subscriptions, snapshots, schema)}

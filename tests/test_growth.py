@@ -15,7 +15,7 @@ from jsontide import adapters, events, messages, schema, snapshots, testing, tre
 PLAIN = {
     *("Adapter", "AsyncMessageStream", "Choice", "CompleteCall", "CompletionChunk", "Delta", "Done", "Gate"),
     *("GeminiMemory", "JsonFragmentUpdate", "Limits", "Message", "MessageConfig", "MessageError", "PartialCall"),
-    *("ParserError", "Partial", "Path", "Resolution", "ResolutionCache", "SchemaMismatch", "SseEvent", "Stream"),
+    *("ParserError", "Partial", "Path", "Resolution", "SchemaMismatch", "SseEvent", "Stream"),
     *(
         "ToolCallDelta",
         "EventState",

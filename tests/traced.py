@@ -89,7 +89,7 @@ def read_and_hold(random: Random, held: list[tuple[Any, str]]) -> int:
         state = jsontide.parse_chunk(state, text[at : at + size])
         at += size
         if random.random() < 0.5 and at < len(text):
-            resolution = jsontide.schema.from_json_ast(SCHEMA, state, None if resolution is None else resolution.cache)
+            resolution = jsontide.schema.from_json_ast(SCHEMA, state, resolution)
         source = state if resolution is None or random.random() < 0.5 else resolution
         if random.random() < 0.6 and source.value is not jsontide.MISSING:
             value = part(random, source.value)

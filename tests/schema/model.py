@@ -71,7 +71,7 @@ def _may_become(node: ModelNode, member: Any) -> bool:
 
 
 def _branches(schema: Schema, root: Schema) -> list[Schema]:
-    """The branches of a schema, unions inside unions laid flat; equal ones beside each other are one."""
+    """The branches of a schema, unions inside unions flattened; equal ones beside each other are one."""
     if schema is True or schema is False or schema == {}:
         return [schema]
     if "$ref" in schema:

@@ -1,4 +1,4 @@
-"""Ways to resolve a stream: with caches, without, and what a resolution says in a form that can be compared."""
+"""Ways to resolve a stream: from the one before, anew, and what a resolution says in a form that can be compared."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,18 +10,17 @@ from tests.relations import flat
 
 
 def resolutions(schema: Any, chunks: Chunks, **options: Any) -> list[Resolution[Any]]:
-    """The resolution before the first chunk and after each, each with the cache of the one before."""
+    """The resolution before the first chunk and after each, each made from the one before."""
     return resolved_in_turn(schema, trail(chunks), **options)
 
 
 def resolved_in_turn(schema: Any, states: Iterable[ParserState], **options: Any) -> list[Resolution[Any]]:
     found: list[Resolution[Any]] = []
     for state in states:
-        cache = found[-1].cache if found else None
-        found.append(from_json_ast(schema, state, cache, **options))
+        found.append(from_json_ast(schema, state, found[-1] if found else None, **options))
     return found
 
 
 def said(resolution: Resolution[Any]) -> tuple[object, ...]:
-    """Everything that a resolution says, in a form that no later change can reach."""
+    """All that a resolution says, copied so that no later change can reach it."""
     return resolution.status, flat(resolution.value), resolution.errors, resolution.model

@@ -1,4 +1,4 @@
-"""Validators of the program: whatever they see first or last, each mismatch is told once, where it is."""
+"""Validators of the program: whatever they see first or last, each mismatch is reported once, where it is."""
 
 import json
 from collections import Counter
@@ -214,7 +214,7 @@ def model(inner: Any) -> Any:
     return type("Outer", (Around,), {"__annotations__": {"inner": inner, "more": inner | None}, "__module__": __name__})
 
 
-def told(resolution: Resolution[Any]) -> Counter[tuple[object, ...]]:
+def reported(resolution: Resolution[Any]) -> Counter[tuple[object, ...]]:
     """The mismatches without the words for what was expected: those are pydantic's, where only that could say it."""
     return Counter((each.path, each.reason, each.found, each.index) for each in resolution.errors)
 
@@ -228,7 +228,7 @@ def test_functions_that_change_nothing_change_no_mismatch(name: str, nested: Any
         assert expected.errors
         for chunks in (whole(document), singles(document)):
             found = resolutions(nested(SAME[name]), chunks)[-1]
-            assert told(found) == told(expected)
+            assert reported(found) == reported(expected)
             for error in found.errors:
                 assert (error.line, error.column) == line_and_column(document, error.index)
 
@@ -241,14 +241,14 @@ def test_functions_that_change_nothing_change_no_mismatch_of_any_document(
     schema = TypeAdapter(nested(Plain)).json_schema()
     text = spell(some_value(schema, schema, random, random.choice((0.1, 0.4))), random) + "\n"
     expected = from_json_ast(nested(Plain), fed(whole(text)))
-    assert told(resolutions(nested(SAME[name]), singles(text))[-1]) == told(expected)
+    assert reported(resolutions(nested(SAME[name]), singles(text))[-1]) == reported(expected)
 
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_functions_in_a_typed_dict_change_no_mismatch(wrong: str) -> None:
-    expected = told(from_json_ast(Plain, fed(whole(wrong))))
+    expected = reported(from_json_ast(Plain, fed(whole(wrong))))
     expected = Counter({each: count for each, count in expected.items() if each[1] is not MismatchReason.MISSING_KEY})
-    assert told(from_json_ast(Members, fed(whole(wrong)))) == expected
+    assert reported(from_json_ast(Members, fed(whole(wrong)))) == expected
 
 
 def refuse(_: Any) -> Any:
@@ -307,7 +307,7 @@ def test_what_all_branches_of_a_union_refuse_is_one_mismatch(text: str, path: An
     assert (error.path, error.reason) == (path, reason)
 
 
-def test_a_member_that_a_function_renamed_is_told_where_it_can_be() -> None:
+def test_a_member_that_a_function_renamed_is_reported_where_it_can_be() -> None:
     class Renamed(BaseModel):
         name: str
 
@@ -321,7 +321,7 @@ def test_a_member_that_a_function_renamed_is_told_where_it_can_be() -> None:
         assert (error.path, error.index) == (path, 1)
 
 
-def test_what_a_schema_says_of_a_container_is_told_beside_what_is_wrong_in_it() -> None:
+def test_what_a_schema_says_of_a_container_is_reported_beside_what_is_wrong_in_it() -> None:
     schema = {
         "type": "object",
         "patternProperties": {"^a": {"type": "integer"}},

@@ -100,7 +100,7 @@ def test_deep_unions_are_decided_beyond_the_recursion_of_jsonschema(keyword: str
     assert closed(union(keyword), chain(depth, last="z")).status is Status.MISMATCH
 
 
-def test_what_is_wrong_deep_inside_is_told_once() -> None:
+def test_what_is_wrong_deep_inside_is_reported_once() -> None:
     (error,) = closed(STRICT, '{"next": ' * 60 + '{"u": 1}' + "}" * 60).errors
     assert error.path == ("next",) * 60
 
@@ -262,7 +262,7 @@ def test_a_wide_document_is_not_a_deep_one() -> None:
     assert closed(list[Untagged], text).status is Status.FINAL
 
 
-def test_many_errors_of_branches_are_told_as_one() -> None:
+def test_many_errors_of_branches_are_reported_as_one() -> None:
     (error,) = closed(Untagged, chain(7, last="z")).errors
     assert error.reason is MismatchReason.NO_BRANCH
 

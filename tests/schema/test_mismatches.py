@@ -88,12 +88,12 @@ def test_errors_are_values() -> None:
     assert str(wrong) == "no (at #/a)"
 
 
-def test_resolutions_and_caches_survive_pickling() -> None:
+def test_resolutions_survive_pickling_and_are_gone_on_from() -> None:
     for before in resolutions(Everything, singles('{"title": "a", "level": 3, "tree": {"name": "b')):
         restored = pickle.loads(pickle.dumps(before))  # noqa: S301
         assert said(restored) == said(before)
         state: ParserState = parse_chunk(restored._state, "c")
-        assert said(from_json_ast(Everything, state, restored.cache)) == said(from_json_ast(Everything, state))
+        assert said(from_json_ast(Everything, state, restored)) == said(from_json_ast(Everything, state))
 
 
 def test_wrong_arguments_are_refused() -> None:
@@ -101,8 +101,8 @@ def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(TypeError, match="ParserState"):
         from_json_ast(int, "text")  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="ParserState"):
-        from_json_ast(int, "text", from_json_ast(int, state).cache)  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match="must be that of a resolution"):
+        from_json_ast(int, "text", from_json_ast(int, state))  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="must be a Resolution, not dict"):
         from_json_ast(int, state, {})  # type: ignore[call-overload]
 
 
@@ -169,7 +169,7 @@ def test_recursive_schemas_follow_deep_documents(depth: int) -> None:
     state = start
     for chunk in (text[: 6 * depth + 2], text[6 * depth + 2 : -3], text[-3:]):
         state = parse_chunk(state, chunk)
-        resolution = from_json_ast(schema, state, resolution.cache)
+        resolution = from_json_ast(schema, state, resolution)
         value: Any = resolution.value
         for _ in range(depth):
             value = value["n"]

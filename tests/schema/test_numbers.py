@@ -73,7 +73,7 @@ def is_accepted(schema: Any, text: str, mode: Any) -> bool:
     """What is said of the number must be the same alone, inside, and by both the shape and the validator."""
     alone = resolved(schema, f"{text} ", mode)
     inside = resolved({"items": schema}, f"[{text}]", mode)
-    # Inside `not` nobody but the validator is asked.
+    # Inside `not` only the validator decides.
     refused = resolved({"not": schema}, f"{text} ", mode)
     assert alone.status is inside.status is not refused.status
     assert all(error.message for error in (*alone.errors, *inside.errors, *refused.errors))

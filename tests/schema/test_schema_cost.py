@@ -78,7 +78,7 @@ def followed(
     costs: list[int] = []
     for chunk in chunks:
         state = parse_chunk(state, chunk)
-        cost, resolution = meter(lambda: from_json_ast(schema, state, resolution.cache))  # noqa: B023
+        cost, resolution = meter(lambda: from_json_ast(schema, state, resolution))  # noqa: B023
         costs.append(cost)
     return costs, state, resolution
 
@@ -113,13 +113,13 @@ def test_a_state_that_says_nothing_new_costs_little_at_any_depth(meter: Meter) -
 
 def test_an_unchanged_state_has_the_same_resolution() -> None:
     state, resolution = grown(Records, FEW)
-    assert from_json_ast(Records, state, resolution.cache) is resolution
-    assert from_json_ast(Records, parse_chunk(state, ""), resolution.cache) is resolution
+    assert from_json_ast(Records, state, resolution) is resolution
+    assert from_json_ast(Records, parse_chunk(state, ""), resolution) is resolution
 
 
 def test_closed_records_are_resolved_once() -> None:
     state, before = grown(Records, FEW)
-    after = from_json_ast(Records, parse_chunk(state, RECORD), before.cache)
+    after = from_json_ast(Records, parse_chunk(state, RECORD), before)
     values: list[Any] = [before.value, after.value]
     old, new = (value["records"] for value in values)
     assert len(new) == FEW + 1
@@ -156,7 +156,7 @@ def costs_of_resolving(meter: Meter, name: str, count: int, held: int) -> list[i
     costs = []
     for number in range(count):
         state = parse_chunk(state, unit(number))
-        resolve = partial(from_json_ast, schema, state, resolution.cache)
+        resolve = partial(from_json_ast, schema, state, resolution)
         cost, resolution = meter(resolve) if number >= count - 40 else (0, untraced(resolve))
         values.append(resolution.value)
         costs.append(cost)

@@ -33,7 +33,9 @@ def fits(schema: dict[str, Any], text: str) -> bool:
 
 @examples(5)
 @given(mixed, st.data())
-def test_a_state_has_one_resolution_whatever_cuts_and_caches_led_to_it(document: Document, data: st.DataObject) -> None:
+def test_a_state_has_one_resolution_whatever_cuts_and_resolutions_led_to_it(
+    document: Document, data: st.DataObject
+) -> None:
     schema, text = document
     chunks = data.draw(cut(text))
     for resolution, prefix in zip(resolutions(schema, chunks), prefixes(chunks), strict=True):
@@ -110,30 +112,27 @@ def test_what_did_not_change_is_the_same_object(document: Document, data: st.Dat
 @examples(3)
 @given(mixed, st.data())
 def test_it_holds_for_a_program_that_keeps_nothing(document: Document, data: st.DataObject) -> None:
-    """Views are changed in place where nobody sees it; here nobody holds anything but the last cache."""
+    """Views are changed in place when nothing else refers to them; here only the last resolution is held."""
     schema, text = document
     chunks = data.draw(cut(text))
-    state, cache = create_parser_state(), None
+    state, last = create_parser_state(), None
     for at, prefix in enumerate(list(prefixes(chunks))[1:]):
         state = parse_chunk(state, chunks[at])
-        resolution = from_json_ast(schema, state, cache)
-        cache = resolution.cache
-        assert same(resolution.value, from_json_ast(schema, fed(whole(prefix))).value)
-        del resolution
+        last = from_json_ast(schema, state, last)
+        assert same(last.value, from_json_ast(schema, fed(whole(prefix))).value)
 
 
 @examples(3)
 @given(mixed, randoms)
 def test_what_a_program_holds_never_changes(document: Document, random: Random) -> None:
     schema, text = document
-    state, cache = create_parser_state(), None
+    state, last = create_parser_state(), None
     held = []
     for chunk in singles(text):
         state = parse_chunk(state, chunk)
-        resolution = from_json_ast(schema, state, cache)
-        cache = resolution.cache
-        if resolution.value is not MISSING and random.random() < 0.5:
-            held.append(hold(resolution.value, random))
+        last = from_json_ast(schema, state, last)
+        if last.value is not MISSING and random.random() < 0.5:
+            held.append(hold(last.value, random))
     for look, expected in held:
         assert flat(look()) == expected
 
@@ -143,12 +142,11 @@ def test_what_a_program_holds_never_changes(document: Document, random: Random) 
 def test_values_are_right_whatever_was_held_and_dropped_before(document: Document, random: Random) -> None:
     """Views that could not be changed when a container closed are changed once they are dropped."""
     schema, text = document
-    state, cache = create_parser_state(), None
+    state, resolution = create_parser_state(), None
     held: list[object] = []
     for chunk, prefix in zip(singles(text), list(prefixes(singles(text)))[1:], strict=True):
         state = parse_chunk(state, chunk)
-        resolution = from_json_ast(schema, state, cache)
-        cache = resolution.cache
+        resolution = from_json_ast(schema, state, resolution)
         assert same(resolution.value, from_json_ast(schema, fed(whole(prefix))).value)
         held.append(resolution.value)
         while held and random.random() < 0.5:
@@ -174,8 +172,8 @@ def test_every_value_shown_fits_its_part_of_the_schema(document: Document, data:
 
 @examples(3)
 @given(mixed, randoms)
-def test_old_states_and_old_caches_can_be_used_again(document: Document, random: Random) -> None:
-    """States branch from one another; each is resolved with the cache of the one that it was fed from."""
+def test_old_states_and_old_resolutions_can_be_used_again(document: Document, random: Random) -> None:
+    """States branch from one another; each is resolved from the one that it was fed from."""
     schema, text = document
     variants = [text, *(mishap(text, random) for _ in range(2))]
     # A repeated key would replace what was shown.
@@ -186,7 +184,7 @@ def test_old_states_and_old_caches_can_be_used_again(document: Document, random:
         going_on = [variant for variant in variants if variant.startswith(before)] or [before + '"],1}']
         piece = random.choice(going_on)[len(before) :][: random.choice((1, 2, 5, 20))]
         state = parse_chunk(state, piece)
-        later = from_json_ast(schema, state, resolution.cache)
+        later = from_json_ast(schema, state, resolution)
         assert said(later) == said(from_json_ast(schema, fed(whole(before + piece), start)))
         assert grows(resolution.value, later.value)
         assert not strays(resolution.value, later.value)
@@ -197,12 +195,12 @@ def test_old_states_and_old_caches_can_be_used_again(document: Document, random:
 
 @examples(1)
 @given(mixed, mixed)
-def test_a_cache_of_another_document_or_schema_changes_nothing(one: Document, other: Document) -> None:
+def test_a_resolution_of_another_document_or_schema_changes_nothing(one: Document, other: Document) -> None:
     schema, text = one
     expected = said(from_json_ast(schema, fed(whole(text))))
-    strange = from_json_ast(schema, fed(whole(other[1]))).cache
+    strange = from_json_ast(schema, fed(whole(other[1])))
     assert said(from_json_ast(schema, fed(whole(text)), strange)) == expected
-    strange = from_json_ast(other[0], fed(whole(text))).cache
+    strange = from_json_ast(other[0], fed(whole(text)))
     assert said(from_json_ast(schema, fed(whole(text)), strange)) == expected
 
 
@@ -243,7 +241,7 @@ def test_of_equal_keys_the_one_that_counts_for_the_parser_counts(
     st.sampled_from(["last", "first"]),
     randoms,
 )
-def test_old_caches_can_be_used_again_where_a_key_repeats_with_another_kind(
+def test_old_resolutions_can_be_used_again_where_a_key_repeats_with_another_kind(
     document: Document, policy: Any, random: Random
 ) -> None:
     schema, text = document
@@ -253,7 +251,7 @@ def test_old_caches_can_be_used_again_where_a_key_repeats_with_another_kind(
         state = fed(whole(text[:at]), start)
         old = from_json_ast(schema, state)
         for _ in range(2):
-            assert said(from_json_ast(schema, parse_chunk(state, text[at:]), old.cache)) == expected
+            assert said(from_json_ast(schema, parse_chunk(state, text[at:]), old)) == expected
 
 
 def test_a_container_whose_key_repeats_as_a_number_can_be_followed_again() -> None:
@@ -261,4 +259,4 @@ def test_a_container_whose_key_repeats_as_a_number_can_be_followed_again() -> No
     state = fed(whole('{"a":{"b":{}},"a":5,'))
     old = from_json_ast(schema, state)
     for more, value in (('"c":1}', {"a": 5, "c": 1}), ('"c":2}', {"a": 5, "c": 2})):
-        assert from_json_ast(schema, parse_chunk(state, more), old.cache).value == value
+        assert from_json_ast(schema, parse_chunk(state, more), old).value == value

@@ -158,9 +158,9 @@ def events(arguments: str, reason: str | None) -> list[dict[str, Any]]:
     deltas: list[dict[str, Any]] = [{"role": "assistant", "tool_calls": [call]}]
     deltas += [{"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} for piece in arguments]
     deltas += [{"content": piece} for piece in arguments]
-    told = [{"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    chunks = [{"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
     last = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
-    return [*told, last] if reason else told
+    return [*chunks, last] if reason else chunks
 
 
 STREAMS = {
@@ -209,14 +209,14 @@ def ways_in(schema: Any) -> list[Callable[[], object]]:
 def test_what_can_be_called_is_no_schema_and_is_never_called(name: str) -> None:
     CALLS.clear()
     for enter in ways_in({**DIRECT, **NESTED}[name]):
-        with pytest.raises(UnsupportedSchemaError, match=r"not something to call .*describe its arguments by a type"):
+        with pytest.raises(UnsupportedSchemaError, match=r"not a callable .*describe its arguments by a type"):
             enter()
     assert not CALLS
 
 
 @pytest.mark.parametrize("name", DIRECT)
 def test_a_tool_refuses_it_where_it_is_made(name: str) -> None:
-    with pytest.raises(UnsupportedSchemaError, match="not something to call"):
+    with pytest.raises(UnsupportedSchemaError, match="not a callable"):
         Tool("remove", DIRECT[name])
 
 
@@ -238,7 +238,7 @@ class Typed(typing_extensions.TypedDict):
 
 
 class Literally(BaseModel):
-    """What looks like a call in data is none."""
+    """Data that looks like a call is not one."""
 
     path: dict[str, Any] = Field(
         default={"type": "call", "function": "x"}, json_schema_extra={"extra": {"type": "call"}}

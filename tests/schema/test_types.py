@@ -159,14 +159,14 @@ def test_a_rule_of_the_whole_model_is_asked_at_the_end() -> None:
 
 
 class Renamed(BaseModel):
-    """As programs do that have met many models: all that can be mended is mended."""
+    """As programs do that have met many models: repair whatever can be repaired."""
 
     name: str
     age: int = 0
 
     @model_validator(mode="before")
     @classmethod
-    def mended(cls, value: Any) -> Any:
+    def repair(cls, value: Any) -> Any:
         match value:
             case str():
                 return {"name": value}
@@ -178,7 +178,7 @@ class Renamed(BaseModel):
 
 
 class Told(BaseModel):
-    """With functions that want to know of which field a value is, so that nobody can call them before the end."""
+    """With functions that want to know of which field a value is, so that they cannot be called before the end."""
 
     level: Literal["low", "high"] = "low"
     count: int = 0
@@ -186,7 +186,7 @@ class Told(BaseModel):
 
     @field_validator("level", "count", "who", mode="before")
     @classmethod
-    def mended(cls, value: Any, info: ValidationInfo) -> Any:
+    def repair(cls, value: Any, info: ValidationInfo) -> Any:
         known = {"level": "high", "count": 1, "who": None}
         return known[str(info.field_name)] if value in ("?", [], {}) else value
 
@@ -199,7 +199,7 @@ class Wrapped(BaseModel):
 
     @model_validator(mode="wrap")
     @classmethod
-    def mended(cls, value: Any, validated: ModelWrapValidatorHandler["Wrapped"]) -> "Wrapped":
+    def repair(cls, value: Any, validated: ModelWrapValidatorHandler["Wrapped"]) -> "Wrapped":
         return cls() if value in ([], {"size": None}) else validated(value)
 
 
@@ -243,7 +243,7 @@ def test_what_it_does_not_mend_is_reported_when_the_value_closes(schema: Any, te
     assert before.errors in ((), after.errors)
 
 
-def test_what_it_does_not_mend_is_reported_at_the_end_if_nobody_could_be_asked_before() -> None:
+def test_what_it_does_not_repair_is_reported_at_the_end_if_it_cannot_be_called_before() -> None:
     text = '{"level": "new", "who": {"age": "x"}, "count": "x"}'
     found = resolutions(Told, singles(text))
     assert not any(resolution.errors for resolution in found if not resolution._state.is_complete)

@@ -143,7 +143,7 @@ def test_unions_inside_unions_are_decided_together() -> None:
 
 
 def test_many_similar_branches_at_every_level_cost_no_more_than_their_number() -> None:
-    """Each level has two branches that differ only in the tag that comes last: choices do not multiply."""
+    """Each level has two branches that differ only in their last tag; if they multiplied, this would not end."""
     node: dict[str, Any] = {
         "anyOf": [
             {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "t": {"const": tag}}, "required": ["t"]}
@@ -152,9 +152,7 @@ def test_many_similar_branches_at_every_level_cost_no_more_than_their_number() -
     }
     schema = {"$ref": "#/$defs/node", "$defs": {"node": node}}
     depth = 200
-    state = fed(whole('{"next": ' * depth))
-    resolution = from_json_ast(schema, state)
-    assert max(len(level.candidates) for level in resolution._outcome.fold.stack.containers) <= 2
+    assert from_json_ast(schema, fed(whole('{"next": ' * depth))).status is Status.PENDING
     text = '{"next": ' * depth + '{"t": "a"}' + ', "t": "b"}' * depth
     assert from_json_ast(schema, fed(whole(text))).status is Status.FINAL
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from jsontide._check import check_switches
 from jsontide.messages._document import UNKNOWN, Lens, check_lens
-from jsontide.schema.source import check_source
+from jsontide.schema.options import check_source
 
 RESERVED: Final = "output"
 

@@ -118,6 +118,5 @@ def _looked(document: Document) -> Document:
     lens = document.lens
     if lens is None or lens.schema is None or not document._is_shown:
         return document
-    before = document.resolution
-    resolution = from_json_ast(lens.schema, document.state, None if before is None else before.cache)
+    resolution = from_json_ast(lens.schema, document.state, document.resolution)
     return Document(document.state, lens, resolution)

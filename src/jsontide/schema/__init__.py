@@ -1,12 +1,11 @@
 """A syntax tree seen through a schema: typed partial values, and what does not fit."""
 
 from jsontide._public import publish
+from jsontide.schema._fold.resolve import from_json_ast
 from jsontide.schema._mismatch import MismatchReason, SchemaError, SchemaMismatch, UnsupportedSchemaError
 from jsontide.schema._partial import ArrayView, ObjectView, Partial, PartialValue
-from jsontide.schema._policy import Done, Gate, Policies, Stream
-from jsontide.schema._resolution import Resolution, ResolutionCache
-from jsontide.schema._resolve import from_json_ast
-from jsontide.schema._status import Status
+from jsontide.schema._resolution import Resolution, Status
+from jsontide.schema.options import Done, Gate, Policies, Stream
 
 __all__ = [
     "ArrayView",
@@ -18,7 +17,6 @@ __all__ = [
     "PartialValue",
     "Policies",
     "Resolution",
-    "ResolutionCache",
     "SchemaError",
     "SchemaMismatch",
     "Status",

@@ -1,41 +1,38 @@
-"""A dialect of `jsonschema` in, the same dialect out with keywords that stand any text.
+"""A dialect of `jsonschema` in, the same dialect out with keywords that are safe for any text.
 
-`jsonschema` leads through schema and document; what it raises at (numbers), what takes it the square of a length (equal
-items, messages that write a value out at each container), and what it would try again and again (patterns, and a `$ref`
-that several branches of a union lead to) is decided here.
-What a `$ref` says of a value is remembered for as long as `remembering` lasts: so recursive unions, in which the ways
-to a value double with each container, take a look at each value for each definition, and no more.
+`jsonschema` walks schema and document.
+The keywords here replace those that raise for some numbers, that take quadratic time (equal items, messages that write
+out a value at each container), and that try the same thing many times (patterns, and a `$ref` in several branches).
+The result of a `$ref` for a value is remembered while `using_memory` lasts; so recursive unions, in which the ways to a
+value double with each container, check each value once for each definition.
 
-Rule: what would take too long raises `TooComplexError`; an error that is only yielded would turn around inside `not`.
+Rule: what would take too long raises `TooComplexError`; an error that is only yielded would be inverted by `not`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
 from functools import cache
 from operator import ge, le
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from jsontide.schema._nodes import is_integral, is_same_json
-from jsontide.schema._numbers import exact, is_multiple
-from jsontide.schema._regex import TooComplexError, regex_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sized
-
-    from jsontide._values import JsonValue
-    from jsontide.schema._memory import Memory
+from jsontide._values import JsonValue
+from jsontide.schema._fold.variants import is_integral, is_same_json
+from jsontide.schema._memory import Memory
+from jsontide.schema._numbers import is_multiple, to_decimal
+from jsontide.schema._regex import TooComplexError, get_regex
 
 Keyword: TypeAlias = "Callable[[Any, Any, Any, Any], Any]"
-"""Takes a validator, what the schema says under the keyword, the value and the schema; yields what is wrong."""
+"""Takes a validator, the value of the keyword, the document's value and the schema; yields what is wrong."""
 
-_MOST_UNEVALUATED: Final = 5_000
+_MAX_UNEVALUATED: Final = 5_000
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _REFS: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _UNEVALUATED: Final = ("unevaluatedItems", "unevaluatedProperties")
@@ -44,15 +41,15 @@ _UNEVALUATED: Final = ("unevaluatedItems", "unevaluatedProperties")
 class _Use(NamedTuple):
     memory: Memory
     is_apart: bool
-    """Whether a `$ref` may mean one thing here and another there."""
+    """Whether the same `$ref` may refer to different schemas."""
 
 
 _USE: ContextVar[_Use] = ContextVar("_USE")
 
 
 @contextmanager
-def remembering(memory: Memory, *, is_apart: bool) -> Iterator[None]:
-    """Use what is known of a document, and add to it."""
+def using_memory(memory: Memory, *, is_apart: bool) -> Iterator[None]:
+    """Let keywords use the memory of a document, and add to it."""
     token = _USE.set(_Use(memory, is_apart))
     try:
         yield
@@ -61,15 +58,15 @@ def remembering(memory: Memory, *, is_apart: bool) -> Iterator[None]:
 
 
 @cache
-def hardened(dialect: Any) -> Any:  # noqa: ANN401
-    """Return a validator class of `jsonschema` with keywords that stand any text."""
+def harden(dialect: Any) -> Any:  # noqa: ANN401
+    """Return a validator class of `jsonschema` with keywords that are safe for any text."""
     found = dialect.VALIDATORS
-    # Some dialects have keywords of the same name that mean something else.
+    # In some dialects a keyword of the same name means something else.
     standard = {Draft202012Validator.VALIDATORS[name]: keyword for name, keyword in _KEYWORDS.items()}
     keywords = {name: standard[keyword] for name, keyword in found.items() if keyword in standard}
-    keywords |= {name: _exactly(found[name]) for name in _BOUNDS if name in found}
-    keywords |= {name: _at_most(found[name], name) for name in _UNEVALUATED if name in found}
-    keywords |= {name: _remembered(found[name], name) for name in _REFS if name in found}
+    keywords |= {name: _compare_exactly(found[name]) for name in _BOUNDS if name in found}
+    keywords |= {name: _limit_size(found[name], name) for name in _UNEVALUATED if name in found}
+    keywords |= {name: _remember(found[name], name) for name in _REFS if name in found}
     types = dialect.TYPE_CHECKER
     if types.is_type(1.0, "integer"):
         types = types.redefine("integer", lambda _, value: _is_number(value) and is_integral(value))
@@ -81,10 +78,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
-def _remembered(keyword: Keyword, name: str) -> Keyword:
-    def advance(validator: Any, ref: str, value: object, schema: object) -> Iterator[ValidationError]:  # noqa: ANN401
+def _remember(keyword: Keyword, name: str) -> Keyword:
+    def check(validator: Any, ref: str, value: object, schema: object) -> Iterator[ValidationError]:  # noqa: ANN401
         memory, is_apart = _USE.get()
-        if is_apart and name != "$ref":  # it depends on the way here
+        if is_apart and name != "$ref":  # its target depends on how one got here
             yield from keyword(validator, ref, value, schema)
             return
         place = id(schema) if is_apart else ref, id(value)
@@ -99,21 +96,21 @@ def _remembered(keyword: Keyword, name: str) -> Keyword:
         elif found[1] is not None:
             yield ValidationError("as found before", path=found[1])
 
-    return advance
+    return check
 
 
-def _exactly(keyword: Keyword) -> Keyword:
+def _compare_exactly(keyword: Keyword) -> Keyword:
     def compare(validator: Any, bound: Any, value: Any, schema: object) -> Any:  # noqa: ANN401
-        return keyword(validator, exact(bound), exact(value), schema) if _is_number(value) else ()
+        return keyword(validator, to_decimal(bound), to_decimal(value), schema) if _is_number(value) else ()
 
     return compare
 
 
-def _at_most(keyword: Keyword, name: str) -> Keyword:
+def _limit_size(keyword: Keyword, name: str) -> Keyword:
     def check(validator: Any, said: object, value: object, schema: dict[str, Any]) -> Any:  # noqa: ANN401
-        if isinstance(value, list | dict) and len(value) > _MOST_UNEVALUATED:
-            raise TooComplexError(f"at most {_MOST_UNEVALUATED} values where the schema says {name!r}")
-        if said is False:  # it evaluates nothing itself, and would be asked
+        if isinstance(value, list | dict) and len(value) > _MAX_UNEVALUATED:
+            raise TooComplexError(f"at most {_MAX_UNEVALUATED} values where the schema says {name!r}")
+        if said is False:  # it evaluates nothing itself, but `jsonschema` would try
             schema = {key: schema[key] for key in schema if key != name}
         return keyword(validator, said, value, schema)
 
@@ -144,7 +141,7 @@ def _one_of(validator: object, branches: list[object], value: object, _: object)
 
 def _not(validator: object, schema: object, value: object, _: object) -> Iterator[ValidationError]:
     if _fits(validator, value, schema):
-        yield ValidationError("what it should not be")
+        yield ValidationError("what it must not be")
 
 
 def _type(validator: Any, types: str | list[str], value: object, _: object) -> Iterator[ValidationError]:  # noqa: ANN401
@@ -179,7 +176,7 @@ def _has_equal(items: list[JsonValue]) -> bool:
 
 
 def _pattern(_: object, pattern: str, value: object, __: object) -> Iterator[ValidationError]:
-    if isinstance(value, str) and not regex_of(pattern).search(value):
+    if isinstance(value, str) and not get_regex(pattern).search(value):
         yield ValidationError("no match")
 
 
@@ -193,7 +190,7 @@ def _pattern_properties(
         return
     for pattern, schema in patterns.items():
         for key, member in value.items():
-            if regex_of(pattern).search(key):
+            if get_regex(pattern).search(key):
                 yield from validator.descend(member, schema, path=key, schema_path=pattern)
 
 
@@ -205,7 +202,7 @@ def _additional_properties(
 ) -> Iterator[ValidationError]:
     if not isinstance(value, dict):
         return
-    known, patterns = schema.get("properties", {}), [regex_of(each) for each in schema.get("patternProperties", {})]
+    known, patterns = schema.get("properties", {}), [get_regex(each) for each in schema.get("patternProperties", {})]
     extra = [key for key in value if key not in known and not any(pattern.search(key) for pattern in patterns)]
     if isinstance(others, dict):
         for key in extra:

@@ -1,39 +1,36 @@
-"""A core schema of pydantic and a JSON value in, whether pydantic would take too long with it out.
+"""A core schema of pydantic and a JSON value in, whether pydantic would take too long for it out.
 
 pydantic tries every branch of a union that has no discriminator, and inside each of them every branch of the unions
-there; in a recursive type that multiplies with each container of the document, and nobody can stop it then.
-How often it would look at a value is a sum over the ways to it, which takes one look at each value to find out.
-Types that cannot multiply, which are nearly all, are found out once and never measured.
+there; in a recursive type that multiplies with each level of the document, and it cannot be interrupted.
+How often it would validate a value is a sum over the ways to that value, and takes one pass over the document to count.
+Types that cannot multiply, as nearly all, are found when the schema is read, and documents for them are not measured.
 
-Rule: what is counted is at least what pydantic does, so that what is let through ends.
+Rule: never count less than pydantic does, so that what is let through ends.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Iterator
+from math import prod
+from typing import Any, Final, TypeAlias
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._regex import regex_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from jsontide.schema._regex import Regex
+from jsontide.schema._regex import Regex, get_regex
 
 CoreSchema: TypeAlias = dict[str, Any]
 Child: TypeAlias = tuple[JsonValue, CoreSchema]
-"""A value in a container, and a schema that it meets."""
+"""A value in a container, and a schema that validates it."""
 
-MOST_STEPS: Final = 200_000
-"""What a whole document may take: about a second if all of it is wrong, much less if it is right."""
+MAX_STEPS: Final = 200_000
+"""For a whole document: about a second if all of it is wrong, much less if it is right."""
 FEW_STEPS: Final = 10_000
-"""What a part of it may take: there may be many of them."""
+"""For a part of a document, of which there may be many."""
 STEPS_EACH: Final = 200
 _STEPS_OF_RE: Final = 20
-"""Python's `re` takes so many steps in the time of one of pydantic's."""
-_FEW_WAYS: Final = 100
+"""How many steps of Python's `re` take the time of one of pydantic's."""
+_FEW_BRANCHES: Final = 100
 
 _NOT_SCHEMAS: Final = frozenset({"metadata", "config", "serialization", "cls", "default", "expected", "members"})
 _SCALARS: Final = frozenset(
@@ -45,11 +42,11 @@ _SCALARS: Final = frozenset(
 _OBJECTS: Final = frozenset({"model-fields", "dataclass-args", "typed-dict"})
 _ARGUMENTS: Final = {"arguments": "arguments_schema", "named-tuple": "fields"}
 _INNER: Final = ("schema", "lax_schema", "json_schema", "arguments_schema")
-"""Under these keys stands what looks at the same value."""
+"""The keys of inner schemas that validate the same value."""
 
 
 class Effort:
-    """Knows how much work a value would be for the validator of a core schema."""
+    """Estimates how much work a value is for the validator of a core schema."""
 
     def __init__(self, schema: CoreSchema, definitions: list[CoreSchema], config: Any = None) -> None:  # noqa: ANN401
         self._schema = schema
@@ -59,14 +56,12 @@ class Effort:
             if part.get("type") == "definitions":
                 self._definitions |= {each["ref"]: each for each in part["definitions"]}
         self._patterns = _patterns(parts, config)
-        ways = 1
-        for part in parts:
-            ways *= max(_containers(part), 1)
+        branches = prod(max(_containers(part), 1) for part in parts)
         is_recursive = any(part.get("type") == "definition-ref" for part in parts)
-        self.multiplies: Final = ways > _FEW_WAYS or (ways > 1 and is_recursive)
+        self.multiplies: Final = branches > _FEW_BRANCHES or (branches > 1 and is_recursive)
 
-    def is_too_much(self, value: JsonValue, most: int = MOST_STEPS) -> bool:
-        """Tell whether validating a value takes more steps than that, and `STEPS_EACH` for each value in it."""
+    def is_too_much(self, value: JsonValue, most: int = MAX_STEPS) -> bool:
+        """Return whether a value takes more than `most` steps, and `STEPS_EACH` for each value in it."""
         if not self.multiplies and not self._patterns:
             return False
         left = most
@@ -83,15 +78,15 @@ class Effort:
                 left -= times
                 if id(schema) in self._patterns and isinstance(each, str):
                     left -= times * self._patterns[id(schema)].steps(len(each)) // _STEPS_OF_RE
-                schemas += [(same, times) for same in self._same(schema, each)]
+                schemas += [(same, times) for same in self._expand(schema, each)]
                 for child, meets in _children(schema, each):
                     place = id(child), id(meets)
                     below[place] = child, meets, below.get(place, (child, meets, 0))[2] + times
-            todo += _gathered(below)
+            todo += _group_by_value(below)
         return left < 0
 
-    def _same(self, schema: CoreSchema, value: JsonValue) -> Iterator[CoreSchema]:
-        """Yield the schemas that look at the same value."""
+    def _expand(self, schema: CoreSchema, value: JsonValue) -> Iterator[CoreSchema]:
+        """Yield the inner schemas that validate the same value."""
         kind = schema["type"]
         if kind == "definition-ref":
             yield self._definitions[schema["schema_ref"]]
@@ -107,10 +102,10 @@ class Effort:
             yield from (schema[key] for key in _INNER if isinstance(schema.get(key), dict))
 
 
-def _gathered(
+def _group_by_value(
     below: dict[tuple[int, int], tuple[JsonValue, CoreSchema, int]],
 ) -> list[tuple[JsonValue, list[tuple[CoreSchema, int]]]]:
-    """Return the values in a container, each with what it meets."""
+    """Return the values in a container, each with the schemas that validate it."""
     found: dict[int, tuple[JsonValue, list[tuple[CoreSchema, int]]]] = {}
     for child, meets, times in below.values():
         found.setdefault(id(child), (child, []))[1].append((meets, times))
@@ -118,7 +113,7 @@ def _gathered(
 
 
 def _parts(schemas: list[Any]) -> Iterator[CoreSchema]:
-    """Yield all that schemas are made of."""
+    """Yield all parts of schemas."""
     todo = list(schemas)
     seen: set[int] = set()
     while todo:
@@ -133,9 +128,9 @@ def _parts(schemas: list[Any]) -> Iterator[CoreSchema]:
 
 
 def _patterns(parts: list[CoreSchema], config: Any) -> dict[int, Regex]:  # noqa: ANN401
-    """Return the patterns that pydantic asks Python's `re` about, by their schemas, if that may take long.
+    """Return the patterns that pydantic runs with Python's `re` and that may take long, by their schemas.
 
-    Its own engine, which is the default, takes no longer than a text is long.
+    Its own engine, the default, takes linear time.
     """
     settings = [config, *(part.get("config") for part in parts)]
     is_python = any(isinstance(each, dict) and each.get("regex_engine") == "python-re" for each in settings)
@@ -143,14 +138,14 @@ def _patterns(parts: list[CoreSchema], config: Any) -> dict[int, Regex]:  # noqa
     for part in parts:
         pattern = part.get("pattern") if part.get("type") == "str" else None
         if isinstance(pattern, re.Pattern):
-            found[id(part)] = regex_of(pattern.pattern)
+            found[id(part)] = get_regex(pattern.pattern)
         elif isinstance(pattern, str) and (is_python or part.get("regex_engine") == "python-re"):
-            found[id(part)] = regex_of(pattern)
+            found[id(part)] = get_regex(pattern)
     return {place: regex for place, regex in found.items() if not regex.is_linear}
 
 
 def _containers(part: CoreSchema) -> int:
-    """Return how many branches of a union can take a container."""
+    """Return how many branches of a union accept a container."""
     if part.get("type") != "union":
         return 0
     choices = [choice[0] if isinstance(choice, tuple) else choice for choice in part["choices"]]
@@ -158,19 +153,19 @@ def _containers(part: CoreSchema) -> int:
 
 
 def _tag(discriminator: Any, value: JsonValue) -> object:  # noqa: ANN401
-    """Return what says which branch of a tagged union a value is."""
+    """Return the value of the discriminator of a tagged union."""
     if callable(discriminator):
         found: object = discriminator(value)
         return found
-    for way in _ways(discriminator):
-        found = _at(value, way)
+    for path in alias_paths(discriminator):
+        found = _at(value, path)
         if found is not MISSING:
             return found
     return None
 
 
 def _children(schema: CoreSchema, value: JsonValue) -> Iterator[Child]:
-    """Yield what a schema looks at inside of a value."""
+    """Yield the children of a value that a schema validates."""
     kind = schema["type"]
     if kind in _ARGUMENTS:
         yield from _arguments(schema[_ARGUMENTS[kind]], value)
@@ -196,10 +191,10 @@ def _members(schema: CoreSchema, value: dict[str, JsonValue]) -> Iterator[Child]
     named = fields.items() if isinstance(fields, dict) else ((field["name"], field) for field in fields)
     known = set()
     for name, field in named:
-        ways = _ways(field.get("validation_alias", name))
-        for way in ways if [name] in ways else [*ways, [name]]:
-            child = _at(value, way)
-            known.add(way[0])
+        paths = alias_paths(field.get("validation_alias", name))
+        for path in paths if [name] in paths else [*paths, [name]]:
+            child = _at(value, path)
+            known.add(path[0])
             if child is not MISSING:
                 yield child, field["schema"]
     if "extras_schema" in schema:
@@ -207,7 +202,7 @@ def _members(schema: CoreSchema, value: dict[str, JsonValue]) -> Iterator[Child]
 
 
 def _arguments(arguments: list[CoreSchema], value: JsonValue) -> Iterator[Child]:
-    """Yield what a named tuple is made of, by place or by name."""
+    """Yield the fields of a named tuple, by index or by name."""
     for at, argument in enumerate(arguments):
         child = _at(value, [at if isinstance(value, list) else argument["name"]])
         if child is not MISSING:
@@ -215,7 +210,7 @@ def _arguments(arguments: list[CoreSchema], value: JsonValue) -> Iterator[Child]
 
 
 def _items(items: list[CoreSchema], variadic: int | None, value: list[JsonValue]) -> Iterator[Child]:
-    """Yield the items of a tuple, of which one schema may stand for several."""
+    """Yield the items of a tuple, in which one schema may validate several."""
     more = max(len(value) - len(items), 0)
     for at, child in enumerate(value):
         if variadic is not None and variadic <= at <= variadic + more:
@@ -226,16 +221,16 @@ def _items(items: list[CoreSchema], variadic: int | None, value: list[JsonValue]
                 yield child, items[place]
 
 
-def _ways(alias: Any) -> list[list[Any]]:  # noqa: ANN401
-    """Return the paths at which pydantic looks for what has an alias."""
+def alias_paths(alias: Any) -> list[list[Any]]:  # noqa: ANN401
+    """Return the paths at which pydantic looks for a field with this alias."""
     if isinstance(alias, str):
         return [[alias]]
-    ways: list[list[Any]] = alias if isinstance(alias[0], list) else [alias]
-    return ways
+    paths: list[list[Any]] = alias if isinstance(alias[0], list) else [alias]
+    return paths
 
 
-def _at(value: Any, way: list[Any]) -> JsonValue | Missing:  # noqa: ANN401
-    for step in way:
+def _at(value: Any, path: list[Any]) -> JsonValue | Missing:  # noqa: ANN401
+    for step in path:
         is_item = isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value)
         if not is_item and not (isinstance(value, dict) and step in value):
             return MISSING

@@ -1,61 +1,58 @@
-"""A JSON Schema in, its node out: the one way in for all schemas.
+"""A JSON Schema in, its node out; every schema comes this way, types too.
 
-Understood are the keywords that say what kind of value stands where: `type`, `const`, `enum`, `properties`,
+The keywords that say what kind of value stands where are read: `type`, `const`, `enum`, `properties`,
 `required`, `additionalProperties`, `patternProperties`, `items`, `prefixItems`, `anyOf`, `oneOf`, `allOf`, `$ref`.
 What only restricts values (`minLength`, `not`, `if` ...) is left to a check of the closed value.
-Keywords that JSON Schema does not know are annotations, as its specification wants, and are ignored.
+Unknown keywords are annotations, as the specification says, and are ignored.
 
-Rule: places are queued and not descended into, so that neither deep nor recursive schemas recurse.
+Rule: parts of a schema are queued, so that neither deep nor recursive schemas recurse.
 """
 
 from __future__ import annotations
 
 import json
 from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
-from jsontide._values import MISSING
-from jsontide.schema._keywords import (
-    TYPES,
-    as_schema,
-    check_keywords,
-    expected_members,
-    fail,
-    is_of_type,
-    listed,
-    mapped,
-    pattern_of,
-    types_of,
-)
-from jsontide.schema._merge import ALSO, Merger, constraints
-from jsontide.schema._nodes import (
+from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.schema._fold.variants import (
     ANY,
-    ANY_FORM,
+    ANY_VARIANT,
     KINDS,
-    AnyForm,
+    AnyVariant,
     ArrayVariant,
     EnumVariant,
+    Extra,
+    Kind,
     ObjectVariant,
     ScalarVariant,
     SchemaNode,
     Variant,
     kind_of,
 )
-from jsontide.schema._policy import KEYWORD, POLICIES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from jsontide._values import JsonValue, Missing
-    from jsontide.schema._keywords import AnySchema, Schema
-    from jsontide.schema._nodes import Extra, Kind
-    from jsontide.schema._policy import Policy
-    from jsontide.schema._validator import Check
+from jsontide.schema._keywords import (
+    TYPES,
+    AnySchema,
+    Schema,
+    as_schema,
+    check_keywords,
+    compile_pattern,
+    describe_members,
+    fail,
+    get_list,
+    get_object,
+    get_types,
+    is_of_type,
+)
+from jsontide.schema._merge import ALSO, Merger, drop_annotations
+from jsontide.schema._validator import Check
+from jsontide.schema.options import KEYWORD, POLICIES, Policy
 
 Checks: TypeAlias = "Callable[[Schema], tuple[Check | None, Check | None]]"
-"""What to ask about closed values of a schema: those of its own kind, and scalars of others."""
+"""Returns what checks closed values of a schema, and what converts scalars of other kinds."""
 
 CHECK: Final = "x-jsontide-check"
 EXTRA: Final = "x-jsontide-extra"
@@ -65,9 +62,9 @@ BEFORE: Final = "x-jsontide-before"
 a function comes before its validator."""
 
 _LOOP: Final = "a $ref leads back to itself, with no value between"
-_MOST_SHAPES: Final = 10_000
-_EACH_FORM: Final = 10
-"""A variant takes about the memory of so many keywords."""
+_MAX_NODES: Final = 10_000
+_VARIANT_COST: Final = 10
+"""A variant takes about as much memory as so many keywords."""
 _SCALARS: Final[dict[str, tuple[Kind, str]]] = {
     "string": ("string", "a string"),
     "integer": ("number", "an integer"),
@@ -83,17 +80,17 @@ _STRUCTURE: Final = frozenset(
 )
 
 
-def shape_of_json_schema(root: AnySchema, checks: Checks, *, is_type: bool) -> SchemaNode:
-    """Return the node of a document; `is_type` tells that the schema was made from a type."""
+def build_nodes(root: AnySchema, checks: Checks, *, is_type: bool) -> SchemaNode:
+    """Return the node of a document; `is_type` is true if the schema was made from a type."""
     compiler = _Compiler(root, checks, is_type)
-    node = compiler.node(root, "#")
+    node = compiler.get_node(root, "#")
     compiler.fill()
     return node
 
 
 @dataclass(slots=True)
 class _Compiler:
-    """What is known of a schema is kept by the identity of its parts, so `kept` holds on to all of them."""
+    """Results are kept by the identity of the parts of a schema, so `kept` keeps all parts alive."""
 
     root: AnySchema
     checks: Checks
@@ -105,16 +102,16 @@ class _Compiler:
     merger: Merger = field(default_factory=Merger)
     kept: list[AnySchema] = field(default_factory=list)
 
-    def node(self, schema: AnySchema, where: str) -> SchemaNode:
-        """Return the node of a place; its variants are filled in later."""
+    def get_node(self, schema: AnySchema, where: str) -> SchemaNode:
+        """Return the node of a schema; its variants are filled in later."""
         if schema is True or schema == {}:
             return ANY
         if schema is False:
             return SchemaNode()
         known = self.nodes.get(id(schema))
         if known is None:
-            if len(self.nodes) >= _MOST_SHAPES:
-                fail(f"the schema has more than {_MOST_SHAPES} places", where)
+            if len(self.nodes) >= _MAX_NODES:
+                fail(f"the schema has more than {_MAX_NODES} places", where)
             self.kept.append(schema)
             known = self.nodes[id(schema)] = SchemaNode()
             self.todo.append((known, schema, where))
@@ -123,18 +120,18 @@ class _Compiler:
     def fill(self) -> None:
         while self.todo:
             node, schema, where = self.todo.popleft()
-            variants = self.forms_of(schema, where, ())
-            node.policy = self.policy(schema, where)
-            node.default = self.annotation(schema, where, "default")
+            variants = self.get_variants(schema, where, ())
+            node.policy = self.read_policy(schema, where)
+            node.default = self.read_annotation(schema, where, "default")
             node.fill(variants)
         for variants in self.variants.values():
             for variant in variants:
-                finish_form(variant)
+                finish_variant(variant)
 
-    def forms_of(self, schema: AnySchema, where: str, path: tuple[int, ...]) -> tuple[Variant, ...]:
-        """Return the variants of a schema, nested unions laid flat; `path` is how one came here without a value."""
+    def get_variants(self, schema: AnySchema, where: str, path: tuple[int, ...]) -> tuple[Variant, ...]:
+        """Return the variants of a schema, nested unions flattened; `path` has the schemas that led here."""
         if schema is True or schema == {}:
-            return (ANY_FORM,)
+            return (ANY_VARIANT,)
         if isinstance(schema, bool):
             return ()
         if id(schema) in path:
@@ -142,40 +139,40 @@ class _Compiler:
         known = self.variants.get(id(schema))
         if known is None:
             self.kept.append(schema)
-            known = tuple(self.new_forms(schema, where, (*path, id(schema))))
+            known = tuple(self.read_variants(schema, where, (*path, id(schema))))
             self.variants[id(schema)] = known
         return known
 
-    def new_forms(self, schema: Schema, where: str, path: tuple[int, ...]) -> Iterator[Variant]:
-        if "$ref" in schema and constraints(schema).keys() == {"$ref"}:
+    def read_variants(self, schema: Schema, where: str, path: tuple[int, ...]) -> Iterator[Variant]:
+        if "$ref" in schema and drop_annotations(schema).keys() == {"$ref"}:
             check_keywords(schema, where)
-            yield from self.forms_of(self.target(schema["$ref"], where), where, path)
+            yield from self.get_variants(self.follow_ref(schema["$ref"], where), where, path)
             return
-        flat = self.flat(schema, where, path)
+        flat = self.flatten(schema, where, path)
         if isinstance(flat, bool):
             return
         for keyword in ("anyOf", "oneOf"):
             if keyword in flat:
-                yield from self.union(flat, keyword, where, path)
+                yield from self.read_union(flat, keyword, where, path)
                 return
         is_enum = "enum" in flat or "const" in flat
-        for variant in self.enum(flat, where) if is_enum else self.simple(flat, where):
-            self.merger.spend(_EACH_FORM)
-            variant.is_changed_before = BEFORE in flat
+        for variant in self.read_enum(flat, where) if is_enum else self.read_simple(flat, where):
+            self.merger.spend(_VARIANT_COST)
+            variant.has_before_validator = BEFORE in flat
             yield variant
 
-    def flat(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
+    def flatten(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
         """Return a schema without `$ref` and `allOf`, or `False`."""
         known = self.flats.get(id(schema))
         if known is None:
             self.kept.append(schema)
-            known = self.flats[id(schema)] = self.flattened(schema, where, path)
+            known = self.flats[id(schema)] = self.merge_parts(schema, where, path)
         return known
 
-    def flattened(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
+    def merge_parts(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
         check_keywords(schema, where)
-        parts: list[AnySchema] = [self.target(schema["$ref"], where)] if "$ref" in schema else []
-        parts += listed(schema, "allOf", where)
+        parts: list[AnySchema] = [self.follow_ref(schema["$ref"], where)] if "$ref" in schema else []
+        parts += get_list(schema, "allOf", where)
         if not parts:
             return schema
         inner: dict[int, Schema] = {}
@@ -184,7 +181,7 @@ class _Compiler:
                 continue
             if id(part) in path:
                 fail(_LOOP, where)
-            flat = part if isinstance(part, bool) else self.flat(part, where, (*path, id(part)))
+            flat = part if isinstance(part, bool) else self.flatten(part, where, (*path, id(part)))
             if isinstance(flat, bool):
                 return flat
             inner[id(flat)] = flat
@@ -192,134 +189,138 @@ class _Compiler:
         if not result and len(inner) == 1:
             return next(iter(inner.values()))
         for each in inner.values():
-            result = self.merger.merged(result, each)
+            result = self.merger.merge(result, each)
         if ALSO in result:
-            # What cannot be said by one schema is asked of the one that was written, with all that is in it.
+            # What one schema cannot express is checked by the original one as a whole.
             result[ALSO] = [schema]
         return result
 
-    def union(self, flat: Schema, keyword: str, where: str, path: tuple[int, ...]) -> Iterator[Variant]:
-        branches = listed(flat, keyword, where)
-        base = constraints({key: value for key, value in flat.items() if key != keyword})
+    def read_union(self, flat: Schema, keyword: str, where: str, path: tuple[int, ...]) -> Iterator[Variant]:
+        branches = get_list(flat, keyword, where)
+        base = drop_annotations({key: value for key, value in flat.items() if key != keyword})
         if keyword == "oneOf" and not self.is_type and not self.are_apart(branches, where, path):
             base[ALSO] = [*base.get(ALSO, ()), {"oneOf": branches}]
         found: list[Variant] = []
-        told: set[str] = set()
+        seen: set[str] = set()
         for number, branch in enumerate(branches):
             at = f"{where}/{keyword}/{number}"
             text = json.dumps(branch, sort_keys=True)
-            if text in told:  # the same branch twice would never be decided
+            if text in seen:  # the same branch twice would never be decided
                 continue
-            told.add(text)
-            found += self.forms_of(self.branch(base, branch, self.tag(flat), at, path), at, path)
+            seen.add(text)
+            found += self.get_variants(self.join_branch(base, branch, self.find_tag(flat), at, path), at, path)
         yield from dict.fromkeys(found)
 
-    def branch(self, base: Schema, branch: AnySchema, tag: str | None, where: str, path: tuple[int, ...]) -> AnySchema:
-        """Return one branch of a union together with what is said beside the union."""
+    def join_branch(
+        self, base: Schema, branch: AnySchema, tag: str | None, where: str, path: tuple[int, ...]
+    ) -> AnySchema:
+        """Return one branch of a union, merged with the keywords beside the union."""
         if isinstance(branch, bool):
             return base if branch else False
         if not base and tag is None:
             return branch
-        flat = self.flat(branch, where, path)
+        flat = self.flatten(branch, where, path)
         if isinstance(flat, bool):
             return flat
-        both = self.merger.merged(base, flat)
+        both = self.merger.merge(base, flat)
         if tag is not None:
             both["required"] = [*both.get("required", ()), tag]
         return both
 
-    def tag(self, flat: Schema) -> str | None:
-        """Return the key that a type tells its branches apart by: pydantic wants it even if it has a default."""
+    def find_tag(self, flat: Schema) -> str | None:
+        """Return the discriminator of a type's union; pydantic requires it even if it has a default."""
         discriminator = flat.get("discriminator")
         return discriminator.get("propertyName") if self.is_type and isinstance(discriminator, dict) else None
 
     def are_apart(self, branches: list[AnySchema], where: str, path: tuple[int, ...]) -> bool:
-        """Tell whether the kind of a value alone says which branch it is."""
+        """Return whether each branch takes other kinds of values."""
         kinds = [
-            kind for branch in branches for variant in self.forms_of(branch, where, path) for kind in variant.kinds
+            kind for branch in branches for variant in self.get_variants(branch, where, path) for kind in variant.kinds
         ]
         return len(kinds) == len(set(kinds))
 
-    def enum(self, flat: Schema, where: str) -> Iterator[Variant]:
-        members = [flat["const"]] if "const" in flat else listed(flat, "enum", where)
+    def read_enum(self, flat: Schema, where: str) -> Iterator[Variant]:
+        members = [flat["const"]] if "const" in flat else get_list(flat, "enum", where)
         if "const" in flat and "enum" in flat:
-            members = self.merger.merged({"enum": members}, {"enum": listed(flat, "enum", where)})["enum"]
+            members = self.merger.merge({"enum": members}, {"enum": get_list(flat, "enum", where)})["enum"]
         if "type" in flat:
-            names = types_of(flat, where)
+            names = get_types(flat, where)
             members = [member for member in members if any(is_of_type(member, name) for name in names)]
         texts = tuple(member for member in members if isinstance(member, str))
         if members:
             yield EnumVariant(
                 kinds=frozenset(map(kind_of, members)),
-                expected=expected_members(members),
+                expected=describe_members(members),
                 members=tuple(members),
                 texts=texts,
                 longest=max(map(len, texts), default=0),
-                **self.check(flat),
+                **self.find_check(flat),
             )
 
-    def simple(self, flat: Schema, where: str) -> Iterator[Variant]:
-        check = self.check(flat)
+    def read_simple(self, flat: Schema, where: str) -> Iterator[Variant]:
+        check = self.find_check(flat)
         if "type" not in flat and not any(key in flat for key in _STRUCTURE):
-            yield AnyForm(kinds=frozenset(KINDS), expected="anything", **check)
+            yield AnyVariant(kinds=frozenset(KINDS), expected="anything", **check)
             return
-        names = types_of(flat, where) if "type" in flat else [name for name in TYPES if name != "integer"]
+        names = get_types(flat, where) if "type" in flat else [name for name in TYPES if name != "integer"]
         for name in names:
             if name == "object":
-                yield self.object_form(flat, where, check)
+                yield self.read_object(flat, where, check)
             elif name == "array":
-                yield self.array_form(flat, where, check)
+                yield self.read_array(flat, where, check)
             elif name != "integer" or "number" not in names:
                 kind, expected = _SCALARS[name]
                 yield ScalarVariant(kinds=frozenset({kind}), expected=expected, is_integer=name == "integer", **check)
 
-    def check(self, flat: Schema) -> dict[str, Any]:
+    def find_check(self, flat: Schema) -> dict[str, Any]:
         check, converter = self.checks(flat)
         return {"check": check, "converter": converter}
 
-    def object_form(self, flat: Schema, where: str, check: dict[str, Any]) -> ObjectVariant:
-        properties = mapped(flat, "properties", where)
-        patterns = mapped(flat, "patternProperties", where)
+    def read_object(self, flat: Schema, where: str, check: dict[str, Any]) -> ObjectVariant:
+        properties = get_object(flat, "properties", where)
+        patterns = get_object(flat, "patternProperties", where)
         others = flat.get("additionalProperties", True)
         extra: Extra = "forbid" if others is False else flat.get(EXTRA, "keep")
         title = flat.get("title")
         return ObjectVariant(
             kinds=frozenset({"object"}),
             expected=f"an object ({title})" if isinstance(title, str) else "an object",
-            properties={key: self.node(each, f"{where}/properties/{key}") for key, each in properties.items()},
+            properties={key: self.get_node(each, f"{where}/properties/{key}") for key, each in properties.items()},
             patterns=tuple(
-                (pattern_of(key, where), self.node(each, f"{where}/patternProperties/{key}"))
+                (compile_pattern(key, where), self.get_node(each, f"{where}/patternProperties/{key}"))
                 for key, each in patterns.items()
             ),
             extra=extra,
-            extra_shape=self.node(_as_any(others, where), f"{where}/additionalProperties") if extra == "keep" else None,
-            required=tuple(dict.fromkeys(listed(flat, "required", where))),
+            extra_node=self.get_node(_check_schema(others, where), f"{where}/additionalProperties")
+            if extra == "keep"
+            else None,
+            required=tuple(dict.fromkeys(get_list(flat, "required", where))),
             attributes=flat.get(ATTRIBUTES, {}),
             **check,
         )
 
-    def array_form(self, flat: Schema, where: str, check: dict[str, Any]) -> ArrayVariant:
-        items, rest = listed(flat, "prefixItems", where), flat.get("items", True)
-        if isinstance(rest, list):  # how tuples were written before there was `prefixItems`
-            items, rest = listed(flat, "items", where), flat.get("additionalItems", True)
+    def read_array(self, flat: Schema, where: str, check: dict[str, Any]) -> ArrayVariant:
+        items, rest = get_list(flat, "prefixItems", where), flat.get("items", True)
+        if isinstance(rest, list):  # how tuples were written before `prefixItems`
+            items, rest = get_list(flat, "items", where), flat.get("additionalItems", True)
         return ArrayVariant(
             kinds=frozenset({"array"}),
             expected="an array",
-            prefix=tuple(self.node(each, f"{where}/prefixItems/{at}") for at, each in enumerate(items)),
-            rest=None if rest is False else self.node(_as_any(rest, where), f"{where}/items"),
-            least=flat.get("minItems", 0),
-            most=flat.get("maxItems"),
+            prefix=tuple(self.get_node(each, f"{where}/prefixItems/{at}") for at, each in enumerate(items)),
+            rest=None if rest is False else self.get_node(_check_schema(rest, where), f"{where}/items"),
+            min_items=flat.get("minItems", 0),
+            max_items=flat.get("maxItems"),
             **check,
         )
 
-    def target(self, ref: object, where: str) -> AnySchema:
+    def follow_ref(self, ref: object, where: str) -> AnySchema:
         """Return the schema that a `$ref` points to."""
         if not isinstance(ref, str):
             fail(f"a $ref must be a string, not {ref!r}", where)
         own = self.root.get("$id") if isinstance(self.root, dict) else None
         fragment = ref.removeprefix(own) if isinstance(own, str) else ref
         if fragment not in ("", "#") and not fragment.startswith("#/"):
-            fail(f"the $ref {ref!r} leads out of the schema; put what it names into $defs", where)
+            fail(f"the $ref {ref!r} points outside of the schema; put its target into $defs", where)
         found: Any = self.root
         for part in fragment.removeprefix("#").split("/")[1:]:
             key = unquote(part).replace("~1", "/").replace("~0", "~")
@@ -328,26 +329,26 @@ class _Compiler:
             elif isinstance(found, dict) and key in found:
                 found = found[key]
             else:
-                fail(f"the $ref {ref!r} leads nowhere", where)
-        return _as_any(found, where)
+                fail(f"the $ref {ref!r} points nowhere", where)
+        return _check_schema(found, where)
 
-    def policy(self, schema: AnySchema, where: str) -> Policy:
-        word = self.annotation(schema, where, KEYWORD)
+    def read_policy(self, schema: AnySchema, where: str) -> Policy:
+        word = self.read_annotation(schema, where, KEYWORD)
         if word is MISSING:
             return "grow"
         if not isinstance(word, str) or word not in POLICIES:
             fail(f"{KEYWORD!r} must be one of {', '.join(map(repr, POLICIES))}, not {word!r}", where)
         return POLICIES[word]
 
-    def annotation(self, schema: AnySchema, where: str, keyword: str) -> JsonValue | Missing:
-        """Return what a schema says beside its constraints, or what the schema says that it refers to."""
+    def read_annotation(self, schema: AnySchema, where: str, keyword: str) -> JsonValue | Missing:
+        """Return an annotation of a schema, or of the schema that it refers to."""
         while isinstance(schema, dict):
             if keyword in schema:
                 value: JsonValue = schema[keyword]
                 return value
-            parts = listed(schema, "allOf", where)
+            parts = get_list(schema, "allOf", where)
             if "$ref" in schema:
-                schema = self.target(schema["$ref"], where)
+                schema = self.follow_ref(schema["$ref"], where)
             elif len(parts) == 1:
                 schema = parts[0]
             else:
@@ -355,12 +356,12 @@ class _Compiler:
         return MISSING
 
 
-def _as_any(schema: object, where: str) -> AnySchema:
+def _check_schema(schema: object, where: str) -> AnySchema:
     return schema if isinstance(schema, bool) else as_schema(schema, where)
 
 
-def finish_form(variant: Variant) -> None:
-    """Note what an object has to know of its members, when those are known."""
+def finish_variant(variant: Variant) -> None:
+    """Set what an object has to know about its members, once those are filled in."""
     if isinstance(variant, ObjectVariant):
         members = [(key, node) for key, node in variant.properties.items() if variant.first_key(key) == key]
         variant.gates = frozenset(key for key, node in members if node.policy == "gate")

@@ -1,19 +1,35 @@
 """Types in, JSON Schemas and pydantic's own validators out.
 
-pydantic writes the JSON Schema; we add what that cannot say: which validator a value meets, whether unknown keys are
-dropped, and how attributes are called.
-A closed value is validated by the very validator that it will meet at the end, constraints and functions included, so
-that what is shown is what will be accepted.
+pydantic writes the JSON Schema; we add what that cannot express: which validator checks a value, whether unknown keys
+are dropped, and the names of attributes.
+A closed value is checked by the same validator as at the end, constraints and functions included, so that what is
+shown is what will be accepted.
 """
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Generic
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    NotRequired,
+    Required,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
+import typing_extensions
 from pydantic import (
     BaseModel,
     PydanticSchemaGenerationError,
@@ -26,22 +42,19 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._effort import FEW_STEPS, Effort
+from jsontide.schema._effort import FEW_STEPS, Effort, alias_paths
 from jsontide.schema._from_json_schema import ATTRIBUTES, BEFORE, CHECK, EXTRA
+from jsontide.schema._keywords import Schema
+from jsontide.schema._memory import Memory
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
-from jsontide.schema._pydantic_errors import problems_of
-from jsontide.schema._typed_dicts import with_new_typed_dicts
-from jsontide.schema._validator import Model, Problem, Validated
-from jsontide.schema.source import refuse_call
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from jsontide.schema._keywords import Schema
-    from jsontide.schema._memory import Memory
+from jsontide.schema._pydantic_errors import read_problems
+from jsontide.schema._validator import Model, Problem, Validation
+from jsontide.schema.options import refuse_call
 
 CoreSchema = dict[str, Any]
 
+_TAKES_TYPED_DICTS: Final = sys.version_info >= (3, 12)
+_COPIED: Final = ("__doc__", "__module__", "__qualname__", "__pydantic_config__")
 _MANY: Final = 5_000
 _SCALARS: Final = frozenset(
     (
@@ -59,7 +72,7 @@ _OF_SCALARS: Final = frozenset(
         *("allow_inf_nan", "regex_engine"),
     )
 )
-"""Settings of models that make a difference to plain scalars of the right kind."""
+"""Settings of models that affect plain scalars of the right kind."""
 _OBJECTS: Final = frozenset({"model-fields", "dataclass-args", "typed-dict"})
 _SCOPES: Final = frozenset({"model", "dataclass", "typed-dict"})
 _DATA: Final = frozenset(
@@ -68,37 +81,37 @@ _DATA: Final = frozenset(
         *("custom_error_context",),
     )
 )
-"""What a core schema holds beside other schemas."""
+"""The keys of a core schema that hold no other schemas."""
 
 
 class TypeValidator(Generic[Model]):
-    """Has the last word on a document whose schema is a type."""
+    """Validates documents by a type."""
 
     def __init__(self, adapter: TypeAdapter[Model]) -> None:
         self._adapter = adapter
         schema: Any = adapter.core_schema
         self._effort = Effort(schema, [])
 
-    def validated(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validated[Model]:  # noqa: ARG002
+    def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[Model]:  # noqa: ARG002
         if self._effort.is_too_much(value):
             expected = "a document that pydantic validates in fewer steps"
-            return Validated(MISSING, (Problem((), MismatchReason.TOO_COMPLEX, expected),))
+            return Validation(MISSING, (Problem((), MismatchReason.TOO_COMPLEX, expected),))
         try:
-            text = _written(value) if has_decimals else _as_text(value)
+            text = _dump(value) if has_decimals else _dump_quickly(value)
         except RecursionError:
-            return Validated(MISSING, (Problem((), MismatchReason.INVALID, "a document that is less deep"),))
+            return Validation(MISSING, (Problem((), MismatchReason.INVALID, "a document that is nested less deeply"),))
         try:
-            return Validated(self._adapter.validate_json(text))
+            return Validation(self._adapter.validate_json(text))
         except ValidationError as error:
-            if self._effort.multiplies and error.error_count() > _MANY:  # most of them say the same again
+            if self._effort.multiplies and error.error_count() > _MANY:  # most of them repeat each other
                 expected = "a document that fits one branch of each union"
-                return Validated(MISSING, (Problem((), MismatchReason.NO_BRANCH, expected),))
-            return Validated(MISSING, problems_of(error, value))
+                return Validation(MISSING, (Problem((), MismatchReason.NO_BRANCH, expected),))
+            return Validation(MISSING, read_problems(error, value))
 
 
 @dataclass
 class FieldCheck:
-    """What pydantic says about one value, by the core schema of its field."""
+    """Checks a closed value by the core schema of its field."""
 
     schema: CoreSchema
     config: Any
@@ -115,20 +128,20 @@ class FieldCheck:
     def effort(self) -> Effort:
         return Effort(self.schema, self.definitions, self.config)
 
-    def problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:  # noqa: ARG002
-        if self.effort.is_too_much(value, FEW_STEPS):  # the end will tell
+    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:  # noqa: ARG002
+        if self.effort.is_too_much(value, FEW_STEPS):  # left to the end of the document
             return ()
         try:
-            self.validator.validate_json(_part_as_text(value))
+            self.validator.validate_json(_dump_part(value))
         except ValidationError as error:
-            return problems_of(error, value)
-        except RecursionError:  # the end will tell
+            return read_problems(error, value)
+        except RecursionError:  # left to the end of the document
             return ()
         return ()
 
-    def converted(self, value: JsonValue) -> JsonValue | Missing:
+    def convert(self, value: JsonValue) -> JsonValue | Missing:
         try:
-            made: object = self.validator.validate_json(_part_as_text(value))
+            made: object = self.validator.validate_json(_dump_part(value))
         except ValidationError:
             return MISSING
         return made if isinstance(made, bool | int | float | str) and type(made) in _JSON_TYPES else value
@@ -138,8 +151,8 @@ _JSON_TYPES: Final = (bool, int, float, str)
 _QUICK: Final = frozenset({*_JSON_TYPES, type(None)})
 
 
-class Generator(GenerateJsonSchema):
-    """Writes the JSON Schema of a type, with our keywords."""
+class SchemaGenerator(GenerateJsonSchema):
+    """Writes the JSON Schema of a type, with our own keywords added."""
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **options)
@@ -156,13 +169,13 @@ class Generator(GenerateJsonSchema):
             self._core_definitions = schema["definitions"]
         written = super().generate_inner(schema)
         if kind in _OBJECTS:
-            self._describe(schema, written)
+            self._describe_object(schema, written)
         if kind in ("set", "frozenset"):
             # Equal items are dropped, not refused, and the length is that of the set.
             written = {key: written[key] for key in written if key not in ("uniqueItems", "minItems", "maxItems")}
-        # What a lax schema of a string takes, and what a generator will yield, nobody knows before.
+        # What a lax schema accepts as a string, and what a generator yields, is not known beforehand.
         if kind in _BEFORE or (kind == "lax-or-strict" and written.get("type") == "string"):
-            written = self._changed_before(written, is_defined="ref" in schema and "$ref" in written)
+            written = self._note_before(written, is_defined="ref" in schema and "$ref" in written)
         if kind in _SCALARS or (kind in _FUNCTIONS and _needs_nothing_else(schema)):
             written = {**written, CHECK: len(self.found)}
             self.found.append(FieldCheck(schema, self._configs[-1], self._core_definitions))
@@ -170,52 +183,54 @@ class Generator(GenerateJsonSchema):
             self._configs.pop()
         return written
 
-    def _changed_before(self, written: Schema, *, is_defined: bool) -> Schema:
-        """Note that a function comes before the validator, also for those who refer to it."""
+    def _note_before(self, written: Schema, *, is_defined: bool) -> Schema:
+        """Note that a function comes before the validator, also where the schema is referred to."""
         noted: Any = self.get_schema_from_definitions(written["$ref"]) if is_defined else dict(written)
-        noted |= {BEFORE: True, CHECK: None}  # a check further inside would ask about the value as it is after that
+        noted |= {BEFORE: True, CHECK: None}  # a check further inside would see the value after the function
         return written if is_defined else noted
 
-    def _describe(self, schema: CoreSchema, written: Schema) -> None:
+    def _describe_object(self, schema: CoreSchema, written: Schema) -> None:
         config = self._configs[-1] or {}
         extra = schema.get("extra_behavior") or config.get("extra_fields_behavior") or "ignore"
         if extra == "ignore" and "additionalProperties" not in written:
             written[EXTRA] = "ignore"
         fields = schema["fields"]
         named = fields.items() if isinstance(fields, dict) else ((field["name"], field) for field in fields)
-        written[ATTRIBUTES] = {name: _keys_of(_ways(name, field, config), name, written) for name, field in named}
+        written[ATTRIBUTES] = {
+            name: _merge_keys(_field_paths(name, field, config), name, written) for name, field in named
+        }
 
 
-def schema_of_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:  # noqa: ANN401
-    """Return the JSON Schema of a type, the validators that its keywords name, and that of the whole."""
+def read_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:  # noqa: ANN401
+    """Return the JSON Schema of a type, the checks that its keywords refer to, and the validator of the whole."""
     if isinstance(source, BaseModel) or (is_dataclass(source) and not isinstance(source, type)):
         problem = f"a schema must be a type, not an instance of {type(source).__name__}"
         raise UnsupportedSchemaError(problem)
     try:
         adapter: TypeAdapter[Any] = (
-            source if isinstance(source, TypeAdapter) else TypeAdapter(with_new_typed_dicts(source))
+            source if isinstance(source, TypeAdapter) else TypeAdapter(replace_typed_dicts(source))
         )
-        generators: list[Generator] = []
+        generators: list[SchemaGenerator] = []
 
-        class Noted(Generator):
+        class Noted(SchemaGenerator):
             def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
                 super().__init__(*args, **options)
-                self._configs = [_config_of(adapter)]
+                self._configs = [_get_config(adapter)]
                 generators.append(self)
 
         written = adapter.json_schema(schema_generator=Noted)
     except (PydanticUserError, PydanticSchemaGenerationError) as error:
-        problem = f"pydantic writes no JSON Schema for {source!r}: {error.message}"
+        problem = f"pydantic cannot write a JSON Schema for {source!r}: {error.message}"
         raise UnsupportedSchemaError(problem) from error
-    for function in _called_by(adapter.core_schema):
+    for function in _find_calls(adapter.core_schema):
         refuse_call(function)
     return written, generators[0].found, adapter
 
 
-def _called_by(core: Any) -> Iterator[object]:  # noqa: ANN401
-    """Yield what pydantic calls with a value for its arguments: of a function it takes the signature for a schema.
+def _find_calls(core: Any) -> Iterator[object]:  # noqa: ANN401
+    """Yield the functions that pydantic would call with a value as arguments: it accepts their signatures as schemas.
 
-    Classes are called too, to make an instance of a named tuple.
+    Classes are not among them: they make the instances of named tuples.
     """
     todo, seen = [core], set[int]()
     while todo:
@@ -227,22 +242,22 @@ def _called_by(core: Any) -> Iterator[object]:  # noqa: ANN401
             kind = part.get("type")
             if kind == "call" and not isinstance(part["function"], type):
                 yield part["function"]
-            is_schema = isinstance(kind, str)  # and not fields by their names
+            is_schema = isinstance(kind, str)  # otherwise these are fields by name
             todo += [inner for key, inner in part.items() if not (is_schema and key in _DATA)]
         elif isinstance(part, list | tuple):
             todo += part
 
 
-def _config_of(adapter: TypeAdapter[Any]) -> Any:  # noqa: ANN401
-    """Return the settings that were passed to an adapter, as validators take them; pydantic has no word for it."""
+def _get_config(adapter: TypeAdapter[Any]) -> Any:  # noqa: ANN401
+    """Return the settings of an adapter, as validators take them; pydantic has no public way to get them."""
     if adapter._config is None:
         return None
     schema: Any = create_model("Settings", __config__=adapter._config).__pydantic_core_schema__
     return schema["config"]
 
 
-def checks_of_type(found: list[FieldCheck], flat: Schema) -> tuple[FieldCheck | None, FieldCheck | None]:
-    """Return what to ask about values of the kind of a schema, and about those of other kinds."""
+def find_checks(found: list[FieldCheck], flat: Schema) -> tuple[FieldCheck | None, FieldCheck | None]:
+    """Return what checks values of the kind of a schema, and what converts those of other kinds."""
     if flat.get(CHECK) is None:
         return None, None
     check = found[flat[CHECK]]
@@ -255,7 +270,7 @@ def checks_of_type(found: list[FieldCheck], flat: Schema) -> tuple[FieldCheck | 
 
 
 def _takes_only_its_members(schema: CoreSchema) -> bool:
-    """Tell whether a literal or an enum takes the values it names and nothing else; 1 also comes as `true` and 1.0."""
+    """Return whether a literal or an enum accepts its members only; 1 would also be accepted as `true` and 1.0."""
     if schema["type"] == "literal":
         return all(isinstance(value, str) for value in schema["expected"])
     if schema["type"] != "enum" or "missing" in schema:
@@ -264,7 +279,7 @@ def _takes_only_its_members(schema: CoreSchema) -> bool:
 
 
 def _needs_nothing_else(schema: CoreSchema) -> bool:
-    """Tell whether a function can be called for its value alone: it does not look at its neighbours."""
+    """Return whether a function can be called with its value alone, because it does not ask for other fields."""
     inner: Any = schema
     while isinstance(inner, dict):
         if inner.get("type") in _FUNCTIONS and inner["function"]["type"] == "with-info":
@@ -273,49 +288,87 @@ def _needs_nothing_else(schema: CoreSchema) -> bool:
     return True
 
 
-def _ways(name: str, field: CoreSchema, config: CoreSchema) -> list[list[str]]:
+def _field_paths(name: str, field: CoreSchema, config: CoreSchema) -> list[list[str]]:
     """Return the paths at which pydantic looks for a field."""
     alias: Any = field.get("validation_alias", name)
     if not config.get("validate_by_alias", True):
         return [[name]]
-    if isinstance(alias, str):
-        alias = [alias]
-    ways: list[list[str]] = alias if isinstance(alias[0], list) else [alias]
+    paths = alias_paths(alias)
     is_by_name = config.get("validate_by_name", config.get("populate_by_name", False))
-    return [*ways, [name]] if is_by_name and [name] not in ways else ways
+    return [*paths, [name]] if is_by_name and [name] not in paths else paths
 
 
-def _keys_of(ways: list[list[str]], name: str, written: Schema) -> list[str]:
-    """Return the keys under which a field may come, the one first that JSON Schema knows; let it know the others."""
-    keys = list(dict.fromkeys(way[0] for way in ways))
+def _merge_keys(paths: list[list[str]], name: str, written: Schema) -> list[str]:
+    """Return the keys of a field, first the one in the JSON Schema; add the others to the JSON Schema."""
+    keys = list(dict.fromkeys(path[0] for path in paths))
     properties = written.get("properties", {})
-    plain = [way[0] for way in ways if len(way) == 1]
+    plain = [path[0] for path in paths if len(path) == 1]
     known = next((key for key in (*plain, name) if key in properties), None)
     if known is None or keys == [known]:
         return keys
-    # Each of them is enough, and so none is required.
+    # Any one of them is enough, so none of them is required.
     written["required"] = [key for key in written.get("required", ()) if key != known]
     for key in keys:
-        # What stands at the beginning of a longer way is not said.
+        # The JSON Schema does not describe the start of a longer path.
         properties.setdefault(key, deepcopy(properties[known]) if key in plain else {})
-    if known not in plain:  # it had to be called something
+    if known not in plain:  # a placeholder for a longer path
         del properties[known]
         return keys
     return [known, *(key for key in keys if key != known)]
 
 
-def _part_as_text(value: JsonValue) -> str | bytes:
-    return _as_text(value) if type(value) in _QUICK else _written(value)
+def _dump_part(value: JsonValue) -> str | bytes:
+    return _dump_quickly(value) if type(value) in _QUICK else _dump(value)
 
 
-def _as_text(value: JsonValue) -> str | bytes:
-    """Write a value without decimals: pydantic does it fastest, but not what is deep, and not half a surrogate pair."""
+def _dump_quickly(value: JsonValue) -> str | bytes:
+    """Write a value without decimals; pydantic is fastest, but fails for deep values and half surrogate pairs."""
     try:
         return to_json(value, inf_nan_mode="constants")
     except PydanticSerializationError:
-        return _written(value)
+        return _dump(value)
 
 
-def _written(value: JsonValue) -> str:
+def _dump(value: JsonValue) -> str:
     # pydantic reads a number as a float, whatever the field is.
     return json.dumps(value, default=float)
+
+
+def replace_typed_dicts(hint: Any) -> Any:  # noqa: ANN401
+    """Return a type that pydantic accepts; what is inside classes stays as it is.
+
+    Before Python 3.12 pydantic accepts only the `TypedDict` of `typing_extensions`.
+    """
+    return hint if _TAKES_TYPED_DICTS else _translate(hint, {})
+
+
+def _translate(hint: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
+    if isinstance(hint, type) and type(hint).__module__ == "typing" and typing_extensions.is_typeddict(hint):
+        return made[hint] if hint in made else _new_typed_dict(hint, made)
+    old = get_args(hint)
+    new = tuple(_translate(each, made) for each in old)
+    if all(each is before for each, before in zip(new, old, strict=True)):
+        return hint
+    origin: Any = Union if get_origin(hint) is UnionType else get_origin(hint)
+    return origin[new if len(new) > 1 else new[0]]
+
+
+def _new_typed_dict(old: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
+    try:
+        hints = get_type_hints(old, localns={old.__name__: old}, include_extras=True)
+    except NameError:  # pydantic will raise an error that says what to do
+        return old
+    keys = {key: hint if key in old.__required_keys__ else _not_required(hint) for key, hint in hints.items()}
+    new = made[old] = cast("Any", typing_extensions.TypedDict)(old.__name__, keys)
+    for name in _COPIED:
+        if hasattr(old, name):
+            setattr(new, name, getattr(old, name))
+    # Set last, because they may lead back to it.
+    new.__annotations__ = {key: _translate(hint, made) for key, hint in keys.items()}
+    return new
+
+
+def _not_required(hint: Any) -> Any:  # noqa: ANN401
+    """Mark a key of a class with `total=False` as not required, unless it is marked already."""
+    inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return hint if get_origin(inner) in (Required, NotRequired) else NotRequired[hint]

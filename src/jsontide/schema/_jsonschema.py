@@ -1,31 +1,28 @@
-"""JSON Schemas that programs pass in: what `jsonschema` says of closed values, and of whole ones.
+"""A JSON Schema and a value in, what `jsonschema` says about it out: when a value closes, and about the whole document.
 
-Without that package values are shown all the same; only the end needs it.
-Each node is checked when it closes, by those keywords that no node speaks of, and what was found about the values in
-it is remembered; so a document that is too deep for the recursion of `jsonschema` has been checked all the same.
-What could not be checked like that is a mismatch.
+Without that package values are still shown; only the end of a document needs it.
+Each value is checked when it closes, by the keywords that nodes do not cover, and the results are remembered; so a
+document that is too deep for the recursion of `jsonschema` is still checked, level by level.
+What cannot be checked like that is a mismatch.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._keywords import fail, short
+from jsontide.schema._keywords import AnySchema, Schema, fail
+from jsontide.schema._memory import Memory
 from jsontide.schema._merge import ALSO
-from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
-from jsontide.schema._regex import TooComplexError, regex_of
-from jsontide.schema._validator import Problem, Validated, has_package, need_package, path_in
+from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError, shorten
+from jsontide.schema._regex import TooComplexError, get_regex
+from jsontide.schema._validator import Problem, Validation, find_path, has_package, need_package
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator as Tool
-
-    from jsontide.schema._keywords import AnySchema, Schema
-    from jsontide.schema._memory import Memory
 
 _CHECKED: Final = frozenset(
     (
@@ -36,7 +33,7 @@ _CHECKED: Final = frozenset(
     )
 )
 _WHOLE: Final = ("unevaluatedProperties", "unevaluatedItems")
-"""They speak of what other keywords said, so that the whole schema is looked at."""
+"""They depend on other keywords, so the whole schema is checked."""
 
 _REASONS: Final = {
     "type": MismatchReason.WRONG_TYPE,
@@ -52,7 +49,7 @@ _REASONS: Final = {
 
 
 class JsonSchemaValidator:
-    """Has the last word on a document whose schema is a JSON Schema; the instance is the value itself."""
+    """Validates documents by a JSON Schema; the instance is the value itself."""
 
     def __init__(self, root: AnySchema) -> None:
         self._root = root
@@ -60,31 +57,31 @@ class JsonSchemaValidator:
         self._is_there = has_package("jsonschema")
         self._tool: Tool | None = None
 
-    def validated(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validated[JsonValue]:  # noqa: ARG002
+    def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[JsonValue]:  # noqa: ARG002
         need_package("jsonschema", "the end of a document with a JSON Schema")
         try:
-            problems = self.problems(value, memory)
+            problems = self.find_problems(value, memory)
         except RecursionError:
-            return Validated(value, is_sure=False)
-        return Validated(MISSING if problems else value, problems)
+            return Validation(value, is_sure=False)
+        return Validation(MISSING if problems else value, problems)
 
-    def problems(self, value: Any, memory: Memory, schema: Schema | None = None) -> tuple[Problem, ...]:  # noqa: ANN401
-        """Return what is wrong with a value by the schema, or by a part of it."""
-        from jsontide.schema._dialect import remembering  # noqa: PLC0415
+    def find_problems(self, value: Any, memory: Memory, schema: Schema | None = None) -> tuple[Problem, ...]:  # noqa: ANN401
+        """Return what is wrong with a value, by the schema or by a part of it."""
+        from jsontide.schema._dialect import using_memory  # noqa: PLC0415
 
         if self._tool is None:
             self._tool = _tool_for(self._root)
         tool = self._tool if schema is None else self._tool.evolve(schema=schema)
         try:
-            with remembering(memory, is_apart=self._is_apart):
+            with using_memory(memory, is_apart=self._is_apart):
                 return _problems(tool.iter_errors(value), value)
         except TooComplexError as error:
             return (Problem((), MismatchReason.TOO_COMPLEX, error.expected),)
-        except ValueError:  # a parser may be told to read more digits than Python writes, as `jsonschema` does
-            return (Problem((), MismatchReason.TOO_COMPLEX, "numbers of fewer digits"),)
+        except ValueError:  # an integer may have more digits than Python converts to text
+            return (Problem((), MismatchReason.TOO_COMPLEX, "numbers with fewer digits"),)
 
     def checks(self, flat: Schema) -> tuple[LocalCheck | None, None]:
-        """Return what to ask about closed values of a schema, if there is anything."""
+        """Return what checks closed values of a schema, if anything has to."""
         local = {key: value for key, value in flat.items() if key in _CHECKED}
         also = [*flat.get(ALSO, ()), *([flat] if any(key in flat for key in _WHOLE) else [])]
         if also:
@@ -94,24 +91,24 @@ class JsonSchemaValidator:
 
 @dataclass(slots=True)
 class LocalCheck:
-    """What a few keywords say about a closed value."""
+    """Checks a closed value by a few keywords."""
 
     validator: JsonSchemaValidator
     schema: Schema
 
-    def problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
+    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
         try:
-            return self.validator.problems(value, memory, self.schema)
+            return self.validator.find_problems(value, memory, self.schema)
         except RecursionError:
-            return (Problem((), MismatchReason.TOO_COMPLEX, "a value that is less deep"),)
+            return (Problem((), MismatchReason.TOO_COMPLEX, "a value that is nested less deeply"),)
 
-    def converted(self, value: JsonValue) -> JsonValue | Missing:  # noqa: ARG002
-        """Refuse: JSON Schema converts nothing."""
+    def convert(self, value: JsonValue) -> JsonValue | Missing:  # noqa: ARG002
+        """Return `MISSING`: JSON Schema converts nothing."""
         return MISSING
 
 
 def _problems(errors: Iterable[ValidationError], value: JsonValue) -> tuple[Problem, ...]:
-    """Leave out what a `$ref` says that was followed before, where something else names the place."""
+    """Leave out remembered errors of a `$ref` where another error has the same path."""
     found = [(_problem(error, value), error.validator == "$ref") for error in errors]
     named = {problem.path for problem, is_ref in found if not is_ref}
     return tuple(problem for problem, is_ref in found if not is_ref or problem.path not in named)
@@ -130,19 +127,19 @@ def _parts(root: AnySchema) -> Iterator[Schema]:
 
 
 def _has_names(root: AnySchema) -> bool:
-    """Tell whether parts of a schema have names of their own, from which a `$ref` in them would start."""
+    """Return whether parts of a schema have an id, to which a `$ref` inside them would be relative."""
     return any(isinstance(part.get(key), str) for part in _parts(root) if part is not root for key in ("$id", "id"))
 
 
 def _check_patterns(root: AnySchema) -> None:
-    """Refuse what `jsonschema` would try on keys by itself, as it does for one keyword, if that may take too long."""
+    """Refuse patterns that `jsonschema` would run with `re` for `unevaluatedProperties`, if that may take too long."""
     parts = list(_parts(root))
     if not any("unevaluatedProperties" in part for part in parts):
         return
     for part in parts:
         patterns = part.get("patternProperties")
         for pattern in patterns if isinstance(patterns, dict) else ():
-            if not regex_of(pattern).is_linear:
+            if not get_regex(pattern).is_linear:
                 fail(f"the pattern {pattern!r} may take too long beside 'unevaluatedProperties'", "#")
 
 
@@ -151,7 +148,7 @@ def _tool_for(root: AnySchema) -> Tool:
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415
     from jsonschema.validators import validator_for  # noqa: PLC0415
 
-    from jsontide.schema._dialect import hardened  # noqa: PLC0415
+    from jsontide.schema._dialect import harden  # noqa: PLC0415
 
     dialect: Any = validator_for(root, default=Draft202012Validator)
     try:
@@ -160,15 +157,15 @@ def _tool_for(root: AnySchema) -> Tool:
         where = "/".join(["#", *map(str, error.absolute_path)])
         raise UnsupportedSchemaError(error.message, where) from error
     _check_patterns(root)
-    # With its name in it, `jsonschema` would go on with the dialect as it was.
+    # With "$schema" in it, `jsonschema` would use the original dialect for parts of it.
     nameless = root if isinstance(root, bool) else {key: root[key] for key in root if key != "$schema"}
-    tool: Tool = hardened(dialect)(nameless)
+    tool: Tool = harden(dialect)(nameless)
     return tool
 
 
 def _problem(error: ValidationError, value: JsonValue) -> Problem:
     keyword = str(error.validator)
-    path = path_in(value, tuple(error.absolute_path))
+    path = find_path(value, tuple(error.absolute_path))
     reason = _REASONS.get(keyword, MismatchReason.INVALID)
-    expected = f"a value that keeps to {keyword!r}: {short(error.validator_value)}"
+    expected = f"a value that keeps to {keyword!r}: {shorten(error.validator_value)}"
     return Problem(path, reason, expected)

@@ -1,20 +1,14 @@
-"""Keywords of JSON Schemas in, their values out, or what is wrong with them."""
+"""Keywords of a JSON Schema in, their values out, or an error that says what is wrong and where."""
 
 from __future__ import annotations
 
-import json
 import re
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
-from jsontide.schema._mismatch import UnsupportedSchemaError
-from jsontide.schema._nodes import is_integral, kind_of
-from jsontide.schema._regex import Regex, regex_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from jsontide._values import JsonValue
+from jsontide._values import JsonValue
+from jsontide.schema._fold.variants import is_integral, kind_of
+from jsontide.schema._mismatch import UnsupportedSchemaError, shorten
+from jsontide.schema._regex import Regex, get_regex
 
 Schema: TypeAlias = dict[str, Any]
 AnySchema: TypeAlias = Schema | bool
@@ -23,7 +17,6 @@ TYPES: Final = ("string", "integer", "number", "boolean", "null", "array", "obje
 _UNSUPPORTED: Final = ("$dynamicRef", "$recursiveRef")
 _LISTS_OF_SCHEMAS: Final = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
 _FEW_MEMBERS: Final = 8
-_LONG: Final = 40
 
 
 def fail(problem: str, where: str) -> NoReturn:
@@ -32,59 +25,59 @@ def fail(problem: str, where: str) -> NoReturn:
 
 def as_schema(schema: object, where: str) -> Schema:
     if not isinstance(schema, dict):
-        fail(f"a schema must be an object or a boolean, not {short(schema)}", where)
+        fail(f"a schema must be an object or a boolean, not {shorten(schema)}", where)
     return schema
 
 
 def check_keywords(schema: Schema, where: str) -> None:
-    """Refuse what cannot be followed, and what would not be understood later."""
+    """Refuse keywords that are not supported, and lengths that are not numbers."""
     for keyword in _UNSUPPORTED:
         if keyword in schema:
-            fail(f"{keyword!r} cannot be followed", where)
+            fail(f"{keyword!r} is not supported", where)
     for keyword in ("minItems", "maxItems"):
         value = schema.get(keyword, 0)
         if not isinstance(value, int | float) or isinstance(value, bool):
-            fail(f"{keyword!r} must be a number, not {short(value)}", where)
+            fail(f"{keyword!r} must be a number, not {shorten(value)}", where)
 
 
-def listed(schema: Schema, keyword: str, where: str) -> list[Any]:
+def get_list(schema: Schema, keyword: str, where: str) -> list[Any]:
     found = schema.get(keyword, [])
     if not isinstance(found, list):
-        fail(f"{keyword!r} must be an array, not {short(found)}", where)
+        fail(f"{keyword!r} must be an array, not {shorten(found)}", where)
     for each in found:
         if keyword == "required" and not isinstance(each, str):
-            fail(f"{keyword!r} must have keys, not {short(each)}", where)
+            fail(f"{keyword!r} must have keys, not {shorten(each)}", where)
         if keyword in _LISTS_OF_SCHEMAS and not isinstance(each, bool):
             as_schema(each, f"{where}/{keyword}")
     return found
 
 
-def mapped(schema: Schema, keyword: str, where: str) -> dict[str, AnySchema]:
+def get_object(schema: Schema, keyword: str, where: str) -> dict[str, AnySchema]:
     found = schema.get(keyword, {})
     if not isinstance(found, dict):
-        fail(f"{keyword!r} must be an object, not {short(found)}", where)
+        fail(f"{keyword!r} must be an object, not {shorten(found)}", where)
     for key, each in found.items():
         if not isinstance(each, bool):
             as_schema(each, f"{where}/{keyword}/{key}")
     return found
 
 
-def types_of(schema: Schema, where: str) -> list[str]:
+def get_types(schema: Schema, where: str) -> list[str]:
     found = schema["type"]
     names: list[str] = found if isinstance(found, list) else [found]
     for name in names:
         if name not in TYPES:
-            fail(f"'type' must be one of {', '.join(TYPES)}, not {short(name)}", where)
+            fail(f"'type' must be one of {', '.join(TYPES)}, not {shorten(name)}", where)
     return names
 
 
-def pattern_of(text: str, where: str) -> Regex:
+def compile_pattern(text: str, where: str) -> Regex:
     try:
-        regex = regex_of(text)
+        regex = get_regex(text)
     except re.error as error:
-        fail(f"the pattern {text!r} cannot be read: {error}", where)
+        fail(f"the pattern {text!r} is not valid: {error}", where)
     if not regex.is_safe:
-        fail(f"the pattern {text!r} may take longer with each character of a key than anybody can wait", where)
+        fail(f"the pattern {text!r} may take exponential time on a key", where)
     return regex
 
 
@@ -94,28 +87,9 @@ def is_of_type(value: JsonValue, name: str) -> bool:
     return kind_of(value) == name
 
 
-def expected_members(members: list[Any]) -> str:
-    texts = [short(member) for member in members[:_FEW_MEMBERS]]
+def describe_members(members: list[Any]) -> str:
+    texts = [shorten(member) for member in members[:_FEW_MEMBERS]]
     if len(members) == 1:
         return texts[0]
     more = f", … ({len(members)} values)" if len(members) > _FEW_MEMBERS else ""
     return f"one of {', '.join(texts)}{more}"
-
-
-def short(value: object) -> str:
-    """Write a value for people, on one line and not too long."""
-    text = ""
-    for piece in _pieces(value):
-        text += piece
-        if len(text) > _LONG:
-            return f"{text[: _LONG - 1]}…"
-    return text
-
-
-def _pieces(value: object) -> Iterable[str]:
-    """Write a value, no more of it than is asked for."""
-    if isinstance(value, str):
-        return (json.dumps(value[: _LONG + 1], ensure_ascii=False),)
-    if isinstance(value, int | Decimal) and not isinstance(value, bool):
-        return (str(Decimal(value)),)  # also where Python's `int` has too many digits for its own `str`
-    return json.JSONEncoder(ensure_ascii=False, default=repr).iterencode(value)

@@ -1,27 +1,25 @@
-"""What checks found out about the values of one document, so that none of it is found out twice.
+"""What checks found out about the values of one document, so that nothing is checked twice.
 
-Values are known by their identity, and kept, so that no other value can take it.
+Values are known by their `id`, and kept alive, so that no other value can get the same one.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from jsontide.schema._numbers import exact
-
-if TYPE_CHECKING:
-    from jsontide._path import Path
-    from jsontide._values import JsonValue
+from jsontide._path import Path
+from jsontide._values import JsonValue
+from jsontide.schema._numbers import to_decimal
 
 Found: TypeAlias = "tuple[object, Path | None]"
 """A value, and the path to the first thing that is wrong with it, `None` if nothing is."""
 Findings: TypeAlias = "dict[tuple[object, int], Found]"
-"""What was found by a schema about a value."""
+"""Results by schema and value."""
 
 
 class Memory:
-    """What is known of the containers of a document, and of the scalar that was looked at last."""
+    """Results for the containers of a document, and for the scalar that was checked last."""
 
     __slots__ = ("_classes", "_containers", "_numbers", "_scalar", "_scalars")
 
@@ -33,7 +31,7 @@ class Memory:
         self._numbers: dict[int, tuple[object, int]] = {}
 
     def findings(self, value: object) -> Findings:
-        """Return where to look up, and to note, what a schema says of a value."""
+        """Return the results for a value, to read and to add to."""
         if isinstance(value, list | dict):
             return self._containers
         if value is not self._scalar:
@@ -42,7 +40,7 @@ class Memory:
         return self._scalars
 
     def class_of(self, value: JsonValue) -> int:
-        """Return a number that is the same for equal JSON values only: 1 is 1.0, and `true` is not 1."""
+        """Return a number that only equal JSON values share: 1 equals 1.0, and `true` does not equal 1."""
         todo: list[JsonValue] = [value]
         while todo:
             each = todo[-1]
@@ -81,5 +79,5 @@ def _scalar_key(value: JsonValue) -> object:
     if isinstance(value, bool) or value is None:
         return repr(value), None
     if isinstance(value, float):
-        return exact(value)
+        return to_decimal(value)
     return value if isinstance(value, int | Decimal) else (value, str)

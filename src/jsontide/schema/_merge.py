@@ -1,23 +1,19 @@
-"""Two JSON Schemas that both hold in, one out that says the same as far as a node can say it.
+"""Two JSON Schemas that both apply in, one schema out that means the same, as far as one can.
 
-What cannot be said by one is kept whole under `ALSO`, for the validator to look at when a value closes.
+What one schema cannot express is kept under `ALSO`, and checked by the validator when a value closes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from jsontide.schema._keywords import fail
-from jsontide.schema._nodes import is_same_json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from jsontide.schema._keywords import AnySchema, Schema
+from jsontide.schema._fold.variants import is_same_json
+from jsontide.schema._keywords import AnySchema, Schema, fail
 
 ALSO: Final = "x-jsontide-also"
-_MOST_WRITTEN: Final = 500_000
+_MAX_WRITTEN: Final = 500_000
 
 _ANNOTATIONS: Final = frozenset(
     (
@@ -28,23 +24,23 @@ _ANNOTATIONS: Final = frozenset(
 )
 
 
-def constraints(schema: Schema) -> Schema:
-    """Return what a schema says beside its annotations."""
+def drop_annotations(schema: Schema) -> Schema:
+    """Return the keywords of a schema that are not annotations."""
     return {key: value for key, value in schema.items() if key not in _ANNOTATIONS}
 
 
 @dataclass(slots=True)
 class Merger:
-    """Merges, and makes the same schema of the same members each time: recursive schemas come back to it."""
+    """Merges schemas; the same parts always make the same object, because recursive schemas come back to it."""
 
     parts: dict[int, list[Schema]] = field(default_factory=dict)
-    """What the schemas were made of that were made here, by identity."""
+    """The parts of each merged schema, by its id."""
     known: dict[frozenset[int], Schema] = field(default_factory=dict)
-    """Those schemas by the identities of what they were made of."""
+    """Merged schemas by the ids of their parts."""
     written: int = 0
 
-    def merged(self, one: Schema, other: Schema) -> Schema:
-        """Return a schema for what both allow; annotations are those of the first."""
+    def merge(self, one: Schema, other: Schema) -> Schema:
+        """Return a schema for what both allow, with the annotations of the first."""
         self.spend(len(one) + len(other))
         result = dict(one)
         is_whole = True
@@ -52,29 +48,29 @@ class Merger:
             if key not in result:
                 result[key] = value
             elif key in ("properties", "patternProperties"):
-                result[key] = self.members(result[key], value)
+                result[key] = self.merge_members(result[key], value)
             elif key == "items":
-                result[key] = self.both(result[key], value)
+                result[key] = self.merge_both(result[key], value)
             elif key in _MERGERS:
                 result[key] = _MERGERS[key](result[key], value)
             elif key not in _ANNOTATIONS and result[key] != value:
                 is_whole = False
         closed = [schema for schema in (one, other) if schema.get("additionalProperties", True) is not True]
         if not is_whole or closed:
-            result[ALSO] = both_also(result.get(ALSO, []), closed if is_whole else [one, other])
+            result[ALSO] = join_also(result.get(ALSO, []), closed if is_whole else [one, other])
         return result
 
     def spend(self, count: int) -> None:
-        """Count what is written, and refuse to write more than memory should hold."""
+        """Count written keywords, and fail before they fill the memory."""
         self.written += count
-        if self.written > _MOST_WRITTEN:
-            fail(f"with 'allOf', 'anyOf' and 'oneOf' laid flat the schema has more than {_MOST_WRITTEN} keywords", "#")
+        if self.written > _MAX_WRITTEN:
+            fail(f"with 'allOf', 'anyOf' and 'oneOf' flattened, the schema has more than {_MAX_WRITTEN} keywords", "#")
 
-    def members(self, one: Schema, other: Schema) -> Schema:
+    def merge_members(self, one: Schema, other: Schema) -> Schema:
         self.spend(len(one) + len(other))
-        return {**one, **other, **{key: self.both(one[key], other[key]) for key in one if key in other}}
+        return {**one, **other, **{key: self.merge_both(one[key], other[key]) for key in one if key in other}}
 
-    def both(self, one: AnySchema, other: AnySchema) -> AnySchema:
+    def merge_both(self, one: AnySchema, other: AnySchema) -> AnySchema:
         if isinstance(one, bool) or isinstance(other, bool):
             return other if one is True else one if other is True else False
         parts = {id(part): part for schema in (one, other) for part in self.parts.get(id(schema), [schema])}
@@ -86,8 +82,8 @@ class Merger:
         return made
 
 
-def both_also(one: list[Schema], other: list[Schema]) -> list[Schema]:
-    """Return what is to be looked at also, each once."""
+def join_also(one: list[Schema], other: list[Schema]) -> list[Schema]:
+    """Return all schemas that the validator has to check, each once."""
     return list({id(schema): schema for schema in (*one, *other)}.values())
 
 
@@ -113,5 +109,5 @@ _MERGERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "enum": _common_members,
     "minItems": max,
     "maxItems": min,
-    ALSO: both_also,
+    ALSO: join_also,
 }

@@ -1,21 +1,27 @@
-"""What can be wrong between a value and its schema, as values, and between a program and its schema, as exceptions.
+"""What can be wrong: a value that does not fit its schema (a value), and a schema that cannot be used (an exception).
 
     SchemaMismatch     a value: what does not fit, and where
     Exception
     └── ValueError
-        ├── SchemaError               raised by those conveniences that hand out values: every mismatch of a document
-        └── UnsupportedSchemaError    raised for a schema that is none, or that no node can be made of
+        ├── SchemaError               raised by `stream_model` and its like, with every mismatch of a document
+        └── UnsupportedSchemaError    raised for a schema that is not valid, or not supported
 
-A mismatch is reported as soon as nothing that may advance can mend it, and stays.
+A mismatch is reported as soon as no further text can make it go away.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
+from typing import Final
 
 from jsontide._errors import JsontideError
 from jsontide._path import Path, path_text
+
+_LONG: Final = 40
 
 
 class MismatchReason(Enum):
@@ -24,7 +30,7 @@ class MismatchReason(Enum):
     WRONG_TYPE = "wrong type"
     """Another kind of JSON value was expected."""
     NOT_A_MEMBER = "not a member"
-    """None of the values of a `const` or `enum`, or the beginning of none."""
+    """The value is not in a `const` or `enum`, or does not begin like any value there."""
     NO_BRANCH = "no branch"
     """Every branch of a union is ruled out."""
     MISSING_KEY = "missing key"
@@ -44,7 +50,7 @@ class SchemaMismatch:
     """What does not fit the schema, and where in the text."""
 
     path: Path
-    """The value, or the place of the value that is missing."""
+    """Where the value is, or should be."""
     reason: MismatchReason
     """For programs."""
     expected: str
@@ -52,7 +58,7 @@ class SchemaMismatch:
     found: str
     """What was there, shortened."""
     index: int
-    """Code points before the value; of what is missing, before the object around it."""
+    """Code points before the value; if it is missing, before the object around it."""
     line: int
     """Counted from 1; lines end at U+000A."""
     column: int
@@ -79,7 +85,7 @@ class SchemaError(JsontideError, ValueError):
 
 
 class UnsupportedSchemaError(JsontideError, ValueError):
-    """A schema is wrong, or says something that cannot be followed; `where` points into it."""
+    """A schema is wrong, or not supported; `where` points into it."""
 
     def __init__(self, problem: str, where: str = "#") -> None:
         super().__init__(problem, where)
@@ -88,3 +94,22 @@ class UnsupportedSchemaError(JsontideError, ValueError):
 
     def __str__(self) -> str:
         return f"{self.problem} (at {self.where})"
+
+
+def shorten(value: object) -> str:
+    """Write a value for people, on one short line."""
+    text = ""
+    for piece in _pieces(value):
+        text += piece
+        if len(text) > _LONG:
+            return f"{text[: _LONG - 1]}…"
+    return text
+
+
+def _pieces(value: object) -> Iterable[str]:
+    """Write a value piece by piece, so that a long one need not be written whole."""
+    if isinstance(value, str):
+        return (json.dumps(value[: _LONG + 1], ensure_ascii=False),)
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        return (str(Decimal(value)),)  # also where Python's `int` has too many digits for its own `str`
+    return json.JSONEncoder(ensure_ascii=False, default=repr).iterencode(value)

@@ -14,19 +14,19 @@ from typing import Any, TypeAlias
 Number: TypeAlias = int | float | Decimal
 
 
-def exact(number: Number) -> Decimal:
+def to_decimal(number: Number) -> Decimal:
     """Return a number as the decimal that it was written as."""
     return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
 
 
 def is_same_number(one: Any, other: Any) -> bool:  # noqa: ANN401
-    """Tell whether two numbers of a document or a schema were written with the same value."""
-    return bool(one == other) if type(one) is type(other) else exact(one) == exact(other)
+    """Return whether two numbers of a document or a schema have the same value as written."""
+    return bool(one == other) if type(one) is type(other) else to_decimal(one) == to_decimal(other)
 
 
 def is_multiple(number: Number, of: Number) -> bool:
-    """Tell whether a whole number of times `of` makes a number; infinity, as 1e999 becomes as a float, is none."""
-    value, unit = exact(number), exact(of)
+    """Return whether a number is a multiple of another; infinity, which 1e999 becomes as a float, is not."""
+    value, unit = to_decimal(number), to_decimal(of)
     if not value.is_finite() or not unit.is_finite() or not unit:
         return False
     if not value:
@@ -36,7 +36,7 @@ def is_multiple(number: Number, of: Number) -> bool:
     shift = exponent - unit_exponent
     if shift >= 0:
         return digits * pow(10, shift, unit_digits) % unit_digits == 0
-    # A number that is not zero is no multiple of one that is larger.
+    # A number other than zero is no multiple of a larger one.
     return value.adjusted() >= unit.adjusted() and digits % (unit_digits * 10**-shift) == 0
 
 

@@ -1,45 +1,40 @@
-"""A resolution in, what people write code against out: attributes, items, and whether each of them is complete.
+"""A resolution in, an object with the attributes and items of the final type out, each complete or not yet.
 
-What a partial gives out is never an instance of the final type: nothing that was cut off can be taken for the whole.
-Type checkers are told the same: whatever is asked for is a JSON value so far, or `MISSING`, and never yet what the type
-will make of it.
+A partial is never an instance of the final type, so nothing that was cut off can be mistaken for the whole.
+Type checkers see the same: every attribute is a JSON value so far, or `MISSING`, and not yet what the type makes of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeAlias, TypeVar, cast, overload
+from decimal import Decimal
+from typing import Final, Generic, NoReturn, TypeAlias, TypeVar, cast, overload
 
+from jsontide._path import Path, Segment
 from jsontide._pattern import read_path
-from jsontide._values import MISSING
-from jsontide.schema._nodes import ArrayVariant, ObjectVariant, SchemaNode, Variant
-from jsontide.schema._status import Status
+from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.schema._fold.variants import ArrayVariant, ObjectVariant, SchemaNode, Variant
+from jsontide.schema._mismatch import SchemaMismatch
+from jsontide.schema._resolution import Resolution, Status
+from jsontide.schema._validator import value_at
 from jsontide.tree import node_at
-
-if TYPE_CHECKING:
-    from decimal import Decimal
-
-    from jsontide._path import Path, Segment
-    from jsontide._values import JsonValue, Missing
-    from jsontide.schema._mismatch import SchemaMismatch
-    from jsontide.schema._resolution import Resolution
 
 Model = TypeVar("Model")
 
 PartialValue: TypeAlias = "ObjectView | ArrayView | str | int | float | Decimal | bool | Missing | None"
-"""What a partial shows at one place: JSON, as far as it has come."""
+"""What a partial shows for one value: JSON, as far as it has come."""
 
-_OWN: Final = frozenset({"resolution", "_forms", "_members", "__setstate__", "__deepcopy__", "__copy__"})
-"""What `copy` and `pickle` ask for before an object has its attributes."""
+_OWN: Final = frozenset({"resolution", "_variants", "_members", "__setstate__", "__deepcopy__", "__copy__"})
+"""What `copy` and `pickle` look up before an object has its attributes."""
 _NOT_PICKLED: Final = "a part of a partial cannot be pickled, because its schema is elsewhere; pickle the partial"
 
 
 class Partial(Generic[Model]):
-    """How far a document has come, seen as what it will be.
+    """A document as far as it has come, with the attributes that the instance will have.
 
-    Attributes and items are those of the type; what has not arrived is `MISSING`, which is falsy.
-    What they are is JSON: a string for a `datetime`, until the instance comes.
+    What has not arrived is `MISSING`, which is falsy.
+    Values are JSON, such as a string for a `datetime`, until the instance comes.
     """
 
     __slots__ = ("resolution",)
@@ -50,7 +45,7 @@ class Partial(Generic[Model]):
     @property
     def so_far(self) -> PartialValue:
         """What is shown: an object or an array by its view, a scalar as it is, `MISSING` while nothing is."""
-        return _seen(self.resolution.value, self._forms)
+        return _wrap(self.resolution.value, self._variants)
 
     @property
     def errors(self) -> tuple[SchemaMismatch, ...]:
@@ -58,12 +53,12 @@ class Partial(Generic[Model]):
         return self.resolution.errors
 
     def is_complete(self, path: str | Sequence[Segment]) -> bool:
-        """Tell whether a value is shown and will not change any more, by its path: `days[0].title`."""
-        found = self._path(path)
-        if _at(self.resolution.value, found) is MISSING:
+        """Return whether the value at a path, such as `days[0].title`, is shown and will not change any more."""
+        found = self._find_path(path)
+        if value_at(self.resolution.value, found) is MISSING:
             return False
         node = node_at(self.resolution._state, found)
-        # Defaults have no node: they are shown at the end, and then nothing changes any more.
+        # Defaults have no node: they are shown at the end, when nothing changes any more.
         return self.resolution.status is Status.FINAL if node is None else node.closed
 
     def __getattr__(self, name: str) -> PartialValue:
@@ -85,44 +80,44 @@ class Partial(Generic[Model]):
 
     @property
     def _items(self) -> ObjectView | ArrayView:
-        """What is shown, with nothing in it while nothing is."""
+        """What is shown; an empty object while nothing is."""
         return ObjectView({}, ()) if self.resolution.value is MISSING else cast("ObjectView | ArrayView", self.so_far)
 
     @property
-    def _forms(self) -> tuple[Variant, ...]:
-        return self.resolution._outcome.plan.node.variants
+    def _variants(self) -> tuple[Variant, ...]:
+        return self.resolution._report.compiled.node.variants
 
-    def _path(self, path: str | Sequence[Segment]) -> Path:
-        """Return the keys and indices of a path whose keys may be names of attributes."""
-        variants, value = self._forms, self.resolution.value
+    def _find_path(self, path: str | Sequence[Segment]) -> Path:
+        """Return the keys and indices of a path that may have names of attributes in it."""
+        variants, value = self._variants, self.resolution.value
         segments: list[Segment] = []
         for name in read_path(path):
-            segment = _key_of(variants, name, value) if isinstance(name, str) else name
+            segment = _find_key(variants, name, value) if isinstance(name, str) else name
             segments.append(segment)
-            variants, value = _inner_forms(variants, segment), _at(value, (segment,))
+            variants, value = _child_variants(variants, segment), value_at(value, (segment,))
         return tuple(segments)
 
 
 class ObjectView:
     """An object so far: members by attribute or by key."""
 
-    __slots__ = ("_forms", "_members")
+    __slots__ = ("_members", "_variants")
 
     def __init__(self, members: dict[str, JsonValue], variants: tuple[Variant, ...]) -> None:
         self._members = members
-        self._forms = variants
+        self._variants = variants
 
     def __getattr__(self, name: str) -> PartialValue:
         if name in _OWN:
             raise AttributeError(name)
-        key = _key_of(self._forms, name, self._members)
-        if key not in self._members and not _is_known(self._forms, key):
+        key = _find_key(self._variants, name, self._members)
+        if key not in self._members and not _is_known(self._variants, key):
             message = f"the schema has no {name!r}"
             raise AttributeError(message)
         return self[key]
 
     def __getitem__(self, key: str) -> PartialValue:
-        return _seen(self._members.get(key, MISSING), _inner_forms(self._forms, key))
+        return _wrap(self._members.get(key, MISSING), _child_variants(self._variants, key))
 
     def __contains__(self, key: object) -> bool:
         return key in self._members
@@ -145,7 +140,7 @@ class ObjectView:
         return self
 
     def __deepcopy__(self, memo: dict[int, object]) -> ObjectView:
-        return ObjectView(deepcopy(self._members, memo), self._forms)
+        return ObjectView(deepcopy(self._members, memo), self._variants)
 
     def __repr__(self) -> str:
         return f"<so far: {self._members!r}>"
@@ -154,11 +149,11 @@ class ObjectView:
 class ArrayView(Sequence["PartialValue"]):
     """An array so far."""
 
-    __slots__ = ("_forms", "_items")
+    __slots__ = ("_items", "_variants")
 
     def __init__(self, items: list[JsonValue], variants: tuple[Variant, ...]) -> None:
         self._items = items
-        self._forms = variants
+        self._variants = variants
 
     def __len__(self) -> int:
         return len(self._items)
@@ -170,7 +165,7 @@ class ArrayView(Sequence["PartialValue"]):
     def __getitem__(self, index: int | slice) -> PartialValue | list[PartialValue]:
         places = range(len(self._items))[index]
         if isinstance(places, int):
-            return _seen(self._items[places], _inner_forms(self._forms, places))
+            return _wrap(self._items[places], _child_variants(self._variants, places))
         return [self[place] for place in places]
 
     def __eq__(self, other: object) -> bool:
@@ -185,13 +180,13 @@ class ArrayView(Sequence["PartialValue"]):
         return self
 
     def __deepcopy__(self, memo: dict[int, object]) -> ArrayView:
-        return ArrayView(deepcopy(self._items, memo), self._forms)
+        return ArrayView(deepcopy(self._items, memo), self._variants)
 
     def __repr__(self) -> str:
         return f"<so far: {self._items!r}>"
 
 
-def _seen(value: JsonValue | Missing, variants: tuple[Variant, ...]) -> PartialValue:
+def _wrap(value: JsonValue | Missing, variants: tuple[Variant, ...]) -> PartialValue:
     if isinstance(value, dict):
         return ObjectView(value, variants)
     if isinstance(value, list):
@@ -199,13 +194,13 @@ def _seen(value: JsonValue | Missing, variants: tuple[Variant, ...]) -> PartialV
     return value
 
 
-def _inner_forms(variants: tuple[Variant, ...], segment: Segment) -> tuple[Variant, ...]:
-    """Return the variants of a child, whichever of its container's variants is taken."""
-    nodes = [_inner_shape(variant, segment) for variant in variants]
+def _child_variants(variants: tuple[Variant, ...], segment: Segment) -> tuple[Variant, ...]:
+    """Return the variants of a child in any of its container's variants."""
+    nodes = [_child_node(variant, segment) for variant in variants]
     return tuple(dict.fromkeys(variant for node in nodes if node is not None for variant in node.variants))
 
 
-def _inner_shape(variant: Variant, segment: Segment) -> SchemaNode | None:
+def _child_node(variant: Variant, segment: Segment) -> SchemaNode | None:
     if isinstance(variant, ObjectVariant) and isinstance(segment, str):
         return variant.node_at(segment)
     if isinstance(variant, ArrayVariant) and isinstance(segment, int):
@@ -213,8 +208,8 @@ def _inner_shape(variant: Variant, segment: Segment) -> SchemaNode | None:
     return None
 
 
-def _key_of(variants: tuple[Variant, ...], name: str, value: JsonValue | Missing) -> str:
-    """Return the key that an attribute has in the text."""
+def _find_key(variants: tuple[Variant, ...], name: str, value: JsonValue | Missing) -> str:
+    """Return the key of an attribute in the text."""
     for variant in variants:
         if isinstance(variant, ObjectVariant) and name in variant.attributes:
             keys = variant.attributes[name]
@@ -224,14 +219,3 @@ def _key_of(variants: tuple[Variant, ...], name: str, value: JsonValue | Missing
 
 def _is_known(variants: tuple[Variant, ...], key: str) -> bool:
     return any(isinstance(variant, ObjectVariant) and key in variant.properties for variant in variants)
-
-
-def _at(value: JsonValue | Missing, path: Path) -> JsonValue | Missing:
-    for segment in path:
-        if isinstance(value, dict) and isinstance(segment, str):
-            value = value.get(segment, MISSING)
-        elif isinstance(value, list) and isinstance(segment, int) and segment < len(value):
-            value = value[segment]
-        else:
-            return MISSING
-    return value

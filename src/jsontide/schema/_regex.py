@@ -1,11 +1,11 @@
-"""A pattern of a schema in, whether it is found in a text out, in time that grows with the text and no faster.
+"""A pattern of a schema in, whether it matches in a text out, in time that is linear in the text.
 
-Python's `re` goes back and tries again, and `(a+)+$` takes twice as long with each character; nobody can stop it then.
-The tree of a pattern shows how often it may go back at most; what follows from that for the length of a text says
-whether `re` is asked, or all ways through the pattern are followed at once, character by character.
-Both find the same: the second way asks `re` about each single character, and about what looks around (`$`, `\\b`).
+Python's `re` backtracks: `(a+)+$` takes twice as long with each character, and cannot be interrupted.
+The syntax tree of a pattern gives a bound for the backtracking; if that is too much for the length of a text, a
+nondeterministic automaton follows all ways through the pattern at once, character by character.
+Both find the same: the automaton uses `re` for each single character, and for assertions (`$`, `\\b`).
 
-Rule: what cannot be followed so, as `\\1`, is tried on short texts only, and otherwise `TooComplexError` is raised.
+Rule: what no automaton can follow, such as `\\1`, is tried on short texts only; otherwise `TooComplexError` is raised.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
 from typing import Any, Final
 
 _STEPS_EACH: Final = 1_000
-"""So often may `re` go back for each character."""
+"""How often `re` may backtrack for each character."""
 _FEW: Final = 12
-"""A text of so many characters is short for every pattern."""
+"""A text of so many characters is short enough for every pattern."""
 _LONG: Final = 1 << 30
 _MANY: Final = 100
-_MOST_NODES: Final = 2_000
+_MAX_NODES: Final = 2_000
 _KEPT: Final = 1_000
 _ENDLESS: Final = 1_000_000
-"""The power of a length with which a search may grow, if it may double with each character."""
+"""The exponent that stands for a search that may double with each character."""
 
 _REPEATS: Final = (_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT)
 _LOOKS: Final = (_constants.ASSERT, _constants.ASSERT_NOT)
@@ -46,12 +46,12 @@ class Regex:
         self.pattern = pattern
         self._quick = re.compile(pattern)
         tree = _parser.parse(pattern)
-        self._power, self._choices = _cost(tree)
+        self._power, self._choices = _bound(tree)
         if not _is_anchored(tree):
             self._power += 1
         self.is_linear = self._is_quick(_LONG)
-        """Whether `re` can be asked about texts of any length."""
-        self._automaton = None if self.is_linear else _automaton_of(tree)
+        """Whether `re` can search texts of any length."""
+        self._automaton = None if self.is_linear else _build_automaton(tree)
 
     @property
     def is_safe(self) -> bool:
@@ -59,7 +59,7 @@ class Regex:
         return self.is_linear or (self._automaton is not None and self._automaton.is_quick(_LONG))
 
     def search(self, text: str) -> bool:
-        """Tell whether the pattern is found anywhere in a text."""
+        """Return whether the pattern is found anywhere in a text."""
         if self.is_linear or self._is_quick(len(text)):
             return self._quick.search(text) is not None
         if self._automaton is None or not self._automaton.is_quick(len(text)):
@@ -67,7 +67,7 @@ class Regex:
         return self._automaton.search(text)
 
     def steps(self, length: int) -> int:
-        """Return how often `re` may go back in a text, at most."""
+        """Return how often `re` may backtrack in a text, at most."""
         power: int = 4 ** min(length, _MANY) if self._power >= _ENDLESS else length**self._power
         return self._choices * power
 
@@ -78,19 +78,19 @@ class Regex:
 
 
 @lru_cache(_KEPT)
-def regex_of(pattern: str) -> Regex:
-    """Return what searches for a pattern; one that is none raises `re.error`."""
+def get_regex(pattern: str) -> Regex:
+    """Return what searches for a pattern; an invalid one raises `re.error`."""
     return Regex(pattern)
 
 
-def _cost(items: Any) -> tuple[int, int]:  # noqa: ANN401
+def _bound(items: Any) -> tuple[int, int]:  # noqa: ANN401
     """Return p and c so that trying a pattern at one place of a text of n characters takes at most c * n**p steps."""
     power, highest, choices = 0, 0, 1
     for kind, details in items:
         inner, ways = 0, 1
         if kind in _REPEATS:
             least, most, body = details
-            inner, ways = _cost(body)
+            inner, ways = _bound(body)
             if most > 1 and _varies(body):
                 inner = _ENDLESS
             elif most > 1 and (least != most or most > _STEPS_EACH):
@@ -98,19 +98,19 @@ def _cost(items: Any) -> tuple[int, int]:  # noqa: ANN401
             elif least != most:
                 ways += 1
         elif kind is _constants.BRANCH:
-            costs = [_cost(branch) for branch in details[1]]
+            costs = [_bound(branch) for branch in details[1]]
             inner, ways = max(each for each, _ in costs), sum(each for _, each in costs)
         elif kind in _LOOKS:
-            # It is tried once and not gone back into.
-            highest = max(highest, power + _cost(details[1])[0])
+            # It is tried once; `re` does not backtrack into it.
+            highest = max(highest, power + _bound(details[1])[0])
         else:
-            inner, ways = _cost(_body(kind, details))
+            inner, ways = _bound(_body(kind, details))
         power, choices = power + inner, choices * ways
     return min(max(power, highest), _ENDLESS), choices
 
 
 def _body(kind: Any, details: Any) -> Any:  # noqa: ANN401
-    """Return what a alternatives contains, nothing for anything else."""
+    """Return what is inside a group, nothing for anything else."""
     if kind is _constants.SUBPATTERN:
         return details[3]
     if kind is _constants.ATOMIC_GROUP:
@@ -121,7 +121,7 @@ def _body(kind: Any, details: Any) -> Any:  # noqa: ANN401
 
 
 def _varies(items: Any) -> bool:  # noqa: ANN401
-    """Tell whether there is more than one way through a pattern."""
+    """Return whether there is more than one way through a pattern."""
     for kind, details in items:
         if kind in _REPEATS:
             least, most, body = details
@@ -133,7 +133,7 @@ def _varies(items: Any) -> bool:  # noqa: ANN401
 
 
 def _is_anchored(tree: Any) -> bool:  # noqa: ANN401
-    """Tell whether a pattern can only be found at the beginning of a text."""
+    """Return whether a pattern can only be found at the beginning of a text."""
     if not tree or tree.state.flags & re.MULTILINE:
         return False
     return tree[0] in (
@@ -142,32 +142,32 @@ def _is_anchored(tree: Any) -> bool:  # noqa: ANN401
     )
 
 
-class _Unfollowed(Exception):  # noqa: N818 - it never leaves this module
-    """A part of a pattern depends on more than the character that comes."""
+class _NoAutomaton(Exception):  # noqa: N818 - it never leaves this module
+    """A part of a pattern depends on more than the next character."""
 
 
-def _automaton_of(tree: Any) -> _Automaton | None:  # noqa: ANN401
+def _build_automaton(tree: Any) -> _Automaton | None:  # noqa: ANN401
     try:
         return _Automaton(tree)
-    except _Unfollowed:
+    except _NoAutomaton:
         return None
 
 
 class _Automaton:
-    """A pattern as nodes that lead to each other; the last one is the end, where it is found."""
+    """A pattern as a graph of nodes; reaching its end is a match."""
 
     def __init__(self, tree: Any) -> None:  # noqa: ANN401
         self._state = tree.state
         self._tests: list[re.Pattern[str] | None] = []
-        """What a node asks of the text, if anything."""
+        """What has to match at a node, if anything."""
         self._takes: list[bool] = []
-        """Whether it takes the character that it asks about."""
-        self._ways: list[list[int]] = []
+        """Whether a node consumes the character that it matches."""
+        self._next: list[list[int]] = []
         self._answers: dict[tuple[int, str], bool] = {}
         self._power = 0
-        """The power of a length with which looking around may grow, at each character."""
-        end = self._node([])
-        self._start = self._sequence(tree, end)
+        """The exponent with which assertions may grow with the length of a text, at each character."""
+        end = self._add_node([])
+        self._start = self._add_sequence(tree, end)
         self._end = end
 
     def is_quick(self, length: int) -> bool:
@@ -178,17 +178,17 @@ class _Automaton:
         here: set[int] = set()
         for at in range(len(text) + 1):
             here.add(self._start)
-            reached = self._reached(here, text, at)
+            reached = self._reach(here, text, at)
             if self._end in reached:
                 return True
             if at == len(text):
                 return False
             character = text[at]
-            here = {way for node in reached if self._answer(node, character) for way in self._ways[node]}
+            here = {after for node in reached if self._answer(node, character) for after in self._next[node]}
         return False
 
-    def _reached(self, nodes: set[int], text: str, at: int) -> list[int]:
-        """Return the nodes that wait for a character, and the end if it is reached."""
+    def _reach(self, nodes: set[int], text: str, at: int) -> list[int]:
+        """Return the reachable nodes that consume a character, and the end if it is reached."""
         seen, todo, found = set(nodes), list(nodes), []
         while todo:
             node = todo.pop()
@@ -196,10 +196,10 @@ class _Automaton:
             if self._takes[node] or node == self._end:
                 found.append(node)
             elif test is None or test.match(text, at):
-                for way in self._ways[node]:
-                    if way not in seen:
-                        seen.add(way)
-                        todo.append(way)
+                for after in self._next[node]:
+                    if after not in seen:
+                        seen.add(after)
+                        todo.append(after)
         return found
 
     def _answer(self, node: int, character: str) -> bool:
@@ -211,53 +211,53 @@ class _Automaton:
                 self._answers[node, character] = known
         return known
 
-    def _node(self, ways: list[int], test: Any = None, *, takes: bool = False) -> int:  # noqa: ANN401
-        if len(self._ways) >= _MOST_NODES:
-            raise _Unfollowed
+    def _add_node(self, following: list[int], test: Any = None, *, takes: bool = False) -> int:  # noqa: ANN401
+        if len(self._next) >= _MAX_NODES:
+            raise _NoAutomaton
         self._tests.append(test)
         self._takes.append(takes)
-        self._ways.append(ways)
-        return len(self._ways) - 1
+        self._next.append(following)
+        return len(self._next) - 1
 
-    def _sequence(self, items: Any, then: int) -> int:  # noqa: ANN401
+    def _add_sequence(self, items: Any, then: int) -> int:  # noqa: ANN401
         """Make nodes for a part of a pattern, from its end; return the first of them."""
         for item in reversed(list(items)):
-            then = self._part(item, then)
+            then = self._add_part(item, then)
         return then
 
-    def _part(self, item: Any, then: int) -> int:  # noqa: ANN401
+    def _add_part(self, item: Any, then: int) -> int:  # noqa: ANN401
         kind, details = item
         if kind in _ONE_CHARACTER:
-            return self._node([then], self._alone(item), takes=True)
+            return self._add_node([then], self._compile_alone(item), takes=True)
         if kind is _constants.AT:
-            return self._node([then], self._alone(item))
+            return self._add_node([then], self._compile_alone(item))
         if kind in _LOOKS:
-            power, choices = _cost(details[1])
+            power, choices = _bound(details[1])
             if power < _ENDLESS and choices <= _STEPS_EACH:
                 self._power = max(self._power, power)
-                return self._node([then], self._alone(item))
+                return self._add_node([then], self._compile_alone(item))
         if kind is _constants.BRANCH:
-            return self._node([self._sequence(branch, then) for branch in details[1]])
+            return self._add_node([self._add_sequence(branch, then) for branch in details[1]])
         if kind is _constants.SUBPATTERN and not details[1] and not details[2]:
-            return self._sequence(details[3], then)
+            return self._add_sequence(details[3], then)
         if kind in (_constants.MAX_REPEAT, _constants.MIN_REPEAT):
             least, most, body = details
-            return self._repeat(least, most, body, then)
-        raise _Unfollowed
+            return self._add_repeat(least, most, body, then)
+        raise _NoAutomaton
 
-    def _repeat(self, least: int, most: int, body: Any, then: int) -> int:  # noqa: ANN401
+    def _add_repeat(self, least: int, most: int, body: Any, then: int) -> int:  # noqa: ANN401
         if most == _constants.MAXREPEAT:
-            again = self._node([])
-            self._ways[again] += [self._sequence(body, again), then]
+            again = self._add_node([])
+            self._next[again] += [self._add_sequence(body, again), then]
             then = again
         else:
             for _ in range(most - least):
-                then = self._node([self._sequence(body, then), then])
+                then = self._add_node([self._add_sequence(body, then), then])
         for _ in range(least):
-            then = self._sequence(body, then)
+            then = self._add_sequence(body, then)
         return then
 
-    def _alone(self, item: Any) -> re.Pattern[str]:  # noqa: ANN401
+    def _compile_alone(self, item: Any) -> re.Pattern[str]:  # noqa: ANN401
         """Compile a part of a pattern by itself, with the flags of the whole."""
         pattern: re.Pattern[str] = _compiler.compile(_parser.SubPattern(self._state, [item]))
         return pattern

@@ -1,27 +1,34 @@
-"""A JSON value in, what the program's own validator makes of it out: of a part that is closed, and of the whole.
+"""A JSON value in, what the program's own validator makes of it out: of a closed part, and of the whole document.
 
-This is the one place that says what to install.
+Validators name problems by path, and the log knows where in the text each value begins; both come together here.
+This is also the one place that says what to install.
+
+Rule: however many problems there are, the nodes of the value are gone through once to locate them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
-
-if TYPE_CHECKING:
-    from jsontide._path import Path, Segment
-    from jsontide.schema._memory import Memory
-    from jsontide.schema._mismatch import MismatchReason
+from jsontide.schema._memory import Memory
+from jsontide.schema._mismatch import MismatchReason, shorten
+from jsontide.tree.containers import Container
+from jsontide.tree.log import Log
 
 Model = TypeVar("Model")
+_Wanted = dict[Any, Any]
+"""The children to look for, by key or index, and for each of them what to look for in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a check refuses, below the value that was checked."""
+    """What is wrong in a value that was checked, at a path inside it."""
 
     path: Path
     reason: MismatchReason
@@ -31,15 +38,15 @@ class Problem:
 class Check(Protocol):
     """What a validator says about one closed value."""
 
-    def problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
-        """Return what is wrong, nothing if the value is fine; `memory` is that of the document."""
+    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
+        """Return what is wrong with a value; `memory` is that of its document."""
 
-    def converted(self, value: JsonValue) -> JsonValue | Missing:
-        """Return what the validator makes of a scalar of another kind, `MISSING` if it refuses it."""
+    def convert(self, value: JsonValue) -> JsonValue | Missing:
+        """Return what the validator makes of a scalar of another kind, `MISSING` if it rejects it."""
 
 
-class Validated(NamedTuple, Generic[Model]):
-    """The instance, or `MISSING` and what is wrong."""
+class Validation(NamedTuple, Generic[Model]):
+    """What a validator returns: the instance, or `MISSING` and what is wrong."""
 
     model: Model | Missing
     problems: tuple[Problem, ...] = ()
@@ -48,10 +55,10 @@ class Validated(NamedTuple, Generic[Model]):
 
 
 class Validator(Protocol[Model]):
-    """Has the last word on a complete document."""
+    """Decides whether a complete document is accepted."""
 
-    def validated(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validated[Model]:
-        """Return the instance that a value becomes; `has_decimals` tells that numbers in it may be decimals."""
+    def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[Model]:
+        """Return the instance that a value becomes; `has_decimals` is true if it may contain `Decimal`s."""
 
 
 def has_package(name: str) -> bool:
@@ -59,27 +66,114 @@ def has_package(name: str) -> bool:
 
 
 def need_package(name: str, purpose: str) -> None:
-    """Refuse to go on without a package."""
+    """Raise `ImportError` if a package is not installed."""
     if not has_package(name):
         message = f"{purpose} needs the package {name}: pip install 'jsontide[{name}]'"
         raise ImportError(message, name=name)
 
 
-def path_in(value: JsonValue, location: tuple[Segment, ...]) -> Path:
-    """Return the path of a validator's location: what is not in the document names a branch."""
+def find_path(value: JsonValue, location: tuple[Segment, ...]) -> Path:
+    """Return the path of a validator's location, in which the names of branches are not in the document."""
     path: list[Segment] = []
     for segment in location:
-        inner = child_of(value, segment)
+        inner = get_child(value, segment)
         if inner is not MISSING:
             path.append(segment)
             value = inner
     return tuple(path)
 
 
-def child_of(value: JsonValue | Missing, segment: Segment) -> JsonValue | Missing:
-    """Return a member or an item, `MISSING` where there is none."""
+def get_child(value: JsonValue | Missing, segment: Segment) -> JsonValue | Missing:
+    """Return a member or an item, `MISSING` if there is no such child."""
     if isinstance(value, dict) and isinstance(segment, str):
         return value.get(segment, MISSING)
     if isinstance(value, list) and isinstance(segment, int) and 0 <= segment < len(value):
         return value[segment]
     return MISSING
+
+
+class Located(NamedTuple):
+    """A problem, the index of its value in the text, or of the container if it is missing, and what was found."""
+
+    problem: Problem
+    start: int
+    found: str
+
+
+def drop_reported(problems: Iterable[Problem], reported: Iterable[Path]) -> list[Problem]:
+    """Leave out problems inside or around the paths, in the same value, that mismatches were reported for."""
+    paths = set(reported)
+    around: set[Path] = set()
+    for path in paths:
+        _add_prefixes(path, around)
+    inside: dict[Path, bool] = {}  # whether a container, or one around it, has a mismatch
+    found: list[Problem] = []
+    for problem in problems:
+        path, parent = problem.path, problem.path[:-1]
+        if path in paths or path in around:
+            continue
+        if parent not in inside:
+            inside[parent] = any(parent[:length] in paths for length in range(len(parent) + 1))
+        if not inside[parent]:
+            found.append(problem)
+    return found
+
+
+def _add_prefixes(path: Path, prefixes: set[Path]) -> None:
+    """Add the paths of all containers around a value."""
+    for length in range(len(path) - 1, -1, -1):
+        prefix = path[:length]
+        if prefix in prefixes:
+            return
+        prefixes.add(prefix)
+
+
+def locate(problems: list[Problem], log: Log, node_id: int, value: JsonValue, *, keeps_first: bool) -> list[Located]:
+    """Find where in the text the problems of a closed value are; `node_id` is the node of the value."""
+    if not problems:
+        return []
+    starts = _find_starts([problem.path for problem in problems], log, node_id, keeps_first=keeps_first)
+    return [_locate_one(problem, starts, value) for problem in problems]
+
+
+def _locate_one(problem: Problem, starts: dict[Path, int], value: JsonValue) -> Located:
+    path = problem.path
+    there = value_at(value, path)
+    if there is MISSING:
+        path = path[:-1]
+        return Located(problem, starts[path] - isinstance(value_at(value, path), str), "nothing")
+    if isinstance(there, dict | list):  # it may be deep
+        return Located(problem, starts[path], "an object" if isinstance(there, dict) else "an array")
+    return Located(problem, starts[path] - isinstance(there, str), shorten(there))
+
+
+def value_at(value: JsonValue | Missing, path: Path) -> JsonValue | Missing:
+    """Return what stands at a path, `MISSING` if nothing does."""
+    return reduce(get_child, path, value)
+
+
+def _find_starts(paths: list[Path], log: Log, node_id: int, *, keeps_first: bool) -> dict[Path, int]:
+    """Return the index in the text of the values at these paths, and of the containers around them."""
+    wanted: _Wanted = {}
+    for path in paths:
+        reduce(lambda names, each: names.setdefault(each, {}), path, wanted)
+    found: dict[Path, int] = {(): log.starts[node_id]}
+    open_at: dict[int, tuple[Path, _Wanted]] = {node_id: ((), wanted)}
+    counts: dict[int, int] = {}
+    for child in range(node_id + 1, log.length if isinstance(log.entries[node_id], Container) else 0):
+        owner = log.owners[child].node_id
+        if owner < node_id:  # the log goes on outside
+            break
+        if owner not in open_at:
+            continue
+        around, names = open_at[owner]
+        key = log.keys[child]
+        segment: Segment = counts.get(owner, 0) if key is None else key
+        counts[owner] = counts.get(owner, 0) + 1
+        if segment not in names:
+            continue
+        path = (*around, segment)
+        if not keeps_first or path not in found:
+            found[path] = log.starts[child]
+            open_at[child] = path, names[segment]
+    return found

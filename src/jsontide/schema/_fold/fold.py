@@ -1,11 +1,11 @@
-"""The log of a parser state in, what the schema makes of it out: a fold over nodes, each looked at once.
+"""The log of a parser state in, what the schema makes of it out: a fold over nodes that visits each node once.
 
-A fold goes along one stream and is written only by the newest resolution; older ones start a fold of their own.
-Nodes come in the order in which they open; that a container closed is seen when the log goes on outside of it.
-An open scalar is not in the log: it is looked at last, and what follows from it is undone before the next fold.
+A fold follows one stream, and only the newest resolution may advance it; going on from an older one starts another.
+Nodes come in the order in which they open; a container has closed when the log goes on outside of it.
+An open scalar is not in the log: it is checked last, and what follows from it is undone before the next step.
 
-Rule: what happens at one character happens at once, and what happens at different characters in their order; so how
-the text was cut makes no difference.
+Rule: failures at the same character count at once, failures at different characters in their order; so it makes no
+difference how the text was cut.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from jsontide._values import MISSING
-from jsontide.schema._candidates import Alternatives, Candidate, OpenContainer, is_same_value
-from jsontide.schema._memory import Memory
-from jsontide.schema._mismatch import MismatchReason
-from jsontide.schema._nodes import ArrayVariant, EnumVariant, ObjectVariant, Variant, is_same_json
-from jsontide.schema._places import placed, unreported
-from jsontide.schema._scalars import (
+from jsontide.schema._fold.candidates import Alternatives, Candidate, OpenContainer, is_same_value
+from jsontide.schema._fold.scalars import (
     ScalarMismatch,
-    beginning,
     check_open_scalar,
     check_scalar,
     open_variants,
+    read_beginning,
     shows_growing,
 )
-from jsontide.schema._stack import CandidateStack, Failure
+from jsontide.schema._fold.stack import CandidateStack, Failure
+from jsontide.schema._fold.variants import ArrayVariant, EnumVariant, ObjectVariant, Variant, is_same_json
+from jsontide.schema._memory import Memory
+from jsontide.schema._mismatch import MismatchReason
+from jsontide.schema._validator import drop_reported, locate
 from jsontide.tree.containers import Container, ObjectContainer
 from jsontide.tree.log import keeps_first, log_of, open_scalar, piece_count_of
 from jsontide.tree.views import ViewChain, ViewPool
@@ -35,8 +35,8 @@ from jsontide.tree.views import ViewChain, ViewPool
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
     from jsontide._values import JsonValue, Missing
-    from jsontide.schema._candidates import Values
-    from jsontide.schema._nodes import Length, SchemaNode
+    from jsontide.schema._fold.candidates import Values
+    from jsontide.schema._fold.variants import Length, SchemaNode
     from jsontide.schema._validator import Problem
     from jsontide.tree import ParserState
     from jsontide.tree.log import Log, OpenScalar
@@ -52,7 +52,7 @@ class SchemaFold:
         self.length = 0  # nodes of the log that are folded
         self.step = 0  # resolutions made
         self.views = ViewPool(self.stack.document)
-        self.is_settled = False  # nothing new can be told before something opens or closes
+        self.is_settled = False  # nothing new can show before something opens or closes
         self.keeps_first = keeps_first(state)
         self.memory = Memory()
 
@@ -124,44 +124,44 @@ class SchemaFold:
             segment: Segment = container.count if key is None else key
             container.count += 1
             if container.seen is not None and container.is_hidden(segment):
-                self._pass_over(node_id, segment, log)
+                self._skip_hidden(node_id, segment, log)
                 continue
             entry = entries[node_id]
             if isinstance(entry, Container):
                 self._open(container, node_id, segment, log)
             else:
-                self._take(container, segment, entry, log.starts[node_id])
+                self._add_scalar(container, segment, entry, log.starts[node_id])
         self.length = log.length
         while containers[-1].node_id != log.top_id:
             self._close(log)
 
-    def _pass_over(self, node_id: int, segment: Segment, log: Log) -> None:
-        """Read nothing in a member that an earlier one of the same key hides."""
+    def _skip_hidden(self, node_id: int, segment: Segment, log: Log) -> None:
+        """Skip a member that an earlier one of the same key hides, with all that is in it."""
         if isinstance(log.entries[node_id], Container):
             self.stack.push(OpenContainer(node_id, segment, log.starts[node_id], []))
 
     def _open(self, container: OpenContainer, node_id: int, segment: Segment, log: Log) -> None:
         is_object = isinstance(log.entries[node_id], ObjectContainer)
         start = log.starts[node_id]
-        all_alternatives = _sole_alternatives(container, segment, is_object=is_object) or self._find_alternatives(
+        choices = _sole_choice(container, segment, is_object=is_object) or self._find_choices(
             container, segment, start, is_object
         )
-        opened = OpenContainer(node_id, segment, start, all_alternatives)
+        opened = OpenContainer(node_id, segment, start, choices)
         if is_object and self.keeps_first:
             opened.seen = set()
         if container.old is not None:
             opened.old = _shown_before(container.old, segment, is_object=is_object)
         self.stack.push(opened)
 
-    def _find_alternatives(
+    def _find_choices(
         self,
         container: OpenContainer,
         segment: Segment,
         start: int,
         is_object: bool,  # noqa: FBT001
     ) -> list[Alternatives]:
-        """Begin all candidates of a container that opens."""
-        all_alternatives: list[Alternatives] = []
+        """Return what each candidate around can choose from for a container that opens."""
+        choices: list[Alternatives] = []
         failures: list[Failure] = []
         made: dict[Variant, Candidate] = {}
         for candidate in container.candidates:
@@ -173,60 +173,60 @@ class SchemaFold:
                 if variant not in made:
                     made[variant] = Candidate(variant, {} if is_object else [])
             if node is not None and variants:
-                all_alternatives.append(Alternatives(candidate, node, [made[variant] for variant in variants]))
+                choices.append(Alternatives(candidate, node, [made[variant] for variant in variants]))
                 continue
-            scalar_mismatch = _no_room(candidate) if node is None else _wrong_container(node, is_object=is_object)
-            if scalar_mismatch is not None:
+            misfit = _explain_extra(candidate) if node is None else _explain_kind(node, is_object=is_object)
+            if misfit is not None:
                 candidate.skip(segment)
-                is_sure = not candidate.variant.is_changed_before and not (node is not None and node.is_changed_before)
-                mismatch = self.stack.mismatch((segment,), scalar_mismatch, start)
+                is_sure = not candidate.variant.has_before_validator and not (
+                    node is not None and node.has_before_validator
+                )
+                mismatch = self.stack.mismatch((segment,), misfit, start)
                 failures.append(Failure(0, candidate, mismatch, is_sure=is_sure))
         if failures:
             self.stack.fail(failures)
-            all_alternatives = [
-                alternatives for alternatives in all_alternatives if alternatives.parent in container.candidates
-            ]
-        return all_alternatives
+            choices = [alternatives for alternatives in choices if alternatives.parent in container.candidates]
+        return choices
 
-    def _take(self, container: OpenContainer, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
-        """Take in a closed scalar."""
+    def _add_scalar(self, container: OpenContainer, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
+        """Store a closed scalar; most are of a type that always fits."""
         candidates = container.candidates
         if len(candidates) == 1:
             sole = candidates[0]
             known = sole.variant.node_at(segment)
             if known is not None and type(value) in known.free:
                 if sole.waits:
-                    self.stack.upset()
+                    self.stack.invalidate()
                 sole.store(segment, value, value)
                 return
-        self._check_scalar(container, segment, value, start)
+        self._add_checked_scalar(container, segment, value, start)
 
-    def _check_scalar(self, container: OpenContainer, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
-        """Take in a closed scalar that may not fit."""
+    def _add_checked_scalar(self, container: OpenContainer, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
+        """Store a closed scalar, or report why it does not fit."""
         failures: list[Failure] = []
         for candidate in container.candidates:
             node = candidate.variant.node_at(segment)
             if node is None:
-                scalar_mismatch = _no_room(candidate)
+                misfit = _explain_extra(candidate)
             else:
-                shown, scalar_mismatch = check_scalar(node, value, self.memory)
-                if scalar_mismatch is None:
+                shown, misfit = check_scalar(node, value, self.memory)
+                if misfit is None:
                     if candidate.waits:
-                        self.stack.upset()
+                        self.stack.invalidate()
                     candidate.store(segment, shown, shown)
-            if scalar_mismatch is None:
+            if misfit is None:
                 continue
-            if scalar_mismatch.was_shown:
+            if misfit.was_shown:
                 candidate.store(segment, value, value)
             else:
                 candidate.skip(segment)
-            mismatch = self.stack.mismatch((segment,), scalar_mismatch, start - isinstance(value, str))
-            failures.append(Failure(scalar_mismatch.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
+            mismatch = self.stack.mismatch((segment,), misfit, start - isinstance(value, str))
+            failures.append(Failure(misfit.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
         if failures:
             self.stack.fail_in_turn(failures)
 
     def _look_at(self, scalar: OpenScalar) -> bool:
-        """See what an open scalar shows already; tell whether more of it would show nothing new before it closes."""
+        """Check an open scalar as far as it goes; return whether more of it would change nothing until it closes."""
         container = self.stack.containers[-1]
         segment: Segment = container.count if scalar.key is None else scalar.key
         candidates = container.candidates
@@ -241,43 +241,43 @@ class SchemaFold:
         for candidate in candidates:
             node = candidate.variant.node_at(segment)
             if node is None:
-                scalar_mismatch = _no_room(candidate)
+                misfit = _explain_extra(candidate)
             else:
                 longest = node.longest
-                text = beginning(scalar, longest) if is_text else ""
+                text = read_beginning(scalar, longest) if is_text else ""
                 is_settled = is_settled and (not is_text or longest < 0 or len(text) > longest)
-                scalar_mismatch = check_open_scalar(node, scalar.kind, text)
-            if scalar_mismatch is not None:
-                mismatch = self.stack.mismatch((segment,), scalar_mismatch, scalar.start - is_text)
-                failures.append(Failure(scalar_mismatch.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
+                misfit = check_open_scalar(node, scalar.kind, text)
+            if misfit is not None:
+                mismatch = self.stack.mismatch((segment,), misfit, scalar.start - is_text)
+                failures.append(Failure(misfit.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
         if failures:
             self.stack.fail_in_turn(failures)
         self.stack.is_journaling = False
         return is_settled
 
     def _is_shown(self, scalar: OpenScalar) -> bool:
-        """Tell whether an open scalar is to be shown: its container is, and it can only be a string."""
+        """Return whether an open scalar is to be shown: its container is, and it can only be a string."""
         candidate = self.stack.shown[-1]
         if scalar.kind != "string" or len(self.stack.shown) < len(self.stack.containers) or candidate.has_hole:
             return False
         node = candidate.variant.node_at(self.stack.containers[-1].count if scalar.key is None else scalar.key)
         if node is None or node.longest < 0:
             return node is not None and node.grows and node.policy == "grow"
-        return shows_growing(node, open_variants(node, beginning(scalar, node.longest)))
+        return shows_growing(node, open_variants(node, read_beginning(scalar, node.longest)))
 
     def _close(self, log: Log) -> None:
-        """Finish the innermost container, and give it to those who wait for it."""
+        """Check the innermost container, which has closed, and store it in the candidates around it."""
         stack = self.stack
         container = stack.containers[-1]
         value: Any = cast("Container", log.entries[container.node_id]).value()
         failures: list[Failure] = []
         for candidate in container.candidates:
             if not candidate.variant.is_met_by(value):
-                failures += self._finish(container, candidate, value, log)
+                failures += self._check_closed(container, candidate, value, log)
         if failures:
             stack.fail(failures)
         stack.pop()
-        for alternatives in container.all_alternatives:
+        for alternatives in container.choices:
             best = alternatives.best
             if alternatives.is_dead or (best.waits and best.failed):
                 alternatives.around.skip(container.segment)
@@ -289,49 +289,49 @@ class SchemaFold:
                 best.values = container.old
             around = alternatives.around
             if around.waits:
-                stack.upset()
-            around.store(container.segment, best.values, best.final())
+                stack.invalidate()
+            around.store(container.segment, best.values, best.with_defaults())
 
-    def _finish(self, container: OpenContainer, candidate: Candidate, value: Values, log: Log) -> list[Failure]:
-        """Say what is wrong with a container that closes."""
+    def _check_closed(self, container: OpenContainer, candidate: Candidate, value: Values, log: Log) -> list[Failure]:
+        """Return what is wrong with a container that has closed."""
         variant, stack = candidate.variant, self.stack
-        lacks = [] if variant.is_changed_before else _lacks(variant, value)
-        found = [stack.mismatch(path, scalar_mismatch, container.start) for path, scalar_mismatch in lacks]
-        problems = () if variant.check is None else variant.check.problems(value, self.memory)
+        missing = [] if variant.has_before_validator else _find_missing(variant, value)
+        found = [stack.mismatch(path, misfit, container.start) for path, misfit in missing]
+        problems = () if variant.check is None else variant.check.find_problems(value, self.memory)
         if problems:
-            told = [*stack.told_inside(), *(path for path, _ in lacks)]
-            for problem, start, there in placed(
-                _new_ones(problems, told), log, container.node_id, value, keeps_first=self.keeps_first
+            reported = [*stack.reported_inside(), *(path for path, _ in missing)]
+            for problem, start, there in locate(
+                _drop_known(problems, reported), log, container.node_id, value, keeps_first=self.keeps_first
             ):
-                scalar_mismatch = ScalarMismatch(0, problem.reason, problem.expected, there)
-                found.append(stack.mismatch(problem.path, scalar_mismatch, start))
+                misfit = ScalarMismatch(0, problem.reason, problem.expected, there)
+                found.append(stack.mismatch(problem.path, misfit, start))
         return [Failure(0, candidate, mismatch) for mismatch in found]
 
 
-def _new_ones(problems: tuple[Problem, ...], told: list[Path]) -> list[Problem]:
-    """Leave out what was told before; a rule of the container itself nobody else can have told."""
+def _drop_known(problems: tuple[Problem, ...], reported: list[Path]) -> list[Problem]:
+    """Leave out what was reported before; a rule about the container itself is always new."""
     own = [each for each in problems if not each.path and each.reason is MismatchReason.INVALID]
-    return [*unreported([each for each in problems if each not in own], told), *own]
+    return [*drop_reported([each for each in problems if each not in own], reported), *own]
 
 
-def _lacks(variant: Variant, value: Values) -> list[tuple[Path, ScalarMismatch]]:
-    """Say what a variant wants of a closed container that is not there."""
+def _find_missing(variant: Variant, value: Values) -> list[tuple[Path, ScalarMismatch]]:
+    """Return what a variant requires of a closed container that is not there."""
     if isinstance(variant, ObjectVariant):
         return [
             ((key,), ScalarMismatch(0, MismatchReason.MISSING_KEY, variant.expected_at(key), "nothing"))
             for key in variant.required
             if key not in value
         ]
-    if isinstance(variant, ArrayVariant) and len(value) < variant.least:
-        least = f"at least {_items(variant.least)}"
-        return [((), ScalarMismatch(0, MismatchReason.WRONG_LENGTH, least, _items(len(value))))]
+    if isinstance(variant, ArrayVariant) and len(value) < variant.min_items:
+        wanted = f"at least {_items(variant.min_items)}"
+        return [((), ScalarMismatch(0, MismatchReason.WRONG_LENGTH, wanted, _items(len(value))))]
     if isinstance(variant, EnumVariant) and not any(is_same_json(member, value) for member in variant.members):
         return [((), ScalarMismatch(0, MismatchReason.NOT_A_MEMBER, variant.expected, _container_name(value)))]
     return []
 
 
-def _sole_alternatives(container: OpenContainer, segment: Segment, *, is_object: bool) -> list[Alternatives]:
-    """Begin the one candidate of a container that opens, if there is just one; most often there is."""
+def _sole_choice(container: OpenContainer, segment: Segment, *, is_object: bool) -> list[Alternatives]:
+    """Return the choice of a container that opens if it has one candidate, as most have; otherwise nothing."""
     candidates = container.candidates
     if len(candidates) != 1:
         return []
@@ -344,22 +344,22 @@ def _sole_alternatives(container: OpenContainer, segment: Segment, *, is_object:
 
 
 def _is_sure(candidate: Candidate, node: SchemaNode | None) -> bool:
-    """Tell whether a scalar that does not fit is a mismatch, and no function of the program can make it fit."""
-    return not candidate.variant.is_changed_before and (node is None or not node.is_guessed)
+    """Return whether no function of the program can still make a scalar fit."""
+    return not candidate.variant.has_before_validator and (node is None or not node.is_guessed)
 
 
-def _no_room(candidate: Candidate) -> ScalarMismatch | None:
-    """Say why a container has no place for another child, unless it is just ignored."""
+def _explain_extra(candidate: Candidate) -> ScalarMismatch | None:
+    """Say why a container takes no other child; `None` if that child is just ignored."""
     variant = candidate.variant
     if isinstance(variant, ArrayVariant):
-        most = len(variant.prefix) if variant.rest is None else variant.most or 0
+        most = len(variant.prefix) if variant.rest is None else variant.max_items or 0
         return ScalarMismatch(0, MismatchReason.WRONG_LENGTH, f"at most {_items(most)}", "one more")
     if isinstance(variant, ObjectVariant) and variant.extra == "forbid":
         return ScalarMismatch(0, MismatchReason.UNKNOWN_KEY, "no other keys", "one")
     return None
 
 
-def _wrong_container(node: SchemaNode, *, is_object: bool) -> ScalarMismatch:
+def _explain_kind(node: SchemaNode, *, is_object: bool) -> ScalarMismatch:
     return ScalarMismatch(0, MismatchReason.WRONG_TYPE, node.expected, "an object" if is_object else "an array")
 
 

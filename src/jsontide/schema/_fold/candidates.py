@@ -14,19 +14,18 @@ from copy import deepcopy
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from jsontide.schema._nodes import ObjectVariant, Variant
+from jsontide._path import Segment
+from jsontide._values import JsonValue
+from jsontide.schema._fold.variants import ObjectVariant, SchemaNode, Variant
 from jsontide.tree.views import Viewable, is_same
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide._path import Segment
-    from jsontide._values import JsonValue
-    from jsontide.schema._nodes import SchemaNode
     from jsontide.tree.views import View
 
 Values: TypeAlias = Any
-"""A `list` for an array, a `dict` for an object; which one, the container knows."""
+"""A `list` for an array, a `dict` for an object; the container knows which."""
 
 
 class Candidate(Viewable):
@@ -39,14 +38,14 @@ class Candidate(Viewable):
         self.shown_in: Candidate | None = None  # the candidate around it, once both are shown; the same for good
         self.variant = variant
         self.values: Values = values  # what may be shown of its closed children
-        self.finals: dict[Segment, JsonValue] | None = None  # children that look otherwise at the end, with defaults
-        self.has_hole = False  # an item did not fit: those after it would be shown at a wrong index
+        self.finals: dict[Segment, JsonValue] | None = None  # children that have defaults in them at the end
+        self.has_hole = False  # an item did not fit, so later ones would be shown at a wrong index
         self.replaced_at: i64 = 0  # the count when a member was replaced last
         self.failed = False  # something in it does not fit
         self.waits = variant.gates  # members that are to come before anything is shown
 
     def store(self, segment: Segment, value: JsonValue, final: JsonValue) -> None:
-        """Take in a closed child that may be shown."""
+        """Store a closed child that may be shown."""
         values: Any = self.values
         if isinstance(values, dict):
             if segment in values:
@@ -83,8 +82,8 @@ class Candidate(Viewable):
         if self.finals is not None:
             self.finals.pop(segment, None)
 
-    def final(self) -> Values:
-        """Return the values as they are at the end: with defaults."""
+    def with_defaults(self) -> Values:
+        """Return the values as they are at the end, with defaults for what did not come."""
         values: Any = self.values
         variant, finals = self.variant, self.finals
         if finals is None and (not isinstance(variant, ObjectVariant) or not variant.defaults):
@@ -158,7 +157,7 @@ class Alternatives:
     __slots__ = ("alive", "is_dead", "node", "parent")
 
     def __init__(self, parent: Candidate | None, node: SchemaNode, alive: list[Candidate]) -> None:
-        self.parent = parent  # none around the document
+        self.parent = parent  # `None` for the document
         self.node = node
         self.alive = alive
         self.is_dead = False  # all of them failed at the same moment
@@ -173,49 +172,46 @@ class Alternatives:
 
     @property
     def best(self) -> Candidate:
-        """Of those that fit a closed value, the one that shows most of it."""
+        """Of the candidates that fit a closed value, the one that shows most of it."""
         alive = self.alive
         return alive[0] if len(alive) == 1 else max(alive, key=lambda candidate: len(candidate.values))
 
 
 class OpenContainer:
-    """An open container."""
+    """An open container, with a choice for each candidate of the container around."""
 
-    __slots__ = ("all_alternatives", "candidates", "count", "node_id", "old", "seen", "segment", "start", "told")
+    __slots__ = ("candidates", "choices", "count", "errors_before", "node_id", "old", "seen", "segment", "start")
 
-    def __init__(self, node_id: int, segment: Segment, start: int, all_alternatives: list[Alternatives]) -> None:
+    def __init__(self, node_id: int, segment: Segment, start: int, choices: list[Alternatives]) -> None:
         self.node_id = node_id
         self.segment = segment  # in the container around
         self.start = start  # where it begins in the text
-        self.all_alternatives = all_alternatives
-        self.candidates = all_alternatives[0].alive if len(all_alternatives) == 1 else self.left()
+        self.choices = choices
+        self.candidates = choices[0].alive if len(choices) == 1 else self.remaining()
         self.count = 0  # children so far
-        self.told = 0  # mismatches that were told before it opened
+        self.errors_before = 0  # mismatches that were reported before it opened
         self.seen: set[str] | None = None  # their keys, where only the first of equal ones counts
-        self.old: Values = None  # how an earlier resolution showed it, where that is followed again
+        self.old: Values = None  # how an earlier resolution showed it, while that is replayed
 
-    def left(self) -> list[Candidate]:
-        """Return the candidates that some alternatives has left."""
-        if len(self.all_alternatives) == 1:
-            return [] if self.all_alternatives[0].is_dead else self.all_alternatives[0].alive
+    def remaining(self) -> list[Candidate]:
+        """Return the candidates that are left in any of the choices."""
+        if len(self.choices) == 1:
+            return [] if self.choices[0].is_dead else self.choices[0].alive
         return list(
             dict.fromkeys(
-                each
-                for alternatives in self.all_alternatives
-                if not alternatives.is_dead
-                for each in alternatives.alive
+                each for alternatives in self.choices if not alternatives.is_dead for each in alternatives.alive
             )
         )
 
     def alternatives_of(self, candidate: Candidate) -> Alternatives | None:
         """Return the alternatives that a candidate of the container around chooses from."""
-        for alternatives in self.all_alternatives:
+        for alternatives in self.choices:
             if alternatives.parent is candidate:
                 return alternatives
         return None
 
     def is_hidden(self, segment: Segment) -> bool:
-        """Tell whether an earlier member of the same key is the one that counts."""
+        """Return whether an earlier member of the same key counts instead."""
         seen = self.seen
         if seen is None or not isinstance(segment, str):
             return False

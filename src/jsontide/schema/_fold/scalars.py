@@ -1,20 +1,18 @@
-"""A node and a scalar in, what becomes of it out: a value to show, or why it fits no variant.
+"""A node and a scalar in, the value to show out, or why it fits no variant.
 
-A string is judged as if its characters came one by one: each variant that it cannot take is ruled out at an *offset*,
-the length of the shortest beginning that shows it; the kind of a value shows at its first character, offset 0.
-The last variant that is left says what is wrong.
-So the verdict on a whole string is the one that its pieces lead to, however they were cut.
+A string is checked as if its characters came one by one: each variant is ruled out at an *offset*, the length of the
+shortest beginning that cannot become this variant; the kind of a value shows at its first character, offset 0.
+The variant that is ruled out last says what is wrong.
+So a whole string gives the same result as its pieces, however they were cut.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from jsontide._values import MISSING
-from jsontide.schema._keywords import short
-from jsontide.schema._mismatch import MismatchReason
-from jsontide.schema._nodes import (
+from jsontide._values import MISSING, JsonValue
+from jsontide.schema._fold.variants import (
     EnumVariant,
     Kind,
     ScalarVariant,
@@ -24,15 +22,13 @@ from jsontide.schema._nodes import (
     is_same_json,
     kind_of,
 )
-
-if TYPE_CHECKING:
-    from jsontide._values import JsonValue
-    from jsontide.schema._memory import Memory
-    from jsontide.schema._validator import Problem
-    from jsontide.tree.log import OpenScalar
+from jsontide.schema._memory import Memory
+from jsontide.schema._mismatch import MismatchReason, shorten
+from jsontide.schema._validator import Problem
+from jsontide.tree.log import OpenScalar
 
 _AT_THE_END: Final = 1 << 62
-"""The offset of what shows when a value closes."""
+"""The offset of what shows only when a value closes."""
 
 
 class ScalarMismatch:
@@ -47,46 +43,46 @@ class ScalarMismatch:
         self.reason = reason
         self.expected = expected
         self.found = found
-        self.was_shown = was_shown  # it was a growing string, and what was shown stays
+        self.was_shown = was_shown  # the string grew in view, and stays
 
 
 def check_scalar(node: SchemaNode, value: JsonValue, memory: Memory) -> tuple[JsonValue, ScalarMismatch | None]:
-    """Return what to show of a closed scalar, and why it is not to be shown."""
+    """Return what to show of a closed scalar, and why it does not fit, if it does not."""
     if type(value) in node.free:
         return value, None
     kind = kind_of(value)
     problem: Problem | None = None
     for variant in node.by_kind[kind]:
         if _is_member(variant, value):
-            problems = () if variant.check is None else variant.check.problems(value, memory)
+            problems = () if variant.check is None else variant.check.find_problems(value, memory)
             if not problems:
                 return _shown(variant, value), None
             problem = problems[0]
     if kind not in node.plain:
         for variant in node.variants:
-            converted = MISSING if variant.converter is None else variant.converter.converted(value)
+            converted = MISSING if variant.converter is None else variant.converter.convert(value)
             if converted is not MISSING:
                 return (converted if kind_of(converted) in variant.kinds else value), None
-    return None, _refusal(node, kind, value, problem)
+    return None, _explain_closed(node, kind, value, problem)
 
 
 def check_open_scalar(node: SchemaNode, kind: Kind, text: str) -> ScalarMismatch | None:
-    """Return why an open scalar can fit no variant, if that is certain; `text` is how a string begins."""
-    offsets = [_offset(node, variant, kind, text) for variant in node.variants]
+    """Return why an open scalar can fit no variant, if that is certain; `text` is the beginning of a string."""
+    offsets = [_find_offset(node, variant, kind, text) for variant in node.variants]
     if any(offset > len(text) for offset in offsets):
         return None
     if not any(offsets):
         return ScalarMismatch(0, MismatchReason.WRONG_TYPE, node.expected, f"a {kind}" if kind != "null" else kind)
-    return _by_prefix(node, offsets, text)
+    return _explain_prefix(node, offsets, text)
 
 
 def open_variants(node: SchemaNode, text: str) -> list[Variant]:
-    """Return the variants that an open string can still take."""
-    return [variant for variant in node.variants if _offset(node, variant, "string", text) > len(text)]
+    """Return the variants that an open string can still become."""
+    return [variant for variant in node.variants if _find_offset(node, variant, "string", text) > len(text)]
 
 
 def shows_growing(node: SchemaNode, variants: list[Variant]) -> bool:
-    """Tell whether an open string that can take these variants may be shown."""
+    """Return whether an open string that can become these variants may be shown."""
     return (
         node.policy == "grow"
         and len(variants) == 1
@@ -95,8 +91,8 @@ def shows_growing(node: SchemaNode, variants: list[Variant]) -> bool:
     )
 
 
-def beginning(scalar: OpenScalar, length: int) -> str:
-    """Return the first characters of an open string, as far as they are there: one more than `length`."""
+def read_beginning(scalar: OpenScalar, length: int) -> str:
+    """Return the beginning of an open string as far as it has come, at most `length` + 1 characters."""
     text = ""
     for at in range(scalar.piece_count if length >= 0 else 0):
         text += scalar.pieces[at]
@@ -110,46 +106,46 @@ def _is_member(variant: Variant, value: JsonValue) -> bool:
         return value in variant.texts or any(is_same_json(member, value) for member in variant.members)
     if not isinstance(variant, ScalarVariant) or not variant.is_integer or isinstance(value, int):
         return True
-    return is_integral(value) if variant.converter is None else variant.converter.converted(value) is not MISSING
+    return is_integral(value) if variant.converter is None else variant.converter.convert(value) is not MISSING
 
 
 def _shown(variant: Variant, value: JsonValue) -> JsonValue:
-    """Return an integer for 1.0 where the validator makes one of it."""
+    """Return an integer for 1.0 where the validator converts it."""
     if (
         isinstance(value, float)
         and variant.converter is not None
         and isinstance(variant, ScalarVariant)
         and variant.is_integer
     ):
-        return cast("int", variant.converter.converted(value))
+        return cast("int", variant.converter.convert(value))
     return value
 
 
-def _refusal(node: SchemaNode, kind: Kind, value: JsonValue, problem: Problem | None) -> ScalarMismatch:
-    """Say why a closed scalar does not fit, as the last of its variants does."""
+def _explain_closed(node: SchemaNode, kind: Kind, value: JsonValue, problem: Problem | None) -> ScalarMismatch:
+    """Say why a closed scalar does not fit the variant that was ruled out last."""
     text = value if isinstance(value, str) else ""
-    offsets = [_offset(node, variant, kind, text) for variant in node.variants]
+    offsets = [_find_offset(node, variant, kind, text) for variant in node.variants]
     latest = max(offsets, default=0)
     if latest == 0:
-        return ScalarMismatch(0, MismatchReason.WRONG_TYPE, node.expected, short(value))
+        return ScalarMismatch(0, MismatchReason.WRONG_TYPE, node.expected, shorten(value))
     if latest < _AT_THE_END:
-        return _by_prefix(node, offsets, text)
+        return _explain_prefix(node, offsets, text)
     last = [variant for variant, offset in zip(node.variants, offsets, strict=True) if offset == latest]
     if len(last) > 1:
         is_of_their_kind = any(kind in variant.kinds for variant in last)
         reason = MismatchReason.NO_BRANCH if is_of_their_kind else MismatchReason.WRONG_TYPE
-        return ScalarMismatch(latest, reason, node.expected, short(value))
+        return ScalarMismatch(latest, reason, node.expected, shorten(value))
     variant = last[0]
     if kind not in variant.kinds or (problem is None and not isinstance(variant, EnumVariant)):
-        return ScalarMismatch(latest, MismatchReason.WRONG_TYPE, variant.expected, short(value))
+        return ScalarMismatch(latest, MismatchReason.WRONG_TYPE, variant.expected, shorten(value))
     if problem is None:
-        return ScalarMismatch(latest, MismatchReason.NOT_A_MEMBER, variant.expected, short(value))
+        return ScalarMismatch(latest, MismatchReason.NOT_A_MEMBER, variant.expected, shorten(value))
     is_undecided = problem.reason is MismatchReason.TOO_COMPLEX
     reason = problem.reason if is_undecided else MismatchReason.INVALID
-    return ScalarMismatch(latest, reason, problem.expected, short(value), was_shown=shows_growing(node, last))
+    return ScalarMismatch(latest, reason, problem.expected, shorten(value), was_shown=shows_growing(node, last))
 
 
-def _by_prefix(node: SchemaNode, offsets: list[int], text: str) -> ScalarMismatch:
+def _explain_prefix(node: SchemaNode, offsets: list[int], text: str) -> ScalarMismatch:
     """Say why a string cannot go on as it begins."""
     latest = max(offsets)
     last = [variant for variant, offset in zip(node.variants, offsets, strict=True) if offset == latest]
@@ -159,8 +155,8 @@ def _by_prefix(node: SchemaNode, offsets: list[int], text: str) -> ScalarMismatc
     return ScalarMismatch(latest, MismatchReason.NOT_A_MEMBER, last[0].expected, found)
 
 
-def _offset(node: SchemaNode, variant: Variant, kind: Kind, text: str) -> int:
-    """Return how many characters show that a variant is not taken."""
+def _find_offset(node: SchemaNode, variant: Variant, kind: Kind, text: str) -> int:
+    """Return after how many characters a variant is ruled out."""
     if kind not in variant.kinds:
         return 0 if variant.converter is None or kind in node.plain else _AT_THE_END
     if not isinstance(variant, EnumVariant) or kind != "string" or variant.converter is not None:

@@ -1,25 +1,22 @@
 """The containers of the open path, and what becomes of them when candidates fail.
 
-A failure goes up: a candidate without candidates for a child fails too; and down: what is inside a candidate that is
-ruled out goes with it.
-Only mismatches of candidates that nothing else can stand for are kept: a branch that is ruled out is no mistake.
-While an open scalar is looked at, all changes are written into a journal, and taken back before anything else happens.
+A failure goes up: a candidate whose child has no candidates left fails too.
+It also goes down: what is inside a candidate that is ruled out is ruled out with it.
+A mismatch is reported only if its candidate is the only one left: ruling out a branch of a union is not an error.
+While an open scalar is checked, all changes go into a journal, and are undone before anything else happens.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from jsontide.schema._candidates import Alternatives, Candidate, OpenContainer
+from jsontide._path import Path
+from jsontide.schema._fold.candidates import Alternatives, Candidate, OpenContainer
+from jsontide.schema._fold.scalars import ScalarMismatch
+from jsontide.schema._fold.variants import ArrayVariant, EnumVariant, SchemaNode
 from jsontide.schema._mismatch import MismatchReason, SchemaMismatch
-from jsontide.schema._nodes import ArrayVariant, EnumVariant
-from jsontide.schema._scalars import ScalarMismatch
+from jsontide.tree import ParserState
 from jsontide.tree.log import position_of
-
-if TYPE_CHECKING:
-    from jsontide._path import Path
-    from jsontide.schema._nodes import SchemaNode
-    from jsontide.tree import ParserState
 
 
 class Failure:
@@ -31,7 +28,7 @@ class Failure:
         self.offset = offset
         self.candidate = candidate
         self.mismatch = mismatch
-        self.is_sure = is_sure  # no function of the program sees the value first, and may mend it
+        self.is_sure = is_sure  # no function of the program can still make the value fit
 
 
 class CandidateStack:
@@ -44,17 +41,17 @@ class CandidateStack:
         self.containers = [OpenContainer(-1, 0, 0, [Alternatives(None, node, [self.document])])]
         self.errors: list[SchemaMismatch] = []
         self.open_errors: list[SchemaMismatch] = []  # those that only the open scalar shows
-        self.has_doubts = False  # something was left out that the validator may take all the same
+        self.has_doubts = False  # something was not shown that the validator may still accept
         self.is_journaling = False
         self.journal: list[tuple[Any, str, Any]] = []
-        self.is_stale = False  # what is shown may be another chain than before
-        self.steady = 1  # so many containers are as they were when that chain was made
+        self.is_stale = False  # the chain of candidates that is shown may have changed
+        self.steady = 1  # how many containers are the same as when that chain was made
         self.shown: list[Candidate] = [self.document]  # that chain, outermost first
 
     def undo(self) -> None:
         """Take back what only the open scalar of the last state showed."""
         journal = self.journal
-        self.upset()
+        self.invalidate()
         self.open_errors = []
         while journal:
             thing, name, value = journal.pop()
@@ -65,10 +62,10 @@ class CandidateStack:
         steady = self.steady
         candidates = self.shown[:steady]
         candidate = candidates[-1]
-        # A chain that ended before it came to what is new ends there still.
+        # A chain that ended further out still ends there.
         for container in self.containers[steady:] if len(candidates) == steady else ():
-            all_alternatives = container.all_alternatives
-            alternatives = all_alternatives[0] if len(all_alternatives) == 1 else container.alternatives_of(candidate)
+            choices = container.choices
+            alternatives = choices[0] if len(choices) == 1 else container.alternatives_of(candidate)
             if alternatives is None or alternatives.parent is not candidate or candidate.has_hole:
                 break
             alive = alternatives.alive
@@ -83,18 +80,18 @@ class CandidateStack:
         self.steady = len(self.containers)
         self.shown = candidates
 
-    def upset(self) -> None:
+    def invalidate(self) -> None:
         """Note that the chain may have changed anywhere."""
         self.is_stale = True
         self.steady = 1
 
-    def told_inside(self) -> list[Path]:
-        """Return the places in the innermost container of which something was said, as seen from there."""
-        depth = len(self.containers) - 2  # that of the document and that of the root have no place in a path
-        return [error.path[depth:] for error in self.errors[self.containers[-1].told :]]
+    def reported_inside(self) -> list[Path]:
+        """Return the paths of the mismatches in the innermost container, relative to it."""
+        depth = len(self.containers) - 2  # those of the document and of the root have no segment in a path
+        return [error.path[depth:] for error in self.errors[self.containers[-1].errors_before :]]
 
     def push(self, container: OpenContainer) -> None:
-        container.told = len(self.errors)
+        container.errors_before = len(self.errors)
         self.containers.append(container)
         self.is_stale = True
 
@@ -104,14 +101,14 @@ class CandidateStack:
         self.steady = min(self.steady, len(self.containers))
 
     def fail_in_turn(self, failures: list[Failure]) -> None:
-        """Let candidates of the innermost container fail in the order in which that showed."""
+        """Let candidates of the innermost container fail in the order of the characters that show it."""
         for offset in sorted({failure.offset for failure in failures}):
             left = self.containers[-1].candidates
             self.fail([failure for failure in failures if failure.offset == offset and failure.candidate in left])
 
     def fail(self, failures: list[Failure]) -> None:
-        """Let candidates of the innermost container fail, all at one moment, and all that hangs on them."""
-        self.upset()
+        """Let candidates of the innermost container fail, all at one character, and all that depends on them."""
+        self.invalidate()
         for failure in failures:
             self._set(failure.candidate, "failed", value=True)
         depth = len(self.containers) - 1
@@ -122,17 +119,13 @@ class CandidateStack:
             self._prune(self.containers[at], self.containers[at - 1].candidates)
         self._report(found)
 
-    def mismatch(
-        self, below: Path, scalar_mismatch: ScalarMismatch, index: int, depth: int | None = None
-    ) -> SchemaMismatch:
+    def mismatch(self, below: Path, misfit: ScalarMismatch, index: int, depth: int | None = None) -> SchemaMismatch:
         """Return a mismatch below the innermost container, or below the one at a depth."""
         last = len(self.containers) if depth is None else depth + 1
         # The first segment is where the root stands in the document.
         path = (*(container.segment for container in self.containers[1:last]), *below)[1:]
         line, column = position_of(self.state, index)
-        return SchemaMismatch(
-            path, scalar_mismatch.reason, scalar_mismatch.expected, scalar_mismatch.found, index, line, column
-        )
+        return SchemaMismatch(path, misfit.reason, misfit.expected, misfit.found, index, line, column)
 
     def _set(self, thing: Alternatives | OpenContainer | Candidate, name: str, *, value: object) -> None:
         if self.is_journaling:
@@ -140,10 +133,10 @@ class CandidateStack:
         setattr(thing, name, value)
 
     def _shrink(self, depth: int, failures: list[Failure]) -> bool:
-        """Let failed candidates leave their alternatives; tell whether a candidate of the container around failed."""
+        """Let failed candidates leave their alternatives; return whether a candidate of the container around failed."""
         has_failed = False
         container = self.containers[depth]
-        for alternatives in container.all_alternatives:
+        for alternatives in container.choices:
             left = [candidate for candidate in alternatives.alive if not candidate.failed]
             if alternatives.is_dead or len(left) == len(alternatives.alive):
                 continue
@@ -152,7 +145,7 @@ class CandidateStack:
                 continue
             if len(alternatives.alive) > 1:
                 self._set(alternatives, "is_dead", value=True)
-                is_sure = not alternatives.around.variant.is_changed_before
+                is_sure = not alternatives.around.variant.has_before_validator
                 failures.append(
                     Failure(0, alternatives.around, self._no_branch(alternatives, container, depth), is_sure=is_sure)
                 )
@@ -164,17 +157,15 @@ class CandidateStack:
     def _no_branch(self, alternatives: Alternatives, container: OpenContainer, depth: int) -> SchemaMismatch:
         kind = "an object" if isinstance(alternatives.alive[0].values, dict) else "an array"
         found = f"{kind} that is neither" if len(alternatives.alive) == 2 else f"{kind} that is none of them"  # noqa: PLR2004
-        scalar_mismatch = ScalarMismatch(0, MismatchReason.NO_BRANCH, alternatives.node.expected, found)
-        return self.mismatch((), scalar_mismatch, container.start, depth)
+        misfit = ScalarMismatch(0, MismatchReason.NO_BRANCH, alternatives.node.expected, found)
+        return self.mismatch((), misfit, container.start, depth)
 
     def _prune(self, container: OpenContainer, around: list[Candidate]) -> None:
-        """Forget what was inside of candidates that are ruled out."""
-        all_alternatives = [
-            alternatives for alternatives in container.all_alternatives if alternatives.parent in around
-        ]
-        if len(all_alternatives) < len(container.all_alternatives):
-            self._set(container, "all_alternatives", value=all_alternatives)
-        self._set(container, "candidates", value=container.left())
+        """Forget what is inside candidates that are ruled out."""
+        choices = [alternatives for alternatives in container.choices if alternatives.parent in around]
+        if len(choices) < len(container.choices):
+            self._set(container, "choices", value=choices)
+        self._set(container, "candidates", value=container.remaining())
 
     def _report(self, failures: list[Failure]) -> None:
         sole: list[Candidate] = [self.document]
@@ -183,11 +174,11 @@ class CandidateStack:
             if alternatives is None or not alternatives.is_decided:
                 break
             sole.append(alternatives.alive[0])
-        told = [failure for failure in failures if failure.candidate in sole]
-        # Whatever is wrong inside of a value that is changed before it is validated, the check of that value will tell.
-        sure = sole[: 1 + next((at for at, each in enumerate(sole) if each.variant.is_changed_before), len(sole))]
-        found = [failure.mismatch for failure in told if failure.is_sure and failure.candidate in sure]
-        if len(found) < len(told) and not self.is_journaling:
+        reported = [failure for failure in failures if failure.candidate in sole]
+        # Inside a value that a function of the program changes first, only the check of that value knows what is wrong.
+        sure = sole[: 1 + next((at for at, each in enumerate(sole) if each.variant.has_before_validator), len(sole))]
+        found = [failure.mismatch for failure in reported if failure.is_sure and failure.candidate in sure]
+        if len(found) < len(reported) and not self.is_journaling:
             self.has_doubts = True
         if self.is_journaling:
             self.open_errors = [*self.open_errors, *found]  # resolutions keep the list as it was

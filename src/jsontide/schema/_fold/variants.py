@@ -1,4 +1,4 @@
-"""What a schema becomes: for every place in a document a node, made of the variants that a value there may take.
+"""What a schema is compiled to: a node for every place in a document, with the variants that a value there may have.
 
 A node is a union of variants, most often of one.
 A variant is of one kind, so that the first character of a value rules out all variants of other kinds.
@@ -8,16 +8,14 @@ Recursive schemas make nodes that lead back to themselves: nothing here may walk
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
+from jsontide._path import Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._numbers import is_same_number
-
-if TYPE_CHECKING:
-    from jsontide._path import Segment
-    from jsontide.schema._policy import Policy
-    from jsontide.schema._regex import Regex
-    from jsontide.schema._validator import Check
+from jsontide.schema._regex import Regex
+from jsontide.schema._validator import Check
+from jsontide.schema.options import Policy
 
 Kind: TypeAlias = Literal["string", "number", "boolean", "null", "array", "object"]
 KINDS: Final[tuple[Kind, ...]] = ("string", "number", "boolean", "null", "array", "object")
@@ -35,13 +33,13 @@ _KIND_OF: Final[dict[type, Kind]] = {
 }
 
 Length: TypeAlias = Any
-"""An `int`, or 2.0, which JSON Schema takes for one."""
+"""An `int`, or a float such as 2.0, which JSON Schema allows too."""
 
 
 class Variant:
-    """One variant that a value may take; of strings, numbers, booleans and nulls the kind says it all."""
+    """One form that a value may have."""
 
-    __slots__ = ("check", "converter", "expected", "gates", "is_changed_before", "kinds")
+    __slots__ = ("check", "converter", "expected", "gates", "has_before_validator", "kinds")
 
     def __init__(
         self,
@@ -54,23 +52,23 @@ class Variant:
         self.kinds = kinds
         self.expected = expected
         self.check = check
-        """What is asked about closed values of this kind, if anything can be wrong with them."""
+        """Checks closed values of this kind, if anything can be wrong with them."""
         self.converter = converter
-        """What is asked about closed scalars of other kinds: pydantic takes `"12"` for 12."""
+        """Converts closed scalars of other kinds: pydantic takes `"12"` for 12."""
         self.gates: frozenset[str] = frozenset()
         """The members that an object waits for before it shows anything."""
-        self.is_changed_before = False
-        """Whether a function of the program sees the value first, and may make anything of it."""
+        self.has_before_validator = False
+        """Whether a function of the program sees the value first, and may change it to anything."""
 
     def __deepcopy__(self, memo: dict[int, object]) -> Variant:
         return self
 
     def node_at(self, segment: Segment) -> SchemaNode | None:  # noqa: ARG002
-        """Return the node of a child, `None` where there may be none."""
+        """Return the node of a child, `None` if no child is allowed there."""
         return ANY
 
     def is_met_by(self, value: Any) -> bool:  # noqa: ANN401, ARG002
-        """Tell whether a closed container needs no further look."""
+        """Return whether a closed container fits without further checks."""
         return self.check is None
 
 
@@ -111,7 +109,7 @@ class EnumVariant(Variant):
         super().__init__(kinds=kinds, expected=expected, check=check, converter=converter)
         self.members = members
         self.texts = texts
-        """Those of the members that are strings."""
+        """The members that are strings."""
         self.longest = longest
 
     def is_met_by(self, value: Any) -> bool:  # noqa: ANN401
@@ -119,9 +117,9 @@ class EnumVariant(Variant):
 
 
 class ArrayVariant(Variant):
-    """Items by their place, then all others."""
+    """An array: items by index, then all others."""
 
-    __slots__ = ("least", "most", "prefix", "rest")
+    __slots__ = ("max_items", "min_items", "prefix", "rest")
 
     def __init__(  # noqa: PLR0913
         self,
@@ -130,27 +128,27 @@ class ArrayVariant(Variant):
         expected: str,
         prefix: tuple[SchemaNode, ...] = (),
         rest: SchemaNode | None = None,
-        least: Length = 0,
-        most: Length = None,
+        min_items: Length = 0,
+        max_items: Length = None,
         check: Check | None = None,
         converter: Check | None = None,
     ) -> None:
         super().__init__(kinds=kinds, expected=expected, check=check, converter=converter)
         self.prefix = prefix
         self.rest = rest
-        """`None` where no more items are allowed."""
-        self.least = least
-        self.most = most
-        """`None` where there may be any number."""
+        """`None` if no more items are allowed."""
+        self.min_items = min_items
+        self.max_items = max_items
+        """`None` if any number is allowed."""
 
     def node_at(self, segment: Segment) -> SchemaNode | None:
         at = cast("int", segment)
-        if self.most is not None and at >= self.most:
+        if self.max_items is not None and at >= self.max_items:
             return None
         return self.prefix[at] if at < len(self.prefix) else self.rest
 
     def is_met_by(self, value: Any) -> bool:  # noqa: ANN401
-        return self.check is None and len(value) >= self.least
+        return self.check is None and len(value) >= self.min_items
 
     def with_items(self, prefix: tuple[SchemaNode, ...], rest: SchemaNode | None) -> ArrayVariant:
         """Return the same variant of other items."""
@@ -159,12 +157,12 @@ class ArrayVariant(Variant):
             expected=self.expected,
             prefix=prefix,
             rest=rest,
-            least=self.least,
-            most=self.most,
+            min_items=self.min_items,
+            max_items=self.max_items,
             check=self.check,
             converter=self.converter,
         )
-        made.is_changed_before = self.is_changed_before
+        made.has_before_validator = self.has_before_validator
         return made
 
 
@@ -172,9 +170,9 @@ Extra: TypeAlias = Literal["keep", "ignore", "forbid"]
 
 
 class ObjectVariant(Variant):
-    """Members by their keys, then by patterns, then all others."""
+    """An object: members by key, then by pattern, then all others."""
 
-    __slots__ = ("attributes", "defaults", "extra", "extra_shape", "names", "patterns", "properties", "required")
+    __slots__ = ("attributes", "defaults", "extra", "extra_node", "names", "patterns", "properties", "required")
 
     def __init__(  # noqa: PLR0913
         self,
@@ -184,7 +182,7 @@ class ObjectVariant(Variant):
         properties: dict[str, SchemaNode],
         patterns: tuple[tuple[Regex, SchemaNode], ...],
         extra: Extra,
-        extra_shape: SchemaNode | None,
+        extra_node: SchemaNode | None,
         required: tuple[str, ...],
         attributes: dict[str, list[str]],
         check: Check | None = None,
@@ -194,13 +192,13 @@ class ObjectVariant(Variant):
         self.properties = properties
         self.patterns = patterns
         self.extra: Extra = extra
-        self.extra_shape = extra_shape
+        self.extra_node = extra_node
         self.required = required
         self.defaults: dict[str, JsonValue] = {}
         self.attributes = attributes
-        """The names that a type has for keys, where there is a type; of several keys the first stands for all."""
+        """The keys of each attribute of a type; of several keys the first stands for all."""
         self.names: dict[str, list[str]] = {keys[0]: keys for keys in attributes.values() if len(keys) > 1}
-        """All keys of such a member, by the first."""
+        """All keys of a member that has several, by the first."""
 
     def node_at(self, segment: Segment) -> SchemaNode | None:
         key = cast("str", segment)
@@ -210,7 +208,7 @@ class ObjectVariant(Variant):
         for pattern, matched in self.patterns:
             if pattern.search(key):
                 return matched
-        return self.extra_shape
+        return self.extra_node
 
     def is_met_by(self, value: Any) -> bool:  # noqa: ANN401
         if self.check is not None:
@@ -233,7 +231,7 @@ class ObjectVariant(Variant):
         node = self.node_at(key)
         return "a value" if node is None else node.expected
 
-    def with_members(self, properties: dict[str, SchemaNode], extra_shape: SchemaNode | None) -> ObjectVariant:
+    def with_members(self, properties: dict[str, SchemaNode], extra_node: SchemaNode | None) -> ObjectVariant:
         """Return the same variant of other members."""
         made = ObjectVariant(
             kinds=self.kinds,
@@ -241,17 +239,17 @@ class ObjectVariant(Variant):
             properties=properties,
             patterns=self.patterns,
             extra=self.extra,
-            extra_shape=extra_shape,
+            extra_node=extra_node,
             required=self.required,
             attributes=self.attributes,
             check=self.check,
             converter=self.converter,
         )
-        made.is_changed_before = self.is_changed_before
+        made.has_before_validator = self.has_before_validator
         return made
 
 
-class AnyForm(Variant):
+class AnyVariant(Variant):
     """Anything at all."""
 
     __slots__ = ()
@@ -267,7 +265,7 @@ class SchemaNode:
         "expected",
         "free",
         "grows",
-        "is_changed_before",
+        "has_before_validator",
         "is_guessed",
         "longest",
         "objects",
@@ -283,7 +281,7 @@ class SchemaNode:
         self.fill(())
 
     def fill(self, variants: tuple[Variant, ...]) -> None:
-        """Say which variants there are; later than making it, because nodes may lead back to themselves."""
+        """Set the variants, after the node was made, because nodes may lead back to themselves."""
         self.variants = variants
         self.by_kind: dict[Kind, tuple[Variant, ...]] = {
             kind: tuple(variant for variant in variants if kind in variant.kinds) for kind in KINDS
@@ -293,27 +291,27 @@ class SchemaNode:
         self.plain: frozenset[Kind] = frozenset(
             kind for variant in variants if not isinstance(variant, EnumVariant) for kind in variant.kinds
         )
-        """The kinds that some variant takes that is no enum."""
+        """The kinds of all variants but enums."""
         self.free: frozenset[type] = frozenset(each for variant in variants for each in _free_types(variant))
-        """The types of scalars that fit, whatever they are."""
+        """The Python types of scalars that fit whatever their value is."""
         self.expected = " or ".join(dict.fromkeys(variant.expected for variant in variants)) or "nothing"
         self.longest = max((variant.longest for variant in variants if isinstance(variant, EnumVariant)), default=-1)
-        """How long a string can be that is still a member of some enum, -1 if there is none."""
+        """How long a string can be that is still a member of some enum, -1 if there is no enum."""
         has_converter = any(variant.converter is not None for variant in variants)
         self.takes: frozenset[Kind] = self.plain | SCALARS if has_converter else self.plain
         """The kinds of scalars that may fit, if there is no enum."""
-        self.is_changed_before = any(variant.is_changed_before for variant in variants)
-        """Whether a function of the program may make something fitting of any value."""
-        self.is_guessed = any(variant.is_changed_before and variant.converter is None for variant in variants)
-        """Whether nobody can be asked before the end what it makes of a scalar."""
+        self.has_before_validator = any(variant.has_before_validator for variant in variants)
+        """Whether a function of the program may make any value fit."""
+        self.is_guessed = any(variant.has_before_validator and variant.converter is None for variant in variants)
+        """Whether only the end can say what such a function makes of a scalar."""
         self.grows = len(self.by_kind["string"]) == 1 and self.longest < 0
-        """Whether a string can only be one thing from its beginning."""
+        """Whether a string has only one variant, from its first character on."""
 
     def with_policy(self, policy: Policy) -> SchemaNode:
         """Return the same node with another policy."""
-        return self.with_forms(self.variants, policy)
+        return self.with_variants(self.variants, policy)
 
-    def with_forms(self, variants: tuple[Variant, ...], policy: Policy) -> SchemaNode:
+    def with_variants(self, variants: tuple[Variant, ...], policy: Policy) -> SchemaNode:
         """Return a node with the same default."""
         node = SchemaNode()
         node.policy = policy
@@ -323,7 +321,7 @@ class SchemaNode:
 
 
 def _free_types(variant: Variant) -> list[type]:
-    """Return the types of those scalars that a variant takes without looking at them."""
+    """Return the types of scalars that fit a variant whatever their value is."""
     if variant.check is not None or isinstance(variant, EnumVariant):
         return []
     kinds = variant.kinds
@@ -332,9 +330,9 @@ def _free_types(variant: Variant) -> list[type]:
     return [each for each, kind in _KIND_OF.items() if kind in kinds and kind in SCALARS]
 
 
-ANY_FORM: Final = AnyForm(kinds=frozenset(KINDS), expected="anything")
+ANY_VARIANT: Final = AnyVariant(kinds=frozenset(KINDS), expected="anything")
 ANY: Final = SchemaNode()
-ANY.fill((ANY_FORM,))
+ANY.fill((ANY_VARIANT,))
 
 
 def kind_of(value: object) -> Kind:
@@ -343,7 +341,7 @@ def kind_of(value: object) -> Kind:
 
 
 def is_integral(value: JsonValue) -> bool:
-    """Tell whether a number is whole, as JSON Schema means it: 1.0 is."""
+    """Return whether a number is an integer for JSON Schema, as 1.0 is."""
     if isinstance(value, float):
         return value.is_integer()
     return not isinstance(value, Decimal) or value == value.to_integral_value()

@@ -1,0 +1,1 @@
+"""What runs at every chunk, and is compiled: a schema's nodes, and the fold that leads a document along them."""
