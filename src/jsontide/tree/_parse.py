@@ -29,7 +29,7 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
     >>> state.value, state.is_complete
     ([1, 'two'], True)
     """
-    if not isinstance(state, ParserState):
+    if type(state) is not ParserState:  # quicker than `isinstance`
         check_state(state)
     if type(chunk) is not str or state._source is not None:
         return _parse_other(state, chunk)

@@ -51,7 +51,7 @@ class ParserState(Position):
     )
 
     def __init__(self, tape: Tape, source: ByteSource | None, before: ParserState | None) -> None:
-        super().__init__(tape)
+        Position.__init__(self, tape)  # as `super().__init__`, which costs twice as much interpreted
         self._tape: Tape = tape
         self._source: ByteSource | None = source
         step: i64 = tape.step
