@@ -18,6 +18,7 @@ from jsontide.schema._resolution import Resolution, ResolutionCache
 from jsontide.schema._status import Status
 from jsontide.tree import ParserState
 from jsontide.tree.log import check_floats, goes_on_from, has_decimals, is_still_at, keeps_first, log_of, position_of
+from jsontide.tree.views import NO_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -151,7 +152,7 @@ def _go_on(before: Resolution[Model], state: ParserState) -> Resolution[Model]:
     if is_newest and fold.is_settled and is_still_at(state, earlier):
         # It says nothing new, or only more of a string: most states do.
         fold.step = step = before._step + 1
-        value = before.value if fold.views.text_id == 0 else fold.grow(state)
+        value = before.value if fold.views.text_id == NO_TEXT else fold.grow(state)
         return Resolution(outcome, state, step, value)
     if not goes_on_from(state, earlier):
         return _begin(outcome.plan, state)
