@@ -106,9 +106,10 @@ class SchemaFold:
         if None in old or candidates[-1].replaced_at:
             return
         shown: list[int] = [around.shown_beside(each.key) for around, each in pairwise(candidates)]
-        chain = ViewChain([*candidates], old, shown, views.top.count)
+        key = None if views.text_id == NO_TEXT else views.key
+        chain = ViewChain([*candidates], old, shown, candidates[-1].shown_beside(key))
         if views.text_id != NO_TEXT:
-            chain.note_text(views, "".join(views.pieces[: views.piece_count]))
+            chain.take_text(views)
         if chain.shows(views):
             views.newest = chain
 

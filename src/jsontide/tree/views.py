@@ -67,13 +67,12 @@ class Viewable:
         """Bring a view up to the complete values of now; it has the first `shown` of them, and perhaps an open one."""
         raise NotImplementedError
 
-    def show_child(self, view: View, key: str | None, child: object) -> None:
-        """Put the open value into an updated view."""
-        raise NotImplementedError
+    def show_child(self, view: View, key: str | None, child: object) -> i64:
+        """Put the open value into an updated view; return how many complete values that shows then.
 
-    def shown_beside(self, key: str | None) -> i64:
-        """Return how many complete values a view shows once it has an open value of a key; -1 if that hides one."""
-        return self.count
+        -1 stands for a view to be made anew, because the open value may be taken back and hides a complete one.
+        """
+        raise NotImplementedError
 
     def is_shown_by(self, view: View, shown: i64) -> bool:
         """Tell whether a view of the first `shown` values, and perhaps an open one, shows just the complete ones."""
@@ -133,10 +132,11 @@ class ViewChain:
         if opened is not None:
             while opened:
                 self._open(opened.pop())
-        self.shown_count = top.count
         if pool.text_id != NO_TEXT:
-            self._show_text(pool)
+            self.take_text(pool)
+            self.shown_count = top.show_child(views[-1], pool.key, self.text)
         else:
+            self.shown_count = top.count
             self.text_id = 0
         return True
 
@@ -180,30 +180,24 @@ class ViewChain:
         """Go on with the view of a container inside the last one."""
         view = container.new_view()
         outer = self.containers[-1]
-        self.shown.append(outer.shown_beside(container.key))
-        if not container.is_duplicate:
-            outer.show_child(self.views[-1], container.key, view)
+        if container.is_duplicate:
+            self.shown.append(outer.count)
+        else:
+            self.shown.append(outer.show_child(self.views[-1], container.key, view))
         self.containers.append(container)
         self.views.append(view)
 
-    def _show_text(self, pool: ViewPool) -> None:
-        """Show the open string, from what the newest chain has joined of it."""
+    def take_text(self, pool: ViewPool) -> None:
+        """Note the open string, from what the newest chain has joined of it; the last view is left as it is."""
+        key = pool.key
         newest = pool.newest
         if newest.text_id == pool.text_id:
-            self.note_text(pool, newest.text + "".join(pool.pieces[newest.piece_count : pool.piece_count]))
+            self.text = newest.text + "".join(pool.pieces[newest.piece_count : pool.piece_count])
         else:
-            self.note_text(pool, "".join(pool.pieces[: pool.piece_count]))
-        pool.top.show_child(self.views[-1], pool.key, self.text)
-
-    def note_text(self, pool: ViewPool, text: str) -> None:
-        """Note the open string as the last view shows it."""
-        top = pool.top
-        key = pool.key
-        self.text = text
+            self.text = "".join(pool.pieces[: pool.piece_count])
         self.text_id = pool.text_id
-        self.text_place = top.count if key is None else key
+        self.text_place = pool.top.count if key is None else key
         self.piece_count = pool.piece_count
-        self.shown_count = top.shown_beside(key)
 
     def _append_text(self, pool: ViewPool) -> bool:
         """Show more of the same string, unless something else refers to the views: nothing else has changed."""
