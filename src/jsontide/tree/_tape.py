@@ -190,12 +190,11 @@ class Tape(Scanner):
 
     def show(self) -> object:
         """Return the value of the root as it is now."""
-        shown: i64 = self.shown_step
-        if self.changed_step > shown:
-            if shown < 0:
-                self.views = ViewPool(self.document)
+        views = self.views
+        if self.changed_step > self.shown_step:
+            if self.shown_step < 0:
+                self.views = views = ViewPool(self.document)
             self.shown_step = -1
-            views = self.views
             if views.text_id == self.node_count and self.mode == STRING:
                 views.piece_count = len(self.pieces)
             else:
@@ -209,7 +208,7 @@ class Tape(Scanner):
             if not views.newest.update(views):
                 views.switch()
             self.shown_step = self.step
-        document = self.views.newest.document
+        document = views.newest.document
         return document[0] if document else MISSING
 
     def path(self) -> Path:

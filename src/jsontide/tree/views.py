@@ -204,10 +204,11 @@ class ViewChain:
         views = self.views
         if len(views) > 1 and _have_more(views, _OUR_VIEW):
             return False
-        if len(self.text) > _LONG and _have_more([self.text], _OUR_TEXT):
+        is_long = len(self.text) > _LONG
+        if is_long and _have_more([self.text], _OUR_TEXT):
             return False
         text = self.text
-        if len(text) > _LONG:
+        if is_long:
             # Now nothing else refers to the string, and Python extends it in place.
             self.text = ""
             views[-1][self.text_place] = None
