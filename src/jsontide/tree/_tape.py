@@ -12,14 +12,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import Reason
+from jsontide._values import MISSING
 from jsontide.text import modes
 from jsontide.text.grammar import AT_A_VALUE
+from jsontide.text.modes import STRING
 from jsontide.text.numbers import is_usual_float, is_usual_int, number_of
 from jsontide.text.scanner import Scanner
 from jsontide.tree._lines import Lines, no_lines
 from jsontide.tree._nodes import NodeIndex
 from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
-from jsontide.tree.views import ViewPool
+from jsontide.tree.views import NO_TEXT, ViewPool
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -187,23 +189,26 @@ class Tape(Scanner):
 
     def show(self) -> object:
         """Return the value of the root as it is now."""
-        shown: i64 = self.shown_step
-        if self.changed_step > shown:
-            if shown < 0:
-                self.views = ViewPool(self.document)
+        views = self.views
+        if self.changed_step > self.shown_step:
+            if self.shown_step < 0:
+                self.views = views = ViewPool(self.document)
             self.shown_step = -1
-            views = self.views
-            views.top = self.top
-            if self.mode == modes.STRING and not self.is_duplicate:
-                views.text_id = self.node_count
-                views.key = self.member_key
-                views.pieces = self.pieces
+            if views.text_id == self.node_count and self.mode == STRING:
                 views.piece_count = len(self.pieces)
             else:
-                views.text_id = 0
-            views.update()
+                views.top = self.top
+                views.text_id = NO_TEXT
+                if self.mode == STRING and not self.is_duplicate:
+                    views.text_id = self.node_count
+                    views.key = self.member_key
+                    views.pieces = self.pieces
+                    views.piece_count = len(self.pieces)
+            if not views.newest.update(views):
+                views.switch()
             self.shown_step = self.step
-        return self.views.value()
+        document = views.newest.document
+        return document[0] if document else MISSING
 
     def path(self) -> Path:
         top = self.top

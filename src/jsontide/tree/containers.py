@@ -109,12 +109,13 @@ class ArrayContainer(Container):
         elif self.count > shown:
             items[shown:] = self.items[shown:]
 
-    def show_child(self, view: View, key: str | None, child: object) -> None:
+    def show_child(self, view: View, key: str | None, child: object) -> i64:
         items: list[object] = view
         if len(items) == self.count:
             items.append(child)
         else:
             items[-1] = child
+        return self.count
 
 
 class Replaced:
@@ -217,7 +218,8 @@ class ObjectContainer(Container):
                 members[key] = stored[key]
                 shown += 1
 
-    def show_child(self, view: View, key: str | None, child: object) -> None:
+    def show_child(self, view: View, key: str | None, child: object) -> i64:
         assert key is not None
         members: dict[str, object] = view
         members[key] = child
+        return self.count

@@ -28,7 +28,6 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from jsontide._build import COMPILED
-from jsontide._values import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
 
 View: TypeAlias = Any
 """A `list` for an array, a `dict` for an object; its container knows which."""
+
+NO_TEXT: Final[i64] = -1  # not what a chain has that shows no string
 
 _LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy
 _SPARES: Final = 2  # so many values can be held while the next one is made without copying
@@ -66,13 +67,12 @@ class Viewable:
         """Bring a view up to the complete values of now; it has the first `shown` of them, and perhaps an open one."""
         raise NotImplementedError
 
-    def show_child(self, view: View, key: str | None, child: object) -> None:
-        """Put the open value into an updated view."""
-        raise NotImplementedError
+    def show_child(self, view: View, key: str | None, child: object) -> i64:
+        """Put the open value into an updated view; return how many complete values that shows then.
 
-    def shown_beside(self, key: str | None) -> i64:
-        """Return how many complete values a view shows once it has an open value of a key; -1 if that hides one."""
-        return self.count
+        -1 stands for a view to be made anew, because the open value may be taken back and hides a complete one.
+        """
+        raise NotImplementedError
 
     def is_shown_by(self, view: View, shown: i64) -> bool:
         """Tell whether a view of the first `shown` values, and perhaps an open one, shows just the complete ones."""
@@ -82,25 +82,35 @@ class Viewable:
 class ViewChain:
     """The views of an open path."""
 
-    __slots__ = ("containers", "piece_count", "shown", "shown_count", "text", "text_id", "text_place", "views")
+    __slots__ = (
+        "containers",
+        "document",
+        "piece_count",
+        "shown",
+        "shown_count",
+        "text",
+        "text_id",
+        "text_place",
+        "views",
+    )
 
     def __init__(self, containers: list[Viewable], views: list[View], shown: list[int], shown_count: i64) -> None:
         self.containers: list[Viewable] = containers
         self.views: list[View] = views
+        self.document: list[object] = views[0]  # the root, if it has begun
         self.shown: list[int] = shown  # complete values in each view but the last
         self.shown_count: i64 = shown_count  # complete values in the last view
         self.text: str = ""  # the open value in it, if that is a string
-        self.text_id: i64 = 0  # the id of that string, 0 if there is none
+        self.text_id: i64 = 0  # the number of that string, 0 if there is none
         self.text_place: object = 0  # its key or index in the last view
         self.piece_count: i64 = 0  # how many of its pieces are shown
 
     def update(self, pool: ViewPool) -> bool:
         """Show what is open now, unless something else refers to the views that would change."""
+        if self.text_id == pool.text_id and self.containers[-1] is pool.top:
+            return self._append_text(pool)
         top = pool.top
         containers = self.containers
-        text_id = pool.text_id
-        if text_id != 0 and text_id == self.text_id and containers[-1] is top:
-            return self._append_text(pool)
         container: Viewable = top
         depth: i64 = container.depth
         known: i64 = len(containers)
@@ -122,10 +132,11 @@ class ViewChain:
         if opened is not None:
             while opened:
                 self._open(opened.pop())
-        self.shown_count = top.count
-        if text_id != 0:
-            self._show_text(pool)
+        if pool.text_id != NO_TEXT:
+            self.take_text(pool)
+            self.shown_count = top.show_child(views[-1], pool.key, self.text)
         else:
+            self.shown_count = top.count
             self.text_id = 0
         return True
 
@@ -135,7 +146,7 @@ class ViewChain:
         known: i64 = len(self.containers)
         if top.depth >= known or self.containers[top.depth] is not top:
             return False
-        if pool.text_id != 0:
+        if pool.text_id != NO_TEXT:
             return top.depth + 1 == known and self.text_id == pool.text_id and self.piece_count == pool.piece_count
         if not top.is_shown_by(self.views[top.depth], self._shown_at(top.depth)):
             return False
@@ -169,40 +180,35 @@ class ViewChain:
         """Go on with the view of a container inside the last one."""
         view = container.new_view()
         outer = self.containers[-1]
-        self.shown.append(outer.shown_beside(container.key))
-        if not container.is_duplicate:
-            outer.show_child(self.views[-1], container.key, view)
+        if container.is_duplicate:
+            self.shown.append(outer.count)
+        else:
+            self.shown.append(outer.show_child(self.views[-1], container.key, view))
         self.containers.append(container)
         self.views.append(view)
 
-    def _show_text(self, pool: ViewPool) -> None:
-        """Show the open string, from what the newest chain has joined of it."""
+    def take_text(self, pool: ViewPool) -> None:
+        """Note the open string, from what the newest chain has joined of it; the last view is left as it is."""
+        key = pool.key
         newest = pool.newest
         if newest.text_id == pool.text_id:
-            self.note_text(pool, newest.text + "".join(pool.pieces[newest.piece_count : pool.piece_count]))
+            self.text = newest.text + "".join(pool.pieces[newest.piece_count : pool.piece_count])
         else:
-            self.note_text(pool, "".join(pool.pieces[: pool.piece_count]))
-        pool.top.show_child(self.views[-1], pool.key, self.text)
-
-    def note_text(self, pool: ViewPool, text: str) -> None:
-        """Note the open string as the last view shows it."""
-        top = pool.top
-        key = pool.key
-        self.text = text
+            self.text = "".join(pool.pieces[: pool.piece_count])
         self.text_id = pool.text_id
-        self.text_place = top.count if key is None else key
+        self.text_place = pool.top.count if key is None else key
         self.piece_count = pool.piece_count
-        self.shown_count = top.shown_beside(key)
 
     def _append_text(self, pool: ViewPool) -> bool:
         """Show more of the same string, unless something else refers to the views: nothing else has changed."""
         views = self.views
         if len(views) > 1 and _have_more(views, _OUR_VIEW):
             return False
-        if len(self.text) > _LONG and _have_more([self.text], _OUR_TEXT):
+        is_long = len(self.text) > _LONG
+        if is_long and _have_more([self.text], _OUR_TEXT):
             return False
         text = self.text
-        if len(text) > _LONG:
+        if is_long:
             # Now nothing else refers to the string, and Python extends it in place.
             self.text = ""
             views[-1][self.text_place] = None
@@ -224,22 +230,12 @@ class ViewPool:
     def __init__(self, document: Viewable) -> None:
         self.document: Viewable = document
         self.top: Viewable = document  # the innermost container to show
-        self.text_id: i64 = 0  # a number of the open string in it, 0 if there is none to show
+        self.text_id: i64 = NO_TEXT  # a number above 0 for the open string in it, `NO_TEXT` if none is to be shown
         self.key: str | None = None  # the key of that string in an object
         self.pieces: list[str] = []
         self.piece_count: i64 = 0  # only so many of the pieces are there
         self.newest: ViewChain = ViewChain([document], [[]], [], 0)
         self.spares: list[ViewChain] = []  # those that were the newest before, the oldest first
-
-    def value(self) -> Any:  # noqa: ANN401
-        """Return the root as the newest chain shows it."""
-        document: list[Any] = self.newest.views[0]
-        return document[0] if document else MISSING
-
-    def update(self) -> None:
-        """Show what is open now."""
-        if not self.newest.update(self):
-            self.switch()
 
     def switch(self) -> None:
         """Show what is open now by a spare chain, or by a new one if all of them are held."""

@@ -132,13 +132,15 @@ class Candidate(Viewable):
         elif new > 1:
             seen.update(reversed(list(islice(reversed(members.items()), new))))
 
-    def show_child(self, view: View, key: str | None, child: object) -> None:
+    def show_child(self, view: View, key: str | None, child: object) -> i64:
         if isinstance(view, list):
             view.append(child)
         else:
             view[key] = child
+        return self.shown_beside(key)
 
     def shown_beside(self, key: str | None) -> i64:
+        """Return how many complete values are shown with an open one of a key, -1 if that hides one."""
         if key is not None and key in self.values:
             return -1
         return self.count

@@ -30,7 +30,7 @@ from jsontide.schema._mismatch import MismatchReason
 from jsontide.schema._validator import drop_reported, locate
 from jsontide.tree.containers import Container, ObjectContainer
 from jsontide.tree.log import keeps_first, log_of, open_scalar, piece_count_of
-from jsontide.tree.views import ViewChain, ViewPool
+from jsontide.tree.views import NO_TEXT, ViewChain, ViewPool
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
@@ -71,7 +71,7 @@ class SchemaFold:
             stack.update_shown()
         views = self.views
         views.top = stack.shown[-1]
-        views.text_id = 0
+        views.text_id = NO_TEXT
         if scalar is not None and self._is_shown(scalar):
             views.text_id = scalar.node_id + 1
             views.key = scalar.key
@@ -83,7 +83,8 @@ class SchemaFold:
         views = self.views
         if not views.newest.shows(views):
             views.switch()  # the last resolution still holds what the newest views show
-        return cast("JsonValue | Missing", views.value())
+        document = cast("list[JsonValue]", views.newest.document)
+        return document[0] if document else MISSING
 
     def grow(self, state: ParserState) -> JsonValue | Missing:
         """Return the value at a state that adds nothing but more of the open string, if that is shown."""
@@ -105,9 +106,10 @@ class SchemaFold:
         if None in old or candidates[-1].replaced_at:
             return
         shown: list[int] = [around.shown_beside(each.key) for around, each in pairwise(candidates)]
-        chain = ViewChain([*candidates], old, shown, views.top.count)
-        if views.text_id != 0:
-            chain.note_text(views, "".join(views.pieces[: views.piece_count]))
+        key = None if views.text_id == NO_TEXT else views.key
+        chain = ViewChain([*candidates], old, shown, candidates[-1].shown_beside(key))
+        if views.text_id != NO_TEXT:
+            chain.take_text(views)
         if chain.shows(views):
             views.newest = chain
 

@@ -19,6 +19,7 @@ from jsontide.schema._validator import Problem, drop_reported, locate
 from jsontide.schema.options import Policies, TypeAdapterLike
 from jsontide.tree import ParserState
 from jsontide.tree.log import check_floats, goes_on_from, has_decimals, is_still_at, keeps_first, log_of, position_of
+from jsontide.tree.views import NO_TEXT
 
 Model = TypeVar("Model")
 
@@ -145,7 +146,7 @@ def _continue(before: Resolution[Model], state: ParserState) -> Resolution[Model
     if is_newest and fold.is_settled and is_still_at(state, earlier):
         # Most states bring nothing new, or only more of a string.
         fold.step = step = before._step + 1
-        value = before.value if fold.views.text_id == 0 else fold.grow(state)
+        value = before.value if fold.views.text_id == NO_TEXT else fold.grow(state)
         return Resolution(report, state, step, value)
     if not goes_on_from(state, earlier):
         return _start(report.compiled, state)
