@@ -45,23 +45,23 @@ def compile_schema(source: Any, policies: Policies | None) -> CompiledSchema[Any
     """Read a schema: a JSON Schema, a pydantic `TypeAdapter`, or any type that one takes."""
     check_source(source)
     if isinstance(source, dict | bool):
-        node, validator = _read_json_schema(source)
+        node, validator = _compile_json_schema(source)
     else:
         need_package("pydantic", "a schema that is a type")
-        node, validator = _read_type(source)
+        node, validator = _compile_type(source)
     if policies:
         node = apply_policies(node, policies)
     return CompiledSchema(source, policies, node, validator)
 
 
-def _read_json_schema(source: AnySchema) -> tuple[SchemaNode, Validator[Any]]:
+def _compile_json_schema(source: AnySchema) -> tuple[SchemaNode, Validator[Any]]:
     try:
-        return _from_json_schema(_dump_quickly(source))
+        return _compile_text(_dump(source))
     except RecursionError as error:
         raise UnsupportedSchemaError("the schema is nested too deeply") from error
 
 
-def _dump_quickly(source: AnySchema) -> str:
+def _dump(source: AnySchema) -> str:
     _check_size(source)
     try:
         return json.dumps(source)
@@ -87,24 +87,24 @@ def _check_size(source: AnySchema) -> None:
             return
 
 
-def _read_type(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa: ANN401
+def _compile_type(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa: ANN401
     try:
         hash(source)
     except TypeError:  # as `Annotated` with a list in it
-        return _from_type.__wrapped__(source)
-    return _from_type(source)
+        return _compile_hashable.__wrapped__(source)
+    return _compile_hashable(source)
 
 
 @lru_cache(_KEPT)
-def _from_json_schema(text: str) -> tuple[SchemaNode, Validator[Any]]:
+def _compile_text(text: str) -> tuple[SchemaNode, Validator[Any]]:
     """Read a schema from text, because a program may change the one that it passed."""
     root = allow_nulls(json.loads(text))
     validator = JsonSchemaValidator(root)
-    return build_nodes(root, validator.checks, is_type=False), validator
+    return build_nodes(root, validator.find_checks, is_type=False), validator
 
 
 @lru_cache(_KEPT)
-def _from_type(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa: ANN401
+def _compile_hashable(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa: ANN401
     types = _load_types()
     root, found, adapter = types.read_type(source)
     node = build_nodes(root, partial(types.find_checks, found), is_type=True)

@@ -55,8 +55,8 @@ class Effort:
         for part in parts:
             if part.get("type") == "definitions":
                 self._definitions |= {each["ref"]: each for each in part["definitions"]}
-        self._patterns = _patterns(parts, config)
-        branches = prod(max(_containers(part), 1) for part in parts)
+        self._patterns = _find_patterns(parts, config)
+        branches = prod(max(_count_containers(part), 1) for part in parts)
         is_recursive = any(part.get("type") == "definition-ref" for part in parts)
         self.multiplies: Final = branches > _FEW_BRANCHES or (branches > 1 and is_recursive)
 
@@ -93,7 +93,7 @@ class Effort:
         elif kind == "union":
             yield from (choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"])
         elif kind == "tagged-union":
-            tag = _tag(schema["discriminator"], value)
+            tag = _find_tag(schema["discriminator"], value)
             if isinstance(tag, str | int) and tag in schema["choices"]:
                 yield schema["choices"][tag]
         elif kind == "chain":
@@ -127,7 +127,7 @@ def _parts(schemas: list[Any]) -> Iterator[CoreSchema]:
             todo += part
 
 
-def _patterns(parts: list[CoreSchema], config: Any) -> dict[int, Regex]:  # noqa: ANN401
+def _find_patterns(parts: list[CoreSchema], config: Any) -> dict[int, Regex]:  # noqa: ANN401
     """Return the patterns that pydantic runs with Python's `re` and that may take long, by their schemas.
 
     Its own engine, the default, takes linear time.
@@ -144,7 +144,7 @@ def _patterns(parts: list[CoreSchema], config: Any) -> dict[int, Regex]:  # noqa
     return {place: regex for place, regex in found.items() if not regex.is_linear}
 
 
-def _containers(part: CoreSchema) -> int:
+def _count_containers(part: CoreSchema) -> int:
     """Return how many branches of a union accept a container."""
     if part.get("type") != "union":
         return 0
@@ -152,7 +152,7 @@ def _containers(part: CoreSchema) -> int:
     return sum(choice["type"] not in _SCALARS for choice in choices)
 
 
-def _tag(discriminator: Any, value: JsonValue) -> object:  # noqa: ANN401
+def _find_tag(discriminator: Any, value: JsonValue) -> object:  # noqa: ANN401
     """Return the value of the discriminator of a tagged union."""
     if callable(discriminator):
         found: object = discriminator(value)

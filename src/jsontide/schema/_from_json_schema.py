@@ -31,7 +31,7 @@ from jsontide.schema._fold.variants import (
     ScalarVariant,
     SchemaNode,
     Variant,
-    kind_of,
+    get_kind,
 )
 from jsontide.schema._keywords import (
     TYPES,
@@ -249,7 +249,7 @@ class _Compiler:
         texts = tuple(member for member in members if isinstance(member, str))
         if members:
             yield EnumVariant(
-                kinds=frozenset(map(kind_of, members)),
+                kinds=frozenset(map(get_kind, members)),
                 expected=describe_members(members),
                 members=tuple(members),
                 texts=texts,

@@ -70,17 +70,17 @@ class JsonSchemaValidator:
         from jsontide.schema._dialect import using_memory  # noqa: PLC0415
 
         if self._tool is None:
-            self._tool = _tool_for(self._root)
+            self._tool = _build_tool(self._root)
         tool = self._tool if schema is None else self._tool.evolve(schema=schema)
         try:
             with using_memory(memory, is_apart=self._is_apart):
-                return _problems(tool.iter_errors(value), value)
+                return _to_problems(tool.iter_errors(value), value)
         except TooComplexError as error:
             return (Problem((), MismatchReason.TOO_COMPLEX, error.expected),)
         except ValueError:  # an integer may have more digits than Python converts to text
             return (Problem((), MismatchReason.TOO_COMPLEX, "numbers with fewer digits"),)
 
-    def checks(self, flat: Schema) -> tuple[LocalCheck | None, None]:
+    def find_checks(self, flat: Schema) -> tuple[LocalCheck | None, None]:
         """Return what checks closed values of a schema, if anything has to."""
         local = {key: value for key, value in flat.items() if key in _CHECKED}
         also = [*flat.get(ALSO, ()), *([flat] if any(key in flat for key in _WHOLE) else [])]
@@ -107,9 +107,9 @@ class LocalCheck:
         return MISSING
 
 
-def _problems(errors: Iterable[ValidationError], value: JsonValue) -> tuple[Problem, ...]:
+def _to_problems(errors: Iterable[ValidationError], value: JsonValue) -> tuple[Problem, ...]:
     """Leave out remembered errors of a `$ref` where another error has the same path."""
-    found = [(_problem(error, value), error.validator == "$ref") for error in errors]
+    found = [(_to_problem(error, value), error.validator == "$ref") for error in errors]
     named = {problem.path for problem, is_ref in found if not is_ref}
     return tuple(problem for problem, is_ref in found if not is_ref or problem.path not in named)
 
@@ -143,7 +143,7 @@ def _check_patterns(root: AnySchema) -> None:
                 fail(f"the pattern {pattern!r} may take too long beside 'unevaluatedProperties'", "#")
 
 
-def _tool_for(root: AnySchema) -> Tool:
+def _build_tool(root: AnySchema) -> Tool:
     from jsonschema import Draft202012Validator  # noqa: PLC0415
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415
     from jsonschema.validators import validator_for  # noqa: PLC0415
@@ -163,7 +163,7 @@ def _tool_for(root: AnySchema) -> Tool:
     return tool
 
 
-def _problem(error: ValidationError, value: JsonValue) -> Problem:
+def _to_problem(error: ValidationError, value: JsonValue) -> Problem:
     keyword = str(error.validator)
     path = find_path(value, tuple(error.absolute_path))
     reason = _REASONS.get(keyword, MismatchReason.INVALID)

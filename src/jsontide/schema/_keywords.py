@@ -6,7 +6,7 @@ import re
 from typing import Any, Final, NoReturn, TypeAlias
 
 from jsontide._values import JsonValue
-from jsontide.schema._fold.variants import is_integral, kind_of
+from jsontide.schema._fold.variants import get_kind, is_integral
 from jsontide.schema._mismatch import UnsupportedSchemaError, shorten
 from jsontide.schema._regex import Regex, get_regex
 
@@ -83,8 +83,8 @@ def compile_pattern(text: str, where: str) -> Regex:
 
 def is_of_type(value: JsonValue, name: str) -> bool:
     if name == "integer":
-        return kind_of(value) == "number" and is_integral(value)
-    return kind_of(value) == name
+        return get_kind(value) == "number" and is_integral(value)
+    return get_kind(value) == name
 
 
 def describe_members(members: list[Any]) -> str:

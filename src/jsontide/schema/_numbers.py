@@ -31,8 +31,8 @@ def is_multiple(number: Number, of: Number) -> bool:
         return False
     if not value:
         return True
-    digits, exponent = _scaled(value)
-    unit_digits, unit_exponent = _scaled(unit)
+    digits, exponent = _split(value)
+    unit_digits, unit_exponent = _split(unit)
     shift = exponent - unit_exponent
     if shift >= 0:
         return digits * pow(10, shift, unit_digits) % unit_digits == 0
@@ -40,7 +40,7 @@ def is_multiple(number: Number, of: Number) -> bool:
     return value.adjusted() >= unit.adjusted() and digits % (unit_digits * 10**-shift) == 0
 
 
-def _scaled(number: Decimal) -> tuple[int, int]:
+def _split(number: Decimal) -> tuple[int, int]:
     """Return two whole numbers: the first times ten to the power of the second is the absolute value."""
     _, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)  # noqa: S101 - it is finite

@@ -183,7 +183,7 @@ class SchemaFold:
                 is_sure = not candidate.variant.has_before_validator and not (
                     node is not None and node.has_before_validator
                 )
-                mismatch = self.stack.mismatch((segment,), misfit, start)
+                mismatch = self.stack.build_mismatch((segment,), misfit, start)
                 failures.append(Failure(0, candidate, mismatch, is_sure=is_sure))
         if failures:
             self.stack.fail(failures)
@@ -222,7 +222,7 @@ class SchemaFold:
                 candidate.store(segment, value, value)
             else:
                 candidate.skip(segment)
-            mismatch = self.stack.mismatch((segment,), misfit, start - isinstance(value, str))
+            mismatch = self.stack.build_mismatch((segment,), misfit, start - isinstance(value, str))
             failures.append(Failure(misfit.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
         if failures:
             self.stack.fail_in_turn(failures)
@@ -250,7 +250,7 @@ class SchemaFold:
                 is_settled = is_settled and (not is_text or longest < 0 or len(text) > longest)
                 misfit = check_open_scalar(node, scalar.kind, text)
             if misfit is not None:
-                mismatch = self.stack.mismatch((segment,), misfit, scalar.start - is_text)
+                mismatch = self.stack.build_mismatch((segment,), misfit, scalar.start - is_text)
                 failures.append(Failure(misfit.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
         if failures:
             self.stack.fail_in_turn(failures)
@@ -298,7 +298,7 @@ class SchemaFold:
         """Return what is wrong with a container that has closed."""
         variant, stack = candidate.variant, self.stack
         missing = [] if variant.has_before_validator else _find_missing(variant, value)
-        found = [stack.mismatch(path, misfit, container.start) for path, misfit in missing]
+        found = [stack.build_mismatch(path, misfit, container.start) for path, misfit in missing]
         problems = () if variant.check is None else variant.check.find_problems(value, self.memory)
         if problems:
             reported = [*stack.reported_inside(), *(path for path, _ in missing)]
@@ -306,7 +306,7 @@ class SchemaFold:
                 _drop_known(problems, reported), log, container.node_id, value, keeps_first=self.keeps_first
             ):
                 misfit = ScalarMismatch(0, problem.reason, problem.expected, there)
-                found.append(stack.mismatch(problem.path, misfit, start))
+                found.append(stack.build_mismatch(problem.path, misfit, start))
         return [Failure(0, candidate, mismatch) for mismatch in found]
 
 

@@ -18,9 +18,9 @@ from jsontide.schema._fold.variants import (
     ScalarVariant,
     SchemaNode,
     Variant,
+    get_kind,
     is_integral,
     is_same_json,
-    kind_of,
 )
 from jsontide.schema._memory import Memory
 from jsontide.schema._mismatch import MismatchReason, shorten
@@ -50,19 +50,19 @@ def check_scalar(node: SchemaNode, value: JsonValue, memory: Memory) -> tuple[Js
     """Return what to show of a closed scalar, and why it does not fit, if it does not."""
     if type(value) in node.free:
         return value, None
-    kind = kind_of(value)
+    kind = get_kind(value)
     problem: Problem | None = None
     for variant in node.by_kind[kind]:
         if _is_member(variant, value):
             problems = () if variant.check is None else variant.check.find_problems(value, memory)
             if not problems:
-                return _shown(variant, value), None
+                return _convert_integer(variant, value), None
             problem = problems[0]
     if kind not in node.plain:
         for variant in node.variants:
             converted = MISSING if variant.converter is None else variant.converter.convert(value)
             if converted is not MISSING:
-                return (converted if kind_of(converted) in variant.kinds else value), None
+                return (converted if get_kind(converted) in variant.kinds else value), None
     return None, _explain_closed(node, kind, value, problem)
 
 
@@ -109,7 +109,7 @@ def _is_member(variant: Variant, value: JsonValue) -> bool:
     return is_integral(value) if variant.converter is None else variant.converter.convert(value) is not MISSING
 
 
-def _shown(variant: Variant, value: JsonValue) -> JsonValue:
+def _convert_integer(variant: Variant, value: JsonValue) -> JsonValue:
     """Return an integer for 1.0 where the validator converts it."""
     if (
         isinstance(value, float)

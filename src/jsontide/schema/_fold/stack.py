@@ -117,9 +117,11 @@ class CandidateStack:
             depth -= 1
         for at in range(max(depth, 1), len(self.containers)):
             self._prune(self.containers[at], self.containers[at - 1].candidates)
-        self._report(found)
+        self._record(found)
 
-    def mismatch(self, below: Path, misfit: ScalarMismatch, index: int, depth: int | None = None) -> SchemaMismatch:
+    def build_mismatch(
+        self, below: Path, misfit: ScalarMismatch, index: int, depth: int | None = None
+    ) -> SchemaMismatch:
         """Return a mismatch below the innermost container, or below the one at a depth."""
         last = len(self.containers) if depth is None else depth + 1
         # The first segment is where the root stands in the document.
@@ -147,18 +149,20 @@ class CandidateStack:
                 self._set(alternatives, "is_dead", value=True)
                 is_sure = not alternatives.around.variant.has_before_validator
                 failures.append(
-                    Failure(0, alternatives.around, self._no_branch(alternatives, container, depth), is_sure=is_sure)
+                    Failure(
+                        0, alternatives.around, self._explain_branches(alternatives, container, depth), is_sure=is_sure
+                    )
                 )
             if not alternatives.around.failed:
                 self._set(alternatives.around, "failed", value=True)
                 has_failed = True
         return has_failed
 
-    def _no_branch(self, alternatives: Alternatives, container: OpenContainer, depth: int) -> SchemaMismatch:
+    def _explain_branches(self, alternatives: Alternatives, container: OpenContainer, depth: int) -> SchemaMismatch:
         kind = "an object" if isinstance(alternatives.alive[0].values, dict) else "an array"
         found = f"{kind} that is neither" if len(alternatives.alive) == 2 else f"{kind} that is none of them"  # noqa: PLR2004
         misfit = ScalarMismatch(0, MismatchReason.NO_BRANCH, alternatives.node.expected, found)
-        return self.mismatch((), misfit, container.start, depth)
+        return self.build_mismatch((), misfit, container.start, depth)
 
     def _prune(self, container: OpenContainer, around: list[Candidate]) -> None:
         """Forget what is inside candidates that are ruled out."""
@@ -167,7 +171,7 @@ class CandidateStack:
             self._set(container, "choices", value=choices)
         self._set(container, "candidates", value=container.remaining())
 
-    def _report(self, failures: list[Failure]) -> None:
+    def _record(self, failures: list[Failure]) -> None:
         sole: list[Candidate] = [self.document]
         for container in self.containers[1:]:
             alternatives = container.alternatives_of(sole[-1])

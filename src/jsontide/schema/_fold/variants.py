@@ -335,7 +335,7 @@ ANY: Final = SchemaNode()
 ANY.fill((ANY_VARIANT,))
 
 
-def kind_of(value: object) -> Kind:
+def get_kind(value: object) -> Kind:
     """Return the kind of a JSON value."""
     return _KIND_OF[type(value)]
 
@@ -352,8 +352,8 @@ def is_same_json(left: JsonValue, right: JsonValue) -> bool:
     todo: list[tuple[JsonValue, JsonValue]] = [(left, right)]
     while todo:
         one, other = todo.pop()
-        kind = kind_of(one)
-        if kind != kind_of(other):
+        kind = get_kind(one)
+        if kind != get_kind(other):
             return False
         if isinstance(one, list) and isinstance(other, list):
             if len(one) != len(other):
