@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jsontide.text.utf8 import ByteSource
 
 
-@mypyc_attr(free_list_len=1)  # most programs drop a state when they have the next one
+@mypyc_attr(free_list_len=1)  # most programs let go of a state when they have the next one
 class EventState:
     """Where a stream of fragments stands; it never changes, and can be fed again at any time.
 
