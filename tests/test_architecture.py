@@ -1,6 +1,7 @@
-"""The picture in ARCHITECTURE.md as tests: who may import whom, and what a bare import costs."""
+"""The picture in ARCHITECTURE.md as tests: which part may import which, and what a bare import costs."""
 
 import ast
+import graphlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from jsontide import adapters, events, messages, schema, snapshots, tree
 
 SOURCE = Path(__file__).parent.parent / "src" / "jsontide"
 LAYERS = (
-    {"cli", "studio", "testing"},
+    {"cli", "testing"},
     {"adapters"},
     {"messages"},
     {"schema"},
@@ -82,6 +83,41 @@ class TestEveryModule:
 
     def test_is_short_enough_to_read(self, module: Path) -> None:
         assert len(module.read_text("utf-8").splitlines()) <= 400
+
+
+def test_every_part_of_a_layer_exists() -> None:
+    assert set(RANK) == {part_of(module) for module in MODULES} - {"__init__"}
+
+
+def name_of(module: Path) -> str:
+    parts = ("jsontide", *module.relative_to(SOURCE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+NAMES = {name_of(module) for module in MODULES}
+
+
+def imported_on_loading(source: str) -> set[str]:
+    """Our modules that are imported when one is loaded: not those that only type checkers or functions import."""
+    found: set[str] = set()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ImportFrom):
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= inner if inner <= NAMES else {*inner, str(node.module)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return found & NAMES
+
+
+def test_imports_have_no_cycle() -> None:
+    graph = {name_of(module): imported_on_loading(module.read_text("utf-8")) for module in MODULES}
+    assert set(graphlib.TopologicalSorter(graph).static_order()) == NAMES
+
+
+def test_the_search_for_cycles_sees_modules_and_packages() -> None:
+    assert imported_on_loading("from jsontide.text import modes") == {"jsontide.text.modes"}
+    assert imported_on_loading("from jsontide.text import Limits, modes") == {"jsontide.text", "jsontide.text.modes"}
+    assert imported_on_loading("if TYPE_CHECKING:\n    import jsontide") == set()
 
 
 def test_the_rule_finds_an_import_that_points_up() -> None:

@@ -50,7 +50,7 @@ class PathLink:
     def __init__(self, parent: PathLink | None, segment: Segment) -> None:
         self.parent: PathLink | None = parent  # of the root: none, and its segment means nothing
         self.segment: Segment = segment
-        self.written: str = ""  # its text, when somebody has asked for it
+        self.written: str = ""  # its text, once it was asked for
 
     def text(self) -> str:
         """Write the path, once."""

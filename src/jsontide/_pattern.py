@@ -101,7 +101,7 @@ def read_path(path: str | Sequence[Segment]) -> Path:
 
 
 def parse_pattern(pattern: str | Sequence[Segment | Step], noun: str = "pattern") -> Pattern:
-    """Read a pattern; `PathSyntaxError` tells what is wrong with it, and where.
+    """Read a pattern; raise `PathSyntaxError` with the place if it is invalid.
 
     >>> parse_pattern("users[*].name")
     (Key(name='users'), AnyItem(), Key(name='name'))
@@ -195,7 +195,7 @@ def _read_slice(text: str, start: int, at: int) -> tuple[Step, int]:
 
 
 def _read_number(text: str, at: int, expected: str = _FROM_START) -> tuple[int | None, int]:
-    """Read digits; `None` where there are none. `expected` is said of a negative number."""
+    """Read digits; `None` where there are none; `expected` goes into the error for a negative number."""
     if text[at : at + 1] == "-":
         _fail(expected, text, at)
     end = len(text) - len(text[at:].lstrip("0123456789"))

@@ -108,7 +108,7 @@ def astream_model(
     *,
     policies: Policies | None = None,
 ) -> AsyncGenerator[object]:
-    """Do as `stream_model` does, for an asynchronous stream of chunks."""
+    """Like `stream_model`, but for an asynchronous stream of chunks."""
     return adrive(as_async_chunks(chunks, "stream_model"), _Stage[object](schema, policies))
 
 
@@ -119,27 +119,27 @@ class _Stage(Generic[Model]):
         self._schema = schema
         self._policies = policies
         self._state = create_parser_state()
-        self._resolution = self._resolved(None)
+        self._resolution = self._resolve(None)
 
     def add(self, chunk: Chunk) -> Iterator[Partial[Model]]:
-        return self._grown(parse_chunk(self._state, chunk))
+        return self._advance(parse_chunk(self._state, chunk))
 
     def finish(self) -> Iterator[Partial[Model] | Model]:
-        yield from self._grown(finalize(self._state))
+        yield from self._advance(finalize(self._state))
         if self._resolution.status is not Status.FINAL:
             raise SchemaError(self._resolution.errors)
         yield cast("Model", self._resolution.model)
 
-    def _grown(self, state: ParserState) -> Iterator[Partial[Model]]:
+    def _advance(self, state: ParserState) -> Iterator[Partial[Model]]:
         self._state = state
-        before, self._resolution = self._resolution, self._resolved(self._resolution)
+        before, self._resolution = self._resolution, self._resolve(self._resolution)
         value = self._resolution.value
         if value is not MISSING and value is not before.value:
             yield Partial(self._resolution)
         if state.error is not None:
             raise JsonStreamError(state.error)
 
-    def _resolved(self, before: Resolution[Model] | None) -> Resolution[Model]:
+    def _resolve(self, before: Resolution[Model] | None) -> Resolution[Model]:
         cache = None if before is None else before.cache
         found = from_json_ast(self._schema, self._state, cache, policies=self._policies)
         return cast("Resolution[Model]", found)
