@@ -9,7 +9,7 @@ What most programs need is here; the rest is in the packages `tree`, `events`, `
 
 from typing import TYPE_CHECKING
 
-from jsontide import _interpreter  # noqa: F401 - refuses, before anything is loaded that could break
+from jsontide import _interpreter  # noqa: F401 - refuses before anything is loaded that could break
 from jsontide._build import COMPILED
 from jsontide._errors import JsonStreamError, JsontideError, ParserError, PathSyntaxError, Reason
 from jsontide._path import Path, Segment
@@ -114,7 +114,7 @@ __all__ = [
 
 publish(__name__, __all__, globals())
 
-# Loaded when they are first asked for, so that importing the package stays light.
+# Loaded on first use, so that importing the package stays light.
 _LATE = {
     "jsontide.adapters": (
         "AsyncMessageStream",

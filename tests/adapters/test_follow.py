@@ -451,7 +451,7 @@ def test_an_error_of_an_asynchronous_source_comes_through_after_what_was_found()
     assert asyncio.run(first_then_error()) == ["x", "y"]
 
 
-# Nothing is pulled that nobody asked for.
+# Nothing is pulled before it is asked for.
 
 
 def test_calling_pulls_nothing() -> None:
@@ -461,7 +461,7 @@ def test_calling_pulls_nothing() -> None:
     assert len(found) == 3
 
 
-def test_a_stream_that_never_ends_is_followed_as_far_as_somebody_asks() -> None:
+def test_a_stream_that_never_ends_is_followed_as_far_as_the_caller_asks() -> None:
     def endless() -> Iterator[str]:
         yield "["
         while True:

@@ -1,6 +1,6 @@
 """The edges: where streams come from, and the loops that drive the core, sync and async.
 
-What reads messages is loaded when it is asked for.
+The part that reads messages is loaded on first use.
 """
 
 from typing import TYPE_CHECKING

@@ -46,7 +46,7 @@ def drive(source: Iterable[_Input_contra], stage: Stage[_Input_contra, _Output_c
 async def adrive(
     source: AsyncIterable[_Input_contra], stage: Stage[_Input_contra, _Output_co]
 ) -> AsyncGenerator[_Output_co]:
-    """Do as `drive` does, for an asynchronous source."""
+    """Like `drive`, but for an asynchronous source."""
     async with _apulling(source) as items:
         async for item in items:
             for output in stage.add(item):
@@ -62,7 +62,7 @@ def first(found: Generator[_Item]) -> _Item | Missing:
 
 
 async def afirst(found: AsyncGenerator[_Item]) -> _Item | Missing:
-    """Do as `first` does, for an asynchronous loop."""
+    """Like `first`, but for an asynchronous loop."""
     async with aclosing(found):
         return await anext(found, MISSING)
 

@@ -28,7 +28,7 @@ def values(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) ->
 
 
 def avalues(chunks: AsyncIterable[Chunk], state: ParserState | None = None) -> AsyncGenerator[JsonValue]:
-    """Do as `values` does, for an asynchronous stream of chunks."""
+    """Like `values`, but for an asynchronous stream of chunks."""
     return adrive(as_async_chunks(chunks, "values"), _Growing(state))
 
 
@@ -42,7 +42,7 @@ def loads(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) -> 
 
 
 def aloads(chunks: AsyncIterable[Chunk], state: ParserState | None = None) -> Coroutine[object, None, JsonValue]:
-    """Do as `loads` does, for an asynchronous stream of chunks."""
+    """Like `loads`, but for an asynchronous stream of chunks."""
     found = afirst(adrive(as_async_chunks(chunks, "loads"), _Whole(state)))
     return cast("Coroutine[object, None, JsonValue]", found)
 

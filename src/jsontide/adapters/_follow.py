@@ -1,9 +1,9 @@
 """Streams of chunks and a pattern in, what the pattern matches out while it arrives, sync and async.
 
-`stream` gives strings as they grow, `items` what is in containers as each of it closes, `value` the first value.
+`stream` gives strings as they grow, `items` each element of a container as it closes, `value` the first value.
 Wrong arguments raise where they are passed; wrong text raises when all that was found before it has been taken.
 
-Rule: a chunk is pulled when somebody asks for more than was found before it.
+Rule: the next chunk is pulled only when the caller asks for more than was found so far.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def stream(chunks: Chunk | Iterable[Chunk], pattern: str | Sequence[Segment]) ->
 
 
 def astream(chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]) -> AsyncGenerator[str]:
-    """Do as `stream` does, for an asynchronous stream of chunks."""
+    """Like `stream`, but for an asynchronous stream of chunks."""
     return adrive(as_async_chunks(chunks, "stream"), _Finder(_delta_in, pattern, deltas=True))
 
 
@@ -61,7 +61,7 @@ def items(chunks: Chunk | Iterable[Chunk], pattern: str | Sequence[Segment]) -> 
 
 
 def aitems(chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]) -> AsyncGenerator[tuple[Segment, JsonValue]]:
-    """Do as `items` does, for an asynchronous stream of chunks."""
+    """Like `items`, but for an asynchronous stream of chunks."""
     return adrive(as_async_chunks(chunks, "items"), _Finder(_entry_in, *_inside(pattern)))
 
 
@@ -82,7 +82,7 @@ def value(chunks: Chunk | Iterable[Chunk], pattern: str | Sequence[Segment]) -> 
 def avalue(
     chunks: AsyncIterable[Chunk], pattern: str | Sequence[Segment]
 ) -> Coroutine[object, None, JsonValue | Missing]:
-    """Do as `value` does, for an asynchronous stream of chunks."""
+    """Like `value`, but for an asynchronous stream of chunks."""
     return afirst(adrive(as_async_chunks(chunks, "value"), _Finder(_value_in, pattern)))
 
 
@@ -99,13 +99,13 @@ class _Finder(Generic[_Found]):
 
     def add(self, chunk: Chunk) -> Iterator[_Found]:
         """Yield what is found in a chunk, then raise what is wrong with it."""
-        return self._told(self._accumulator.add_fragment(chunk))
+        return self._take_found(self._accumulator.add_fragment(chunk))
 
     def finish(self) -> Iterator[_Found]:
-        """Do the same with the end of the text."""
-        return self._told(self._accumulator.finish())
+        """Do the same at the end of the text."""
+        return self._take_found(self._accumulator.finish())
 
-    def _told(self, errors: list[JsonFragmentUpdate]) -> Iterator[_Found]:
+    def _take_found(self, errors: list[JsonFragmentUpdate]) -> Iterator[_Found]:
         found, self._found = self._found, []
         yield from found
         for update in errors:

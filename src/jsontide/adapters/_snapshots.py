@@ -37,7 +37,7 @@ def achunk_snapshots(
     snapshots: AsyncIterable[Chunk | JsonValue | Mapping[str, object] | Sequence[object]],
     **options: Unpack[ChunkChoices],
 ) -> AsyncGenerator[str]:
-    """Do as `chunk_snapshots` does, for an asynchronous stream of snapshots."""
+    """Like `chunk_snapshots`, but for an asynchronous stream of snapshots."""
     check_async(snapshots, "snapshots must be an asynchronous iterable of texts or values", "chunk_snapshots")
     return adrive(snapshots, _Chunker(options))
 

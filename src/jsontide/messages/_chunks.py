@@ -14,6 +14,7 @@ from jsontide._check import check_switches
 from jsontide.messages._check import check_texts, is_number, is_tuple_of, tuple_of, wrong_type
 
 Spelling: TypeAlias = Literal["delta", "whole"]
+"""Whether a text of arguments goes on where the last one ended, or is all of it so far."""
 _SPELLINGS: Final = get_args(Spelling)
 
 
