@@ -26,37 +26,22 @@ Model = TypeVar("Model")
 
 @overload
 def stream_model(
-    chunks: Chunk | Iterable[Chunk],
-    schema: type[Model],
-    *,
-    policies: Policies | None = None,
+    chunks: Chunk | Iterable[Chunk], schema: type[Model], *, policies: Policies | None = None
 ) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(
-    chunks: Chunk | Iterable[Chunk],
-    schema: Mapping[str, object],
-    *,
-    policies: Policies | None = None,
+    chunks: Chunk | Iterable[Chunk], schema: Mapping[str, object], *, policies: Policies | None = None
 ) -> Generator[Partial[JsonValue] | JsonValue]: ...
 @overload
 def stream_model(
-    chunks: Chunk | Iterable[Chunk],
-    schema: TypeAdapterLike[Model],
-    *,
-    policies: Policies | None = None,
+    chunks: Chunk | Iterable[Chunk], schema: TypeAdapterLike[Model], *, policies: Policies | None = None
 ) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(
-    chunks: Chunk | Iterable[Chunk],
-    schema: object,
-    *,
-    policies: Policies | None = None,
+    chunks: Chunk | Iterable[Chunk], schema: object, *, policies: Policies | None = None
 ) -> Generator[object]: ...
 def stream_model(
-    chunks: Chunk | Iterable[Chunk],
-    schema: object,
-    *,
-    policies: Policies | None = None,
+    chunks: Chunk | Iterable[Chunk], schema: object, *, policies: Policies | None = None
 ) -> Generator[object]:
     """Yield a `Partial` after each chunk that changed what may be shown, and at the end the validated instance.
 
@@ -76,37 +61,22 @@ def stream_model(
 
 @overload
 def astream_model(
-    chunks: AsyncIterable[Chunk],
-    schema: type[Model],
-    *,
-    policies: Policies | None = None,
+    chunks: AsyncIterable[Chunk], schema: type[Model], *, policies: Policies | None = None
 ) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
-    chunks: AsyncIterable[Chunk],
-    schema: Mapping[str, object],
-    *,
-    policies: Policies | None = None,
+    chunks: AsyncIterable[Chunk], schema: Mapping[str, object], *, policies: Policies | None = None
 ) -> AsyncGenerator[Partial[JsonValue] | JsonValue]: ...
 @overload
 def astream_model(
-    chunks: AsyncIterable[Chunk],
-    schema: TypeAdapterLike[Model],
-    *,
-    policies: Policies | None = None,
+    chunks: AsyncIterable[Chunk], schema: TypeAdapterLike[Model], *, policies: Policies | None = None
 ) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
-    chunks: AsyncIterable[Chunk],
-    schema: object,
-    *,
-    policies: Policies | None = None,
+    chunks: AsyncIterable[Chunk], schema: object, *, policies: Policies | None = None
 ) -> AsyncGenerator[object]: ...
 def astream_model(
-    chunks: AsyncIterable[Chunk],
-    schema: object,
-    *,
-    policies: Policies | None = None,
+    chunks: AsyncIterable[Chunk], schema: object, *, policies: Policies | None = None
 ) -> AsyncGenerator[object]:
     """Do what `stream_model` does for an asynchronous stream of chunks."""
     return adrive(as_async_chunks(chunks, "stream_model"), _Stage[object](schema, policies))
