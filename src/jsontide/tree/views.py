@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 View: TypeAlias = Any
 """A `list` for an array, a `dict` for an object; its container knows which."""
 
-NO_TEXT: Final[i64] = -1  # not what a chain has that shows no string
+NO_TEXT: Final = -1  # not what a chain has that shows no string
 
 _LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy
 _SPARES: Final = 2  # so many values can be held while the next one is made without copying
@@ -85,6 +85,7 @@ class ViewChain:
     __slots__ = (
         "containers",
         "document",
+        "last",
         "piece_count",
         "shown",
         "shown_count",
@@ -96,6 +97,7 @@ class ViewChain:
 
     def __init__(self, containers: list[Viewable], views: list[View], shown: list[int], shown_count: i64) -> None:
         self.containers: list[Viewable] = containers
+        self.last: Viewable = containers[-1]
         self.views: list[View] = views
         self.document: list[object] = views[0]  # the root, if it has begun
         self.shown: list[int] = shown  # complete values in each view but the last
@@ -107,7 +109,7 @@ class ViewChain:
 
     def update(self, pool: ViewPool) -> bool:
         """Show what is open now, unless something else refers to the views that would change."""
-        if self.text_id == pool.text_id and self.containers[-1] is pool.top:
+        if self.text_id == pool.text_id and self.last is pool.top:
             return self._append_text(pool)
         top = pool.top
         containers = self.containers
@@ -174,17 +176,19 @@ class ViewChain:
         self.text_id = 0
         del self.shown[known - 1 :]
         del self.containers[known:]
+        self.last = self.containers[-1]
         del self.views[known:]
 
     def _open(self, container: Viewable) -> None:
         """Go on with the view of a container inside the last one."""
         view = container.new_view()
-        outer = self.containers[-1]
+        outer = self.last
         if container.is_duplicate:
             self.shown.append(outer.count)
         else:
             self.shown.append(outer.show_child(self.views[-1], container.key, view))
         self.containers.append(container)
+        self.last = container
         self.views.append(view)
 
     def take_text(self, pool: ViewPool) -> None:
