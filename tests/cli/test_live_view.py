@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from jsontide import Path, create_parser_state, finalize, parse_chunk
-from jsontide.cli._live_view import EXPECTED, LiveView, Progress, growing_path, open_path
+from jsontide.cli._live_view import EXPECTED, LiveView, StreamProgress, growing_path, open_path
 from jsontide.tree import Mode
 
 
@@ -14,7 +14,7 @@ def frame(
     state = parse_chunk(create_parser_state(), text)
     out = io.StringIO()
     console = Console(file=out, width=width, height=height, color_system=None)
-    console.print(LiveView(finalize(state) if ended else state, Progress(3, text[-5:], len(text), total)))
+    console.print(LiveView(finalize(state) if ended else state, StreamProgress(3, text[-5:], len(text), total)))
     return [row.rstrip() for row in out.getvalue().splitlines()]
 
 

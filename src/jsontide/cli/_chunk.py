@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from jsontide import JsonStreamChunker, JsonStreamError, SnapshotConflict
-from jsontide.cli._escape import escape
+from jsontide.cli._escape import escape_unsafe
 
 
 class BadSnapshotError(Exception):
@@ -70,7 +70,7 @@ def _at(place: str, step: Callable[..., str], *arguments: bytes) -> str:
         message = f"{place}: not JSON: {error}"
         raise BadSnapshotError(message) from error
     except SnapshotConflict as error:
-        message = f"{place}: {escape(str(error))}"
+        message = f"{place}: {escape_unsafe(str(error))}"
         raise BadSnapshotError(message) from error
 
 

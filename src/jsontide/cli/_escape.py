@@ -8,11 +8,11 @@ import re
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def escape(text: str) -> str:
+def escape_unsafe(text: str) -> str:
     """Replace unsafe characters by JSON escapes."""
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def quote(text: str) -> str:
+def quote_safely(text: str) -> str:
     """Return a JSON string that is safe to print."""
-    return escape(json.dumps(text, ensure_ascii=False))
+    return escape_unsafe(json.dumps(text, ensure_ascii=False))

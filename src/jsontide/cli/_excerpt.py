@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from jsontide import ParserError
 from jsontide._path import path_text
-from jsontide.cli._escape import escape
+from jsontide.cli._escape import escape_unsafe
 
 _KEPT = 256
 _AFTER = 15
@@ -36,11 +36,11 @@ class RecentText:
         line_end = (self._text + "\n").find("\n", place)
         gutter = f"{error.line} | "
         # A line may be as long as a chunk: it is cut roughly before its cells are measured.
-        after = _first_cells(escape(self._text[place : min(line_end, place + _AFTER)]), _AFTER)
-        before = escape(self._text[max(line_start, place - width) : place])
+        after = _first_cells(escape_unsafe(self._text[place : min(line_end, place + _AFTER)]), _AFTER)
+        before = escape_unsafe(self._text[max(line_start, place - width) : place])
         before = _last_cells(before, width - len(gutter) - _AFTER)
         margin = " " * (len(gutter) + cell_len(before))
-        where = f" at {escape(path_text(error.path))}" if error.path else ""
+        where = f" at {escape_unsafe(path_text(error.path))}" if error.path else ""
         return f"{error.message}{where}\n{gutter}{before}{after}\n{margin}^"
 
 

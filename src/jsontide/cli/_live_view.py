@@ -11,7 +11,7 @@ from rich.text import Text
 
 from jsontide import MISSING, ParserState, Path
 from jsontide._path import path_text
-from jsontide.cli._escape import escape
+from jsontide.cli._escape import escape_unsafe
 from jsontide.cli._pretty_print import CURSOR, print_end
 from jsontide.tree import ArrayNode, Mode, Node, ObjectNode, StringNode
 
@@ -47,7 +47,7 @@ EXPECTED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class StreamProgress:
     """How much of the stream was read; `total` is `None` if its length is not known."""
 
     chunks: int
@@ -55,10 +55,10 @@ class Progress:
     read: int
     total: int | None
 
-    def after(self, chunk: bytes) -> "Progress":
+    def after(self, chunk: bytes) -> "StreamProgress":
         if not chunk:
             return self
-        return Progress(self.chunks + 1, chunk, self.read + len(chunk), self.total)
+        return StreamProgress(self.chunks + 1, chunk, self.read + len(chunk), self.total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class LiveView:
     """One picture of a growing value."""
 
     state: ParserState
-    progress: Progress
+    progress: StreamProgress
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
@@ -83,7 +83,7 @@ class LiveView:
             yield line
 
 
-def _counts(state: ParserState, progress: Progress) -> Text:
+def _counts(state: ParserState, progress: StreamProgress) -> Text:
     words = f"{state.index:,} characters in {progress.chunks:,} chunks"
     if not progress.total:
         return Text(words)
@@ -95,17 +95,17 @@ def _counts(state: ParserState, progress: Progress) -> Text:
     )
 
 
-def _position(state: ParserState, progress: Progress) -> Text:
+def _position(state: ParserState, progress: StreamProgress) -> Text:
     if state.error is not None:
-        return Text.assemble(("bad text", "bold red"), f"  {escape(state.error.message)}")
+        return Text.assemble(("bad text", "bold red"), f"  {escape_unsafe(state.error.message)}")
     if state.is_complete:
         return Text("complete", "bold green")
-    chunk = escape(progress.last.decode(errors="backslashreplace")[-_CHUNK:])
+    chunk = escape_unsafe(progress.last.decode(errors="backslashreplace")[-_CHUNK:])
     return Text.assemble(
         ("next ", "dim"),
         EXPECTED[state.mode],
         ("  at ", "dim"),
-        escape(path_text(open_path(state))),
+        escape_unsafe(path_text(open_path(state))),
         ("  chunk ", "dim"),
         (chunk, "reverse"),
     )

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from jsontide import JsonValue, Path
-from jsontide.cli._escape import quote
+from jsontide.cli._escape import quote_safely
 from jsontide.snapshots.serialize import compact
 
 CURSOR = ("▌", "bold yellow")
@@ -112,16 +112,16 @@ def _container(
 
 
 def _label(key: str) -> Text:
-    return Text.assemble((quote(key), _KEY), (": ", _PUNCTUATION))
+    return Text.assemble((quote_safely(key), _KEY), (": ", _PUNCTUATION))
 
 
 def _scalar(value: JsonValue, item: _Item, room: int) -> Iterator[tuple[str, str]]:
     if not isinstance(value, str):
         yield compact(value, ensure_ascii=False), _SCALAR
     elif len(value) > room:
-        yield "…" + quote(value[-room:])[1:-1], _STRING
+        yield "…" + quote_safely(value[-room:])[1:-1], _STRING
     else:
-        yield quote(value)[:-1], _STRING
+        yield quote_safely(value)[:-1], _STRING
     if item.growing is not None:
         yield CURSOR
         return

@@ -19,11 +19,11 @@ from jsontide import (
     finalize,
     parse_chunk,
 )
-from jsontide.cli._live_view import LiveView, Progress
+from jsontide.cli._live_view import LiveView, StreamProgress
 from jsontide.snapshots.serialize import compact
 
 
-def parse(chunks: Iterable[bytes]) -> Iterator[tuple[ParserState, bytes]]:
+def parse_all(chunks: Iterable[bytes]) -> Iterator[tuple[ParserState, bytes]]:
     """Yield the state after each chunk, with the chunk, then the finished state; end after an error."""
     # Decimals: a float may be infinite, which JSON cannot express.
     state = create_parser_state(floats="decimal")
@@ -39,7 +39,7 @@ def show_lines(chunks: Iterable[bytes], out: BinaryIO) -> ParserState:
     """Write one line of compact JSON for each change of the value, at once."""
     state = create_parser_state()
     shown: object = MISSING
-    for state, _ in parse(chunks):
+    for state, _ in parse_all(chunks):
         # A value that did not change is the same object.
         if state.value is not shown and state.value is not MISSING:
             out.write(compact(state.value, ensure_ascii=False).encode() + b"\n")
@@ -50,11 +50,11 @@ def show_lines(chunks: Iterable[bytes], out: BinaryIO) -> ParserState:
 
 def show_live(chunks: Iterable[bytes], console: Console, *, total: int | None, every: float) -> ParserState:
     """Draw the value after each chunk, but not twice within `every` seconds."""
-    stream = parse(chunks)
+    stream = parse_all(chunks)
     # Before anything is drawn: a source that cannot be read fails here.
     first = next(stream)
     state = first[0]
-    progress = Progress(0, b"", 0, total)
+    progress = StreamProgress(0, b"", 0, total)
     with Live(console=console, auto_refresh=False) as live:
         drawn = -math.inf
         for state, chunk in chain([first], stream):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._path import Path, Segment
-    from jsontide.snapshots._frames import Frame
+    from jsontide.snapshots._frames import WriteFrame
 
 
 class Conflict:
@@ -41,7 +41,7 @@ class Conflict:
         self.start: i64 = -1  # or, if not negative, where the text of it begins
         self.now: Any = MISSING  # what the snapshot has there
 
-    def to_exception(self, frames: list[Frame], text: str) -> SnapshotConflict:
+    def to_exception(self, frames: list[WriteFrame], text: str) -> SnapshotConflict:
         """Return the exception for a conflict that is not repaired; `text` is all that is written."""
         path = tuple([frame.key for frame in frames[2 : self.place + 1]])  # the document and the root have none
         written = "" if self.before is MISSING else compact(self.before, False)
@@ -52,13 +52,13 @@ class Conflict:
         return SnapshotConflict(path + self.inside, written, "" if self.now is MISSING else compact(self.now, False))
 
 
-def open_key(frames: list[Frame], level: i64, open_string_key: Segment) -> Segment:
+def open_key(frames: list[WriteFrame], level: i64, open_string_key: Segment) -> Segment:
     """Return the key of the open value of a frame: the next frame, or the open string."""
     return frames[level + 1].key if level + 1 < len(frames) else open_string_key
 
 
 def find_conflict(
-    frames: list[Frame], open_string: str | None, open_string_key: Segment, found: list[Any], is_exact: bool
+    frames: list[WriteFrame], open_string: str | None, open_string_key: Segment, found: list[Any], is_exact: bool
 ) -> Conflict | None:
     """Walk down the open path and return the first contradiction, if there is one.
 
@@ -87,7 +87,9 @@ def find_conflict(
         level += 1
 
 
-def _string_conflict(frames: list[Frame], open_string: str, open_string_key: Segment, current: Any) -> Conflict | None:
+def _string_conflict(
+    frames: list[WriteFrame], open_string: str, open_string_key: Segment, current: Any
+) -> Conflict | None:
     if isinstance(current, str) and current.startswith(open_string):
         return None
     top: i64 = len(frames) - 1
@@ -106,12 +108,12 @@ def changed_members(members: dict[str, Any], current: Any) -> list[Segment]:
     return changed
 
 
-def adopt_objects(frame: Frame, current: Any) -> Frame:
+def adopt_objects(frame: WriteFrame, current: Any) -> WriteFrame:
     """Return a frame that holds the objects of a snapshot without conflicts in place of its own."""
     return frame.replace_objects(current) if _is_beginning(frame, current) else frame
 
 
-def _closed_conflict(frames: list[Frame], level: i64, current: Any, is_exact: bool) -> Conflict | None:
+def _closed_conflict(frames: list[WriteFrame], level: i64, current: Any, is_exact: bool) -> Conflict | None:
     frame = frames[level]
     members = frame.members
     if json_type(current) != (ARRAY if members is None else OBJECT):
@@ -135,7 +137,7 @@ def _closed_conflict(frames: list[Frame], level: i64, current: Any, is_exact: bo
     return None
 
 
-def _begins_with_same_objects(frame: Frame, current: Any) -> bool:
+def _begins_with_same_objects(frame: WriteFrame, current: Any) -> bool:
     """Return whether an array begins with the very objects that are closed, as where snapshots share them."""
     count: i64 = frame.count
     items = frame.items
@@ -149,7 +151,7 @@ def _begins_with_same_objects(frame: Frame, current: Any) -> bool:
     return True
 
 
-def _is_beginning(frame: Frame, current: Any) -> bool:
+def _is_beginning(frame: WriteFrame, current: Any) -> bool:
     """Return whether all closed values are equal to those of a snapshot; `False` if they are too deep to compare."""
     members = frame.members
     try:
@@ -161,7 +163,7 @@ def _is_beginning(frame: Frame, current: Any) -> bool:
         return False
 
 
-def _type_conflict(frames: list[Frame], level: i64, current: Any) -> Conflict:
+def _type_conflict(frames: list[WriteFrame], level: i64, current: Any) -> Conflict:
     frame = frames[level]
     conflict = Conflict(level - 1, frame.key, level, ())
     conflict.start = frame.start
@@ -169,7 +171,7 @@ def _type_conflict(frames: list[Frame], level: i64, current: Any) -> Conflict:
     return conflict
 
 
-def _gone_conflict(frames: list[Frame], level: i64, key: Segment) -> Conflict:
+def _gone_conflict(frames: list[WriteFrame], level: i64, key: Segment) -> Conflict:
     """Return the conflict of a written value that is gone from the snapshot."""
     return Conflict(level - 1, frames[level].key, level, _in_frame(level, key))
 

@@ -23,7 +23,7 @@ _MOST_INSIDE: Final = MAX_DEPTH + 1
 """Nesting of what a frame holds: the deepest snapshot, in the list of what is closed or waits."""
 
 
-class Frame:
+class WriteFrame:
     """An open container; the document itself is one too, as an array of one value without brackets."""
 
     __slots__ = ("count", "is_begun", "is_loose", "items", "key", "members", "start", "to_rewrite", "waiting")
@@ -39,9 +39,9 @@ class Frame:
         self.is_begun: bool = False  # it is not empty: the next value needs a comma
         self.is_loose: bool = False  # `==` of what is closed is not enough: 1 == True == 1.0
 
-    def fork(self) -> Frame:
+    def fork(self) -> WriteFrame:
         """Return a frame that may be written to without changing this one."""
-        fork = Frame(self.key, False, self.start, self.waiting)
+        fork = WriteFrame(self.key, False, self.start, self.waiting)
         count = self.count
         members = self.members
         if members is None:
@@ -54,7 +54,7 @@ class Frame:
         fork.is_loose = self.is_loose
         return fork
 
-    def replace_objects(self, current: Any) -> Frame:
+    def replace_objects(self, current: Any) -> WriteFrame:
         """Return a frame with the same values, taken from another container that has equal ones."""
         other = self.fork()
         members = self.members
@@ -126,12 +126,12 @@ class Frame:
         )
 
 
-def restore_frame(contents: tuple[Any, ...]) -> Frame:
+def restore_frame(contents: tuple[Any, ...]) -> WriteFrame:
     """Return the frame that `dump` was called on."""
     key, parts, start, waiting_keys, waiting_parts, is_begun, is_loose = contents
     closed: Any = unflattened(parts)
     is_object = isinstance(closed, dict)
-    frame = Frame(key, is_object, start, dict(zip(waiting_keys, unflattened(waiting_parts), strict=True)))
+    frame = WriteFrame(key, is_object, start, dict(zip(waiting_keys, unflattened(waiting_parts), strict=True)))
     if is_object:
         frame.members = closed
     else:
@@ -142,6 +142,6 @@ def restore_frame(contents: tuple[Any, ...]) -> Frame:
     return frame
 
 
-def create_document_frame() -> Frame:
+def create_document_frame() -> WriteFrame:
     """Return the frame around the root, before any text."""
-    return Frame(0, is_object=False, start=0, waiting={})
+    return WriteFrame(0, is_object=False, start=0, waiting={})

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jsontide.snapshots._conflicts import Conflict, adopt_objects, changed_members, find_conflict, open_key
-from jsontide.snapshots._frames import Frame
+from jsontide.snapshots._frames import WriteFrame
 from jsontide.snapshots._json_types import (
     ARRAY,
     LITERAL,
@@ -49,7 +49,7 @@ class SnapshotWriter:
         self.max_wait: i64 = 0 if options.max_wait is None else min(options.max_wait, MOST)
         self.ensure_ascii: bool = options.ensure_ascii
 
-        self.frames: list[Frame] = [frame if frame.is_newest() else frame.fork() for frame in state._frames]
+        self.frames: list[WriteFrame] = [frame if frame.is_newest() else frame.fork() for frame in state._frames]
         self.shared: i64 = len(self.frames)  # how many of them may belong to a state
         self.open_string: str | None = state._open_string  # the open string, as far as it is written
         self.open_string_key: Segment = state._open_string_key
@@ -131,7 +131,7 @@ class SnapshotWriter:
                 return True
         return False
 
-    def _has_changed(self, frame: Frame, key: Segment, value: Any) -> bool:
+    def _has_changed(self, frame: WriteFrame, key: Segment, value: Any) -> bool:
         """Return whether a value is new, or differs from when it began to wait."""
         if not self._is_known(frame.waiting, key):
             return True
@@ -164,7 +164,7 @@ class SnapshotWriter:
             return not self.numbers_grow
         return kind == LITERAL and not (value is None and self.memo.nulls_wait)
 
-    def _top(self) -> Frame:
+    def _top(self) -> WriteFrame:
         """Return the innermost frame, to be written to."""
         last: i64 = len(self.frames) - 1
         if last < self.shared:
@@ -298,7 +298,7 @@ class SnapshotWriter:
         waiting: dict[Segment, Any] = before if isinstance(before, dict) else {}
         if isinstance(before, list):
             waiting = dict(enumerate(before))
-        self.frames.append(Frame(key, kind == OBJECT, self.length, waiting))
+        self.frames.append(WriteFrame(key, kind == OBJECT, self.length, waiting))
         self.found.append(value)
         self._emit("{" if kind == OBJECT else "[")
         return True
@@ -363,7 +363,7 @@ class SnapshotWriter:
         frame = self._leave()
         self._close(frame.key, found, frame.is_loose)
 
-    def _leave(self) -> Frame:
+    def _leave(self) -> WriteFrame:
         """Write the closing bracket of the innermost frame."""
         frame = self.frames.pop()
         self._emit("]" if frame.members is None else "}")

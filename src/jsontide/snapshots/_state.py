@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jsontide._values import MISSING
-from jsontide.snapshots._frames import Frame, restore_frame
+from jsontide.snapshots._frames import WriteFrame, restore_frame
 from jsontide.snapshots._parsed_text import NOTHING_READ, ParsedText
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ class SnapshotState:
         "_waited",
     )
 
-    def __init__(self, options: ChunkOptions, frames: tuple[Frame, ...], pieces: list[str]) -> None:
+    def __init__(self, options: ChunkOptions, frames: tuple[WriteFrame, ...], pieces: list[str]) -> None:
         self._options: ChunkOptions = options
-        self._frames: tuple[Frame, ...] = frames  # the open containers, outermost first; the first is the document
+        self._frames: tuple[WriteFrame, ...] = frames  # the open containers, outermost first; the first is the document
         self._open_string: str | None = None  # the open string, as far as it is written
         self._open_string_key: Segment = 0
         self._held: str = ""  # half a surrogate pair after it, not written yet

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jsontide.adapters import MessageChoices
     from jsontide.messages import Message
 
-Source: TypeAlias = Recording | str | Path | Iterable[object]
+RecordingSource: TypeAlias = Recording | str | Path | Iterable[object]
 _SEEDS = 5
 
 
@@ -40,20 +40,20 @@ class Recut:
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def chunks(self, recording: Source, form: WireFormat = "sse") -> list[bytes]:
+    def chunks(self, recording: RecordingSource, form: WireFormat = "sse") -> list[bytes]:
         """Return the bytes of a recording, or of a recorded file, cut at random."""
         return _recording(recording).cut(self.seed, form)
 
-    def drop(self, recording: Source, form: WireFormat = "sse") -> Iterable[bytes]:
+    def drop(self, recording: RecordingSource, form: WireFormat = "sse") -> Iterable[bytes]:
         """Return the same up to a random byte, where the connection is lost."""
         return _recording(recording).drop(self.seed, form)
 
-    def messages(self, recording: Source, **options: Unpack[MessageChoices]) -> list[Message]:
+    def messages(self, recording: RecordingSource, **options: Unpack[MessageChoices]) -> list[Message]:
         """Return the messages of the cut, the finished one last; takes the options of `stream_message`."""
         return _recording(recording).replay(self.seed, **options)
 
 
-def _recording(recording: Source) -> Recording:
+def _recording(recording: RecordingSource) -> Recording:
     if isinstance(recording, Recording):
         return recording
     return Recording.load(recording) if isinstance(recording, str | Path) else Recording(recording)
