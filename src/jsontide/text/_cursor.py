@@ -70,11 +70,9 @@ class Cursor(Sink):
     __slots__ = (
         "after",
         "base",
-        "changed_step",
         "depth",
         "error",
         "held",
-        "hidden_levels",
         "ignore_trailing",
         "index",
         "is_over",
@@ -110,8 +108,6 @@ class Cursor(Sink):
         self.depth: i64 = 0  # open containers
         self.node_count: i64 = 0  # values opened so far
         self.step: i64 = 0  # chunks read
-        self.changed_step: i64 = 0  # the last step that changed something visible
-        self.hidden_levels: i64 = 0  # above 0 while what is read is not to be shown
         self.held: str = ""
         self.token_start: i64 = 0  # index of the newest token; of a string, after its quote
         self.token_end: i64 = 0  # where the last string or key ended, before its quote, or failed
@@ -120,6 +116,10 @@ class Cursor(Sink):
         self.is_over: bool = False  # no more text will be read: an error, or ignored text
         self.error: ParserError | None = None
         self.trailing_index: i64 = -1
+
+    def text_end(self) -> i64:
+        """Return the index up to which the text of the open string or key is certain."""
+        return self.token_end if self.is_over else self.index - len(self.held)
 
     def fail(
         self, reason: Reason, wanted: str, found: str, at: i64, expected: frozenset[str] = NOTHING_EXPECTED

@@ -94,8 +94,6 @@ class Scanner(Cursor):
                 i = n  # three quick checks in C
             if i == n and end - self.token_start <= self.max_string:
                 self.pieces.append(chunk)
-                if mode == STRING and not self.hidden_levels:
-                    self.changed_step = self.step
                 return True
             self.base = end - n
             i = self._read_string(chunk, 0, i, n)
@@ -172,8 +170,6 @@ class Scanner(Cursor):
             i += 1
             self.mode = STRING
             self.token_start = self.base + i
-            if not self.hidden_levels:
-                self.changed_step = self.step
             return self._read_string(chunk, i, i, n)
         if cell == OPEN_OBJECT or cell == OPEN_ARRAY:
             return self._open_container(i, n, cell == OPEN_OBJECT)
@@ -192,8 +188,6 @@ class Scanner(Cursor):
         self.depth += 1
         self.node_count += 1
         self.token_start = self.base + i
-        if not self.hidden_levels:
-            self.changed_step = self.step
         if is_object:
             self.open_object()
             self.after = AFTER_MEMBER
@@ -218,8 +212,6 @@ class Scanner(Cursor):
             if i >= n:
                 return n
         text = chunk[i:end]
-        if text and self.mode == STRING and not self.hidden_levels:
-            self.changed_step = self.step
         pieces = self.pieces
         if end == n:
             if text:
@@ -247,7 +239,7 @@ class Scanner(Cursor):
         """Keep a plain run, and read what follows it, which is not the closing quote."""
         run: i64 = min(end, limit)
         if run > i:
-            self._append_piece(chunk[i:run])
+            self.pieces.append(chunk[i:run])
         if end >= limit:
             return self._fail_long_string(limit, n)
         code: i64 = ord(chunk[end])
@@ -270,7 +262,7 @@ class Scanner(Cursor):
             wanted = "a hex digit" if end > at + 1 else 'one of "\\/bfnrtu after a backslash'
             self.fail(Reason.BAD_ESCAPE, wanted, name_character(chunk[end]), self.base + end, expected)
         else:
-            self._append_piece(text)
+            self.pieces.append(text)
             return end
         self.token_end = self.base + at
         return n
@@ -318,14 +310,11 @@ class Scanner(Cursor):
 
     def _end_number(self, text: str, at: i64) -> bool:
         lexeme = self._join_pieces(text) if self.pieces else text
-        is_shown = not self.hidden_levels
         reason = self.number(lexeme, self.mode <= INTEGER)
         if reason is not None:
             self.pieces = [lexeme]
             self.fail(reason, "a number in the range of Decimal", name_text(lexeme), at)
             return False
-        if is_shown:
-            self.changed_step = self.step
         self.mode = self.after
         return True
 
@@ -334,8 +323,6 @@ class Scanner(Cursor):
         part = chunk[i : i + len(word)]
         if part == word:
             self.mode = self.after
-            if not self.hidden_levels:
-                self.changed_step = self.step
             self.literal(word)
             return i + len(word)
         if word.startswith(part):
@@ -346,12 +333,6 @@ class Scanner(Cursor):
         found = name_character(part[wrong])
         self.fail(Reason.UNEXPECTED_CHARACTER, f"'{word}'", found, self.base + i + wrong, frozenset((word,)))
         return n
-
-    def _append_piece(self, text: str) -> None:
-        """Append to the text of the open string or key."""
-        self.pieces.append(text)
-        if self.mode == STRING and not self.hidden_levels:
-            self.changed_step = self.step
 
     def _join_pieces(self, text: str) -> str:
         """Return the whole text of a token, of which this is the end."""

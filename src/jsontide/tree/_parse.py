@@ -41,7 +41,7 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
         tape = fork(state)
     # Counted before anything is written: if this step is interrupted, `state` is no longer the newest.
     tape.step = step + 1
-    tape.scan(chunk)
+    tape.read(chunk)
     return ParserState(tape, None, state)
 
 
@@ -54,7 +54,7 @@ def _parse_other(state: ParserState, chunk: str | bytes | bytearray | memoryview
         return parse_chunk(state, text)
     tape = claim(state)
     if text:
-        tape.scan(text)
+        tape.read(text)
     if not is_good and not tape.is_over:
         _end_at_bytes(tape, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found)
     return ParserState(tape, source, state)

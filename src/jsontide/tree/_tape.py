@@ -36,9 +36,11 @@ class Tape(Scanner):
     """A scanner that stores what it reads."""
 
     __slots__ = (
+        "changed_step",
         "document",
         "entries",
         "floats",
+        "hidden_levels",
         "is_duplicate",
         "keep_first",
         "keys",
@@ -80,9 +82,17 @@ class Tape(Scanner):
         self.lines: Lines = no_lines()
         self.noted_start: i64 = 0  # where the last line of `lines` begins
 
+        self.changed_step: i64 = 0  # the last step that changed something visible
+        self.hidden_levels: i64 = 0  # above 0 inside members that are not shown
         self.settled_step: i64 = 0  # the last step that was not interrupted
         self.views: ViewPool = ViewPool(self.document)
         self.shown_step: i64 = 0  # the step that the views show, -1 while they change or if that was interrupted
+
+    def read(self, chunk: str) -> None:
+        """Read a chunk, and note whether it changes what is shown; the step is counted already."""
+        is_more = self.scan(chunk)
+        if self.mode == STRING and not self.hidden_levels and (is_more or self.text_end() > self.base):
+            self.changed_step = self.step
 
     def open_object(self) -> None:
         self._open(ObjectContainer(self.node_count - 1, self.top, self.member_key))
@@ -91,6 +101,8 @@ class Tape(Scanner):
         self._open(ArrayContainer(self.node_count - 1, self.top, self.member_key))
 
     def _open(self, container: Container) -> None:
+        if not self.hidden_levels:
+            self.changed_step = self.step
         container.is_duplicate = self.is_duplicate
         self.log(container)
         self.top = container
@@ -125,6 +137,9 @@ class Tape(Scanner):
         return None
 
     def string(self, text: str) -> None:
+        # Not if the chunk begins with the closing quote: then all of it was shown before.
+        if self.token_end > self.base and not self.hidden_levels:
+            self.changed_step = self.step
         self.add(text)
 
     def number(self, lexeme: str, is_integer: bool) -> Reason | None:
@@ -137,10 +152,14 @@ class Tape(Scanner):
             is_usual = self.floats == "float" and is_usual_float(lexeme)
         if not is_usual:
             self.lexemes[self.node_count - 1] = lexeme
+        if not self.hidden_levels:
+            self.changed_step = self.step
         self.add(value)
         return None
 
     def literal(self, word: str) -> None:
+        if not self.hidden_levels:
+            self.changed_step = self.step
         self.add(_LITERAL_VALUES[word])
 
     def add(self, value: object) -> None:
