@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: audit, measure, print, and after a full run write docs/benchmarks.md and its picture."""
+"""`python -m benchmarks`: audit, measure, print, and after a full run write docs/benchmarks.md and its chart."""
 
 import argparse
 import json
@@ -12,7 +12,7 @@ from typing import TypeVar
 from rich.console import Console
 from rich.markdown import Markdown
 
-from benchmarks import builds, picture
+from benchmarks import builds, chart
 from benchmarks.audit import audit
 from benchmarks.checks import checks
 from benchmarks.documents import CUTS, SHAPES, SIZES
@@ -27,7 +27,7 @@ from benchmarks.report import page, sections
 ROUNDS = 5
 QUICK_ROUNDS = 3
 PIPE_WIDTH = 150
-PAGE, PICTURE = "benchmarks.md", "benchmarks.svg"
+PAGE, CHART = "benchmarks.md", "benchmarks.svg"
 
 T = TypeVar("T")
 
@@ -144,9 +144,9 @@ def main(arguments: Sequence[str]) -> None:
     is_full = not options.quick and not options.only
     directory: Path | None = options.docs or (builds.ROOT / "docs" if is_full else None)
     if directory is not None:
-        (directory / PAGE).write_text(page(run, extent, circumstances, PICTURE), encoding="utf-8")
-        picture.draw(run, extent.sizes, directory / PICTURE)
-        print(f"written: {directory / PAGE}, {directory / PICTURE}")
+        (directory / PAGE).write_text(page(run, extent, circumstances, CHART), encoding="utf-8")
+        chart.draw(run, extent.sizes, directory / CHART)
+        print(f"written: {directory / PAGE}, {directory / CHART}")
 
 
 if __name__ == "__main__":

@@ -222,7 +222,7 @@ def figure_cell(figure: Figure | None) -> str:
     return f"{value} ({figure.where})" if figure.where else value
 
 
-def page(run: Run, extent: Extent, circumstances: Sequence[str], picture: str) -> str:
+def page(run: Run, extent: Extent, circumstances: Sequence[str], chart: str) -> str:
     head = [
         "# Benchmarks",
         "",
@@ -230,7 +230,7 @@ def page(run: Run, extent: Extent, circumstances: Sequence[str], picture: str) -
         "",
         *(f"{line}  " for line in circumstances),
         "",
-        f"![Cost per chunk over document size]({picture})",
+        f"![Cost per chunk over document size]({chart})",
         "",
         METHOD.read_text(encoding="utf-8"),
     ]

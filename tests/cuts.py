@@ -99,7 +99,7 @@ def fed(chunks: Iterable[str] | Iterable[bytes], state: ParserState | None = Non
     return reduce(parse_chunk, chunks, create_parser_state() if state is None else state)
 
 
-def trail(chunks: Iterable[str] | Iterable[bytes], state: ParserState | None = None) -> list[ParserState]:
+def states_along(chunks: Iterable[str] | Iterable[bytes], state: ParserState | None = None) -> list[ParserState]:
     """The state before the first chunk and after each."""
     start = create_parser_state() if state is None else state
     return list(accumulate(chunks, parse_chunk, initial=start))

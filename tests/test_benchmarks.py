@@ -521,7 +521,7 @@ def test_the_page_has_a_section_for_all_that_was_measured(own: Offers) -> None:
     }
     audits = {name: {COMPILED: found} for name, found in audit(own, KINDS)}
     run = Run([COMPILED, "peer", LOADS], costs, audits=audits, memory={COMPILED: Memory(5_000_000, 2_000_000, 1, 2)})
-    written = page(run, Extent(1, ("records",), SIZES[:1], ("tokens",)), ["A machine."], "picture.svg")
+    written = page(run, Extent(1, ("records",), SIZES[:1], ("tokens",)), ["A machine."], "chart.svg")
     method, results = written.split("## Results\n")
     assert "A machine.  " in method
     values, rest = results.split("## Events\n")

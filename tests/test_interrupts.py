@@ -84,14 +84,14 @@ def test_law_4_what_is_broken_off_can_be_done_again(document: tuple[str, Chunks]
     state = create_parser_state()
     chunk: Any
     for chunk, prefix in zip(chunks, islice(prefixes(chunks), 1, None), strict=True):
-        before, picture = state, visible(prefix)
+        before, saved = state, visible(prefix)
         if random.random() < 0.5:
             break_off(partial(parse_chunk, state, chunk), random.randrange(60))
         state = parse_chunk(before, chunk)
         if random.random() < 0.7:
             break_off(partial(getattr, state, "value"), random.randrange(40))
         if random.random() < 0.7:
-            assert same(state.value, picture)
+            assert same(state.value, saved)
     assert same(finalize(state).value, loads(text))
 
 

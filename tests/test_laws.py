@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from jsontide import MISSING, ParserState, create_parser_state, finalize, get_resolved_value, parse_chunk
 from jsontide.tree import Mode
-from tests.cuts import Chunks, cut_randomly, fed, prefixes, singles, trail, whole
+from tests.cuts import Chunks, cut_randomly, fed, prefixes, singles, states_along, whole
 from tests.oracles import first_wins, loads, outcome, visible
 from tests.relations import flat, grows, has_error, hold, portrait, remade, same, strays
 from tests.strategies import (
@@ -78,8 +78,8 @@ def test_law_1_the_same_error_comes_at_the_same_place(document: tuple[str, Chunk
 @given(texts(raw_surrogates=False), randoms)
 def test_law_1_str_and_bytes_give_the_same(text: str, random: Random) -> None:
     chunks = cut_randomly(text, random)
-    as_str = trail(chunks)
-    as_utf8 = trail([chunk.encode() for chunk in chunks])
+    as_str = states_along(chunks)
+    as_utf8 = states_along([chunk.encode() for chunk in chunks])
     for one, other in zip(as_str, as_utf8, strict=True):
         assert portrait(one) == portrait(other)
 
@@ -93,7 +93,7 @@ def test_law_2_after_every_chunk_exactly_the_certain_is_visible(
     document: tuple[str, Chunks],
 ) -> None:
     _, chunks = document
-    for state, prefix in zip(trail(chunks), prefixes(chunks), strict=True):
+    for state, prefix in zip(states_along(chunks), prefixes(chunks), strict=True):
         assert same(state.value, visible(prefix))
 
 
@@ -102,7 +102,7 @@ def test_law_2_after_every_chunk_exactly_the_certain_is_visible(
 def test_law_2_nothing_shown_is_taken_back(document: tuple[str, Chunks]) -> None:
     text, chunks = document
     old: Any = MISSING
-    for state in trail(chunks):
+    for state in states_along(chunks):
         assert grows(old, state.value)
         old = state.value
     assert grows(old, loads(text))
@@ -113,7 +113,7 @@ def test_law_2_nothing_shown_is_taken_back(document: tuple[str, Chunks]) -> None
 def test_law_2_holds_for_duplicate_keys_when_the_first_wins(document: tuple[str, Chunks]) -> None:
     _, chunks = document
     old: Any = MISSING
-    states = trail(chunks, create_parser_state(duplicate_keys="first"))
+    states = states_along(chunks, create_parser_state(duplicate_keys="first"))
     for state, prefix in zip(states, prefixes(chunks), strict=True):
         assert same(state.value, visible(prefix, object_pairs_hook=first_wins))
         assert grows(old, state.value)
@@ -126,7 +126,7 @@ def test_law_2_exception_the_last_of_equal_keys_replaces_the_others(
     document: tuple[str, Chunks],
 ) -> None:
     _, chunks = document
-    for state, prefix in zip(trail(chunks), prefixes(chunks), strict=True):
+    for state, prefix in zip(states_along(chunks), prefixes(chunks), strict=True):
         assert same(state.value, visible(prefix))
 
 
@@ -154,7 +154,7 @@ def identities_kept(old: ParserState, new: ParserState) -> bool:
 @given(cut_good)
 def test_law_3_every_unchanged_container_is_the_same_object(document: tuple[str, Chunks]) -> None:
     _, chunks = document
-    states = trail(chunks)
+    states = states_along(chunks)
     for old, new in pairwise(states):
         assert identities_kept(old, new)
 
@@ -163,7 +163,7 @@ def test_law_3_every_unchanged_container_is_the_same_object(document: tuple[str,
 @given(cut_good, randoms)
 def test_law_3_holds_for_states_read_late_and_in_any_order(document: tuple[str, Chunks], random: Random) -> None:
     _, chunks = document
-    states = trail(chunks)
+    states = states_along(chunks)
     read = random.sample(range(len(states)), k=random.randint(1, min(12, len(states))))
     for at in read:
         _ = states[at].value
@@ -200,16 +200,16 @@ def test_law_4_old_states_do_not_change(document: tuple[str, Chunks]) -> None:
         held.append((state, state.value, portrait(state)))
         state = parse_chunk(state, chunk)
     finalize(state)
-    for old, value, picture in held:
+    for old, value, saved in held:
         assert old.value is value
-        assert portrait(old) == picture
+        assert portrait(old) == saved
 
 
 @examples(1)
 @given(cut_good, randoms)
 def test_law_4_a_state_first_read_late_shows_its_own_moment(document: tuple[str, Chunks], random: Random) -> None:
     _, chunks = document
-    moments = list(zip(trail(chunks), prefixes(chunks), strict=True))
+    moments = list(zip(states_along(chunks), prefixes(chunks), strict=True))
     random.shuffle(moments)
     for state, prefix in moments:
         assert same(state.value, visible(prefix))
@@ -248,8 +248,8 @@ def test_law_4_values_held_by_users_survive_every_branch(tree: Tree) -> None:
     for _ in range(20):
         tree.branch()
         held.append((tree.states[-1].value, flat(tree.states[-1].value)))
-    for value, picture in held:
-        assert flat(value) == picture
+    for value, saved in held:
+        assert flat(value) == saved
 
 
 @examples(3)
@@ -264,7 +264,7 @@ def test_law_4_whatever_is_held_in_whatever_way_never_changes(tree: Tree, random
             held.append(hold(tree.states[-1].value, random))
         while len(tree.states) > random.choice([1, 2, 5]):
             tree.forget()
-    assert all(flat(look()) == picture for look, picture in held)
+    assert all(flat(look()) == saved for look, saved in held)
 
 
 @examples(2)
@@ -317,9 +317,9 @@ def test_law_4_nothing_passed_in_is_modified_or_kept(text: str) -> None:
     chunk = bytearray(text.encode())
     state = parse_chunk(create_parser_state(), chunk)
     assert chunk == text.encode()
-    picture = portrait(state)
+    saved = portrait(state)
     chunk[:] = b" " * len(chunk)
-    assert portrait(state) == picture
+    assert portrait(state) == saved
 
 
 # 7. Bad text is data.
@@ -344,7 +344,7 @@ def test_law_7_after_every_chunk_of_a_bad_text_the_certain_is_visible(
     document: tuple[str, Chunks],
 ) -> None:
     _, chunks = document
-    for state, prefix in zip(trail(chunks), prefixes(chunks), strict=True):
+    for state, prefix in zip(states_along(chunks), prefixes(chunks), strict=True):
         value, found = outcome(prefix)
         assert same(state.value, value)
         assert has_error(state, found, prefix)
@@ -402,6 +402,6 @@ def test_law_7_a_state_in_error_stays_as_it_is(text: str, data: st.DataObject) -
 @given(cut_good)
 def test_law_8_reading_copies_only_what_was_open(document: tuple[str, Chunks]) -> None:
     _, chunks = document
-    states = trail(chunks)
+    states = states_along(chunks)
     for old, new in pairwise(states):
         assert len(remade(old.value, new.value)) <= len(old.stack)

@@ -96,14 +96,14 @@ def read_and_hold(random: Random, held: list[tuple[Any, str]]) -> int:
             held.append((value, dumps(value)))
             count += 1
         if held and random.random() < 0.4:
-            tell(*held.pop(random.randrange(len(held))))
+            report_change(*held.pop(random.randrange(len(held))))
     assert dumps(state.value) == text
     return count
 
 
-def tell(value: Any, picture: str) -> None:
-    if dumps(value) != picture:
-        sys.stdout.write(f"was {picture[:60]}, is {dumps(value)[:60]}\n")
+def report_change(value: Any, saved: str) -> None:
+    if dumps(value) != saved:
+        sys.stdout.write(f"was {saved[:60]}, is {dumps(value)[:60]}\n")
 
 
 def main(meddling: str, when: str) -> None:
@@ -115,8 +115,8 @@ def main(meddling: str, when: str) -> None:
     held: list[tuple[Any, str]] = []
     with tracing(look) if when in {"use", "always"} else nullcontext():
         count = sum(read_and_hold(Random(seed), held) for seed in range(25))
-    for value, picture in held:
-        tell(value, picture)
+    for value, saved in held:
+        report_change(value, saved)
     sys.stdout.write(f"{count}\n")
 
 

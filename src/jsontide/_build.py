@@ -1,4 +1,4 @@
-"""Whether the core runs compiled or as plain Python; it behaves the same."""
+"""Whether the core runs compiled or as plain Python; both behave the same."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def check_choices(options: object, accepted: Mapping[str, Sequence[str]]) -> None:
-    """Refuse attributes that are none of their choices."""
+    """Refuse attributes that are not one of their choices."""
     for name, choices in accepted.items():
         check_choice(name, getattr(options, name), choices)
 

@@ -34,13 +34,13 @@ class Reason(Enum):
     """Why a text is not acceptable."""
 
     UNEXPECTED_CHARACTER = "unexpected character"
-    """No JSON text goes on like this."""
+    """No JSON text continues like this."""
     UNEXPECTED_END = "unexpected end"
-    """The stream was said to be over, but the text is not."""
+    """The stream ended before the document did."""
     CONTROL_CHARACTER = "control character"
-    """A raw U+0000 to U+001F inside a string; JSON wants them escaped."""
+    """A raw U+0000 to U+001F inside a string; JSON requires an escape."""
     BAD_ESCAPE = "bad escape"
-    """A backslash followed by something that is no escape."""
+    """An invalid escape sequence."""
     BAD_UTF8 = "bad UTF-8"
     """Bytes that are not UTF-8."""
     BYTE_ORDER_MARK = "byte order mark"
@@ -48,7 +48,7 @@ class Reason(Enum):
     TRAILING_TEXT = "trailing text"
     """Something other than white space follows the document."""
     DUPLICATE_KEY = "duplicate key"
-    """An object has a key twice, and `duplicate_keys="error"` was asked for."""
+    """An object has the same key twice, with `duplicate_keys="error"`."""
     TOO_DEEP = "too deep"
     """More open containers than `Limits.max_depth`."""
     TEXT_TOO_LONG = "text too long"
@@ -115,10 +115,10 @@ class ParserError:
 
 
 _PATH: Final = _LinkedPath(ParserError.__dict__["path"])
-setattr(ParserError, "path", _PATH)  # noqa: B010 - a type checker goes on seeing the field
+setattr(ParserError, "path", _PATH)  # noqa: B010 - a type checker still sees the field
 
 
-def link_of(error: ParserError) -> PathLink:
+def get_link(error: ParserError) -> PathLink:
     """Return the path of an error without making it."""
     return _PATH.link(error)
 
@@ -154,7 +154,7 @@ class PathSyntaxError(JsontideError, ValueError):
 
 
 def _columns(char: str) -> int:
-    """Tell how wide a terminal writes a character."""
+    """Return how many columns a terminal uses for a character."""
     if combining(char):
         return 0
     return 2 if east_asian_width(char) in "WF" else 1

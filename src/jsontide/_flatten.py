@@ -1,7 +1,7 @@
-"""A value in, a flat list of its parts out, and the way back, for pickles: one of nested containers would recurse.
+"""A nested value in, a flat list of its parts out, and back: pickling nested containers would recurse.
 
-A container is a tuple, followed by the values in it, each with its own: of an array the count of its items, of an
-object its keys.
+A container becomes a tuple, followed by the parts of its values: for an array, the tuple holds the number of its items;
+for an object, its keys.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import sys
 from typing import Any
 
 
-def flattened(value: object, max_depth: int = sys.maxsize) -> list[Any]:
-    """Return the parts of a value; `ValueError` if it has more containers inside each other.
+def flatten(value: object, max_depth: int = sys.maxsize) -> list[Any]:
+    """Return the parts of a value; raise `ValueError` if it is nested deeper than `max_depth`.
 
-    >>> flattened({"a": [1, "b"], "c": {}})
+    >>> flatten({"a": [1, "b"], "c": {}})
     [('a', 'c'), (2,), 1, 'b', ()]
     """
     parts: list[Any] = []
@@ -31,16 +31,16 @@ def flattened(value: object, max_depth: int = sys.maxsize) -> list[Any]:
             parts.append(part)
             continue
         if depth > max_depth:
-            message = f"a value has at most {max_depth} containers inside each other, and none contains itself"
+            message = f"value is nested deeper than {max_depth} levels, or contains itself"
             raise ValueError(message)
         waiting += [(each, depth + 1) for each in reversed(inner)]
     return parts
 
 
-def unflattened(parts: list[Any]) -> Any:  # noqa: ANN401 - whatever was made flat
-    """Make a value again from its parts; tuples come back as lists.
+def unflatten(parts: list[Any]) -> Any:  # noqa: ANN401 - whatever was made flat
+    """Return the value that has these parts; tuples come back as lists.
 
-    >>> unflattened([("a", "c"), (2,), 1, "b", ()])
+    >>> unflatten([("a", "c"), (2,), 1, "b", ()])
     {'a': [1, 'b'], 'c': {}}
     """
     values: list[Any] = []

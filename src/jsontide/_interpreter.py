@@ -1,6 +1,6 @@
 """Refuses the compiled build in any interpreter but the main one, before the first extension is loaded.
 
-Compiled modules keep what they know once for the whole process.
+Compiled modules keep their data once for the whole process.
 A second interpreter that loads them takes them away from the first, and leaves them broken when it ends.
 """
 
@@ -13,13 +13,13 @@ from importlib.machinery import PathFinder
 
 
 def is_compiled() -> bool:
-    """Tell whether there are extensions to load, without loading one."""
+    """Return whether there are extensions to load, without loading one."""
     found = PathFinder.find_spec("jsontide._path", sys.modules["jsontide"].__path__)
     return found is not None and not str(found.origin).endswith(".py")
 
 
 def is_main() -> bool:
-    """Tell whether this is the main interpreter, as it is if nothing can tell."""
+    """Return whether this is the main interpreter; `True` where Python cannot say."""
     for name in ("_interpreters", "_xxsubinterpreters"):  # from Python 3.13 on, and before
         with suppress(ImportError):
             interpreters = import_module(name)

@@ -1,6 +1,6 @@
-"""What the compiler is told by decorators; without it they do nothing.
+"""Decorators that instruct the compiler; in pure Python they do nothing.
 
-This module itself stays interpreted: the compiler knows its names, and nobody needs the compiler to run.
+This module itself stays interpreted: the compiler knows its names, and jsontide runs without the compiler.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def segment_text(segment: Segment) -> str:
     # Keys and indices may be enum members, which an f-string would show by name.
     if isinstance(segment, int):
         return f"[{int(segment)}]"
-    return "." + segment if segment.isidentifier() else f"[{_quoted(segment)}]"
+    return "." + segment if segment.isidentifier() else f"[{_quote(segment)}]"
 
 
 class PathLink:
@@ -83,9 +83,9 @@ def link_to(path: Path) -> PathLink:
     return link
 
 
-def _quoted(key: str) -> str:
-    return _SURROGATE.sub(_escaped, json.dumps(key, ensure_ascii=False))
+def _quote(key: str) -> str:
+    return _SURROGATE.sub(_escape, json.dumps(key, ensure_ascii=False))
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"

@@ -1,10 +1,10 @@
-"""A text that grows at its end: pieces in, the whole out when somebody reads it.
+"""A text that grows at its end: pieces in, the whole out when it is read.
 
-Rule: a text is a value. Appending gives a new one, O(1), and what the old one says stays.
+Rule: a text is a value. Appending gives a new one, in O(1), and the old one does not change.
 The pieces are shared: a text sees the first so many of a list that later ones only append to, and one that is not the
 newest copies before it appends.
 
-Some cut a text as UTF-16 writes it, between the two halves of a character beyond U+FFFF; `joined` puts them together.
+A source may cut a text as UTF-16 writes it, between the two halves of a character beyond U+FFFF; `joined` joins them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class GrowingText:
         if not self._count:
             return ""
         if self._count > 1:
-            # Joined once; the longer list stays with those who share it.
+            # Joined once; the longer list stays with the texts that share it.
             self._pieces = ["".join(self._pieces[: self._count])]
             self._count = 1
         return self._pieces[0]
@@ -74,7 +74,7 @@ _NO_HALF: Final = "\ue000"
 
 
 def waits(piece: str | None) -> bool:
-    """Tell whether a piece ends in a first half."""
+    """Return whether a piece ends in a first half."""
     if not piece:
         return False
     return _FIRST_HALF <= piece[-1] < _SECOND_HALF

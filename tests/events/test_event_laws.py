@@ -153,17 +153,17 @@ def test_law_4_old_states_can_be_fed_again_and_pickled(document: tuple[str, Chun
         states.append(state)
         steps.append(updates)
     end = flat_updates(finalize_events(states[-1])[1])
-    pictures = [flat_updates(updates) for updates in steps]
+    expected_steps = [flat_updates(updates) for updates in steps]
     for at in random.choices(range(len(states)), k=3):
         state = states[at]
         if random.random() < 0.5:
             state = pickle.loads(pickle.dumps(state))  # noqa: S301 - our own pickle
         rest: Any = chunks[at:]
-        for chunk, picture in zip(rest, pictures[at:], strict=True):
+        for chunk, saved in zip(rest, expected_steps[at:], strict=True):
             state, updates = add_fragment(state, chunk)
-            assert flat_updates(updates) == picture
+            assert flat_updates(updates) == saved
         assert flat_updates(finalize_events(state)[1]) == end
-    assert [flat_updates(updates) for updates in steps] == pictures
+    assert [flat_updates(updates) for updates in steps] == expected_steps
 
 
 @examples(1)
@@ -173,7 +173,7 @@ def test_law_4_an_accumulator_and_the_branches_of_its_states_are_independent(
 ) -> None:
     chunks: Any = document[1]
     alone = JsonFragmentAccumulator()
-    pictures = [flat_updates(alone.add_fragment(chunk)) for chunk in chunks]
+    expected_steps = [flat_updates(alone.add_fragment(chunk)) for chunk in chunks]
     end = flat_updates(alone.finish())
     accumulator = JsonFragmentAccumulator()
     if random.random() < 0.5:
@@ -184,13 +184,13 @@ def test_law_4_an_accumulator_and_the_branches_of_its_states_are_independent(
             states.append((at, accumulator.state))
         if states and random.random() < 0.5:
             add_fragment(random.choice(states)[1], random.choice(chunks))
-        assert flat_updates(accumulator.add_fragment(chunk)) == pictures[at]
+        assert flat_updates(accumulator.add_fragment(chunk)) == expected_steps[at]
     assert flat_updates(accumulator.finish()) == end
     for at, state in states:
         branch = state
-        for chunk, picture in zip(chunks[at:], pictures[at:], strict=True):
+        for chunk, saved in zip(chunks[at:], expected_steps[at:], strict=True):
             branch, updates = add_fragment(branch, chunk)
-            assert flat_updates(updates) == picture
+            assert flat_updates(updates) == saved
         assert flat_updates(finalize_events(branch)[1]) == end
 
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from jsontide import ParserState
 from jsontide.schema import Resolution, from_json_ast
-from tests.cuts import Chunks, trail
+from tests.cuts import Chunks, states_along
 from tests.relations import flat
 
 
 def resolutions(schema: Any, chunks: Chunks, **options: Any) -> list[Resolution[Any]]:
     """The resolution before the first chunk and after each, each made from the one before."""
-    return resolved_in_turn(schema, trail(chunks), **options)
+    return resolved_in_turn(schema, states_along(chunks), **options)
 
 
 def resolved_in_turn(schema: Any, states: Iterable[ParserState], **options: Any) -> list[Resolution[Any]]:

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from jsontide import MISSING, ParserState, create_parser_state, finalize, parse_chunk
 from jsontide.schema import Resolution, Status, from_json_ast
-from tests.cuts import fed, prefixes, singles, trail, whole
+from tests.cuts import fed, prefixes, singles, states_along, whole
 from tests.oracles import first_wins, nodes
 from tests.relations import flat, grows, hold, same, strays
 from tests.schema.model import shown_by_model
@@ -67,7 +67,7 @@ def test_what_is_shown_is_what_the_model_shows(document: Document) -> None:
 @given(mixed, st.data())
 def test_at_the_end_the_validator_has_the_last_word(document: Document, data: st.DataObject) -> None:
     schema, text = document
-    last = resolved_in_turn(schema, [*(states := trail(data.draw(cut(text)))), finalize(states[-1])])[-1]
+    last = resolved_in_turn(schema, [*(states := states_along(data.draw(cut(text)))), finalize(states[-1])])[-1]
     if fits(schema, text):
         assert last.status is Status.FINAL
         assert same(last.value, json.loads(text))
@@ -209,7 +209,7 @@ def test_a_resolution_of_another_document_or_schema_changes_nothing(one: Documen
 def test_schemas_and_states_are_not_modified(document: Document) -> None:
     schema, text = document
     before = deepcopy(schema)
-    states = trail(singles(text))
+    states = states_along(singles(text))
     values = [flat(state.value) for state in states]
     resolved_in_turn(schema, states)
     assert schema == before
@@ -225,7 +225,7 @@ def test_of_equal_keys_the_one_that_counts_for_the_parser_counts(
     value = json.loads(text, object_pairs_hook=first_wins if policy == "first" else None)
     chunks = data.draw(cut(text))
     start = create_parser_state(duplicate_keys=policy)
-    last = resolved_in_turn(schema, [*(states := trail(chunks, start)), finalize(states[-1])])[-1]
+    last = resolved_in_turn(schema, [*(states := states_along(chunks, start)), finalize(states[-1])])[-1]
     if Draft202012Validator(schema).is_valid(value):
         assert last.status is Status.FINAL
         assert same(last.value, value)

@@ -22,7 +22,7 @@ from pydantic import (
 
 from jsontide import MISSING, finalize
 from jsontide.schema import Status, from_json_ast
-from tests.cuts import fed, prefixes, singles, trail, whole
+from tests.cuts import fed, prefixes, singles, states_along, whole
 from tests.relations import grows, strays
 from tests.schema.kinds import TYPES, Dog, Everything, Point, Rules, Stop, Strict, Tree
 from tests.schema.resolving import resolutions, resolved_in_turn, said
@@ -51,7 +51,7 @@ def documents(draw: st.DrawFn) -> tuple[str, str]:
 @given(documents(), st.data())
 def test_the_end_is_that_of_pydantic(document: tuple[str, str], data: st.DataObject) -> None:
     name, text = document
-    states = trail(data.draw(cut(text)))
+    states = states_along(data.draw(cut(text)))
     last = resolved_in_turn(TYPES[name], [*states, finalize(states[-1])])[-1]
     expected = validated(TYPES[name], text)
     assert (last.status is Status.FINAL) is (expected is not MISSING)
@@ -64,7 +64,7 @@ def test_the_end_is_that_of_pydantic(document: tuple[str, str], data: st.DataObj
 def test_values_grow_keep_their_identity_and_hang_on_no_cut(document: tuple[str, str], data: st.DataObject) -> None:
     name, text = document
     chunks = data.draw(cut(text))
-    found = resolved_in_turn(TYPES[name], trail(chunks))
+    found = resolved_in_turn(TYPES[name], states_along(chunks))
     for resolution, prefix in zip(found, prefixes(chunks), strict=True):
         assert said(resolution) == said(from_json_ast(TYPES[name], fed(whole(prefix))))
     for before, after in pairwise(found):
@@ -81,7 +81,7 @@ OVERRULED = ("everything", "list of unions", "untagged union")
 @given(documents())
 def test_a_mismatch_before_the_end_is_one_at_the_end(document: tuple[str, str]) -> None:
     name, text = document
-    states = trail(singles(text))
+    states = states_along(singles(text))
     found = resolved_in_turn(TYPES[name], states)
     early = [resolution for resolution in found if resolution.status is Status.MISMATCH]
     if early and name not in OVERRULED:
@@ -134,7 +134,7 @@ def test_what_pydantic_refuses_is_reported_when_it_closes(schema: Any, text: str
 
 def test_defaults_are_shown_at_the_end_only_and_only_where_nothing_arrived() -> None:
     text = '{"title": "a", "pet": {"kind": "cat"}, "tree": {"name": "b"}}'
-    found = resolved_in_turn(Everything, trail(list(text)))
+    found = resolved_in_turn(Everything, states_along(list(text)))
     written = json.loads(text)
     assert found[-2].value == written
     assert found[-1].status is Status.FINAL
@@ -177,7 +177,7 @@ class Renamed(BaseModel):
         return value
 
 
-class Told(BaseModel):
+class Corrected(BaseModel):
     """With functions that want to know of which field a value is, so that they cannot be called before the end."""
 
     level: Literal["low", "high"] = "low"
@@ -203,13 +203,13 @@ class Wrapped(BaseModel):
         return cls() if value in ([], {"size": None}) else validated(value)
 
 
-MENDED = [
+CORRECTED = [
     (Renamed, '{"title": "Ada"}'),
     (Renamed, '["Ada", 1]'),
     (Renamed, '"Ada"'),
-    (Told, '{"level": "?", "count": "?", "who": "?"}'),
-    (Told, '{"level": [], "count": {}, "who": []}'),
-    (Told, '{"who": {"title": "Ada", "age": 3}}'),
+    (Corrected, '{"level": "?", "count": "?", "who": "?"}'),
+    (Corrected, '{"level": [], "count": {}, "who": []}'),
+    (Corrected, '{"who": {"title": "Ada", "age": 3}}'),
     (Wrapped, '{"size": null}'),
     (Wrapped, '{"inner": [{"inner": [[], {"size": null}]}, []]}'),
     (Annotated[int, BeforeValidator(round)], "1.5"),
@@ -220,7 +220,7 @@ MENDED = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "text"), MENDED)
+@pytest.mark.parametrize(("schema", "text"), CORRECTED)
 def test_what_a_function_may_mend_before_it_is_validated_is_no_mismatch(schema: Any, text: str) -> None:
     found = resolutions(list[schema], singles(f"[{text}, {text}]"))
     assert not any(resolution.errors for resolution in found)
@@ -245,7 +245,7 @@ def test_what_it_does_not_mend_is_reported_when_the_value_closes(schema: Any, te
 
 def test_what_it_does_not_repair_is_reported_at_the_end_if_it_cannot_be_called_before() -> None:
     text = '{"level": "new", "who": {"age": "x"}, "count": "x"}'
-    found = resolutions(Told, singles(text))
+    found = resolutions(Corrected, singles(text))
     assert not any(resolution.errors for resolution in found if not resolution._state.is_complete)
     assert {error.path for error in found[-1].errors} == {("level",), ("who", "name"), ("who", "age"), ("count",)}
 
@@ -253,4 +253,4 @@ def test_what_it_does_not_repair_is_reported_at_the_end_if_it_cannot_be_called_b
 def test_a_value_that_a_function_may_change_is_shown_as_far_as_it_fits() -> None:
     assert from_json_ast(list[Renamed], fed(whole('[{"name": "Ad'))).value == [{"name": "Ad"}]
     assert from_json_ast(list[Renamed], fed(whole('[{"title": "Ad'))).value == [{}]
-    assert from_json_ast(Told, fed(whole('{"who": {"name": "Ad'))).value == {"who": {"name": "Ad"}}
+    assert from_json_ast(Corrected, fed(whole('{"who": {"name": "Ad'))).value == {"who": {"name": "Ad"}}

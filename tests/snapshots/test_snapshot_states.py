@@ -25,7 +25,7 @@ from jsontide import (
 )
 from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
 from jsontide.snapshots import finalize as finalize_snapshots
-from tests.cuts import Chunks, trail
+from tests.cuts import Chunks, states_along
 from tests.oracles import is_json, loads
 from tests.relations import flat
 from tests.snapshots.accidents import unlawful
@@ -223,7 +223,7 @@ def test_law_6_the_partial_values_of_a_document_become_its_compact_text(document
     value = loads(text)
     assume(all(isfinite(leaf) for leaf in numbers_in(value)))
     expected = compact(tree_of(value))
-    states = trail(chunks)
+    states = states_along(chunks)
     partial_values = [state.value for state in [*states, finalize(states[-1])] if state.value is not MISSING]
     chunker = JsonStreamChunker(key_order="kept")
     for partial_value in partial_values:
@@ -246,7 +246,7 @@ def numbers_in(value: Any) -> list[float]:
 def test_law_6_a_parser_that_reads_the_chunks_sees_the_snapshots(final: Tree, random: Random) -> None:
     history = [either(tree, random) for tree in lawful(final, random)]
     chunks = check_law(JsonStreamChunker(), history)
-    states = trail(chunks)[1:]
+    states = states_along(chunks)[1:]
     for state, fed in zip(states, history, strict=False):
         assert state.value is MISSING or contains(fed.tree, tree_of(state.value))
     ended = finalize(states[-1])

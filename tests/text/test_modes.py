@@ -5,7 +5,7 @@ from hypothesis import given
 
 from jsontide import create_parser_state, finalize
 from jsontide.tree import Mode
-from tests.cuts import Chunks, every, fed, prefixes, trail
+from tests.cuts import Chunks, every, fed, prefixes, states_along
 from tests.oracles import line_and_column
 from tests.strategies import cut_documents, documents
 
@@ -66,7 +66,7 @@ def test_the_position_counts_code_points_and_lines_after_every_chunk(
     document: tuple[str, Chunks],
 ) -> None:
     _, chunks = document
-    for state, prefix in zip(trail(chunks), prefixes(chunks), strict=True):
+    for state, prefix in zip(states_along(chunks), prefixes(chunks), strict=True):
         assert state.index == len(prefix)
         assert (state.line, state.column) == line_and_column(prefix, len(prefix))
 

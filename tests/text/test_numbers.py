@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide.text.numbers import is_usual_float, to_int
+from jsontide.text.numbers import is_usual_float, parse_int
 from tests.strategies import examples
 
 FLOATS = st.from_regex(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
@@ -18,4 +18,4 @@ def test_a_lexeme_is_dropped_only_if_repr_gives_it_back(lexeme: str) -> None:
 @examples(1)
 @given(st.integers(-(10**2000), 10**2000))
 def test_an_integer_of_any_length_is_exact(number: int) -> None:
-    assert to_int(str(number)) == number
+    assert parse_int(str(number)) == number

@@ -6,7 +6,7 @@ import pytest
 
 from jsontide import MISSING, Reason, create_parser_state, finalize, loads, parse_chunk
 from jsontide.tree import Mode
-from tests.cuts import every, fed, singles, trail, ways
+from tests.cuts import every, fed, singles, states_along, ways
 
 BAD = [
     (b'["a', b"\xff"),
@@ -104,7 +104,7 @@ def test_characters_of_every_length_can_be_cut_anywhere() -> None:
 
 
 def test_bytes_of_one_character_show_nothing_before_the_last() -> None:
-    shown = [state.value for state in trail(singles('"é😀"'.encode()))]
+    shown = [state.value for state in states_along(singles('"é😀"'.encode()))]
     assert shown == [MISSING, "", "", "é", "é", "é", "é", "é😀", "é😀"]
 
 

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from jsontide import ParserState, create_parser_state, parse_chunk
 from jsontide.tree.containers import Container
-from jsontide.tree.log import goes_on_from, log_of, open_scalar, position_of
-from tests.cuts import Chunks, cut_randomly, prefixes, singles, trail
+from jsontide.tree.log import continues, find_position, get_log, open_scalar
+from tests.cuts import Chunks, cut_randomly, prefixes, singles, states_along
 from tests.oracles import line_and_column
 from tests.strategies import Tree, cut_documents, examples, randoms, texts, trees
 
 
 def begins(state: ParserState) -> list[int]:
     """Where each node begins, the open scalar included."""
-    log = log_of(state)
+    log = get_log(state)
     scalar = open_scalar(state)
     return [*log.starts[: log.length], *([] if scalar is None else [scalar.start])]
 
@@ -26,18 +26,18 @@ def begins(state: ParserState) -> list[int]:
 def test_each_node_begins_with_a_character_of_its_kind(document: tuple[str, Chunks]) -> None:
     _, chunks = document
     firsts = {"null": "n", "boolean": "tf", "number": "-0123456789", "string": '"', "array": "[", "object": "{"}
-    for state, prefix in zip(trail(chunks), prefixes(chunks), strict=True):
+    for state, prefix in zip(states_along(chunks), prefixes(chunks), strict=True):
         for node, start in zip(state.nodes, begins(state), strict=True):
             assert prefix[start - (node.type == "string")] in firsts[node.type]
-            assert position_of(state, start) == line_and_column(prefix, start)
+            assert find_position(state, start) == line_and_column(prefix, start)
 
 
 @examples(1)
 @given(cut_documents(texts()))
 def test_the_log_has_each_closed_value_with_its_key_and_parent(document: tuple[str, Chunks]) -> None:
     _, chunks = document
-    for state in trail(chunks):
-        log = log_of(state)
+    for state in states_along(chunks):
+        log = get_log(state)
         for node in state.nodes[: log.length]:
             entry = log.entries[node.id]
             parent = log.owners[node.id].node_id
@@ -46,7 +46,7 @@ def test_the_log_has_each_closed_value_with_its_key_and_parent(document: tuple[s
 
 
 def test_a_pickled_state_knows_where_its_nodes_begin() -> None:
-    for state in trail(singles('{"a": [1, "x"],\n "b": tru')):
+    for state in states_along(singles('{"a": [1, "x"],\n "b": tru')):
         restored: ParserState = pickle.loads(pickle.dumps(state))  # noqa: S301
         assert begins(restored) == begins(state)
         assert begins(parse_chunk(restored, "1")) == begins(parse_chunk(state, "1"))
@@ -59,7 +59,7 @@ def test_a_state_goes_on_from_those_that_it_was_fed_from(tree: Tree) -> None:
     for parent, child in tree.edges:
         before[child] = before[parent] | {parent}
     for child, ancestors in before.items():
-        assert all(goes_on_from(tree.states[child], tree.states[ancestor]) for ancestor in ancestors)
+        assert all(continues(tree.states[child], tree.states[ancestor]) for ancestor in ancestors)
 
 
 @examples(2)
@@ -68,10 +68,10 @@ def test_a_state_goes_on_from_no_state_with_other_nodes(text: str, random: Rando
     """A document that is the same up to some node, and then another value there, a key, or a bracket."""
     place = random.randrange(len(text))
     chunks = cut_randomly(text, random)
-    late = trail(chunks)[-1]
+    late = states_along(chunks)[-1]
     other = parse_chunk(create_parser_state(), text[:place] + ("[[" if deeper else "  1"))
     mine = [(node.type, node.parent_id, start) for node, start in zip(late.nodes, begins(late), strict=True)]
     theirs = [(node.type, node.parent_id, start) for node, start in zip(other.nodes, begins(other), strict=True)]
-    closed = log_of(other).length
+    closed = get_log(other).length
     if mine[:closed] != theirs[:closed]:
-        assert not goes_on_from(late, other)
+        assert not continues(late, other)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jsontide import MISSING, Limits, ParserState, create_parser_state, parse_chunk
 from jsontide.tree import ArrayNode, BooleanNode, Node, NullNode, NumberNode, ObjectNode, StringNode
-from tests.cuts import Chunks, every, fed, few, prefixes, trail, ways
+from tests.cuts import Chunks, every, fed, few, prefixes, states_along, ways
 from tests.oracles import Hook, first_wins, nodes
 from tests.relations import facts, same, same_nodes
 from tests.strategies import cut_documents, examples, randoms, texts
@@ -34,7 +34,7 @@ TEXT = '{"a":[1,"x",{}],"a":null,"":-2.5e1,"c":{"d":[true,false]}}'
 @given(cut_documents(texts()))
 def test_after_every_chunk_the_nodes_are_those_of_the_text(document: tuple[str, Chunks]) -> None:
     _, chunks = document
-    for state, prefix in zip(trail(chunks), prefixes(chunks), strict=True):
+    for state, prefix in zip(states_along(chunks), prefixes(chunks), strict=True):
         assert same_nodes([facts(node) for node in state.nodes], nodes(prefix))
 
 
@@ -43,7 +43,7 @@ def test_after_every_chunk_the_nodes_are_those_of_the_text(document: tuple[str, 
 def test_duplicate_keys_have_nodes_each(document: tuple[str, Chunks], policy: Any) -> None:
     _, chunks = document
     hook: Hook = dict if policy == "last" else first_wins
-    states = trail(chunks, create_parser_state(duplicate_keys=policy))
+    states = states_along(chunks, create_parser_state(duplicate_keys=policy))
     for state, prefix in zip(states, prefixes(chunks), strict=True):
         assert same_nodes([facts(node) for node in state.nodes], nodes(prefix, hook))
 
@@ -52,7 +52,7 @@ def test_duplicate_keys_have_nodes_each(document: tuple[str, Chunks], policy: An
 @given(cut_documents(texts()))
 def test_ids_stack_and_root_tell_of_the_same_nodes(document: tuple[str, Chunks]) -> None:
     _, chunks = document
-    for state in trail(chunks):
+    for state in states_along(chunks):
         made = state.nodes
         assert [node.id for node in made] == list(range(len(made)))
         assert state.next_id == len(made)
@@ -68,7 +68,7 @@ def test_the_value_of_a_container_node_is_the_object_in_the_value(
     document: tuple[str, Chunks],
 ) -> None:
     _, chunks = document
-    for state in trail(chunks):
+    for state in states_along(chunks):
         if isinstance(state.root, ArrayNode | ObjectNode):
             assert state.root.resolved_value is state.value
         for node in state.nodes:
@@ -193,7 +193,7 @@ def test_part_of_an_escape_changes_no_node(start: str) -> None:
 @given(cut_documents(texts()))
 def test_what_was_closed_keeps_its_node(document: tuple[str, Chunks]) -> None:
     _, chunks = document
-    states = trail(chunks)
+    states = states_along(chunks)
     for old, new in pairwise(states):
         for one, other in zip(old.nodes, new.nodes, strict=False):
             assert one is other or not same_nodes([facts(one)], [facts(other)])
@@ -203,7 +203,7 @@ def test_what_was_closed_keeps_its_node(document: tuple[str, Chunks]) -> None:
 @given(cut_documents(texts()), randoms)
 def test_nodes_that_somebody_has_are_given_again_in_any_order(document: tuple[str, Chunks], random: Random) -> None:
     chunks: Any = document[1]
-    states = trail(chunks)
+    states = states_along(chunks)
     states += [parse_chunk(random.choice(states), chunk) for chunk in random.choices(chunks, k=min(2, len(chunks)))]
     read: list[tuple[ParserState, list[Node]]] = []
     for state in random.choices(states, k=6):
@@ -217,7 +217,7 @@ def test_nodes_that_somebody_has_are_given_again_in_any_order(document: tuple[st
 
 def test_reading_the_nodes_late_gives_the_nodes_of_that_moment() -> None:
     for chunks in every(TEXT):
-        moments = list(zip(trail(chunks), prefixes(chunks), strict=True))
+        moments = list(zip(states_along(chunks), prefixes(chunks), strict=True))
         for state, prefix in reversed(moments):
             assert same_nodes([facts(node) for node in state.nodes], nodes(prefix))
 

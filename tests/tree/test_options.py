@@ -1,4 +1,4 @@
-"""Options: duplicate keys, what follows the document, how floats are read."""
+"""ParserOptions: duplicate keys, what follows the document, how floats are read."""
 
 from decimal import Decimal
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from jsontide import Reason, create_parser_state, finalize, get_resolved_value, parse_chunk
 from jsontide.tree import Mode
-from tests.cuts import Chunks, every, fed, halves, prefixes, singles, trail, whole
+from tests.cuts import Chunks, every, fed, halves, prefixes, singles, states_along, whole
 from tests.oracles import loads, visible
 from tests.relations import same
 from tests.strategies import cut_documents, texts
@@ -47,7 +47,7 @@ def test_the_first_of_equal_keys_hides_the_others() -> None:
 
 
 def test_hidden_values_change_no_identity() -> None:
-    states = trail(
+    states = states_along(
         ['{"a":[1]', ',"a":[', "2", ",3", "]", ',"a":"x', 'y"'],
         create_parser_state(duplicate_keys="first"),
     )[1:]
@@ -121,7 +121,7 @@ def test_ignoring_what_follows_forgives_nothing_before_the_end() -> None:
 def test_floats_can_be_decimals_or_lexemes(document: tuple[str, Chunks], floats: Any) -> None:
     text, chunks = document
     make = Decimal if floats == "decimal" else str
-    states = trail(chunks, create_parser_state(floats=floats))
+    states = states_along(chunks, create_parser_state(floats=floats))
     for state, prefix in zip(states, prefixes(chunks), strict=True):
         assert same(state.value, visible(prefix, parse_float=make))
     assert same(finalize(states[-1]).value, loads(text, parse_float=make))

@@ -8,7 +8,7 @@ from hypothesis import given
 from jsontide import ParserState, PathSyntaxError, create_parser_state, is_open, node_at
 from jsontide._path import path_text
 from jsontide.tree import ArrayNode, Node, ObjectNode
-from tests.cuts import Chunks, every, fed, trail
+from tests.cuts import Chunks, every, fed, states_along
 from tests.oracles import Path
 from tests.strategies import cut_documents, texts
 
@@ -122,7 +122,7 @@ def test_a_pattern_that_may_match_many_values_is_no_path(wrong: str) -> None:
 @given(cut_documents(texts()))
 def test_every_node_is_found_at_its_path(document: tuple[str, Chunks]) -> None:
     _, chunks = document
-    for state in trail(chunks)[-3:]:
+    for state in states_along(chunks)[-3:]:
         for path, node in located(state):
             assert node_at(state, path) is node
             assert is_open(state, path) is not node.closed

@@ -19,7 +19,7 @@ from jsontide import (
     parse_chunk,
 )
 from jsontide.tree import Mode
-from tests.cuts import every, fed, singles, trail, ways
+from tests.cuts import every, fed, singles, states_along, ways
 from tests.relations import portrait
 
 ATTRIBUTES = (
@@ -80,7 +80,7 @@ def test_a_pickled_state_keeps_its_options() -> None:
 @pytest.mark.parametrize("repeated", ["2", '"two"', "[2, 2]", '{"a": 2, "a": 3}'])
 def test_a_state_pickled_in_a_member_that_is_hidden_shows_those_that_follow(repeated: str) -> None:
     text = f'{{"a": 1, "a": {repeated}, "b": "x", "c": [3]}}'
-    states = trail(singles(text), create_parser_state(duplicate_keys="first"))
+    states = states_along(singles(text), create_parser_state(duplicate_keys="first"))
     for place, pickled in enumerate(states):
         copied = pickle.loads(pickle.dumps(pickled))  # noqa: S301
         for char, state in zip(text[place:], states[place + 1 :], strict=True):
@@ -103,7 +103,7 @@ def test_a_deep_state_can_be_pickled() -> None:
 
 
 def test_pickling_does_not_change_a_state() -> None:
-    states = trail(singles('{"a":[1,"x'))
+    states = states_along(singles('{"a":[1,"x'))
     pictures = [portrait(state) for state in states]
     for state in states:
         pickle.dumps(state)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from jsontide import MISSING, Missing, create_parser_state, get_resolved_value, parse_chunk
-from tests.cuts import every, fed, singles, trail
+from tests.cuts import every, fed, singles, states_along
 from tests.relations import same
 
 SHOWN = [
@@ -124,7 +124,7 @@ def test_raw_surrogates_are_ordinary_characters() -> None:
 
 
 def test_an_escape_of_a_held_back_character_is_shown_as_one() -> None:
-    shown = [state.value for state in trail(singles('"x\\ud83d\\ude00y"'))]
+    shown = [state.value for state in states_along(singles('"x\\ud83d\\ude00y"'))]
     assert shown == [MISSING, "", *["x"] * 12, "x😀", "x😀y", "x😀y"]
 
 
@@ -148,12 +148,12 @@ def test_an_escape_of_a_held_back_character_is_shown_as_one() -> None:
     ],
 )
 def test_a_chunk_that_shows_nothing_keeps_the_value(chunks: list[str] | list[bytes]) -> None:
-    states = trail(chunks)[1:]
+    states = states_along(chunks)[1:]
     assert all(state.value is states[0].value for state in states)
 
 
 def test_a_closed_string_is_the_same_object_ever_after() -> None:
-    states = trail(['{"a":"lorem ipsum"', ',"b":"dolor', ' sit"', ',"c":[', "1", "]}"])
+    states = states_along(['{"a":"lorem ipsum"', ',"b":"dolor', ' sit"', ',"c":[', "1", "]}"])
     first: Any = states[1].value
     for state in states[2:]:
         value: Any = state.value

@@ -76,7 +76,7 @@ def _at(place: str, step: Callable[..., str], *arguments: bytes) -> str:
 
 def _canonical(text: str | bytes) -> str:
     """Return the same text for equal values only; `==` would take 1, 1.0 and true for one another."""
-    return repr(json.loads(text, parse_int=_Digits, object_pairs_hook=_sorted))
+    return repr(json.loads(text, parse_int=_Digits, object_pairs_hook=_sort_members))
 
 
 class _Digits(str):
@@ -88,6 +88,6 @@ class _Digits(str):
         return str(self)
 
 
-def _sorted(members: list[tuple[str, object]]) -> dict[str, object]:
+def _sort_members(members: list[tuple[str, object]]) -> dict[str, object]:
     whole = dict(members)
     return {key: whole[key] for key in sorted(whole)}

@@ -63,7 +63,7 @@ class StreamProgress:
 
 @dataclass(frozen=True, slots=True)
 class LiveView:
-    """One picture of a growing value."""
+    """One drawing of a growing value."""
 
     state: ParserState
     progress: StreamProgress

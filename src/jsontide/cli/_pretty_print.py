@@ -30,7 +30,7 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _Entry:
     """A value still to be printed; `growing` is the rest of the path to the growing end."""
 
     depth: int
@@ -49,7 +49,7 @@ def print_end(console: Console, value: JsonValue, growing: Path | None, *, width
 
 
 def _rows_from_end(console: Console, value: JsonValue, growing: Path | None, width: int, room: int) -> Iterator[Text]:
-    for line in _lines_from_end(_Item(0, Text(), value, "", growing), room):
+    for line in _lines_from_end(_Entry(0, Text(), value, "", growing), room):
         # However deep the document, half of the width is left for its text.
         indent = min(line.depth * _STEP, width // 2)
         rows = line.text.wrap(console, width - indent - _STEP, overflow="fold")
@@ -58,7 +58,7 @@ def _rows_from_end(console: Console, value: JsonValue, growing: Path | None, wid
             yield rows[number]
 
 
-def _lines_from_end(root: _Item, room: int) -> Iterator[_Line]:
+def _lines_from_end(root: _Entry, room: int) -> Iterator[_Line]:
     """Yield lines, the last one first, without recursion: documents may be deeper than Python's stack."""
     todo = [_expand(root, room)]
     while todo:
@@ -71,7 +71,7 @@ def _lines_from_end(root: _Item, room: int) -> Iterator[_Line]:
             todo.append(_expand(entry, room))
 
 
-def _expand(item: _Item, room: int) -> Iterator[_Line | _Item]:
+def _expand(item: _Entry, room: int) -> Iterator[_Line | _Entry]:
     """Yield one level of a value, the last line first."""
     match item.value:
         case dict() as members:
@@ -86,12 +86,12 @@ def _expand(item: _Item, room: int) -> Iterator[_Line | _Item]:
 
 
 def _container(
-    item: _Item,
+    item: _Entry,
     brackets: str,
     entries: Iterator[tuple[str | int, Text, JsonValue]],
     *,
     empty: bool,
-) -> Iterator[_Line | _Item]:
+) -> Iterator[_Line | _Entry]:
     is_open = item.growing is not None
     grows_here = item.growing == ()
     style = _OPEN if is_open else _PUNCTUATION
@@ -106,7 +106,7 @@ def _container(
     comma = ""
     for segment, label, value in entries:
         inner = item.growing[1:] if item.growing and item.growing[0] == segment else None
-        yield _Item(item.depth + 1, label, value, comma, inner)
+        yield _Entry(item.depth + 1, label, value, comma, inner)
         comma = ","
     yield _Line(item.depth, Text.assemble(item.label, (brackets[0], style)))
 
@@ -115,7 +115,7 @@ def _label(key: str) -> Text:
     return Text.assemble((quote_safely(key), _KEY), (": ", _PUNCTUATION))
 
 
-def _scalar(value: JsonValue, item: _Item, room: int) -> Iterator[tuple[str, str]]:
+def _scalar(value: JsonValue, item: _Entry, room: int) -> Iterator[tuple[str, str]]:
     if not isinstance(value, str):
         yield compact(value, ensure_ascii=False), _SCALAR
     elif len(value) > room:

@@ -15,12 +15,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._errors import Reason
-from jsontide.events._frames import EventFrame, chain, document_frame
+from jsontide.events._frames import EventFrame, create_document_frame, open_frames
 from jsontide.events._types import JsonFragmentKind
 from jsontide.events._update import JsonFragmentUpdate, PatternMatch
 from jsontide.text import modes
 from jsontide.text.grammar import AT_A_VALUE
-from jsontide.text.numbers import number_of
+from jsontide.text.numbers import parse_number
 from jsontide.text.options import MOST
 from jsontide.text.scanner import Scanner
 
@@ -92,7 +92,7 @@ class EventEmitter(Scanner):
 
         self.updates: list[JsonFragmentUpdate] = []
         self.matches: list[PatternMatch] = []
-        self.top: EventFrame = document_frame()  # the innermost open container
+        self.top: EventFrame = create_document_frame()  # the innermost open container
         self.top.pattern_state = pattern_set.start()
         self.link: PathLink | None = None  # to the value that is being read, made on demand
         self.recovery: Recovery | None = None  # while invalid text is skipped
@@ -178,7 +178,7 @@ class EventEmitter(Scanner):
             self._add(None, start, end + 1)
 
     def number(self, lexeme: str, is_integer: bool) -> Reason | None:
-        value: Any = number_of(lexeme, is_integer, self.floats)
+        value: Any = parse_number(lexeme, is_integer, self.floats)
         if value is None:
             return Reason.NUMBER_OUT_OF_RANGE
         self._emit_scalar(_COMPLETE_NUMBER, lexeme, value)
@@ -346,7 +346,7 @@ class EventEmitter(Scanner):
 
     def refresh_patterns(self) -> None:
         """Use the patterns as they are now, in open containers too."""
-        for frame in chain(self.top):
+        for frame in open_frames(self.top):
             frame.find_pattern_state(self.pattern_set)
         if self.mode == modes.STRING:
             self._choose_string_output()

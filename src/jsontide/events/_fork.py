@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jsontide.events._emitter import EventEmitter
-from jsontide.events._frames import chain
+from jsontide.events._frames import open_frames
 
 if TYPE_CHECKING:
     from jsontide.events._frames import EventFrame
@@ -45,7 +45,7 @@ def fork(state: EventState, pattern_set: PatternSet) -> EventEmitter:
 
 def _fork_frames(state: EventState) -> list[EventFrame]:
     """Copy the open containers, outermost first, as the state saw them."""
-    old = chain(state._top)
+    old = open_frames(state._top)
     frames: list[EventFrame] = []
     parent: EventFrame | None = None
     for i in range(len(old) - 1):

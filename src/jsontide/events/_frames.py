@@ -130,12 +130,12 @@ def _link_in(container: PathLink | None, key: str | None, index: i64) -> PathLin
     return PathLink(container, index) if key is None else PathLink(container, key)
 
 
-def document_frame() -> EventFrame:
+def create_document_frame() -> EventFrame:
     """Return the frame around the root."""
     return EventFrame(None, is_object=False, after=modes.DONE, start=0)
 
 
-def chain(top: EventFrame) -> list[EventFrame]:
+def open_frames(top: EventFrame) -> list[EventFrame]:
     """Return the open containers, outermost first; the first is the document."""
     frames: list[EventFrame] = []
     frame: EventFrame | None = top

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsontide._flatten import flattened, unflattened
+from jsontide._flatten import flatten, unflatten
 from jsontide.events._emitter import EventEmitter
 from jsontide.events._fork import fork
-from jsontide.events._frames import EventFrame, chain
+from jsontide.events._frames import EventFrame, open_frames
 from jsontide.events._patterns import PatternSet
 from jsontide.events._recovery import Recovery
 from jsontide.text.position import set_position
@@ -82,7 +82,7 @@ def dump(state: EventState) -> EventDump:
         position=state.to_tuple(),
         string_wanted=copy.string_wanted,
         error_count=copy.error_count,
-        frames=tuple(map(_dump_frame, chain(copy.top))),
+        frames=tuple(map(_dump_frame, open_frames(copy.top))),
         recovery=None if copy.recovery is None else _dump_recovery(copy.recovery),
         error=copy.error,
     )
@@ -97,7 +97,7 @@ def _dump_frame(frame: EventFrame) -> FrameDump:
         index=frame.index,
         count=frame.count,
         key=frame.key,
-        items=None if frame.items is None else flattened(frame.items),
+        items=None if frame.items is None else flatten(frame.items),
         keys=frame.keys,
         wanted=frame.wanted,
     )
@@ -138,7 +138,7 @@ def _load_frames(dumps: tuple[FrameDump, ...], pattern_set: PatternSet) -> list[
         frame.index = dumped.index
         frame.count = dumped.count
         frame.key = dumped.key
-        frame.items = None if dumped.items is None else unflattened(dumped.items)
+        frame.items = None if dumped.items is None else unflatten(dumped.items)
         frame.keys = dumped.keys
         frame.wanted = dumped.wanted
         frame.find_pattern_state(pattern_set)

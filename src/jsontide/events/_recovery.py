@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from jsontide._errors import ParserError, Reason, link_of
+from jsontide._errors import ParserError, Reason, get_link
 from jsontide.events._types import JsonFragmentKind
 from jsontide.events._update import JsonFragmentUpdate
 from jsontide.text import modes
@@ -128,7 +128,7 @@ def _fail(emitter: EventEmitter, reason: Reason, wanted: str, found: str) -> Non
 
 def _emit_error(emitter: EventEmitter, error: ParserError, message: str, end: i64) -> None:
     """Emit the error, also with `updates=False`."""
-    emitter.updates.append(JsonFragmentUpdate(_ERROR, link_of(error), message, error, error.index, end))
+    emitter.updates.append(JsonFragmentUpdate(_ERROR, get_link(error), message, error, error.index, end))
 
 
 def _begin_recovery(emitter: EventEmitter, error: ParserError) -> None:

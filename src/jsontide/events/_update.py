@@ -78,10 +78,10 @@ class JsonFragmentUpdate:
         return (self.segments, self.kind, self.text, self.value, (self.start, self.end))
 
     def __reduce__(self) -> tuple[Callable[..., JsonFragmentUpdate], tuple[object, ...]]:
-        return update_at, self._contents()
+        return restore_update, self._contents()
 
 
-def update_at(
+def restore_update(
     path: Path, kind: JsonFragmentKind, text: str | None, value: JsonValue | ParserError, span: tuple[int, int]
 ) -> JsonFragmentUpdate:
     """Return an update from the contents of its pickle."""

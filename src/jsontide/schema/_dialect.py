@@ -3,8 +3,8 @@
 `jsonschema` walks schema and document.
 The keywords here replace those that raise for some numbers, that take quadratic time (equal items, messages that write
 out a value at each container), and that try the same thing many times (patterns, and a `$ref` in several branches).
-The result of a `$ref` for a value is remembered while `using_memory` lasts; so recursive unions, in which the ways to a
-value double with each container, check each value once for each definition.
+The result of a `$ref` for a value is remembered while `using_memory` lasts; so recursive unions, in which the paths to
+a value double with each container, check each value once for each definition.
 
 Rule: what would take too long raises `TooComplexError`; an error that is only yielded would be inverted by `not`.
 """

@@ -2,7 +2,7 @@
 
 pydantic tries every branch of a union that has no discriminator, and inside each of them every branch of the unions
 there; in a recursive type that multiplies with each level of the document, and it cannot be interrupted.
-How often it would validate a value is a sum over the ways to that value, and takes one pass over the document to count.
+How often it would validate a value is a sum over the paths to that value, and one pass over the document counts it.
 Types that cannot multiply, as nearly all, are found when the schema is read, and documents for them are not measured.
 
 Rule: never count less than pydantic does, so that what is let through ends.

@@ -1,12 +1,7 @@
-"""What can be wrong: a value that does not fit its schema (a value), and a schema that cannot be used (an exception).
+"""What can be wrong: a value that does not fit its schema, and a schema that cannot be used.
 
-    SchemaMismatch     a value: what does not fit, and where
-    Exception
-    └── ValueError
-        ├── SchemaError               raised by `stream_model` and its like, with every mismatch of a document
-        └── UnsupportedSchemaError    raised for a schema that is not valid, or not supported
-
-A mismatch is reported as soon as no further text can make it go away.
+`SchemaMismatch` is a value: what does not fit, and where; it is reported as soon as no further text can make it fit.
+`SchemaError` and `UnsupportedSchemaError` are exceptions; `_errors` draws the tree of all exceptions.
 """
 
 from __future__ import annotations

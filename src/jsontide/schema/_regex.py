@@ -2,7 +2,7 @@
 
 Python's `re` backtracks: `(a+)+$` takes twice as long with each character, and cannot be interrupted.
 The syntax tree of a pattern gives a bound for the backtracking; if that is too much for the length of a text, a
-nondeterministic automaton follows all ways through the pattern at once, character by character.
+nondeterministic automaton follows all paths through the pattern at once, character by character.
 Both find the same: the automaton uses `re` for each single character, and for assertions (`$`, `\\b`).
 
 Rule: what no automaton can follow, such as `\\1`, is tried on short texts only; otherwise `TooComplexError` is raised.
@@ -87,25 +87,25 @@ def _bound(items: Any) -> tuple[int, int]:  # noqa: ANN401
     """Return p and c so that trying a pattern at one place of a text of n characters takes at most c * n**p steps."""
     power, highest, choices = 0, 0, 1
     for kind, details in items:
-        inner, ways = 0, 1
+        inner, branches = 0, 1
         if kind in _REPEATS:
             least, most, body = details
-            inner, ways = _bound(body)
+            inner, branches = _bound(body)
             if most > 1 and _varies(body):
                 inner = _ENDLESS
             elif most > 1 and (least != most or most > _STEPS_EACH):
                 inner += 1
             elif least != most:
-                ways += 1
+                branches += 1
         elif kind is _constants.BRANCH:
             costs = [_bound(branch) for branch in details[1]]
-            inner, ways = max(each for each, _ in costs), sum(each for _, each in costs)
+            inner, branches = max(each for each, _ in costs), sum(each for _, each in costs)
         elif kind in _LOOKS:
             # It is tried once; `re` does not backtrack into it.
             highest = max(highest, power + _bound(details[1])[0])
         else:
-            inner, ways = _bound(_body(kind, details))
-        power, choices = power + inner, choices * ways
+            inner, branches = _bound(_body(kind, details))
+        power, choices = power + inner, choices * branches
     return min(max(power, highest), _ENDLESS), choices
 
 
@@ -121,7 +121,7 @@ def _body(kind: Any, details: Any) -> Any:  # noqa: ANN401
 
 
 def _varies(items: Any) -> bool:  # noqa: ANN401
-    """Return whether there is more than one way through a pattern."""
+    """Return whether there is more than one path through a pattern."""
     for kind, details in items:
         if kind in _REPEATS:
             least, most, body = details

@@ -3,7 +3,7 @@
 Validators name problems by path, and the log knows where in the text each value begins; both come together here.
 This is also the one place that says what to install.
 
-Rule: however many problems there are, the nodes of the value are gone through once to locate them.
+Rule: however many problems there are, the nodes of the value are visited once to locate them.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _find_starts(paths: list[Path], log: Log, node_id: int, *, keeps_first: bool
     counts: dict[int, int] = {}
     for child in range(node_id + 1, log.length if isinstance(log.entries[node_id], Container) else 0):
         owner = log.owners[child].node_id
-        if owner < node_id:  # the log goes on outside
+        if owner < node_id:  # the log continues outside
             break
         if owner not in open_at:
             continue

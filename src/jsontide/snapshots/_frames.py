@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from jsontide._flatten import flattened, unflattened
+from jsontide._flatten import flatten, unflatten
 from jsontide._values import MISSING
 from jsontide.snapshots._json_types import MAX_DEPTH
 
@@ -117,10 +117,10 @@ class WriteFrame:
         closed: Any = self.items[:count] if members is None else dict(islice(members.items(), count))
         return (
             self.key,
-            flattened(closed, _MOST_INSIDE),
+            flatten(closed, _MOST_INSIDE),
             self.start,
             list(self.waiting),
-            flattened(list(self.waiting.values()), _MOST_INSIDE),
+            flatten(list(self.waiting.values()), _MOST_INSIDE),
             self.is_begun,
             self.is_loose,
         )
@@ -129,9 +129,9 @@ class WriteFrame:
 def restore_frame(contents: tuple[Any, ...]) -> WriteFrame:
     """Return the frame that `dump` was called on."""
     key, parts, start, waiting_keys, waiting_parts, is_begun, is_loose = contents
-    closed: Any = unflattened(parts)
+    closed: Any = unflatten(parts)
     is_object = isinstance(closed, dict)
-    frame = WriteFrame(key, is_object, start, dict(zip(waiting_keys, unflattened(waiting_parts), strict=True)))
+    frame = WriteFrame(key, is_object, start, dict(zip(waiting_keys, unflatten(waiting_parts), strict=True)))
     if is_object:
         frame.members = closed
     else:

@@ -54,7 +54,7 @@ class Reader(Scanner):
         self.known_keys: dict[str, str] = {}  # equal keys are one object
 
     def fork(self) -> Reader:
-        """Return a reader that goes on from here, and leaves this one as it is."""
+        """Return a reader that continues from here, and leaves this one as it is."""
         if len(self.pieces) > 1:
             self.pieces = ["".join(self.pieces)]  # once for all forks
         fork = Reader()

@@ -32,11 +32,11 @@ class SnapshotConflict(JsontideError, ValueError):  # noqa: N818 - a conflict is
     def __str__(self) -> str:
         place = path_text(self.path)
         if not self.written:
-            return f"{place} cannot be added to what is already closed: {_shortened(self.wanted)}"
+            return f"{place} cannot be added to what is already closed: {_shorten(self.wanted)}"
         if not self.wanted:
-            return f"{place} is written as {_shortened(self.written)} and is gone from the snapshot"
-        return f"{place} is written as {_shortened(self.written)} and cannot become {_shortened(self.wanted)}"
+            return f"{place} is written as {_shorten(self.written)} and is gone from the snapshot"
+        return f"{place} is written as {_shorten(self.written)} and cannot become {_shorten(self.wanted)}"
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

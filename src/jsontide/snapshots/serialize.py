@@ -70,7 +70,7 @@ def number_text(value: Any) -> str:
     return text
 
 
-class _Container:
+class _PartlyWritten:
     """A container that is being written."""
 
     __slots__ = ("closer", "keys", "position", "values")
@@ -96,7 +96,7 @@ def write_value(value: Any, ensure_ascii: bool, is_text: bool, out: list[str]) -
     >>> write_value({"a": [1, None, "b"]}, False, False, out), "".join(out)
     (True, '{"a":[1,null,"b"]}')
     """
-    open_containers: list[_Container] = []
+    open_containers: list[_PartlyWritten] = []
     is_loose = False
     while True:
         kind = json_type(value)
@@ -105,7 +105,7 @@ def write_value(value: Any, ensure_ascii: bool, is_text: bool, out: list[str]) -
         elif kind == OBJECT or kind == ARRAY:
             check_depth(len(open_containers))
             out.append("{" if kind == OBJECT else "[")
-            open_containers.append(_Container(value, kind))
+            open_containers.append(_PartlyWritten(value, kind))
         elif kind == LITERAL:
             out.append("null" if value is None else "true" if value else "false")
             is_loose = is_loose or value is not None
@@ -120,7 +120,7 @@ def write_value(value: Any, ensure_ascii: bool, is_text: bool, out: list[str]) -
         value = _next_value(open_containers[-1], ensure_ascii, out)
 
 
-def _next_value(container: _Container, ensure_ascii: bool, out: list[str]) -> Any:
+def _next_value(container: _PartlyWritten, ensure_ascii: bool, out: list[str]) -> Any:
     """Return the next value of a container, after writing the comma and the key before it."""
     position: i64 = container.position
     container.position = position + 1

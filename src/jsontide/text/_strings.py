@@ -86,7 +86,7 @@ def unescape(chunk: str, at: i64) -> tuple[str, i64]:
 
 
 def _pair(chunk: str, at: i64, high: i64) -> tuple[str, i64]:
-    """Join a high surrogate with the low one that follows it, as RFC 8259 section 7 wants; any other stands alone."""
+    """Join a high surrogate with the low one that follows it, as in RFC 8259, section 7; any other stands alone."""
     end: i64 = at + 2 + _DIGITS
     next_escape = chunk[end : end + 2 + _DIGITS]
     if next_escape.startswith("\\u"):

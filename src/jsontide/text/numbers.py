@@ -25,19 +25,19 @@ def is_integer(lexeme: str) -> bool:
     return not ("." in lexeme or "e" in lexeme or "E" in lexeme)
 
 
-def number_of(lexeme: str, is_integer: bool, floats: str) -> object:
+def parse_number(lexeme: str, is_integer: bool, floats: str) -> object:
     """Return the value of a number, by `floats` if it is not an integer; `None` if it is out of range for `Decimal`."""
     if is_integer:
-        return to_int(lexeme)
+        return parse_int(lexeme)
     if floats == "float":
         return _FLOAT(lexeme)
-    return lexeme if floats == "lexeme" else to_decimal(lexeme)
+    return lexeme if floats == "lexeme" else parse_decimal(lexeme)
 
 
-def to_int(lexeme: str) -> object:
+def parse_int(lexeme: str) -> object:
     """Return the exact value, of any length.
 
-    >>> to_int("-" + "9" * 10_000) == 1 - 10**10_000
+    >>> parse_int("-" + "9" * 10_000) == 1 - 10**10_000
     True
     """
     if len(lexeme) <= _DIGITS_AT_ONCE:
@@ -51,7 +51,7 @@ def to_int(lexeme: str) -> object:
     return -value if is_negative else value
 
 
-def to_decimal(lexeme: str) -> Decimal | None:
+def parse_decimal(lexeme: str) -> Decimal | None:
     """Return the exact value, or `None` if its exponent is out of range for `Decimal`."""
     try:
         return Decimal(lexeme, _CONTEXT)

@@ -8,7 +8,7 @@ from typing import Final
 from jsontide._check import check_count
 
 MOST: Final = 2**62 - 1
-"""Higher limits are cut to this: nothing is ever so many, and compiled code compares it without making an object."""
+"""Higher limits are reduced to this: nothing is ever that large, and it fits a machine integer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

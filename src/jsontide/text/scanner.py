@@ -279,7 +279,7 @@ class Scanner(Cursor):
         mode: i64 = self.mode
         cell: i64 = mode
         if not COMPILED and i == 0:
-            # Interpreted, passing over what changes nothing is faster at once.
+            # Interpreted, it is faster to pass over characters that change nothing all at once.
             i = n - len(chunk.lstrip(IDLE[mode]))
         while i < n:
             if COMPILED:

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 from jsontide._values import MISSING
 from jsontide.text import modes
-from jsontide.tree._resolve import has_open_scalar, is_closed, logged_count, open_values, value_at
+from jsontide.tree._resolve import child_at, has_open_scalar, is_closed, logged_count, open_values
 from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Children:
         return tuple(logged) if self._open_id is None else (*logged, self._open_key)
 
 
-class _Container:
+class _ContainerNode:
     """The base of array and object nodes, with fields that are set when they are first read."""
 
     __slots__ = ("_seen",)
@@ -124,7 +124,7 @@ class StringNode:
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
-class ArrayNode(_Container):
+class ArrayNode(_ContainerNode):
     """An array; `children` are the ids of its items."""
 
     id: int
@@ -136,7 +136,7 @@ class ArrayNode(_Container):
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
-class ObjectNode(_Container):
+class ObjectNode(_ContainerNode):
     """An object; `children` are the ids of its values, `keys` their keys, repeated ones included."""
 
     id: int
@@ -154,7 +154,7 @@ Node: TypeAlias = NullNode | BooleanNode | NumberNode | StringNode | ArrayNode |
 Kind = TypeVar("Kind", ArrayNode, ObjectNode)
 
 
-def container_node(kind: type[Kind], seen: Children, **fields: object) -> Kind:
+def new_container_node(kind: type[Kind], seen: Children, **fields: object) -> Kind:
     """Return a container's node with all fields but `children` and `keys`, which are set when they are first read."""
     node = object.__new__(kind)
     object.__setattr__(node, "_seen", seen)
@@ -192,19 +192,19 @@ def make_node(state: ParserState, node_id: int) -> Node:
     """Return a node that the state can see."""
     tape = state._tape
     if has_open_scalar(state) and node_id == state._node_count - 1:
-        node = _open_scalar(state)
+        node = _make_open_scalar(state)
     else:
         owner = tape.owners[node_id]
         parent_id = owner.node_id if owner.depth else None
         entry = tape.entries[node_id]
         if isinstance(entry, Container):
-            node = _container_node(state, entry, parent_id)
+            node = _make_container_node(state, entry, parent_id)
         else:
-            node = _closed_scalar(node_id, parent_id, entry, tape.lexemes.get(node_id))
+            node = _make_closed_scalar(node_id, parent_id, entry, tape.lexemes.get(node_id))
     return tape.node_index.intern(node)
 
 
-def _open_scalar(state: ParserState) -> Node:
+def _make_open_scalar(state: ParserState) -> Node:
     node_id = state._node_count - 1
     parent_id = state._top.node_id if state._top.depth else None  # the document has no id
     if state._mode == modes.STRING:
@@ -224,10 +224,10 @@ def _visible_text(state: ParserState) -> str:
     if state._top.depth == 0:
         return cast("str", state.value)
     segment = state._count if state._member_key is None else state._member_key
-    return cast("str", value_at(open_values(state, state._top)[-1], segment))
+    return cast("str", child_at(open_values(state, state._top)[-1], segment))
 
 
-def _closed_scalar(node_id: int, parent_id: int | None, value: object, lexeme: str | None) -> Node:
+def _make_closed_scalar(node_id: int, parent_id: int | None, value: object, lexeme: str | None) -> Node:
     if lexeme is not None:
         number = cast("float | Decimal | str", value)
         return NumberNode(node_id, parent_id, closed=True, resolved_value=number, buffer=lexeme)
@@ -243,14 +243,14 @@ def _closed_scalar(node_id: int, parent_id: int | None, value: object, lexeme: s
             return NumberNode(node_id, parent_id, closed=True, resolved_value=number, buffer=repr(value))
 
 
-def _container_node(state: ParserState, container: Container, parent_id: int | None) -> Node:
+def _make_container_node(state: ParserState, container: Container, parent_id: int | None) -> Node:
     closed = is_closed(state, container)
     value = container.value() if closed else open_values(state, container)[-1]
     seen = _children(state, container)
     fields = {"id": container.node_id, "parent_id": parent_id, "closed": closed, "resolved_value": value}
     if isinstance(container, ObjectContainer):
-        return container_node(ObjectNode, seen, **fields, type="object")
-    return container_node(ArrayNode, seen, **fields, type="array")
+        return new_container_node(ObjectNode, seen, **fields, type="object")
+    return new_container_node(ArrayNode, seen, **fields, type="array")
 
 
 def _children(state: ParserState, container: Container) -> Children:

@@ -35,7 +35,7 @@ _CHOICES: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ParserOptions:
     """Parser options, checked."""
 
     limits: Limits
@@ -66,7 +66,7 @@ def create_parser_state(
     >>> state.value
     {'city': 'Kyo'}
     """
-    options = Options(limits=limits, duplicate_keys=duplicate_keys, trailing=trailing, floats=floats)
+    options = ParserOptions(limits=limits, duplicate_keys=duplicate_keys, trailing=trailing, floats=floats)
     return ParserState(Tape(options), None, None)
 
 

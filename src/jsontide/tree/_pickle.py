@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from jsontide._errors import ParserError
     from jsontide.text.position import PlainPosition
     from jsontide.text.utf8 import ByteSource
-    from jsontide.tree._options import Options
+    from jsontide.tree._options import ParserOptions
     from jsontide.tree._state import ParserState
 
 
-class Dump(NamedTuple):
+class ParserDump(NamedTuple):
     """All that a state can see."""
 
-    options: Options
+    options: ParserOptions
     source: ByteSource | None
     position: PlainPosition
     member_key: str | None
@@ -44,13 +44,13 @@ class Dump(NamedTuple):
     lexemes: dict[int, str]
 
 
-def dump(state: ParserState) -> Dump:
+def dump(state: ParserState) -> ParserDump:
     """Return all that a state can see."""
     tape = state._tape
     logged = logged_count(state)
     entries = tape.entries[:logged]
     lines = tape.lines.until(state._line[1])
-    return Dump(
+    return ParserDump(
         options=tape.options,
         source=state._source,
         position=state.to_tuple(),
@@ -71,7 +71,7 @@ def dump(state: ParserState) -> Dump:
     )
 
 
-def load(dump: Dump) -> Tape:
+def load(dump: ParserDump) -> Tape:
     """Return a tape that ends where the state did."""
     tape = Tape(dump.options)
     set_position(tape, dump.position)
@@ -97,7 +97,7 @@ def load(dump: Dump) -> Tape:
     return tape
 
 
-def _load_node(tape: Tape, dump: Dump, node_id: int, open_ids: frozenset[int]) -> None:
+def _load_node(tape: Tape, dump: ParserDump, node_id: int, open_ids: frozenset[int]) -> None:
     """Log a node again; a closed container is attached at once, and filled by the nodes that follow."""
     owner_id = dump.owners[node_id]
     owner = tape.document if owner_id < 0 else cast("Container", tape.entries[owner_id])

@@ -77,14 +77,14 @@ def open_values(state: ParserState, last: Container) -> list[object]:
         if container.is_duplicate:
             value = resolve_past(state, container)
         elif container.depth > 1:
-            value = value_at(value, container.place if container.key is None else container.key)
+            value = child_at(value, container.place if container.key is None else container.key)
         values.append(value)
         if container is last:
             break
     return values
 
 
-def value_at(value: object, segment: Segment) -> object:
+def child_at(value: object, segment: Segment) -> object:
     """Return the value at a key or index of a container."""
     if isinstance(value, dict):
         return value[cast("str", segment)]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jsontide._values import JsonValue, Missing
     from jsontide.text.utf8 import ByteSource
     from jsontide.tree._nodes import Node
-    from jsontide.tree._pickle import Dump
+    from jsontide.tree._pickle import ParserDump
     from jsontide.tree._tape import Tape
     from jsontide.tree.containers import Container
 
@@ -168,7 +168,7 @@ class ParserState(Position):
         return self
 
     def __reduce__(self) -> tuple[Callable[..., ParserState], tuple[object, ...]]:
-        return restore, (dump(self),)
+        return restore_state, (dump(self),)
 
 
 def check_state(state: ParserState) -> None:
@@ -178,6 +178,6 @@ def check_state(state: ParserState) -> None:
         raise TypeError(message)
 
 
-def restore(dumped: Dump) -> ParserState:
+def restore_state(dumped: ParserDump) -> ParserState:
     """Return the state that was pickled."""
     return ParserState(load(dumped), dumped.source, None)

@@ -16,18 +16,18 @@ from jsontide._values import MISSING
 from jsontide.text import modes
 from jsontide.text.grammar import AT_A_VALUE
 from jsontide.text.modes import STRING
-from jsontide.text.numbers import is_usual_float, is_usual_int, number_of
+from jsontide.text.numbers import is_usual_float, is_usual_int, parse_number
 from jsontide.text.scanner import Scanner
 from jsontide.tree._lines import Lines, no_lines
 from jsontide.tree._nodes import NodeIndex
 from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
-from jsontide.tree.views import NO_TEXT, ViewPool
+from jsontide.tree.views import NO_STRING, ViewPool
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
     from jsontide._path import Path, Segment
-    from jsontide.tree._options import Options
+    from jsontide.tree._options import ParserOptions
 
 _LITERAL_VALUES: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 
@@ -60,9 +60,9 @@ class Tape(Scanner):
         "views",
     )
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ParserOptions) -> None:
         super().__init__(options.limits, ignore_trailing=options.trailing == "ignore")
-        self.options: Options = options
+        self.options: ParserOptions = options
         self.keep_first: bool = options.duplicate_keys == "first"
         self.refuse_duplicates: bool = options.duplicate_keys == "error"
         self.floats: str = options.floats
@@ -143,7 +143,7 @@ class Tape(Scanner):
         self.add(text)
 
     def number(self, lexeme: str, is_integer: bool) -> Reason | None:
-        value = number_of(lexeme, is_integer, self.floats)
+        value = parse_number(lexeme, is_integer, self.floats)
         if value is None:
             return Reason.NUMBER_OUT_OF_RANGE
         if is_integer:
@@ -217,7 +217,7 @@ class Tape(Scanner):
                 views.piece_count = len(self.pieces)
             else:
                 views.top = self.top
-                views.text_id = NO_TEXT
+                views.text_id = NO_STRING
                 if self.mode == STRING and not self.is_duplicate:
                     views.text_id = self.node_count
                     views.key = self.member_key

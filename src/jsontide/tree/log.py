@@ -56,12 +56,12 @@ def is_still_at(state: ParserState, before: ParserState) -> bool:
     return not has_open_scalar(state) and not has_open_scalar(before)
 
 
-def piece_count_of(state: ParserState) -> int:
+def count_pieces(state: ParserState) -> int:
     """Return how many pieces there are of the open scalar."""
     return state._piece_count
 
 
-def log_of(state: ParserState) -> Log:
+def get_log(state: ParserState) -> Log:
     return Log(state._tape, logged_count(state), state._top.node_id)
 
 
@@ -93,13 +93,13 @@ def check_floats(state: ParserState) -> None:
         raise ValueError(message)
 
 
-def position_of(state: ParserState, index: int) -> tuple[int, int]:
+def find_position(state: ParserState, index: int) -> tuple[int, int]:
     """Return the line and column of an index at which a node begins."""
     line, start = state._line
     return (line, index - start + 1) if index >= start else state._tape.lines.position(index)
 
 
-def goes_on_from(state: ParserState, before: ParserState) -> bool:
+def continues(state: ParserState, before: ParserState) -> bool:
     """Return whether a state was made by feeding another one, or begins with the same nodes at the same positions.
 
     On another tape each node is compared once, which costs no more than making that tape did.
@@ -107,7 +107,7 @@ def goes_on_from(state: ParserState, before: ParserState) -> bool:
     tape, old = state._tape, before._tape
     if tape is old:
         return before._step <= state._step
-    mine, theirs = log_of(state), log_of(before)
+    mine, theirs = get_log(state), get_log(before)
     length = theirs.length
     return (
         length <= mine.length

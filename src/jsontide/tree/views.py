@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 View: TypeAlias = Any
 """A `list` for an array, a `dict` for an object; its container knows which."""
 
-NO_TEXT: Final = -1  # not what a chain has that shows no string
+NO_STRING: Final = -1  # no string is to be shown; 0 is what a chain has that shows none
 
 _LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy
-_SPARES: Final = 2  # so many values can be held while the next one is made without copying
+_SPARES: Final = 2  # values that a program can hold while the next one is made without copying
 
 
 class Viewable:
-    """An open array or object, as far as showing it goes."""
+    """An open array or object that views can show."""
 
     __slots__ = ("count", "depth", "is_duplicate", "key")
 
@@ -75,7 +75,7 @@ class Viewable:
         raise NotImplementedError
 
     def is_shown_by(self, view: View, shown: i64) -> bool:
-        """Tell whether a view of the first `shown` values, and perhaps an open one, shows just the complete ones."""
+        """Return whether a view of the first `shown` values, and perhaps an open one, shows just the complete ones."""
         raise NotImplementedError
 
 
@@ -134,7 +134,7 @@ class ViewChain:
         if opened is not None:
             while opened:
                 self._open(opened.pop())
-        if pool.text_id != NO_TEXT:
+        if pool.text_id != NO_STRING:
             self.take_text(pool)
             self.shown_count = top.show_child(views[-1], pool.key, self.text)
         else:
@@ -143,12 +143,12 @@ class ViewChain:
         return True
 
     def shows(self, pool: ViewPool) -> bool:
-        """Tell whether the views are right as they are; if so, note what is open in them."""
+        """Return whether the views are right as they are; if so, note what is open in them."""
         top = pool.top
         known: i64 = len(self.containers)
         if top.depth >= known or self.containers[top.depth] is not top:
             return False
-        if pool.text_id != NO_TEXT:
+        if pool.text_id != NO_STRING:
             return top.depth + 1 == known and self.text_id == pool.text_id and self.piece_count == pool.piece_count
         if not top.is_shown_by(self.views[top.depth], self._shown_at(top.depth)):
             return False
@@ -180,7 +180,7 @@ class ViewChain:
         del self.views[known:]
 
     def _open(self, container: Viewable) -> None:
-        """Go on with the view of a container inside the last one."""
+        """Continue with the view of a container inside the last one."""
         view = container.new_view()
         outer = self.last
         if container.is_duplicate:
@@ -234,7 +234,7 @@ class ViewPool:
     def __init__(self, document: Viewable) -> None:
         self.document: Viewable = document
         self.top: Viewable = document  # the innermost container to show
-        self.text_id: i64 = NO_TEXT  # a number above 0 for the open string in it, `NO_TEXT` if none is to be shown
+        self.text_id: i64 = NO_STRING  # a number above 0 for the open string in it, `NO_STRING` if none is to be shown
         self.key: str | None = None  # the key of that string in an object
         self.pieces: list[str] = []
         self.piece_count: i64 = 0  # only so many of the pieces are there
@@ -270,7 +270,7 @@ _MOST: Final = 3  # the list of views, the container around a view, and the call
 
 
 def _have_more(objects: list[Any], limit: i64) -> bool:
-    """Tell whether any object of a list has more references than `limit`."""
+    """Return whether any object of a list has more references than `limit`."""
     if COMPILED:
         for each in objects:  # quicker, and there is no frame to be read
             if _count(each) > limit:
@@ -283,7 +283,7 @@ def _have_more(objects: list[Any], limit: i64) -> bool:
 
 
 def _can_count() -> bool:
-    """Tell whether counts mean anything here; where not, the limits of -1 let everything count as seen."""
+    """Return whether counts mean anything here; where not, the limits of -1 let everything count as seen."""
     is_gil_enabled: Callable[[], bool] = getattr(sys, "_is_gil_enabled", lambda: True)
     return sys.implementation.name == "cpython" and is_gil_enabled()
 

@@ -1,7 +1,7 @@
 """The log of a parser state in, what the schema makes of it out: a fold over nodes that visits each node once.
 
-A fold follows one stream, and only the newest resolution may advance it; going on from an older one starts another.
-Nodes come in the order in which they open; a container has closed when the log goes on outside of it.
+A fold follows one stream, and only the newest resolution may advance it; continuing from an older one starts another.
+Nodes come in the order in which they open; a container has closed when the log continues outside of it.
 An open scalar is not in the log: it is checked last, and what follows from it is undone before the next step.
 
 Rule: failures at the same character count at once, failures at different characters in their order; so it makes no
@@ -29,8 +29,8 @@ from jsontide.schema._memory import Memory
 from jsontide.schema._mismatch import MismatchReason
 from jsontide.schema._validator import drop_reported, locate
 from jsontide.tree.containers import Container, ObjectContainer
-from jsontide.tree.log import keeps_first, log_of, open_scalar, piece_count_of
-from jsontide.tree.views import NO_TEXT, ViewChain, ViewPool
+from jsontide.tree.log import count_pieces, get_log, keeps_first, open_scalar
+from jsontide.tree.views import NO_STRING, ViewChain, ViewPool
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
@@ -62,7 +62,7 @@ class SchemaFold:
         stack.state = state
         if stack.journal:
             stack.undo()
-        log = log_of(state)
+        log = get_log(state)
         if log.length > self.length or log.top_id != stack.containers[-1].node_id:
             self._fold(log)
         scalar = open_scalar(state)
@@ -71,7 +71,7 @@ class SchemaFold:
             stack.update_shown()
         views = self.views
         views.top = stack.shown[-1]
-        views.text_id = NO_TEXT
+        views.text_id = NO_STRING
         if scalar is not None and self._is_shown(scalar):
             views.text_id = scalar.node_id + 1
             views.key = scalar.key
@@ -88,7 +88,7 @@ class SchemaFold:
 
     def grow(self, state: ParserState) -> JsonValue | Missing:
         """Return the value at a state that adds nothing but more of the open string, if that is shown."""
-        self.views.piece_count = piece_count_of(state)
+        self.views.piece_count = count_pieces(state)
         return self.show()
 
     def replay(self, state: ParserState, value: JsonValue | Missing) -> None:
@@ -101,14 +101,14 @@ class SchemaFold:
             container.old = None
 
     def _take_over(self, old: list[Values]) -> None:
-        """Go on with views that were made before, if they show just what is open now."""
+        """Continue with views that were made before, if they show just what is open now."""
         candidates, views = self.stack.shown, self.views
         if None in old or candidates[-1].replaced_at:
             return
         shown: list[int] = [around.shown_beside(each.key) for around, each in pairwise(candidates)]
-        key = None if views.text_id == NO_TEXT else views.key
+        key = None if views.text_id == NO_STRING else views.key
         chain = ViewChain([*candidates], old, shown, candidates[-1].shown_beside(key))
-        if views.text_id != NO_TEXT:
+        if views.text_id != NO_STRING:
             chain.take_text(views)
         if chain.shows(views):
             views.newest = chain

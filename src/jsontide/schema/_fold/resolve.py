@@ -1,8 +1,8 @@
 """A schema and a parser state in, what may be shown of it out.
 
 A resolution is a value: it never changes, and the same state always gives the same one, whichever came before.
-It remembers where its fold stood, and the next resolution goes on from there.
-Going on from an older one starts another fold, which first reads the same text again.
+It remembers where its fold stood, and the next resolution continues from there.
+Continuing from an older one starts another fold, which first reads the same text again.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from jsontide.schema._resolution import Resolution, Status
 from jsontide.schema._validator import Problem, drop_reported, locate
 from jsontide.schema.options import Policies, TypeAdapterLike
 from jsontide.tree import ParserState
-from jsontide.tree.log import check_floats, goes_on_from, has_decimals, is_still_at, keeps_first, log_of, position_of
-from jsontide.tree.views import NO_TEXT
+from jsontide.tree.log import check_floats, continues, find_position, get_log, has_decimals, is_still_at, keeps_first
+from jsontide.tree.views import NO_STRING
 
 Model = TypeVar("Model")
 
@@ -146,9 +146,9 @@ def _continue(before: Resolution[Model], state: ParserState) -> Resolution[Model
     if is_newest and fold.is_settled and is_still_at(state, earlier):
         # Most states bring nothing new, or only more of a string.
         fold.step = step = before._step + 1
-        value = before.value if fold.views.text_id == NO_TEXT else fold.grow(state)
+        value = before.value if fold.views.text_id == NO_STRING else fold.grow(state)
         return Resolution(report, state, step, value)
-    if not goes_on_from(state, earlier):
+    if not continues(state, earlier):
         return _start(report.compiled, state)
     if not is_newest:
         fold = SchemaFold(report.compiled.node, earlier)
@@ -203,7 +203,7 @@ def _locate_problems(problems: tuple[Problem, ...], resolution: Resolution[Model
     value = cast("JsonValue", state.value)
     new = drop_reported(problems, [error.path for error in resolution.errors])
     found: list[SchemaMismatch] = []
-    for problem, start, there in locate(new, log_of(state), 0, value, keeps_first=keeps_first(state)):
-        line, column = position_of(state, start)
+    for problem, start, there in locate(new, get_log(state), 0, value, keeps_first=keeps_first(state)):
+        line, column = find_position(state, start)
         found.append(SchemaMismatch(problem.path, problem.reason, problem.expected, there, start, line, column))
     return found

@@ -146,7 +146,7 @@ def _explain_closed(node: SchemaNode, kind: Kind, value: JsonValue, problem: Pro
 
 
 def _explain_prefix(node: SchemaNode, offsets: list[int], text: str) -> ScalarMismatch:
-    """Say why a string cannot go on as it begins."""
+    """Say why a string cannot continue as it begins."""
     latest = max(offsets)
     last = [variant for variant, offset in zip(node.variants, offsets, strict=True) if offset == latest]
     found = f"a string that begins with {json.dumps(text[:latest], ensure_ascii=False)}"

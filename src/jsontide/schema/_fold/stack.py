@@ -16,7 +16,7 @@ from jsontide.schema._fold.scalars import ScalarMismatch
 from jsontide.schema._fold.variants import ArrayVariant, EnumVariant, SchemaNode
 from jsontide.schema._mismatch import MismatchReason, SchemaMismatch
 from jsontide.tree import ParserState
-from jsontide.tree.log import position_of
+from jsontide.tree.log import find_position
 
 
 class Failure:
@@ -45,7 +45,7 @@ class CandidateStack:
         self.is_journaling = False
         self.journal: list[tuple[Any, str, Any]] = []
         self.is_stale = False  # the chain of candidates that is shown may have changed
-        self.steady = 1  # how many containers are the same as when that chain was made
+        self.same_count = 1  # how many containers are the same as when that chain was made
         self.shown: list[Candidate] = [self.document]  # that chain, outermost first
 
     def undo(self) -> None:
@@ -59,11 +59,11 @@ class CandidateStack:
 
     def update_shown(self) -> None:
         """Find the candidates that are shown."""
-        steady = self.steady
-        candidates = self.shown[:steady]
+        same_count = self.same_count
+        candidates = self.shown[:same_count]
         candidate = candidates[-1]
         # A chain that ended further out still ends there.
-        for container in self.containers[steady:] if len(candidates) == steady else ():
+        for container in self.containers[same_count:] if len(candidates) == same_count else ():
             choices = container.choices
             alternatives = choices[0] if len(choices) == 1 else container.alternatives_of(candidate)
             if alternatives is None or alternatives.parent is not candidate or candidate.has_hole:
@@ -77,13 +77,13 @@ class CandidateStack:
             candidate.place(candidates[-1], container.segment)
             candidates.append(candidate)
         self.is_stale = False
-        self.steady = len(self.containers)
+        self.same_count = len(self.containers)
         self.shown = candidates
 
     def invalidate(self) -> None:
         """Note that the chain may have changed anywhere."""
         self.is_stale = True
-        self.steady = 1
+        self.same_count = 1
 
     def reported_inside(self) -> list[Path]:
         """Return the paths of the mismatches in the innermost container, relative to it."""
@@ -98,7 +98,7 @@ class CandidateStack:
     def pop(self) -> None:
         self.containers.pop()
         self.is_stale = True
-        self.steady = min(self.steady, len(self.containers))
+        self.same_count = min(self.same_count, len(self.containers))
 
     def fail_in_turn(self, failures: list[Failure]) -> None:
         """Let candidates of the innermost container fail in the order of the characters that show it."""
@@ -126,7 +126,7 @@ class CandidateStack:
         last = len(self.containers) if depth is None else depth + 1
         # The first segment is where the root stands in the document.
         path = (*(container.segment for container in self.containers[1:last]), *below)[1:]
-        line, column = position_of(self.state, index)
+        line, column = find_position(self.state, index)
         return SchemaMismatch(path, misfit.reason, misfit.expected, misfit.found, index, line, column)
 
     def _set(self, thing: Alternatives | OpenContainer | Candidate, name: str, *, value: object) -> None:
