@@ -9,7 +9,7 @@ PY := $(VENV)/$(BIN)/python
 # JSONTIDE_PURE: an editable install is pure anyway, and so nothing is fetched that only compiling needs.
 PIP := JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PY) -m pip install --quiet --disable-pip-version-check
 COMPILED_VENV := .venv-compiled
-# Those who are compared by what they do with tool calls want other versions of the same packages than the tests.
+# The libraries that are compared by their tool calls need other versions of packages than the tests do.
 PEERS_VENV := .venv-peers
 COMPILED_PY := $(COMPILED_VENV)/$(BIN)/python
 COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install --quiet --disable-pip-version-check

@@ -2,7 +2,7 @@
 
 JSONTIDE_PURE=1      do not compile; the wheel fits every platform
 JSONTIDE_COMPILED=1  compile, or fail with all that the compiler said
-neither              compile; where that is not possible, say why in one line and go on in pure Python
+neither              compile; where that is not possible, say why in one line and continue in pure Python
 
 The settings of the hook in pyproject.toml name what is compiled.
 An editable install is never compiled: an extension beside a source hides every later edit of it.
@@ -106,13 +106,13 @@ def is_set(variable: str) -> bool:
 
 
 def obstacle() -> str | None:
-    """Return why this machine cannot or must not compile, as far as that can be told without trying."""
+    """Return why this machine cannot or must not compile, as far as that is known without trying."""
     if is_set("JSONTIDE_PURE"):
         return "JSONTIDE_PURE is set"
     if platform.python_implementation() != "CPython":
         return f"mypyc compiles for CPython, not for {platform.python_implementation()}"
     if sys.platform == "win32":
-        return None  # setuptools knows where Microsoft's compiler hides; trying tells
+        return None  # setuptools knows where Microsoft's compiler is; only trying shows whether it works
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
     if shutil.which(compiler) is None:
         return f"no C compiler was found ({compiler})"
@@ -122,7 +122,7 @@ def obstacle() -> str | None:
 
 
 def missing_package() -> str | None:
-    """Return which package is not there, as it may be where pip was told not to isolate the build."""
+    """Return which package is not there, as it may be if pip does not isolate the build."""
     for name in ("mypyc", "setuptools"):
         if find_spec(name) is None:
             return f"the package {name} is not installed"

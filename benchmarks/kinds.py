@@ -15,7 +15,7 @@ from benchmarks.documents import CUTS, SHAPES, SIZES
 Feed = Callable[[Any], object]
 Loop = Callable[[Feed, Sequence[Any]], None]
 
-# What a library may raise on a text that it should have parsed; it is reported, and the others go on.
+# What a library may raise on a text that it should have parsed; it is reported, and the run continues.
 FAILURES = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 

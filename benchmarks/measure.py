@@ -1,6 +1,6 @@
 """The run: every document, every side in turn.
 
-In: what the sides offer, documents, rounds. Out: a cost for each, or why there is none.
+In: what the sides offer, documents, rounds. Out: a cost for each, or the reason why it has none.
 Rule: in each round every side works once on the same document before any works twice, forwards and backwards by turns,
 so that what disturbs the machine disturbs all.
 The garbage collector is on, as it is for users; what exists before the clock starts is frozen out of its sight.

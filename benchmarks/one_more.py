@@ -27,7 +27,7 @@ COUNTS = (50, 800, 3_200)
 # Few records take little time, so that a stretch has more snapshots of them: as many as have this many records.
 STRETCH_RECORDS, LONGEST_STRETCH = 3_200, 32
 STRETCHES = 6
-# The first shows what there is, the second which of its strings grows, and that texts go on where the last one ended.
+# The first shows what there is, the second which string grows, and that texts continue where the last one ended.
 FIRST = 2
 
 TEXT, PARSING = "text in", "text in, parsing alone"
@@ -72,14 +72,14 @@ def ways(
     yield "text in, beyond parsing", partial(start_beyond, module), list(map(start_parsing(module), texts))
     # White space in front of every other text: none begins as the one before.
     rewritten = [" " * (at % 2) + text for at, text in enumerate(texts)]
-    yield "text in, never going on", lambda: module.JsonStreamChunker().process, rewritten
+    yield "text in, never continued", lambda: module.JsonStreamChunker().process, rewritten
     yield "values in, sharing what did not change", lambda: module.JsonStreamChunker().process_value, values
     anew = [copy_anew(value) for value in values]
     yield "values in, built anew", lambda: module.JsonStreamChunker().process_value, anew
 
 
 def start_parsing(module: ModuleType) -> Feed:
-    """Parse as the chunker does, which holds the last value and the last text, and goes on from there."""
+    """Parse as the chunker does, which holds the last value and the last text, and continues from there."""
     value: object = None
     last: Any = module.snapshots._parsed_text.NOTHING_READ  # noqa: SLF001 - a part is measured
 

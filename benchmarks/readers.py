@@ -23,7 +23,7 @@ class TextReader:
 
     def receive(self, sent: str | bytes) -> object:
         self.text += sent if isinstance(sent, str) else self.decode(sent)
-        # A number at the end is written whole; for the model it could go on.
+        # A number at the end is written whole; for the model it could continue.
         return visible(self.text if shown(self.text).open_string else f"{self.text} ")
 
     def finish(self) -> object:

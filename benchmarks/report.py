@@ -161,7 +161,7 @@ def one_more_table(run: Run) -> str:
             "The input is a snapshot of so many records, keys in any order, in which one string is a character longer.",
             "A text continues where the last one ended, and only its new part is parsed; the rest is compared.",
             "Beyond parsing: the same step with values that were parsed before the clock started.",
-            "Never going on: every other text begins with white space, so that each is parsed whole.",
+            "Never continued: every other text begins with white space, so that each is parsed whole.",
         ],
     )
 

@@ -34,7 +34,7 @@ def reference() -> str:
     return "\n".join(sections)
 
 
-# A command is click's, or typer's own copy of it, as the version of typer wants.
+# A command is click's, or typer's own copy of it, depending on the version of typer.
 def _section(name: str, command: Any) -> Iterator[str]:  # noqa: ANN401 - see above
     arguments = [param for param in command.params if param.param_type_name == "argument"]
     options = [param for param in command.params if param.param_type_name == "option"]

@@ -99,8 +99,8 @@ def seen(state: ParserState | EventState | SnapshotState | MessageState, rest: A
             chunks.append(chunk)
         return state.text, repr(chunks), finalize_snapshots(chunking)[1]
     if isinstance(state, EventState):
-        told, updates = add_fragment(state, rest)
-        return repr(state), repr(updates), repr(finalize_events(told)[1])
+        later, updates = add_fragment(state, rest)
+        return repr(state), repr(updates), repr(finalize_events(later)[1])
     if isinstance(state, MessageState):
         after = reduce(reduce_chunk, rest, state)
         return shown(state), shown(after), shown(finish_message(after))
@@ -143,7 +143,7 @@ def messages() -> Iterator[Record]:
 
 
 def shown(state: MessageState) -> str:
-    """All that a message tells, arguments to run included where there are any."""
+    """All that a message says, arguments to run included where there are any."""
     calls = [
         (call, call.arguments, call.arguments_resolved, getattr(call, "arguments_value", None))
         for call in state.message.tool_calls

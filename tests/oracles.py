@@ -1,7 +1,7 @@
 """Independent models of what the specification says, slow and small.
 
 In: a text or a prefix of one. Out: what must be visible, which nodes must exist, where the text stops being possible.
-In: a prefix of one or more documents. Out: the events that must have been told.
+In: a prefix of one or more documents. Out: the events that must have been emitted.
 In: a pattern and a path. Out: whether it matches.
 Rule: nothing here comes from `jsontide` but `MISSING`; values are made by `json.loads`, never by a second decoder.
 """
@@ -404,11 +404,11 @@ def leaf_node(number: int, leaf: Any, parent: int | None, *, closed: bool) -> Mo
     return ModelNode(number, "null" if leaf is None else "boolean", parent, closed, leaf)
 
 
-# Which events must be told: one lexeme after the other, with the way down to it.
+# Which events must be emitted: one lexeme after the other, with the way down to it.
 
 
 class Event(NamedTuple):
-    """What happened; a string is told in one piece."""
+    """What happened; a string is emitted in one piece."""
 
     kind: str
     path: Path
@@ -418,7 +418,7 @@ class Event(NamedTuple):
 
 def events(prefix: str) -> list[Event]:
     """The events of a possible prefix; of documents in a row, if there are several."""
-    told: list[Event] = []
+    emitted: list[Event] = []
     segments: list[str | int] = []
     document: list[str] = []
     key_next = False
@@ -427,25 +427,25 @@ def events(prefix: str) -> list[Event]:
         document.append(lexeme)
         is_end = first in "]}"
         if first in CLOSER:
-            told.append(Event("StartObject" if first == "{" else "StartArray", path, first))
+            emitted.append(Event("StartObject" if first == "{" else "StartArray", path, first))
             segments.append("" if first == "{" else 0)
             key_next = first == "{"
         elif is_end:
             segments.pop()
-            told.append(Event("EndObject" if first == "}" else "EndArray", path[:-1], first))
+            emitted.append(Event("EndObject" if first == "}" else "EndArray", path[:-1], first))
             key_next = False
         elif first == ",":
             segments[-1], key_next = (path[-1] + 1, False) if isinstance(path[-1], int) else ("", True)
         elif key_next and ended:
             segments[-1] = json.loads(lexeme)
-            told.append(Event("Key", path[:-1], json.loads(lexeme), json.loads(lexeme)))
+            emitted.append(Event("Key", path[:-1], json.loads(lexeme), json.loads(lexeme)))
             key_next = False
         elif first != ":" and not key_next:
-            told += scalar_events(lexeme, path, ended=ended)
+            emitted += scalar_events(lexeme, path, ended=ended)
         if ended and not segments and (is_end or first not in "[{"):
-            told.append(Event("JsonComplete", (), None, loads(" ".join(document))))
+            emitted.append(Event("JsonComplete", (), None, loads(" ".join(document))))
             document = []
-    return told
+    return emitted
 
 
 def scalar_events(lexeme: str, path: Path, *, ended: bool) -> Iterator[Event]:
@@ -461,10 +461,10 @@ def scalar_events(lexeme: str, path: Path, *, ended: bool) -> Iterator[Event]:
         yield Event(f"Complete{kind}", path, lexeme, json.loads(lexeme))
 
 
-def folded(told: Iterable[Event]) -> list[Any]:
+def folded(emitted: Iterable[Event]) -> list[Any]:
     """The documents that events rebuild, from deltas and not from whole values: written again, for `json.loads`."""
     written: list[str] = []
-    for event in told:
+    for event in emitted:
         text = event.text or ""
         if event.kind == "Key":
             written.append(json.dumps(text) + ":")

@@ -44,7 +44,7 @@ def turns(file: str) -> list[list[Event]]:
 
 
 TURNS = {file: turns(file) for file in FILES}
-NAMES = [f"{file}#{at}" if len(told) > 1 else file for file, told in TURNS.items() for at in range(len(told))]
+NAMES = [f"{file}#{at}" if len(sent) > 1 else file for file, sent in TURNS.items() for at in range(len(sent))]
 
 needs_recordings = pytest.mark.skipif(not NAMES, reason=f"provider-streams not found in {DATA}; set JSONTIDE_DATA")
 
@@ -73,9 +73,9 @@ def events(name: str) -> list[Event]:
 
 
 def reading(name: str) -> Reading:
-    told = events(name)
-    kind = next(kind for kind, is_it in KINDS.items() if any(is_it(event) for event in told))
-    found = READERS[kind](told)
+    sent = events(name)
+    kind = next(kind for kind, is_it in KINDS.items() if any(is_it(event) for event in sent))
+    found = READERS[kind](sent)
     if found.reason in {"stop", "tool_calls"}:  # some providers stop in either case
         found.reason = "tool_calls" if found.calls else "stop"
     return found
@@ -92,10 +92,10 @@ KINDS: dict[str, Callable[[Event], bool]] = {
 }
 
 
-def chat(told: Iterable[Event]) -> Reading:
+def chat(sent: Iterable[Event]) -> Reading:
     found = Reading()
     calls: dict[int, dict[str, Any]] = defaultdict(lambda: {"id": None, "name": "", "text": ""})
-    for choice in (choice for event in told for choice in event["choices"]):
+    for choice in (choice for event in sent for choice in event["choices"]):
         delta = choice.get("delta", {})
         found.text += delta.get("content") or choice.get("text") or ""
         found.reasoning += delta.get("reasoning_content") or delta.get("reasoning") or ""
@@ -109,10 +109,10 @@ def chat(told: Iterable[Event]) -> Reading:
     return found
 
 
-def responses(told: list[Event]) -> Reading:
+def responses(sent: list[Event]) -> Reading:
     """From the whole answer in the last event, and not from any delta."""
     found = Reading()
-    (whole,) = (event["response"] for event in told if event["type"] == "response.completed")
+    (whole,) = (event["response"] for event in sent if event["type"] == "response.completed")
     assert whole["status"] == "completed"
     kinds = [item["type"] for item in whole["output"]]
     found.reason = "tool_calls" if {"function_call", "custom_tool_call"} & set(kinds) else "stop"
@@ -132,12 +132,12 @@ def read_item(found: Reading, item: Event) -> None:
         found.calls.append(Call(item["call_id"], item["name"], item["input"]))
 
 
-def anthropic(told: Iterable[Event]) -> Reading:
+def anthropic(sent: Iterable[Event]) -> Reading:
     found = Reading()
     reasons = {"end_turn": "stop", "tool_use": "tool_calls", "refusal": "refusal"}
     block: Event = {}
     text = ""
-    for event in told:
+    for event in sent:
         match event["type"], event.get("delta", {}):
             case "content_block_start", _:
                 block, text = event["content_block"], ""
@@ -154,9 +154,9 @@ def anthropic(told: Iterable[Event]) -> Reading:
     return found
 
 
-def cohere(told: Iterable[Event]) -> Reading:
+def cohere(sent: Iterable[Event]) -> Reading:
     found = Reading()
-    for event in told:
+    for event in sent:
         message = event.get("delta", {}).get("message", {})
         if event["type"] == "content-delta":
             found.text += message["content"]["text"]
@@ -172,9 +172,9 @@ def cohere(told: Iterable[Event]) -> Reading:
     return found
 
 
-def interactions(told: Iterable[Event]) -> Reading:
+def interactions(sent: Iterable[Event]) -> Reading:
     found = Reading()
-    for event in told:
+    for event in sent:
         delta = event.get("delta", {})
         found.text += delta.get("text", "") if delta.get("type") == "text" else ""
         if event["event_type"] == "interaction.completed":
@@ -183,9 +183,9 @@ def interactions(told: Iterable[Event]) -> Reading:
     return found
 
 
-def gemini(told: Iterable[Event]) -> Reading:
+def gemini(sent: Iterable[Event]) -> Reading:
     found = Reading()
-    for candidate in (event["candidates"][0] for event in told):
+    for candidate in (event["candidates"][0] for event in sent):
         found.reason = {"STOP": "stop"}.get(candidate.get("finishReason")) or found.reason
         for part in candidate["content"]["parts"]:
             if part.get("thought"):
@@ -214,10 +214,10 @@ def put(value: Any, partial: Event) -> None:
         value = value[key]
 
 
-def bedrock(told: Iterable[Event]) -> Reading:
+def bedrock(sent: Iterable[Event]) -> Reading:
     found = Reading()
     texts: dict[int, str] = {}
-    for event in told:
+    for event in sent:
         delta = event.get("contentBlockDelta", {}).get("delta", {})
         found.text += delta.get("text", "")
         found.reasoning += delta.get("reasoningContent", {}).get("text", "")

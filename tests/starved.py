@@ -147,11 +147,11 @@ def schema() -> Scene:
 SCENES = {scene.__name__: scene for scene in (tree, held, wrong, events, subscriptions, snapshots, schema)}
 
 
-def play(scene: Scene, call: Callable[[], Any], told: list[str]) -> None:
-    """Make a call of a scene and all that follow it; tell the results."""
+def play(scene: Scene, call: Callable[[], Any], results: list[str]) -> None:
+    """Make a call of a scene and all that follow it; note the results."""
     while True:
         result = call()
-        told.append(repr(result))
+        results.append(repr(result))
         try:
             call = scene.send(result)
         except StopIteration:
@@ -171,9 +171,9 @@ def play_starved(scene: Scene, call: Callable[[], Any], failing: int, expected: 
         memory.remove_mem_hooks()
         code = RAISED
         result = call()
-    told: list[str] = []
-    play(scene, lambda: result, told)
-    return code if told == expected else DIFFERENT
+    results: list[str] = []
+    play(scene, lambda: result, results)
+    return code if results == expected else DIFFERENT
 
 
 def in_child(act: Callable[[], int]) -> int:

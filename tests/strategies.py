@@ -1,7 +1,7 @@
 """All Hypothesis strategies.
 
 `values` draws JSON values, `spell` writes a value in one of its many spellings, `texts` does both.
-`bad_texts` are texts after small accidents: most are not JSON, some still are; the oracles tell.
+`bad_texts` are texts after small accidents: most are not JSON, some still are; the oracles decide.
 `cut` draws the chunks of a text, `trees` states that branch from one another.
 `typed_documents` draws JSON Schemas with texts for them.
 `paths` draws paths, `patterns` the steps of patterns, `near_paths` paths that patterns nearly match, or do.
@@ -101,7 +101,7 @@ wide_values = st.one_of(
 
 
 def spell(value: Any, random: Random, *, raw_surrogates: bool = True, repeat_keys: bool = False) -> str:
-    """Write a value with random white space, escapes and forms of numbers, and keys twice if told to."""
+    """Write a value with random white space, escapes and forms of numbers, and repeated keys if asked to."""
 
     def write(item: Any) -> str:
         match item:
@@ -193,7 +193,7 @@ def bad_texts(draw: st.DrawFn) -> str:
 
 
 def mishap(text: str, random: Random) -> str:
-    """Delete, insert, replace, cut off, swap a bracket, repeat a part, or go on after the end."""
+    """Delete, insert, replace, cut off, swap a bracket, repeat a part, or continue after the end."""
     start = random.randint(0, len(text))
     end = min(len(text), start + random.randint(1, 3))
     junk = "".join(random.choices(ACCIDENTS, k=random.randint(1, 2)))
@@ -261,7 +261,7 @@ class Tree:
         self.edges: list[tuple[int, int]] = []
 
     def branch(self) -> None:
-        """Feed any state, old or new, with a piece of a variant that goes on from it, or with junk."""
+        """Feed any state, old or new, with a piece of a variant that continues it, or with junk."""
         parent = self.random.choice([len(self.states) - 1, self.random.randrange(len(self.states))])
         before = self.texts[parent]
         going_on = [text for text in self.variants if text.startswith(before)] or [before + '"],1}']

@@ -30,7 +30,7 @@ ROOMY = Limits(max_number=2_000_000)
 
 
 class Shape(NamedTuple):
-    """How a document begins, and the chunks that it goes on with, given a running number."""
+    """How a document begins, and the chunks that follow, given a running number."""
 
     head: str
     unit: Callable[[int], list[str]]

@@ -1,6 +1,6 @@
 """Law 4 under interrupts: a step or a reading that is broken off, as by Ctrl-C, harms no state.
 
-An accumulator is not a value: it says so when it was broken off, and never goes on with half of what it read.
+An accumulator is not a value: it says so when it was broken off, and never continues with half of what it read.
 """
 
 import sys
@@ -182,7 +182,7 @@ def test_law_9_a_message_that_was_broken_off_has_nothing_to_run_unless_nothing_i
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("lines", range(0, 900, 10))
 def test_a_message_that_was_stopped_stays_as_it_was_then_whatever_was_being_read(lines: int, source: Any) -> None:
-    stream, told = stream_message(source), list[Message]()
-    at_line(lines, lambda: told.append(stream.stop()), partial(list, stream))
-    assert all(message is stream.message for message in told)
-    assert not told or list(stream) == []
+    stream, messages = stream_message(source), list[Message]()
+    at_line(lines, lambda: messages.append(stream.stop()), partial(list, stream))
+    assert all(message is stream.message for message in messages)
+    assert not messages or list(stream) == []

@@ -1,4 +1,4 @@
-"""A state that one build pickled goes on in the other, and says the same."""
+"""A state that one build pickled continues in the other, with the same results."""
 
 import os
 import subprocess

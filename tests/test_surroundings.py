@@ -22,7 +22,7 @@ READ = "{'a': [1, 2, 'te']} <JsonComplete root value=[1, True] [0:9]>"
 
 
 def lines(*command: str) -> list[str]:
-    # Coverage would be one more who watches, and needs memory of its own.
+    # Coverage would trace too, and needs memory of its own.
     env = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     done = subprocess.run([sys.executable, *command], cwd=ROOT, env=env, capture_output=True, check=True, text=True)
     return done.stdout.splitlines()

@@ -46,7 +46,7 @@ LOOKS: dict[str, Callable[[FrameType], object]] = {"names": names, "objects": ob
 @contextmanager
 def tracing(look: Callable[[FrameType], object]) -> Iterator[None]:
     def trace(frame: FrameType, _: str, __: object) -> Any:
-        # Of functions only: where somebody reads the names of a module, Python 3.12 loses those of its comprehensions.
+        # Only of functions: when a tracer reads the names of a module, Python 3.12 loses those of its comprehensions.
         if "jsontide" not in frame.f_code.co_filename or frame.f_code.co_name == "<module>":
             return None
         look(frame)

@@ -38,7 +38,7 @@ def _shown(schema: Schema, root: Schema, nodes: list[ModelNode], at: int) -> Any
 
 
 def _possible(schema: Schema, root: Schema, nodes: list[ModelNode], at: int) -> bool:
-    """Whether a completion of the prefix fits one branch, as far as its own parts tell."""
+    """Whether a completion of the prefix fits one branch, as far as its own parts show."""
     node = nodes[at]
     if isinstance(schema, bool) or not schema:
         return schema is not False

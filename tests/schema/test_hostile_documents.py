@@ -22,7 +22,7 @@ TAGS = ("a", "b", "c")
 
 
 def union(keyword: str, **more: Any) -> dict[str, Any]:
-    """Each level has three branches, and the tag that tells them apart comes last."""
+    """Each level has three branches, and the tag that distinguishes them comes last."""
     branches = [
         {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "t": {"const": tag}}, "required": ["t"]}
         for tag in TAGS

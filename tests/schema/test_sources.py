@@ -182,7 +182,7 @@ async def drained(source: AsyncIterator[Any]) -> None:
 
 
 def ways_in(schema: Any) -> list[Callable[[], object]]:
-    """Everything that takes a schema, and goes on to the end of every stream if it is taken."""
+    """Everything that takes a schema, and reads every stream to its end if the schema is accepted."""
     ways: list[Callable[[], object]] = [
         lambda: from_json_ast(schema, create_parser_state()),
         lambda: from_json_ast(schema, fed(whole(ARGUMENTS))),

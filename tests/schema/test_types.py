@@ -178,7 +178,7 @@ class Renamed(BaseModel):
 
 
 class Corrected(BaseModel):
-    """With functions that want to know of which field a value is, so that they cannot be called before the end."""
+    """With functions that ask which field a value belongs to, so that they cannot be called before the end."""
 
     level: Literal["low", "high"] = "low"
     count: int = 0

@@ -28,7 +28,7 @@ def unlawful(final: Tree, random: Random) -> list[Tree]:
     """A lawful history after an accident, or values that grow and shrink as they like."""
     history = lawful(final, random)
     match random.randrange(6):
-        case 0:  # one snapshot is wrong, the rest goes on as if nothing had happened
+        case 0:  # one snapshot is wrong, the rest continues as if nothing had happened
             at = random.randrange(len(history))
             return [*history[:at], mutated(history[at], random), *history[at:]]
         case 1:  # from some moment on, all are of another value

@@ -47,7 +47,7 @@ def conflict(*snapshots: Any, **options: Any) -> SnapshotConflict:
     with pytest.raises(SnapshotConflict) as caught:
         takes[isinstance(snapshots[-1], str)](snapshots[-1])
     assert chunker.state is before
-    # What came before goes on as if nothing had been.
+    # What came before continues as if nothing had happened.
     assert takes[isinstance(snapshots[-2], str)](snapshots[-2]) == ""
     return caught.value
 
