@@ -46,8 +46,6 @@ from jsontide.tree import (
 
 if TYPE_CHECKING:
     from jsontide.adapters import (
-        AsyncMessageStream,
-        MessageStream,
         astream_message,
         astream_model,
         stream_message,
@@ -59,7 +57,6 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPILED",
     "MISSING",
-    "AsyncMessageStream",
     "Chunk",
     "CompleteCall",
     "IncompleteCallError",
@@ -72,7 +69,6 @@ __all__ = [
     "JsontideError",
     "Limits",
     "Message",
-    "MessageStream",
     "Missing",
     "Outcome",
     "ParserError",
@@ -117,8 +113,6 @@ publish(__name__, __all__, globals())
 # Loaded on first use, so that importing the package stays light.
 _LATE = {
     "jsontide.adapters": (
-        "AsyncMessageStream",
-        "MessageStream",
         "astream_message",
         "astream_model",
         "stream_message",
