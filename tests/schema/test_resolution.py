@@ -19,9 +19,9 @@ from jsontide import (
     stream_model,
 )
 from jsontide.schema import Done, Gate, MismatchReason, Status, UnsupportedSchemaError, from_json_ast
-from tests.cuts import every, fed, halves, singles, sized, states_along, whole
+from tests.cuts import every, fed, singles, whole
 from tests.schema.kinds import Tree
-from tests.schema.resolving import resolutions, resolved_in_turn, said
+from tests.schema.resolving import resolutions, said
 
 
 class Shop(BaseModel):
@@ -325,29 +325,3 @@ def test_a_resolution_takes_no_weak_references_and_no_other_attributes() -> None
 def test_pending_values_are_missing() -> None:
     assert from_json_ast(Shop, create_parser_state()).value is MISSING
     assert repr(from_json_ast(Shop, create_parser_state())).startswith("<Resolution PENDING")
-
-
-NAMED = {"properties": {"name": {"type": "string"}}}
-OPEN_STRING = '{"name": "Ky\\u014dto'
-
-
-def test_an_open_string_is_right_after_a_resolution_of_the_same_text_in_other_pieces() -> None:
-    for early in few_pieces(OPEN_STRING):
-        before = from_json_ast(NAMED, fed(early))
-        for late in few_pieces(OPEN_STRING):
-            for state in states_along(late):
-                assert from_json_ast(NAMED, state, before).value == state.value
-
-
-def test_an_open_string_is_right_on_every_branch_of_a_stream() -> None:
-    for chunks in few_pieces(OPEN_STRING):
-        states = states_along(chunks)
-        for state, resolution in zip(states, resolved_in_turn(NAMED, states), strict=True):
-            rest = (OPEN_STRING + " and Nara")[state.index :]
-            for size in (1, 2, 40):
-                branch = parse_chunk(state, rest[:size])
-                assert from_json_ast(NAMED, branch, resolution).value == branch.value
-
-
-def few_pieces(text: str) -> list[list[str]]:
-    return [*(sized(text, size) for size in (1, 2, 3, 5, 7)), *halves(text), whole(text)]

@@ -55,7 +55,6 @@ class Position:
     def restore(self, cursor: Cursor) -> None:
         """Put a cursor where this one stood."""
         set_position(cursor, self.to_tuple())
-        cursor.pieces = self._pieces[: self._piece_count]  # not joined: views count the pieces that they show
 
     def to_tuple(self) -> PlainPosition:
         """Return the position as plain data, for a pickle."""

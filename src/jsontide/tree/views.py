@@ -241,18 +241,6 @@ class ViewPool:
         self.newest: ViewChain = ViewChain([document], [[]], [], 0)
         self.spares: list[ViewChain] = []  # those that were the newest before, the oldest first
 
-    def set_text(self, text_id: i64, key: str | None, pieces: list[str], piece_count: i64) -> None:
-        """Set the string to show, which may be one that is shown already, read in other pieces."""
-        if pieces is not self.pieces:
-            for chain in (self.newest, *self.spares):
-                count: i64 = chain.piece_count
-                if chain.text_id == text_id and (count > piece_count or pieces[:count] != self.pieces[:count]):
-                    chain.text_id = 0
-        self.text_id = text_id
-        self.key = key
-        self.pieces = pieces
-        self.piece_count = piece_count
-
     def switch(self) -> None:
         """Show what is open now by a spare chain, or by a new one if all of them are held."""
         spares = self.spares

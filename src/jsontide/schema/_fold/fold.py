@@ -73,7 +73,10 @@ class SchemaFold:
         views.top = stack.shown[-1]
         views.text_id = NO_STRING
         if scalar is not None and self._is_shown(scalar):
-            views.set_text(scalar.node_id + 1, scalar.key, scalar.pieces, scalar.piece_count)
+            views.text_id = scalar.node_id + 1
+            views.key = scalar.key
+            views.pieces = scalar.pieces
+            views.piece_count = scalar.piece_count
 
     def show(self) -> JsonValue | Missing:
         """Return the value as it is now."""
