@@ -1,8 +1,9 @@
 """Resolutions as values: old ones used again, repeated keys, long strings, and corners of schemas, by example."""
 
 import asyncio
+import pickle
 import weakref
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any
 
 import pytest
@@ -19,7 +20,7 @@ from jsontide import (
     stream_model,
 )
 from jsontide.schema import Done, Gate, MismatchReason, Status, UnsupportedSchemaError, from_json_ast
-from tests.cuts import every, fed, singles, whole
+from tests.cuts import every, fed, halves, singles, states_along, whole
 from tests.schema.kinds import Tree
 from tests.schema.resolving import resolutions, said
 
@@ -41,6 +42,31 @@ def test_an_old_cache_goes_on_from_where_it_stood_with_the_same_objects() -> Non
         value: Any = later.value
         assert value["goods"][0] is first["goods"][0]
     assert before.value == {"goods": [{"a": 1, "b": 2}, {}]}
+
+
+def branched(schema: Any, chunks: Sequence[str], piece: str, *, is_followed: bool) -> tuple[Any, Any]:
+    """The values of a state and of a branch that leaves it, and whether the first branch was resolved too."""
+    state = fed(chunks)
+    before = from_json_ast(schema, state)
+    first = parse_chunk(state, "x")
+    if is_followed:
+        from_json_ast(schema, first, before)
+    return before.value, from_json_ast(schema, parse_chunk(state, piece), before).value
+
+
+@pytest.mark.parametrize("is_followed", [True, False])
+def test_a_string_goes_on_in_a_branch_however_it_was_cut_before(is_followed: bool) -> None:  # noqa: FBT001
+    for chunks in (*halves('"alp'), singles('"alp')):
+        before, value = branched({"type": "string"}, chunks, "ha", is_followed=is_followed)
+        assert (before, value) == ("alp", "alpha")
+
+
+@pytest.mark.parametrize("is_followed", [True, False])
+def test_a_string_that_shows_nothing_new_in_a_branch_leaves_its_object_the_same(is_followed: bool) -> None:  # noqa: FBT001
+    for chunks in (*halves('{"c": "bet'), singles('{"c": "bet')):
+        before, value = branched({"type": "object"}, chunks, "\\", is_followed=is_followed)
+        assert value == {"c": "bet"}
+        assert value is before
 
 
 def test_a_branch_that_shows_nothing_new_shows_the_same_objects() -> None:
@@ -68,6 +94,30 @@ def test_the_resolution_of_another_document_is_no_help_and_no_harm(other: str) -
     schema: dict[str, object] = {}
     strange = from_json_ast(schema, fed(whole('{"name": "x", "goods": [{"a": 1}, ')))
     assert said(from_json_ast(schema, fed(whole(other)), strange)) == said(from_json_ast(schema, fed(whole(other))))
+
+
+@pytest.mark.parametrize("others", [['["xy'], ['["a'], ["[12", '["xy'], ['["xy', '["'], ["[", '["xyz']])
+def test_the_open_string_of_another_document_is_no_part_of_this_one(others: list[str]) -> None:
+    schema: dict[str, object] = {}
+    states = states_along(singles('["abc'))
+    last = from_json_ast(schema, states[-1])
+    for state in (*(fed(singles(other)) for other in others), *states[::-1]):
+        last = from_json_ast(schema, state, last)
+        assert last.value == state.value
+
+
+@pytest.mark.parametrize("text", ['{"b": "abc', '{"b": "abc"', '{"b": "abc"}', '[{"b": "abc"}]'])
+def test_the_open_string_of_another_key_is_no_part_of_this_one(text: str) -> None:
+    schema: dict[str, object] = {}
+    strange = from_json_ast(schema, fed(singles(text.replace("b", "a", 1).rstrip('}"]'))))
+    state = fed(singles(text))
+    assert from_json_ast(schema, state, strange).value == state.value
+
+
+def test_a_pickled_state_goes_on_from_a_resolution_of_the_original() -> None:
+    state = fed(singles('{"name": "Kyo'))
+    copy = pickle.loads(pickle.dumps(state))  # noqa: S301
+    assert from_json_ast(Shop, parse_chunk(copy, "to"), from_json_ast(Shop, state)).value == {"name": "Kyoto"}
 
 
 def test_of_repeated_keys_the_last_replaces_what_was_shown() -> None:

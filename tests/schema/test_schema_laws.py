@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from jsontide import MISSING, ParserState, create_parser_state, finalize, parse_chunk
 from jsontide.schema import Resolution, Status, from_json_ast
-from tests.cuts import fed, prefixes, singles, states_along, whole
+from tests.cuts import cut_randomly, fed, prefixes, singles, states_along, whole
 from tests.oracles import first_wins, nodes
 from tests.relations import flat, grows, hold, same, strays
 from tests.schema.model import shown_by_model
@@ -202,6 +202,21 @@ def test_a_resolution_of_another_document_or_schema_changes_nothing(one: Documen
     assert said(from_json_ast(schema, fed(whole(text)), strange)) == expected
     strange = from_json_ast(other[0], fed(whole(text)))
     assert said(from_json_ast(schema, fed(whole(text)), strange)) == expected
+
+
+@examples(3)
+@given(mixed, mixed, randoms)
+def test_a_resolution_of_any_state_of_any_document_changes_nothing(
+    one: Document, other: Document, random: Random
+) -> None:
+    """Documents that begin alike share work, whatever their strings say and wherever they were cut."""
+    schema, text = one
+    variants = [text, mishap(text, random), text.replace("l", "e"), other[1]]
+    states = [state for variant in variants for state in states_along(cut_randomly(variant, random))]
+    last = from_json_ast(schema, states[0])
+    for state in random.choices(states, k=30):
+        last = from_json_ast(schema, state, last)
+        assert said(last) == said(from_json_ast(schema, state))
 
 
 @examples(1)

@@ -46,6 +46,10 @@ class OpenScalar:
         self.pieces = state._pieces
         self.piece_count: int = state._piece_count  # how many of the pieces belong to this state
 
+    def text(self) -> str:
+        """Return what is certain of a string."""
+        return "".join(self.pieces[: self.piece_count])
+
 
 def is_still_at(state: ParserState, before: ParserState) -> bool:
     """Return whether nothing has opened or closed since an earlier state of the stream."""
@@ -120,7 +124,19 @@ def continues(state: ParserState, before: ParserState) -> bool:
             and _is_same_entry(mine.entries[at], theirs.entries[at], before)
             for at in range(length)
         )
+        and (not has_open_scalar(before) or _has_scalar_of(before, state, mine, length))
     )
+
+
+def _has_scalar_of(before: ParserState, state: ParserState, log: Log, at: int) -> bool:
+    """Return whether a state, of this log, has its node `at` where another one has its open scalar."""
+    if at < log.length:
+        place = (log.owners[at].node_id, log.keys[at], log.starts[at])
+    elif has_open_scalar(state):
+        place = (state._top.node_id, state._member_key, state._token_start)
+    else:
+        return False
+    return place == (before._top.node_id, before._member_key, before._token_start)
 
 
 def _is_same_entry(entry: object, old: object, before: ParserState) -> bool:

@@ -203,6 +203,12 @@ class ViewChain:
         self.text_place = pool.top.count if key is None else key
         self.piece_count = pool.piece_count
 
+    def recut_text(self, text: str, text_id: i64, piece_count: i64) -> None:
+        """Take the open string for another one at its place, of other pieces, if both say the same."""
+        if text == self.text:
+            self.text_id = text_id
+            self.piece_count = piece_count
+
     def _append_text(self, pool: ViewPool) -> bool:
         """Show more of the same string, unless something else refers to the views: nothing else has changed."""
         views = self.views
@@ -234,7 +240,9 @@ class ViewPool:
     def __init__(self, document: Viewable) -> None:
         self.document: Viewable = document
         self.top: Viewable = document  # the innermost container to show
-        self.text_id: i64 = NO_STRING  # a number above 0 for the open string in it, `NO_STRING` if none is to be shown
+        # A number above 0 for the open string in it, `NO_STRING` if none is to be shown.
+        # Strings of one number have one list of pieces, because chains know by a count what they show of it.
+        self.text_id: i64 = NO_STRING
         self.key: str | None = None  # the key of that string in an object
         self.pieces: list[str] = []
         self.piece_count: i64 = 0  # only so many of the pieces are there

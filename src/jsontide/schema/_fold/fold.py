@@ -45,13 +45,15 @@ if TYPE_CHECKING:
 class SchemaFold:
     """Where the fold stands."""
 
-    __slots__ = ("is_settled", "keeps_first", "length", "memory", "stack", "step", "views")
+    __slots__ = ("is_settled", "keeps_first", "length", "memory", "stack", "step", "text_count", "text_node", "views")
 
     def __init__(self, node: SchemaNode, state: ParserState) -> None:
         self.stack = CandidateStack(node, state)
         self.length = 0  # nodes of the log that are folded
         self.step = 0  # resolutions made
         self.views = ViewPool(self.stack.document)
+        self.text_count = 0  # open strings that were shown; the last of them has this number
+        self.text_node = -1  # the node of that one
         self.is_settled = False  # nothing new can show before something opens or closes
         self.keeps_first = keeps_first(state)
         self.memory = Memory()
@@ -69,14 +71,11 @@ class SchemaFold:
         self.is_settled = scalar is None or self._look_at(scalar)
         if stack.is_stale:
             stack.update_shown()
-        views = self.views
-        views.top = stack.shown[-1]
-        views.text_id = NO_STRING
+        self.views.top = stack.shown[-1]
         if scalar is not None and self._is_shown(scalar):
-            views.text_id = scalar.node_id + 1
-            views.key = scalar.key
-            views.pieces = scalar.pieces
-            views.piece_count = scalar.piece_count
+            self._show_text(scalar)
+        else:
+            self.views.text_id = NO_STRING
 
     def show(self) -> JsonValue | Missing:
         """Return the value as it is now."""
@@ -112,6 +111,23 @@ class SchemaFold:
             chain.take_text(views)
         if chain.shows(views):
             views.newest = chain
+
+    def _show_text(self, scalar: OpenScalar) -> None:
+        """Let the views show the open string.
+
+        Pieces are counted in one list: where another tape has cut the text of a node elsewhere, it is another string.
+        """
+        views = self.views
+        is_same_node = scalar.node_id == self.text_node and views.text_id != NO_STRING
+        if not is_same_node or scalar.pieces is not views.pieces:
+            self.text_count += 1
+            if is_same_node and views.newest.text_id == views.text_id:
+                views.newest.recut_text(scalar.text(), self.text_count, scalar.piece_count)
+            self.text_node = scalar.node_id
+            views.text_id = self.text_count
+            views.key = scalar.key
+            views.pieces = scalar.pieces
+        views.piece_count = scalar.piece_count
 
     def _fold(self, log: Log) -> None:
         containers = self.stack.containers
