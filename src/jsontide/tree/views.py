@@ -132,8 +132,7 @@ class ViewChain:
             return False
         container.update_view(views[depth], self.shown_count)
         if opened is not None:
-            while opened:
-                self._open(opened.pop())
+            self._open(opened)
         if pool.text_id != NO_STRING:
             self.take_text(pool)
             self.shown_count = top.show_child(views[-1], pool.key, self.text)
@@ -179,17 +178,19 @@ class ViewChain:
         self.last = self.containers[-1]
         del self.views[known:]
 
-    def _open(self, container: Viewable) -> None:
-        """Continue with the view of a container inside the last one."""
-        view = container.new_view()
+    def _open(self, opened: list[Viewable]) -> None:
+        """Continue with the views of containers inside the last one, of which the innermost comes first."""
+        containers, views, shown = self.containers, self.views, self.shown
         outer = self.last
-        if container.is_duplicate:
-            self.shown.append(outer.count)
-        else:
-            self.shown.append(outer.show_child(self.views[-1], container.key, view))
-        self.containers.append(container)
-        self.last = container
-        self.views.append(view)
+        around = views[-1]
+        for container in reversed(opened):
+            view = container.new_view()
+            shown.append(outer.count if container.is_duplicate else outer.show_child(around, container.key, view))
+            containers.append(container)
+            views.append(view)
+            outer = container
+            around = view
+        self.last = outer
 
     def take_text(self, pool: ViewPool) -> None:
         """Note the open string, from what the newest chain has joined of it; the last view is left as it is."""
