@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from jsontide._errors import Reason
 from jsontide._values import MISSING
 from jsontide.text import modes
+from jsontide.text.modes import STRING
 from jsontide.text.naming import END_OF_TEXT
 from jsontide.text.utf8 import as_text
 from jsontide.tree._fork import fork
@@ -41,7 +42,10 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
         tape = fork(state)
     # Counted before anything is written: if this step is interrupted, `state` is no longer the newest.
     tape.step = step + 1
-    tape.read(chunk)
+    # `tape.read(chunk)` without its call, which interpreted code would notice.
+    is_more = tape.scan(chunk)
+    if tape.mode == STRING and not tape.hidden_levels and (is_more or tape.text_end() > tape.base):
+        tape.changed_step = step + 1
     return ParserState(tape, None, state)
 
 
