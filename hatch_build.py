@@ -171,7 +171,7 @@ def add_docstrings(directory: Path, paths: list[str]) -> None:
         text = next((text for full, text in texts.items() if full.endswith(name)), None)
         if text is None:
             return found[0]
-        said = found.groupdict().get("said", "")
+        said = found.groupdict().get("said") or ""
         return f'{found["before"]}PyDoc_STR("{said}{c_string(text)}")'
 
     for path in directory.rglob("*.c"):
@@ -181,8 +181,8 @@ def add_docstrings(directory: Path, paths: list[str]) -> None:
         path.write_text(code, "utf-8")
 
 
-# What mypyc writes for functions and methods, classes, and properties; the text in quotes is the signature.
-FUNCTION = re.compile(r'(?P<before>CPyPy_(?P<owner>\w+),\s*METH_[\w |]+,\s*)PyDoc_STR\("(?P<said>[^"]*)"\)')
+# What mypyc writes for functions and methods, classes, and properties; the text in quotes is the signature, if any.
+FUNCTION = re.compile(r'(?P<before>CPyPy_(?P<owner>\w+),\s*METH_[\w |]+,\s*)PyDoc_STR\((?:"(?P<said>[^"]*)"|NULL)\)')
 CLASS = re.compile(r'(?P<before>sizeof\((?P<owner>\w+)Object\),[^"]*?\.tp_doc = )PyDoc_STR\("(?P<said>[^"]*)"\)')
 PROPERTY = re.compile(r"(?P<before>\(getter\)(?P<owner>\w+?)_get_(?P<name>\w+),\s*[^,]+,\s*)NULL(?=, NULL)")
 
