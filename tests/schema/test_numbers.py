@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from jsontide import Limits, create_parser_state, finalize, parse_chunk
 from jsontide.schema import MismatchReason, Status, from_json_ast
@@ -177,6 +177,10 @@ TYPES: list[Any] = [
     *(Annotated[int, Field(multiple_of=3)], Annotated[float, Field(multiple_of=0.01)], Annotated[int, Field(ge=3)]),
     *(Annotated[Decimal, Field(multiple_of=0.01)], Annotated[float, Field(lt=0.1)], Literal[1], int | float),
     *(Annotated[Decimal, Field(max_digits=5)], int, float, Decimal, bool, str),
+    # Here pydantic does not compare by itself: it calls functions, which raise for some numbers.
+    *(Annotated[int | float, Field(multiple_of=0.01)], Annotated[int, Field(allow_inf_nan=False)]),
+    *(Annotated[Decimal | int, Field(multiple_of=3)], Annotated[int | float | None, Field(allow_inf_nan=False)]),
+    *(Annotated[int | str, Field(ge=3)], Annotated[Any, Field(multiple_of=0.01)], Annotated[Any, Field(lt=3)]),
 ]
 
 
@@ -185,3 +189,20 @@ TYPES: list[Any] = [
 def test_no_number_makes_a_type_raise(schema: Any, mode: Any) -> None:
     for text in (*HUGE, "0", "-0", "-0.0", "0.07", "1.0", "123456789012345678901234567890.5"):
         assert resolved(schema, f"{text} ", mode).status in (Status.FINAL, Status.MISMATCH)
+
+
+@pytest.mark.parametrize("schema", [schema for schema in TYPES if schema is not str], ids=str)
+@pytest.mark.parametrize("text", ['"x"', "null", "[]", '{"a": 1}', '"' + "9" * 5_000 + '"'])
+def test_no_other_value_makes_a_type_of_numbers_raise(schema: Any, text: str) -> None:
+    inside = resolved(dict[str, schema], f'{{"n": {text}}}', "float")
+    assert resolved(schema, text, "float").status is inside.status
+    assert all(error.path == ("n",) for error in inside.errors if text != '{"a": 1}')
+
+
+def test_a_type_error_of_a_validator_of_the_program_is_raised() -> None:
+    def fails(_: object) -> int:
+        raise TypeError("a bug")
+
+    for validator in (AfterValidator(fails), BeforeValidator(fails), BeforeValidator(int)):
+        with pytest.raises(TypeError):
+            resolved(Annotated[int, validator], "[]" if validator.func is int else "1 ", "float")

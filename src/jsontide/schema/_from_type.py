@@ -107,6 +107,9 @@ class TypeValidator(Generic[Model]):
                 expected = "a document that fits one branch of each union"
                 return Validation(MISSING, (Problem((), MismatchReason.NO_BRANCH, expected),))
             return Validation(MISSING, read_problems(error, value))
+        except _INAPPLICABLE as error:
+            _raise_bug(error)
+            return Validation(MISSING, (_NO_CONSTRAINT,))
 
 
 @dataclass
@@ -137,6 +140,9 @@ class FieldCheck:
             return read_problems(error, value)
         except RecursionError:  # left to the end of the document
             return ()
+        except _INAPPLICABLE as error:
+            _raise_bug(error)
+            return (_NO_CONSTRAINT,)
         return ()
 
     def convert(self, value: JsonValue) -> JsonValue | Missing:
@@ -144,7 +150,24 @@ class FieldCheck:
             made: object = self.validator.validate_json(_dump_part(value))
         except ValidationError:
             return MISSING
+        except _INAPPLICABLE as error:
+            _raise_bug(error)
+            return MISSING
         return made if isinstance(made, bool | int | float | str) and type(made) in _JSON_TYPES else value
+
+
+_INAPPLICABLE: Final = (ArithmeticError, TypeError)
+"""What constraints on a union, such as `ge=0` for `int | str`, raise for values that pydantic cannot apply them to."""
+_NO_CONSTRAINT: Final = Problem((), MismatchReason.INVALID, "a value to which its constraints can be applied")
+
+
+def _raise_bug(error: Exception) -> None:
+    """Raise an exception again if a validator of the program raised it, and not a constraint of pydantic."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    if at is None or not at.tb_frame.f_globals.get("__name__", "").startswith("pydantic._internal."):
+        raise error
 
 
 _JSON_TYPES: Final = (bool, int, float, str)
