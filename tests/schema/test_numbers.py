@@ -191,6 +191,14 @@ def test_no_number_makes_a_type_raise(schema: Any, mode: Any) -> None:
         assert resolved(schema, f"{text} ", mode).status in (Status.FINAL, Status.MISMATCH)
 
 
+@pytest.mark.parametrize("text", ["1.0", "0.5", "3", "1e2"])
+def test_a_constraint_on_a_union_of_numbers_leaves_them_as_they_are(text: str) -> None:
+    schema: Any = Annotated[int | float, Field(gt=0)]
+    for resolution in (resolved(schema, f"{text} ", "float"), resolved(list[schema], f"[{text}]", "float")):
+        assert resolution.status is Status.FINAL
+    assert type(resolved(schema, f"{text} ", "float").value) is type(json.loads(text))
+
+
 @pytest.mark.parametrize("schema", [schema for schema in TYPES if schema is not str], ids=str)
 @pytest.mark.parametrize("text", ['"x"', "null", "[]", '{"a": 1}', '"' + "9" * 5_000 + '"'])
 def test_no_other_value_makes_a_type_of_numbers_raise(schema: Any, text: str) -> None:

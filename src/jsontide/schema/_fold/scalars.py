@@ -9,7 +9,7 @@ So a whole string gives the same result as its pieces, however they were cut.
 from __future__ import annotations
 
 import json
-from typing import Final, cast
+from typing import Final
 
 from jsontide._values import MISSING, JsonValue
 from jsontide.schema._fold.variants import (
@@ -110,14 +110,15 @@ def _is_member(variant: Variant, value: JsonValue) -> bool:
 
 
 def _convert_integer(variant: Variant, value: JsonValue) -> JsonValue:
-    """Return an integer for 1.0 where the validator converts it."""
+    """Return an integer for 1.0 where the validator converts it; one of `int | float` leaves it as it is."""
     if (
         isinstance(value, float)
         and variant.converter is not None
         and isinstance(variant, ScalarVariant)
         and variant.is_integer
     ):
-        return cast("int", variant.converter.convert(value))
+        converted = variant.converter.convert(value)
+        return value if converted is MISSING else converted
     return value
 
 
