@@ -28,7 +28,10 @@ Build = Callable[[int], Call]
 NO_LIMITS = js.Limits(max_depth=10**9, max_chars=10**9, max_string=10**9, max_number=10**9, max_nodes=10**9)
 
 WIDE = "Each value that is held is a list or dict of its own, as long as the container was then."
-DEEP = "Each value that is held is a chain of containers of its own, as long as the document was deep then."
+DEEP = (
+    "A read asks of each open container whether a program holds it; "
+    "`max_depth` allows 512 unless it is raised, as here."
+)
 LONG = "Each value that is held has a string of its own, as long as it was then."
 COLLECTED = (
     "Python's garbage collector goes through all open containers again when there are many more of them, "
