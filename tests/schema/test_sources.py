@@ -308,7 +308,7 @@ def test_an_adapter_has_partials_and_its_own_instances() -> None:
     assert all(isinstance(each, Partial) for each in partials)
     assert last == Stop("Kobe")
     message = list(stream_message(events('{"place": "Kobe"}', "stop"), response_schema=TypeAdapter(Stop)))[-1]
-    assert message.content_model == Stop("Kobe")
+    assert message.answer == Stop("Kobe")
 
 
 class Old(typing.TypedDict):

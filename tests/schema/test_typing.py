@@ -1,16 +1,9 @@
-"""Partials as the type checker sees them: what is not there yet, or not yet of its final type, is not typed as such."""
+"""Partials as type checkers see them: what is not there yet, or not yet of its final type, is not typed as such."""
 
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
+from tests.typecheck import check_program, checkers
 
-pytest.importorskip("mypy", reason="mypy is not installed here; `make types` has it")
-
-SOURCE = Path(__file__).parents[2] / "src"
 PROGRAM = """
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -112,17 +105,6 @@ def has_a_json_schema(state: ParserState) -> object:
 """
 
 
-def test_mypy_refuses_what_is_not_there_yet_or_not_yet_of_its_type(tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM, "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, str(program)],
-        capture_output=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "MYPYPATH": str(SOURCE)},
-        text=True,
-    )
-    found = {int(line) for line in re.findall(r"program\.py:(\d+): error", done.stdout)}
-    expected = {at for at, line in enumerate(PROGRAM.splitlines(), 1) if line.endswith("# refused")}
-    assert found == expected, done.stdout
+@checkers
+def test_type_checkers_refuse_what_is_not_there_yet_or_not_yet_of_its_type(checker: str, tmp_path: Path) -> None:
+    check_program(checker, PROGRAM, tmp_path)

@@ -1,6 +1,7 @@
 """A syntax tree seen through a schema: typed partial values, and what does not fit."""
 
 from jsontide._public import publish
+from jsontide.schema._compile import to_json_schema
 from jsontide.schema._fold.resolve import from_json_ast
 from jsontide.schema._mismatch import MismatchReason, SchemaError, SchemaMismatch, UnsupportedSchemaError
 from jsontide.schema._partial import ArrayView, ObjectView, Partial, PartialValue
@@ -23,6 +24,7 @@ __all__ = [
     "Stream",
     "UnsupportedSchemaError",
     "from_json_ast",
+    "to_json_schema",
 ]
 
 publish(__name__, __all__, globals())

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib import import_module
-from typing import Any, Final, Generic
+from typing import Any, Final, Generic, cast
 
 from jsontide._pattern import AnyItem, AnyKey, Item, Key, Pattern, parse_pattern
 from jsontide.schema._fold.variants import ArrayVariant, ObjectVariant, SchemaNode, Variant
@@ -20,7 +20,8 @@ from jsontide.schema._jsonschema import JsonSchemaValidator
 from jsontide.schema._keywords import AnySchema, Schema, as_schema
 from jsontide.schema._mismatch import UnsupportedSchemaError
 from jsontide.schema._validator import Model, Validator, need_package
-from jsontide.schema.options import Policies, Policy, check_source, find_policy
+from jsontide.schema.from_function import FunctionArguments
+from jsontide.schema.options import KEYWORD, Policies, Policy, check_source, find_policy
 
 _KEPT: Final = 256
 _MAX_VALUES: Final = 100_000
@@ -29,6 +30,7 @@ _BESIDE: Final = ("default", "title", "description", "x-stream")
 _WHOLE: Final = ("$defs", "definitions", "$id", "$schema")
 _MAX_ITEMS: Final = 10_000
 _DATA: Final = ("enum", "const", "default", "examples", "example")
+_NAMES: Final = ("properties", "patternProperties", "$defs", "definitions")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -48,7 +50,7 @@ def compile_schema(source: Any, policies: Policies | None) -> CompiledSchema[Any
         node, validator = _compile_json_schema(source)
     else:
         need_package("pydantic", "a schema that is a type")
-        node, validator = _compile_type(source)
+        node, validator = _compile_type(source.type if isinstance(source, FunctionArguments) else source)
     if policies:
         node = apply_policies(node, policies)
     return CompiledSchema(source, policies, node, validator)
@@ -205,3 +207,29 @@ def _with_item(variant: ArrayVariant, index: int, steps: Pattern, policy: Policy
         return None
     prefix[index] = made
     return variant.with_items(tuple(prefix), variant.rest)
+
+
+def to_json_schema(source: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever is taken as a schema
+    """Return the JSON Schema of a schema, whatever it is given as, for a request to a provider.
+
+    >>> to_json_schema({"type": "string"})
+    {'type': 'string'}
+    """
+    check_source(source)
+    if isinstance(source, dict):
+        found: dict[str, Any] = json.loads(_dump(source))
+    else:
+        need_package("pydantic", "a schema that is a type")
+        found = _load_types().write_json_schema(source.type if isinstance(source, FunctionArguments) else source)
+    return cast("dict[str, Any]", _without_policies(found))
+
+
+def _without_policies(schema: object, *, are_names: bool = False) -> object:
+    """Leave out our own keyword, which providers may refuse; a property may have its name."""
+    if isinstance(schema, dict):
+        return {
+            key: _without_policies(value, are_names=not are_names and key in _NAMES)
+            for key, value in schema.items()
+            if are_names or key != KEYWORD
+        }
+    return [_without_policies(item) for item in schema] if isinstance(schema, list) else schema

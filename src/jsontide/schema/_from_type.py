@@ -9,27 +9,16 @@ shown is what will be accepted.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
-from types import UnionType
 from typing import (
-    Annotated,
     Any,
     Final,
     Generic,
-    NotRequired,
-    Required,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
 )
 
-import typing_extensions
 from pydantic import (
     BaseModel,
     PydanticSchemaGenerationError,
@@ -48,13 +37,12 @@ from jsontide.schema._keywords import Schema
 from jsontide.schema._memory import Memory
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
 from jsontide.schema._pydantic_errors import read_problems
+from jsontide.schema._typed_dicts import replace_typed_dicts
 from jsontide.schema._validator import Model, Problem, Validation
 from jsontide.schema.options import refuse_call
 
 CoreSchema = dict[str, Any]
 
-_TAKES_TYPED_DICTS: Final = sys.version_info >= (3, 12)
-_COPIED: Final = ("__doc__", "__module__", "__qualname__", "__pydantic_config__")
 _MANY: Final = 5_000
 _SCALARS: Final = frozenset(
     (
@@ -250,6 +238,13 @@ def read_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:
     return written, generators[0].found, adapter
 
 
+def write_json_schema(source: Any) -> Schema:  # noqa: ANN401
+    """Return the JSON Schema of a type, as pydantic writes it."""
+    read_type(source)  # or an error that says why it cannot be one
+    adapter = source if isinstance(source, TypeAdapter) else TypeAdapter(replace_typed_dicts(source))
+    return adapter.json_schema()
+
+
 def _find_calls(core: Any) -> Iterator[object]:  # noqa: ANN401
     """Yield the functions that pydantic would call with a value as arguments: it accepts their signatures as schemas.
 
@@ -355,43 +350,3 @@ def _dump_quickly(value: JsonValue) -> str | bytes:
 def _dump(value: JsonValue) -> str:
     # pydantic reads a number as a float, whatever the field is.
     return json.dumps(value, default=float)
-
-
-def replace_typed_dicts(hint: Any) -> Any:  # noqa: ANN401
-    """Return a type that pydantic accepts; what is inside classes stays as it is.
-
-    Before Python 3.12 pydantic accepts only the `TypedDict` of `typing_extensions`.
-    """
-    return hint if _TAKES_TYPED_DICTS else _translate(hint, {})
-
-
-def _translate(hint: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
-    if isinstance(hint, type) and type(hint).__module__ == "typing" and typing_extensions.is_typeddict(hint):
-        return made[hint] if hint in made else _new_typed_dict(hint, made)
-    old = get_args(hint)
-    new = tuple(_translate(each, made) for each in old)
-    if all(each is before for each, before in zip(new, old, strict=True)):
-        return hint
-    origin: Any = Union if get_origin(hint) is UnionType else get_origin(hint)
-    return origin[new if len(new) > 1 else new[0]]
-
-
-def _new_typed_dict(old: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
-    try:
-        hints = get_type_hints(old, localns={old.__name__: old}, include_extras=True)
-    except NameError:  # pydantic will raise an error that says what to do
-        return old
-    keys = {key: hint if key in old.__required_keys__ else _not_required(hint) for key, hint in hints.items()}
-    new = made[old] = cast("Any", typing_extensions.TypedDict)(old.__name__, keys)
-    for name in _COPIED:
-        if hasattr(old, name):
-            setattr(new, name, getattr(old, name))
-    # Set last, because they may lead back to it.
-    new.__annotations__ = {key: _translate(hint, made) for key, hint in keys.items()}
-    return new
-
-
-def _not_required(hint: Any) -> Any:  # noqa: ANN401
-    """Mark a key of a class with `total=False` as not required, unless it is marked already."""
-    inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-    return hint if get_origin(inner) in (Required, NotRequired) else NotRequired[hint]

@@ -52,6 +52,16 @@ class Partial(Generic[Model]):
         """What does not fit the schema so far."""
         return self.resolution.errors
 
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Return the object so far as plain JSON, to send or to print; it is shared, so do not change it."""
+        value = self.resolution.value
+        if value is MISSING:
+            return {}
+        if not isinstance(value, dict):
+            message = f"what is shown is {type(value).__name__}, not an object; see so_far"
+            raise TypeError(message)
+        return value
+
     def is_complete(self, path: str | Sequence[Segment]) -> bool:
         """Return whether the value at a path, such as `days[0].title`, is shown and will not change any more."""
         found = self._find_path(path)
@@ -74,6 +84,12 @@ class Partial(Generic[Model]):
 
     def __iter__(self) -> Iterator[PartialValue]:
         return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __bool__(self) -> bool:
+        return True  # something is shown, if only an empty object
 
     def __repr__(self) -> str:
         return f"<Partial {self.resolution.value!r}>"

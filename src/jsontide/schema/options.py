@@ -85,5 +85,8 @@ def check_source(source: object) -> None:
 def refuse_call(function: object) -> NoReturn:
     """Say what to pass instead of a callable."""
     name = getattr(function, "__qualname__", None) or f"an instance of {type(function).__name__}"
-    problem = f"a schema must be a type or a dict, not a callable ({name}); describe its arguments by a type"
+    problem = (
+        f"a schema must be a type or a dict, not a callable ({name}); describe its arguments by a type, "
+        "or make a tool of it with Tool.from_function"
+    )
     raise UnsupportedSchemaError(problem)
