@@ -1,10 +1,10 @@
 """A text that grows at its end: pieces in, the whole out when it is read.
 
-Rule: a text is a value. Appending gives a new one, in O(1), and the old one does not change.
-The pieces are shared: a text sees the first so many of a list that later ones only append to, and one that is not the
-newest copies before it appends.
+Rule: a text is a value. Appending returns a new one, and what the old one says stays.
+A text is a chain of pieces, each longer than the one after it: so there are few, and a character is rarely copied.
 
-A source may cut a text as UTF-16 writes it, between the two halves of a character beyond U+FFFF; `joined` joins them.
+Some servers cut a text as UTF-16 writes it, between the two halves of a character beyond U+FFFF; `join_halves` puts
+them together.
 """
 
 from __future__ import annotations
@@ -14,78 +14,85 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_SHORT: Final = 512
+"""Pieces up to so many characters are joined at once: copying them costs less than another object."""
+
 
 class GrowingText:
-    """Pieces of a text, joined when it is read as a `str`."""
+    """A text in pieces, joined when it is read."""
 
-    __slots__ = ("_count", "_pieces", "length")
+    __slots__ = ("_before", "_last", "_whole", "length")
 
-    def __init__(self, text: str = "") -> None:
-        self._pieces = [text] if text else []
-        self._count = len(self._pieces)
-        self.length = len(text)
+    def __init__(self, last: str = "", before: GrowingText | None = None) -> None:
+        self._last: Final = last
+        self._before: Final = before
+        self._whole: str | None = None
+        self.length: Final[int] = len(last) if before is None else before.length + len(last)
 
     def append(self, piece: str) -> GrowingText:
         if not piece:
             return self
-        if not self._count:
-            return GrowingText(piece)
-        pieces = self._pieces
-        if len(pieces) != self._count:
-            pieces = pieces[: self._count]
-        pieces.append(piece)
-        grown = GrowingText()
-        grown._pieces = pieces
-        grown._count = len(pieces)
-        grown.length = self.length + len(piece)
-        return grown
+        before: GrowingText | None = self
+        while before is not None and len(before._last) <= max(len(piece), _SHORT):
+            piece = before._last + piece
+            before = before._before
+        return GrowingText(piece, before)
+
+    def read(self) -> str:
+        """Return the whole text, which is joined once."""
+        if self._before is None:
+            return self._last
+        whole = self._whole
+        if whole is None:
+            pieces: list[str] = []
+            text: GrowingText | None = self
+            while text is not None:
+                pieces.append(text._last)
+                text = text._before
+            pieces.reverse()
+            self._whole = whole = "".join(pieces)
+        return whole
 
     def __str__(self) -> str:
-        if not self._count:
-            return ""
-        if self._count > 1:
-            # Joined once; the longer list stays with the texts that share it.
-            self._pieces = ["".join(self._pieces[: self._count])]
-            self._count = 1
-        return self._pieces[0]
+        return self.read()
 
     def __repr__(self) -> str:
-        return f"GrowingText({str(self)!r})"
+        return f"GrowingText({self.read()!r})"
 
     def __len__(self) -> int:
         return self.length
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, GrowingText) and self.length == other.length and str(self) == str(other)
+        return isinstance(other, GrowingText) and self.length == other.length and self.read() == other.read()
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(self.read())
 
     def __reduce__(self) -> tuple[Callable[..., GrowingText], tuple[str]]:
-        return GrowingText, (str(self),)
+        return GrowingText, (self.read(),)
 
 
 NO_TEXT: Final = GrowingText()
 """Where every text begins."""
 
-_FIRST_HALF: Final = "\ud800"
-_SECOND_HALF: Final = "\udc00"
-_NO_HALF: Final = "\ue000"
+_FIRST_HALF: Final = 0xD800
+_SECOND_HALF: Final = 0xDC00
+_NO_HALF: Final = 0xE000
 
 
-def waits(piece: str | None) -> bool:
-    """Return whether a piece ends in a first half."""
-    if not piece:
-        return False
-    return _FIRST_HALF <= piece[-1] < _SECOND_HALF
+def ends_in_half(piece: str) -> bool:
+    """Return whether a piece ends in the first half of a character."""
+    return bool(piece) and _FIRST_HALF <= ord(piece[-1]) < _SECOND_HALF
 
 
-def joined(held: str, piece: str) -> tuple[str, str]:
+def join_halves(held: str, piece: str) -> tuple[str, str]:
     """Return what a piece adds to a text, with the half that waited for it, and the half that waits now."""
     if not piece:
         return "", held
-    piece = _pair(held, piece[0]) + piece[1:] if _SECOND_HALF <= piece[0] < _NO_HALF else held + piece
-    return (piece[:-1], piece[-1]) if waits(piece) else (piece, "")
+    if held:
+        is_second = _SECOND_HALF <= ord(piece[0]) < _NO_HALF
+        piece = _pair(held, piece[0]) + piece[1:] if is_second else held + piece
+    return (piece[:-1], piece[-1]) if ends_in_half(piece) else (piece, "")
 
 
 def _pair(first: str, second: str) -> str:
@@ -97,3 +104,30 @@ def without_half(text: str, held: str) -> str | None:
     units = text[:1].encode("utf-16-le", "surrogatepass")
     first, second = units[:2].decode("utf-16-le", "surrogatepass"), units[2:].decode("utf-16-le", "surrogatepass")
     return second + text[1:] if first == held else None
+
+
+class GrowingList:
+    """A list that grows at its end, as `GrowingText` does."""
+
+    __slots__ = ("_before", "_last")
+
+    def __init__(self, last: list[object], before: GrowingList | None = None) -> None:
+        self._last: Final = last
+        self._before: Final = before
+
+    def extend(self, items: list[object]) -> GrowingList:
+        before: GrowingList | None = self
+        while before is not None and len(before._last) <= len(items):
+            items = before._last + items
+            before = before._before
+        return GrowingList(items, before)
+
+    def read(self) -> list[object]:
+        """Return a new list of all items."""
+        lists: list[list[object]] = []
+        part: GrowingList | None = self
+        while part is not None:
+            lists.append(part._last)
+            part = part._before
+        lists.reverse()
+        return [item for items in lists for item in items]

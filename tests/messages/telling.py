@@ -9,6 +9,7 @@ from jsontide.messages import (
     Choice,
     CompletionChunk,
     Delta,
+    Message,
     MessageConfig,
     MessageState,
     ToolCallDelta,
@@ -16,6 +17,8 @@ from jsontide.messages import (
     reduce_chunk,
     start_message,
 )
+from jsontide.messages.document import Document
+from jsontide.messages.message import FinalAnswer
 
 Arguments = str | Mapping[str, object] | None
 
@@ -50,6 +53,12 @@ def trail(chunks: Iterable[CompletionChunk], config: MessageConfig | None = None
 
 def finished(chunks: Iterable[CompletionChunk], config: MessageConfig | None = None) -> MessageState:
     return finish_message(fed(chunks, config))
+
+
+def shown_answer(message: Message[Any]) -> Any:
+    """What may be shown of the answer, as plain JSON, also when there is an instance."""
+    answer = message._answer
+    return answer.value if isinstance(answer, Document | FinalAnswer) else answer
 
 
 def values(state: MessageState) -> list[tuple[Any, ...]]:

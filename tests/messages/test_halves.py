@@ -24,7 +24,7 @@ from jsontide.messages import (
     start_message,
     stop_message,
 )
-from tests.messages.telling import call, delta, end, fed, finished, text, trail, values
+from tests.messages.telling import call, delta, end, fed, finished, shown_answer, text, trail, values
 from tests.relations import grows
 from tests.strategies import randoms
 
@@ -65,7 +65,7 @@ def test_arguments_cut_at_any_unit_are_whole_and_only_grow(whole: str, random: R
     value = {whole: [whole, 1]}
     document = json.dumps(value, ensure_ascii=False)
     states = trail(call(piece, index=0, name="say") for piece in cut(document, random))
-    shown: list[Any] = [made.arguments_resolved for state in states for made in state.message.tool_calls]
+    shown: list[Any] = [made.partial for state in states for made in state.message.tool_calls]
     assert all(grows(old, new) for old, new in pairwise(shown))
     assert all(document.startswith(made.arguments) for state in states for made in state.message.tool_calls)
     ended = finish_message(reduce_chunk(states[-1], end()))
@@ -130,10 +130,10 @@ def test_an_answer(options: dict[str, Any]) -> None:
     config = MessageConfig(response_schema={"type": "object"}, **options)
     pieces = ['{"a": "', FIRST, SECOND, '"}']
     said = [call(piece, index=0, name="output") for piece in pieces] if options else list(map(text, pieces))
-    shown = [state.message.content_resolved for state in trail(said, config)]
+    shown = [shown_answer(state.message) for state in trail(said, config)]
     assert shown == [MISSING, {"a": ""}, {"a": ""}, {"a": "😀"}, {"a": "😀"}]
-    assert finished([*said, end("stop")], config).message.content_model == {"a": "😀"}
-    assert finished([*said[:2], end("stop")], config).message.content_resolved == {"a": FIRST}
+    assert finished([*said, end("stop")], config).message.answer == {"a": "😀"}
+    assert shown_answer(finished([*said[:2], end("stop")], config).message) == {"a": FIRST}
 
 
 def test_all_arguments_so_far() -> None:
@@ -147,7 +147,7 @@ def test_all_arguments_so_far() -> None:
 def of_stream(*events: object) -> MessageState:
     stream = stream_message([json.dumps(event).encode() + b"\n" for event in events])
     list(stream)
-    return stream.state
+    return stream.state.message_state
 
 
 class TestProviders:

@@ -13,9 +13,9 @@ from hypothesis import given
 from jsontide import ParserError
 from jsontide.messages import (
     CompletionChunk,
+    ErrorDetail,
     ErrorKind,
     MessageConfig,
-    MessageError,
     MessageState,
     Outcome,
     Tool,
@@ -57,7 +57,7 @@ def is_whole(call: Any) -> bool:
 def test_law_2_arguments_only_grow(stream: Stream) -> None:
     for before, after in pairwise(trail(stream[0])):
         for old, new in zip(before.message.tool_calls, after.message.tool_calls, strict=False):
-            assert grows(old.arguments_resolved, new.arguments_resolved)
+            assert grows(old.partial, new.partial)
             assert new.arguments.startswith(old.arguments)
 
 
@@ -66,7 +66,7 @@ def test_law_3_an_untouched_call_and_an_untouched_value_are_the_same_objects(str
     for before, after in pairwise(trail(stream[0])):
         for old, new in zip(before.message.tool_calls, after.message.tool_calls, strict=False):
             assert (old is new) == (old.arguments == new.arguments)
-            shown, now = old.arguments_resolved, new.arguments_resolved
+            shown, now = old.partial, new.partial
             assert (shown is now) or not same(shown, now)
 
 
@@ -100,7 +100,7 @@ def test_law_4_a_restored_state_hears_nothing_new_in_an_entry_that_says_nothing(
 def told(state: MessageState) -> list[object]:
     return [
         state.message.content,
-        *((call.arguments, flat(call.arguments_resolved)) for call in state.message.tool_calls),
+        *((call.arguments, flat(call.partial)) for call in state.message.tool_calls),
     ]
 
 
@@ -206,5 +206,5 @@ def stay(before: MessageState, after: MessageState) -> bool:
     )
 
 
-def place(error: MessageError) -> tuple[object, ...]:
+def place(error: ErrorDetail) -> tuple[object, ...]:
     return error.kind, error.source, error.path, getattr(error.cause, "index", error.message)

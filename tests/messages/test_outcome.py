@@ -3,20 +3,20 @@
 import json
 import pickle
 from collections.abc import Callable
+from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 
 from jsontide import MISSING, ParserError, Reason
-from jsontide.adapters import SseState, decode_sse, openai_chat_chunk
+from jsontide.adapters import SseState, decode_sse, finish_stream, reduce_item, start_stream
 from jsontide.messages import (
     Choice,
     CompletionChunk,
     Delta,
     ErrorKind,
     IncompleteCallError,
-    Message,
     MessageConfig,
     MessageState,
     Outcome,
@@ -64,8 +64,8 @@ class TestLawNine:
         )
         for place in range(len(data)):
             _, found = decode_sse(SseState(), data[:place])
-            chunks = [openai_chat_chunk(json.loads(event.data)) for event in found]
-            state = finished([chunk for chunk in chunks if chunk])
+            events = [json.loads(event.data) for event in found]
+            state = finish_stream(reduce(reduce_item, events, start_stream()))
             assert all(shown.status is Outcome.TRUNCATED for shown in state.message.tool_calls)
             assert state.outcome is Outcome.TRUNCATED
 
@@ -180,7 +180,7 @@ class TestOutcomes:
         assert start_message(state.config).message == start_message().message
 
     def test_a_chunk_that_is_none_is_refused_with_a_hint(self) -> None:
-        with pytest.raises(TypeError, match="must be a CompletionChunk, not dict; adapters"):
+        with pytest.raises(TypeError, match="must be a CompletionChunk, not dict; stream_message"):
             reduce_chunk(start_message(), {"choices": []})  # type: ignore[arg-type]
 
 
@@ -317,9 +317,7 @@ class TestWrongTypes:
             (lambda: CompletionChunk(choices=Choice()), "choices must be a tuple of Choice, not Choice"),  # type: ignore[arg-type]
             (lambda: CompletionChunk(choices=(Delta(),)), "choices must hold Choice only, not Delta"),  # type: ignore[arg-type]
             (lambda: CompletionChunk(error=OSError()), "error must be a str or None, not OSError"),  # type: ignore[arg-type]
-            (lambda: MessageState({}, Message()), "config must be a MessageConfig, not dict"),  # type: ignore[arg-type]
-            (lambda: MessageState(MessageConfig(), None), "message must be a Message, not NoneType"),  # type: ignore[arg-type]
-            (lambda: Tool("a", stream="no"), "stream must be a bool, not str"),  # type: ignore[arg-type]
+            (lambda: Tool("a", stream="no"), "stream must be a bool, not str"),  # type: ignore[call-overload]
             (lambda: MessageConfig(cumulative_arguments=1), "cumulative_arguments must be a bool, not int"),  # type: ignore[arg-type]
             (lambda: MessageConfig(emulate_structured_output="x"), "emulate_structured_output must be a bool, not str"),  # type: ignore[arg-type]
         ],
@@ -441,14 +439,12 @@ class TestErrors:
 class TestSeed:
     def test_characters_split_across_chunks(self) -> None:
         data = sse(chat(content="Zoë 𝄞"), chat("stop"))
-        state, decoder = start_message(), SseState()
+        state, decoder = start_stream(), SseState()
         for at in range(len(data)):
             decoder, found = decode_sse(decoder, data[at : at + 1])
             for event in found:
-                chunk = openai_chat_chunk(json.loads(event.data))
-                assert chunk
-                state = reduce_chunk(state, chunk)
-        assert finish_message(state).message.content == "Zoë 𝄞"
+                state = reduce_item(state, json.loads(event.data))
+        assert finish_stream(state).message.content == "Zoë 𝄞"
 
     def test_escapes_split_across_chunks(self) -> None:
         pieces = ['{"a": "x\\', "u00", "e9\\ud834", "\\udd", '1e\\n"', "}"]
@@ -456,4 +452,4 @@ class TestSeed:
         assert values(state) == [(None, "t", {"a": "xé𝄞\n"})]
 
     def test_nothing_is_shown_before_there_is_something(self) -> None:
-        assert fed([call("", index=0, name="t")]).message.tool_calls[0].arguments_resolved is MISSING
+        assert fed([call("", index=0, name="t")]).message.tool_calls[0].partial is MISSING

@@ -25,9 +25,9 @@ from jsontide.messages import (
     start_message,
     stop_message,
 )
-from jsontide.schema import SchemaMismatch, UnsupportedSchemaError
+from jsontide.schema import Partial, SchemaMismatch, UnsupportedSchemaError
 from tests.cuts import cut_randomly, singles
-from tests.messages.telling import call, delta, end, fed, finished, text, trail
+from tests.messages.telling import call, delta, end, fed, finished, shown_answer, text, trail
 from tests.relations import grows
 from tests.strategies import randoms
 
@@ -69,7 +69,7 @@ def spoken(pieces: list[str]) -> list[CompletionChunk]:
 
 
 def shown(states: list[MessageState]) -> list[Any]:
-    return [call.arguments_resolved for state in states for call in state.message.tool_calls]
+    return [call.partial for state in states for call in state.message.tool_calls]
 
 
 class TestTypedTools:
@@ -184,17 +184,17 @@ class TestPlainSchemas:
 class TestStructuredContent:
     def test_grows_in_view_and_ends_in_an_instance(self) -> None:
         states = trail(spoken(singles(TEXT)), MessageConfig(response_schema=Itinerary))
-        seen = [state.message.content_resolved for state in states]
+        seen = [shown_answer(state.message) for state in states]
         assert all(grows(old, new) for old, new in pairwise(seen))
         message = answered(text(TEXT), end("stop")).message
         assert message.outcome is Outcome.COMPLETE
         assert message.content == TEXT
-        assert message.content_model == Itinerary.model_validate_json(TEXT)
+        assert message.answer == Itinerary.model_validate_json(TEXT)
 
     @given(randoms)
     def test_keeps_identity_across_chunks(self, random: Random) -> None:
         states = trail(spoken(cut_randomly(TEXT, random)), MessageConfig(response_schema=Itinerary))
-        seen: list[Any] = [state.message.content_resolved for state in states]
+        seen: list[Any] = [shown_answer(state.message) for state in states]
         for old, new in pairwise(seen):
             assert (old is new) == (old == new)
             if old is not MISSING and "stops" in old:
@@ -214,8 +214,8 @@ class TestStructuredContent:
     def test_a_limit_before_it_is(self) -> None:
         state = answered(text(TEXT[:-1]), end("length"))
         assert state.outcome is Outcome.TRUNCATED
-        assert state.message.content_model is MISSING
-        assert state.message.content_resolved
+        assert isinstance(state.message.answer, Partial)
+        assert shown_answer(state.message)
 
     def test_errors_of_json_are_told_at_the_end(self) -> None:
         chunks = [text('{"title": nope'), text("}")]
@@ -241,7 +241,7 @@ class TestStructuredContent:
         assert state.outcome is Outcome.COMPLETE
         assert state.errors == ()
         assert state.message.content == "Let me look."
-        assert state.message.content_resolved is MISSING
+        assert shown_answer(state.message) is MISSING
 
     def test_prose_is_no_error_while_a_call_may_come(self) -> None:
         config = MessageConfig(response_schema=Itinerary, tools=[WEATHER])
@@ -258,9 +258,9 @@ class TestStructuredContent:
     def test_json_beside_tool_calls_is_shown_but_need_not_be_whole(self) -> None:
         weather = call('{"city": "Rome"}', index=0, name="weather")
         state = answered(text('{"title": "By'), weather, end(), tools=[WEATHER])
-        assert state.message.content_resolved == {"title": "By"}
+        assert shown_answer(state.message) == {"title": "By"}
         assert state.outcome is Outcome.COMPLETE
-        assert answered(text(TEXT), weather, end(), tools=[WEATHER]).message.content_model == (
+        assert answered(text(TEXT), weather, end(), tools=[WEATHER]).message.answer == (
             Itinerary.model_validate_json(TEXT)
         )
 
@@ -277,12 +277,12 @@ class TestStructuredContent:
 
     def test_a_json_schema_streams_too(self) -> None:
         state = fed([text('{"city": "Ro')], MessageConfig(response_schema=PLAIN))
-        assert state.message.content_resolved == {"city": "Ro"}
+        assert shown_answer(state.message) == {"city": "Ro"}
 
     def test_stopping_keeps_what_was_shown(self) -> None:
         state = stop_message(fed([text(TEXT[:20])], MessageConfig(response_schema=Itinerary)))
         assert state.outcome is Outcome.CANCELLED
-        assert state.message.content_resolved == {"title": "By train"}
+        assert shown_answer(state.message) == {"title": "By train"}
 
 
 class TestEmulatedOutput:
@@ -295,13 +295,13 @@ class TestEmulatedOutput:
         state = self.emulated(*self.OUTPUT, end())
         assert state.message.tool_calls == ()
         assert state.message.content == ""
-        assert state.message.content_model == Itinerary.model_validate_json(TEXT)
+        assert state.message.answer == Itinerary.model_validate_json(TEXT)
         assert state.outcome is Outcome.COMPLETE
 
     def test_grows_in_view(self) -> None:
         states = trail(self.OUTPUT, MessageConfig(response_schema=Itinerary, emulate_structured_output=True))
-        assert states[2].message.content_resolved == {"title": "By train"}
-        assert all(grows(old.message.content_resolved, new.message.content_resolved) for old, new in pairwise(states))
+        assert shown_answer(states[2].message) == {"title": "By train"}
+        assert all(grows(shown_answer(old.message), shown_answer(new.message)) for old, new in pairwise(states))
 
     def test_prose_beside_it_stays_plain(self) -> None:
         state = self.emulated(text("Here it is: {"), *self.OUTPUT, end())
@@ -313,23 +313,23 @@ class TestEmulatedOutput:
         weather = call('{"city": "Rome"}', index=1, id="w", name="weather")
         state = self.emulated(*self.OUTPUT, weather, end(), tools=[WEATHER])
         assert [one.name for one in state.message.tool_calls] == ["weather"]
-        assert state.message.content_model == Itinerary.model_validate_json(TEXT)
+        assert state.message.answer == Itinerary.model_validate_json(TEXT)
 
     def test_a_call_without_a_name_is_not_shown_before_it_is_known_which_it_is(self) -> None:
         config = MessageConfig(response_schema=Itinerary, emulate_structured_output=True)
         states = trail([call(TEXT, index=0), call(index=0, name="output")], config)
         assert [state.message.tool_calls for state in states] == [(), (), ()]
-        assert states[-1].message.content_resolved
+        assert shown_answer(states[-1].message)
 
     def test_of_several_the_first_that_is_known_to_be_one_counts_and_nothing_shown_is_taken_back(self) -> None:
         config = MessageConfig(response_schema=Itinerary, emulate_structured_output=True)
         other = '{"title": "By ship", "stops": []}'
         chunks = [call(other, index=0), call(TEXT, index=1, name="output"), call(index=0, name="output")]
         states = trail(chunks, config)
-        seen = [state.message.content_resolved for state in states]
+        seen = [shown_answer(state.message) for state in states]
         assert all(grows(old, new) for old, new in pairwise(seen))
         ended = finish_message(reduce_chunk(states[-1], end())).message
-        assert (ended.outcome, ended.content_model) == (Outcome.COMPLETE, Itinerary.model_validate_json(TEXT))
+        assert (ended.outcome, ended.answer) == (Outcome.COMPLETE, Itinerary.model_validate_json(TEXT))
         assert ended.tool_calls == ()
 
     def test_the_name_can_be_chosen(self) -> None:
@@ -365,13 +365,13 @@ class TestEmulatedOutput:
         chunks = [call(nothing, index=0, id="o", name="output")]
         options: dict[str, Any] = {"response_schema": {"type": "object"}, "emulate_structured_output": True}
         state = finished([*chunks, end()], MessageConfig(**options))
-        assert (state.outcome, state.message.content_resolved, state.message.content_model) == (
+        assert (state.outcome, shown_answer(state.message), state.message.answer) == (
             Outcome.COMPLETE,
             {},
             {},
         )
         for cut in ([*chunks, end("length")], chunks):
-            assert finished(cut, MessageConfig(**options)).message.content_model is MISSING
+            assert finished(cut, MessageConfig(**options)).message.answer is MISSING
 
     def test_ordinary_calls_instead_of_it_are_fine(self) -> None:
         weather = call('{"city": "Rome"}', index=0, id="w", name="weather")
@@ -409,9 +409,9 @@ def test_an_answer_and_arguments_stay_the_same_objects_to_the_end() -> None:
     *_, grown, spaced, told = trail(chunks, config)
     ended = finish_message(told)
     for state in (spaced, told, ended):
-        assert state.message.content_resolved["stops"] is grown.message.content_resolved["stops"]  # type: ignore[index,call-overload]
-        assert state.message.tool_calls[0].arguments_resolved is grown.message.tool_calls[0].arguments_resolved
-    assert told.message.content_resolved is spaced.message.content_resolved
+        assert shown_answer(state.message)["stops"] is shown_answer(grown.message)["stops"]
+        assert state.message.tool_calls[0].partial is grown.message.tool_calls[0].partial
+    assert shown_answer(told.message) is shown_answer(spaced.message)
     assert told.message.tool_calls[0] is grown.message.tool_calls[0]
 
 

@@ -1,37 +1,114 @@
-"""Completion chunks in, a streaming assistant message out: structured output, tool calls, errors, and how it ended."""
+"""What a provider streams in, a message out that grows: text, reasoning, tool calls, structured output, and its end."""
+
+from typing import TYPE_CHECKING, Generic
 
 from jsontide._public import publish
-from jsontide.messages._calls import CompleteCall, PartialCall, ToolCall
-from jsontide.messages._chunks import Choice, CompletionChunk, Delta, Spelling, ToolCallDelta
-from jsontide.messages._config import MessageConfig, Tool
-from jsontide.messages._message import Message
-from jsontide.messages._outcome import ErrorKind, IncompleteCallError, MessageError, Outcome
-from jsontide.messages._reduce import (
-    MessageState,
-    fail_message,
-    finish_message,
-    reduce_chunk,
-    start_message,
-    stop_message,
+from jsontide.messages.calls import PartialCall, ServerCall
+from jsontide.messages.options import MessageConfig, Tool, ToolResult
+from jsontide.messages.parts import File, Other, ReasoningPart, Refusal, Source, TextPart
+from jsontide.messages.state import MessageState
+from jsontide.messages.types import (
+    CancelledError,
+    Choice,
+    Citation,
+    CompletionChunk,
+    Delta,
+    EmptyError,
+    ErrorDetail,
+    ErrorKind,
+    FilteredError,
+    IncompleteCallError,
+    InvalidError,
+    MessageError,
+    Outcome,
+    RefusedError,
+    Spelling,
+    ToolCallDelta,
+    TruncatedError,
+    Usage,
 )
 
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from typing_extensions import TypeVar
+
+    from jsontide._values import Missing
+    from jsontide.messages import calls, message
+    from jsontide.schema import Partial
+
+    _Answer = TypeVar("_Answer", default=Any)
+    _Args = TypeVar("_Args", default=Any)
+
+    # Native classes cannot have type parameters, so type checkers are told about them here.
+
+    class CompleteCall(calls.CompleteCall, Generic[_Args]):
+        @property
+        def arguments_model(self) -> _Args: ...
+
+    ToolCall: TypeAlias = CompleteCall[Any] | PartialCall
+    Part: TypeAlias = (
+        TextPart | ReasoningPart | CompleteCall[Any] | PartialCall | ServerCall | Refusal | Source | File | Other
+    )
+
+    class Message(message.Message, Generic[_Answer]):
+        parts: tuple[Part, ...]  # type: ignore[misc]  # the same, with the public name of complete calls
+
+        @property
+        def answer(self) -> _Answer | Partial[_Answer] | Missing: ...
+        @property
+        def tool_calls(self) -> tuple[ToolCall, ...]: ...
+        @staticmethod
+        def from_json(text: object) -> "Message[Any]": ...
+
+    # What the functions take; at run time they check it themselves.
+
+    def start_message(config: MessageConfig | None = None) -> MessageState: ...
+    def reduce_chunk(state: MessageState, chunk: CompletionChunk) -> MessageState: ...
+    def finish_message(state: MessageState) -> MessageState: ...
+    def stop_message(state: MessageState) -> MessageState: ...
+    def fail_message(state: MessageState, error: BaseException | str) -> MessageState: ...
+
+else:
+    from jsontide.messages.calls import CompleteCall, Part, ToolCall
+    from jsontide.messages.message import Message
+    from jsontide.messages.reduce import fail_message, finish_message, reduce_chunk, start_message, stop_message
+
 __all__ = [
+    "CancelledError",
     "Choice",
+    "Citation",
     "CompleteCall",
     "CompletionChunk",
     "Delta",
+    "EmptyError",
+    "ErrorDetail",
     "ErrorKind",
+    "File",
+    "FilteredError",
     "IncompleteCallError",
+    "InvalidError",
     "Message",
     "MessageConfig",
     "MessageError",
     "MessageState",
+    "Other",
     "Outcome",
+    "Part",
     "PartialCall",
+    "ReasoningPart",
+    "Refusal",
+    "RefusedError",
+    "ServerCall",
+    "Source",
     "Spelling",
+    "TextPart",
     "Tool",
     "ToolCall",
     "ToolCallDelta",
+    "ToolResult",
+    "TruncatedError",
+    "Usage",
     "fail_message",
     "finish_message",
     "reduce_chunk",

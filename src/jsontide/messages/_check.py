@@ -26,7 +26,7 @@ def is_number(value: object) -> bool:
 def is_tuple_of(kind: type[object], items: object) -> bool:
     if type(items) is not tuple:
         return False
-    for item in items:  # noqa: SIM110 - a generator would take longer than what it asks
+    for item in items:
         if type(item) is not kind:
             return False
     return True

@@ -7,207 +7,323 @@ Ids and names count when they first come; arguments wait for the name and are ne
 Nothing is guessed: where an entry may belong to several open calls, or its name may be the rest of the name of another
 call, all of these are in doubt, and cannot be run.
 
-Rule: nothing raises on an entry, and a call that no entry touches stays the same object.
+Rule: nothing raises on a delta, and a call that no delta touches stays the same object.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
-from jsontide._textbuffer import joined, waits, without_half
-from jsontide.messages._calls import PartialCall
-from jsontide.messages._chunks import ToolCallDelta
-from jsontide.messages._config import MessageConfig
-from jsontide.messages._document import grown, new_document, seen
-from jsontide.messages._roster import Roster
+from jsontide._textbuffer import NO_TEXT, ends_in_half, join_halves, without_half
+from jsontide.messages._entries import NO_INDEX, NO_KEY, CallEntry, Entries
+from jsontide.messages._rules import ReadingRules
+from jsontide.messages.calls import BaseCall, PartialCall, ServerCall
 
 _CONTRADICTION: Final = "\0"
-_WHOSE: Final = "a delta came that does not tell which of several open calls it belongs to: it may be this one"
+_WHOSE: Final = "a delta came that does not say which of several open calls it belongs to: it may be this one"
 _NAMES: Final = "the names {!r} and {!r} may be of two calls, or the two parts of one name"
 
 
-def merged(calls: Roster, entries: Iterable[ToolCallDelta], config: MessageConfig) -> Roster:
-    """Return the calls after the entries of one chunk."""
-    for entry in _cumulative(entries) if config.cumulative_arguments else entries:
-        calls = _merge(calls, entry, config)
-    return calls
+class CallDelta:
+    """What an event says about one tool call."""
+
+    __slots__ = ("arguments", "cut_off", "id", "index", "is_object", "is_whole", "key", "name", "on_server")
+
+    def __init__(
+        self,
+        index: int = NO_INDEX,
+        id: str | None = None,  # noqa: A002 - what everybody calls it
+        name: str | None = None,
+        arguments: str | None = None,
+        is_whole: bool = False,
+        is_object: bool = False,
+        on_server: bool = False,
+        cut_off: bool = False,
+        key: int = NO_KEY,
+    ) -> None:
+        self.index: Final = index
+        self.id: Final = id
+        self.name: Final = name
+        self.arguments: Final = arguments
+        self.is_whole: Final = is_whole
+        """Whether the arguments are all of them so far, and not more of them."""
+        self.is_object: Final = is_object
+        """Whether the provider sent the arguments as an object, of which this is the text."""
+        self.on_server: Final = on_server
+        """Whether the provider runs this tool itself."""
+        self.cut_off: Final = cut_off
+        """Whether the provider says that the call broke off."""
+        self.key: Final = key
+        """By which the events name the part."""
+
+    def as_whole(self) -> CallDelta:
+        """Return the same with arguments that are all of them so far."""
+        return CallDelta(
+            self.index,
+            self.id,
+            self.name,
+            self.arguments,
+            True,
+            self.is_object,
+            self.on_server,
+            self.cut_off,
+            self.key,
+        )
+
+    @property
+    def is_delta(self) -> bool:
+        """Whether the arguments continue the text."""
+        return not self.is_whole and not self.is_object
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether it brings no arguments."""
+        arguments = self.arguments
+        return arguments is None or (not self.is_object and not arguments.strip())
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no call can begin with it."""
+        has_arguments = bool(self.arguments) and not (self.is_object and self.arguments == "{}")
+        return not (self.id or self.name or has_arguments or self.on_server)
+
+    @property
+    def says_nothing(self) -> bool:
+        return not (self.id or self.name or self.on_server or self.cut_off) and self.is_blank
 
 
-def _cumulative(entries: Iterable[ToolCallDelta]) -> Iterable[ToolCallDelta]:
-    return (replace(entry, spelling="whole") for entry in entries)
+def merge_call(entries: Entries, delta: CallDelta, rules: ReadingRules) -> int:
+    """Bring the entries up to date with a delta; return the place of its call, -1 if there is none."""
+    if rules.is_cumulative and not delta.is_whole:
+        delta = delta.as_whole()
+    at = _find_id(entries, delta.id) if delta.index == NO_INDEX else _find_index(entries, delta)
+    if at < 0:
+        found = _find_open(entries, delta)
+        if len(found) > 1:
+            if not delta.says_nothing:
+                _doubt(entries, found, _WHOSE)
+            return -1
+        at = found[0] if found else _find_last(entries, delta)
+    if at >= 0:
+        before = entries.items[at]
+        assert isinstance(before, CallEntry)
+        if not _begins_another(before, delta):
+            after = _advance(before, delta, rules)
+            if after is not before:
+                entries.put(at, after)
+            return at
+    return -1 if delta.is_empty else _begin(entries, at, delta, rules)
 
 
-def _merge(calls: Roster, entry: ToolCallDelta, config: MessageConfig) -> Roster:
-    position = calls.of_id(entry.id) if entry.index is None else _of_index(calls, entry.index, entry)
-    if position is None:
-        found = calls.open_for(entry)
-        if found.count > 1:
-            return calls if _says_nothing(entry) else _in_doubt(calls, found.clear(), _WHOSE, config)
-        position = found.first if found.count else _last(calls, entry)
-    # No call is complete while its message grows.
-    before = None if position is None else cast("PartialCall", calls[position])
-    if position is None or before is None or _begins_another(before, entry):
-        return calls if _is_empty(entry) else _begun(calls, position, entry, config)
-    call = _with(before, entry, config)
-    return calls if call is before else calls.put(position, before, call, is_answer=config._is_output(call.name))
+def _find_id(entries: Entries, call_id: str | None) -> int:
+    if not call_id:
+        return -1
+    items = entries.items
+    for at in range(len(items) - 1, -1, -1):
+        entry = items[at]
+        if isinstance(entry, CallEntry) and entry.id == call_id:
+            return at
+    return -1
 
 
-def _of_index(calls: Roster, index: int, entry: ToolCallDelta) -> int | None:
-    found = calls.of_index(index, entry.id)
+def _find_index(entries: Entries, delta: CallDelta) -> int:
+    """Return the place of the last call of an index, of both index and id if there is one."""
+    index, call_id = delta.index, delta.id
+    items = entries.items
+    found = -1
+    for at in range(len(items) - 1, -1, -1):
+        entry = items[at]
+        if isinstance(entry, CallEntry) and entry.index == index:
+            if not call_id or entry.id == call_id:
+                return at
+            if found < 0:
+                found = at
     # If the index is new, an id without a name can only be a repeated one.
-    return calls.of_id(entry.id) if found is None and not entry.name else found
+    return _find_id(entries, call_id) if found < 0 and not delta.name else found
 
 
-def _last(calls: Roster, entry: ToolCallDelta) -> int | None:
-    """Where all calls are complete, an entry that brings neither a name nor arguments is about the last one."""
-    is_new = entry.index is not None or entry.name or not _is_blank(entry.arguments)
-    return len(calls) - 1 if len(calls) and not is_new else None
+def _find_open(entries: Entries, delta: CallDelta) -> list[int]:
+    """Return the open calls that a delta may go on with; its index and id, where it has them, are new."""
+    is_whole_call = delta.is_object and not delta.is_whole and not delta.id
+    found: list[int] = []
+    for at, entry in enumerate(entries.items):
+        if not isinstance(entry, CallEntry) or not _may_continue(entry, delta):
+            continue
+        if delta.name and entry.name is not None:
+            # Whole arguments are a call of their own beside others that are not JSON.
+            is_another = is_whole_call and not entry.is_blank and entry.document.error is not None
+            if entry.name != delta.name or is_another:
+                continue
+        found.append(at)
+    return found
 
 
-def _begun(calls: Roster, position: int | None, entry: ToolCallDelta, config: MessageConfig) -> Roster:
-    """Return the calls with one that an entry begins, which is not the one at a position."""
+def _may_continue(entry: CallEntry, delta: CallDelta) -> bool:
+    """Return whether a call is open, and has no index or id where those of a delta are new."""
+    has_new_index, has_new_id = delta.index != NO_INDEX and entry.index != NO_INDEX, bool(delta.id and entry.id)
+    return not has_new_index and not has_new_id and not entry.document.is_complete
+
+
+def _find_last(entries: Entries, delta: CallDelta) -> int:
+    """Where all calls are complete, a delta that brings neither a name nor arguments is about the last one."""
+    if delta.index != NO_INDEX or delta.name or not delta.is_blank:
+        return -1
+    items = entries.items
+    at = len(items) - 1
+    while at >= 0 and not isinstance(items[at], CallEntry):
+        at -= 1
+    return at
+
+
+def _begin(entries: Entries, at: int, delta: CallDelta, rules: ReadingRules) -> int:
+    """Add the call that a delta begins, which is not the one at a place."""
     doubt = ""
-    for at in _first_parts(calls, position, entry, config):
-        doubt = _NAMES.format(calls[at].name, entry.name)
-        calls = _in_doubt(calls, [at], doubt, config)
-    call = _with(_new_call(len(calls), entry, config, doubt), entry, config)
-    return calls.put(len(calls), None, call, is_answer=config._is_output(call.name))
-
-
-def _first_parts(calls: Roster, position: int | None, entry: ToolCallDelta, config: MessageConfig) -> list[int]:
-    """Return the calls without arguments whose names and that of an entry may be parts of one."""
-    if not entry.name:
-        return []
-    names = config._first_parts(entry.name)
-    if position is None:
-        return calls.blank_for(entry, names)
-    call = calls[position]
-    are_told_apart = call.id and entry.id
-    is_part = call.name and (call.name in names or config._lens_of(call.name) is None)
-    return [position] if call._is_blank and is_part and not are_told_apart else []
-
-
-def _in_doubt(calls: Roster, positions: Iterable[int], why: str, config: MessageConfig) -> Roster:
-    for position in positions:
-        before = cast("PartialCall", calls[position])
-        if not before._doubt:
-            call = replace(before, _doubt=why)
-            calls = calls.put(position, before, call, is_answer=config._is_output(call.name))
-    return calls
-
-
-def _says_nothing(entry: ToolCallDelta) -> bool:
-    return not (entry.id or entry.name or entry.on_server or entry.cut_off) and _is_blank(entry.arguments)
-
-
-def _is_empty(entry: ToolCallDelta) -> bool:
-    return not (entry.id or entry.name or entry.arguments or entry.on_server)
-
-
-def _begins_another(call: PartialCall, entry: ToolCallDelta) -> bool:
-    if entry.id and call.id and entry.id != call.id:
-        return True
-    if not entry.name or not call.name:
-        return False
-    if entry.name != call.name:
-        return not (entry.id and call.id)
-    if entry.id or entry.spelling != "delta" or _is_blank(entry.arguments):
-        return False
-    # An object is a whole call: what came before it, if it is no JSON, was another.
-    is_whole = isinstance(entry.arguments, Mapping) and call._document.error is not None
-    return call._document.is_complete or is_whole
-
-
-def _is_blank(arguments: str | Mapping[str, object] | None) -> bool:
-    return arguments is None or (isinstance(arguments, str) and not arguments.strip())
-
-
-def _new_call(position: int, entry: ToolCallDelta, config: MessageConfig, doubt: str) -> PartialCall:
-    return PartialCall(
-        index=position if entry.index is None else entry.index,
-        _has_index=entry.index is not None,
-        _document=new_document(),
-        _doubt=doubt,
-        _is_hidden=config._hides(None),
+    for first in _find_first_parts(entries, at, delta, rules):
+        entry = entries.items[first]
+        assert isinstance(entry, CallEntry)
+        doubt = _NAMES.format(entry.name, delta.name)
+        _doubt(entries, [first], doubt)
+    place = len(entries.items)
+    part: BaseCall = PartialCall(index=place, is_open=True)
+    if delta.on_server:
+        part = ServerCall(index=place, is_open=True)
+    document = rules.new_document(rules.binding_of(None))
+    is_hidden = rules.hides(None) and not delta.on_server
+    begun = CallEntry(
+        part, delta.key, delta.index, NO_TEXT, "", document, True, delta.on_server, False, doubt, is_hidden
     )
+    entries.put(place, _advance(begun, delta, rules))
+    return place
 
 
-def _with(call: PartialCall, entry: ToolCallDelta, config: MessageConfig) -> PartialCall:
-    name = call.name or entry.name or None
-    held, piece = call._held, _piece(call, entry, repeats=config.cumulative_arguments)
-    if piece and (held or waits(piece)):
+def _find_first_parts(entries: Entries, at: int, delta: CallDelta, rules: ReadingRules) -> list[int]:
+    """Return the calls without arguments whose names and that of a delta may be parts of one."""
+    if not delta.name:
+        return []
+    names = rules.first_parts(delta.name)
+    if at >= 0:
+        call = entries.items[at]
+        assert isinstance(call, CallEntry)
+        are_told_apart = call.id and delta.id
+        return [at] if call.is_blank and not are_told_apart and _is_part_of_name(call, names) else []
+    clear: list[int] = []
+    doubtful: list[int] = []
+    for place, entry in enumerate(entries.items):
+        is_blank = isinstance(entry, CallEntry) and entry.is_blank and _may_continue(entry, delta)
+        if is_blank and isinstance(entry, CallEntry) and _is_part_of_name(entry, names):
+            (doubtful if entry.doubt else clear).append(place)
+    # Of those in doubt one is enough to know that there are some.
+    return clear or doubtful[:1]
+
+
+def _is_part_of_name(call: CallEntry, names: list[str]) -> bool:
+    """Return whether a call is of one of the names, or of no tool that was offered."""
+    return call.name is not None and (call.name in names or call.document.binding is None)
+
+
+def _doubt(entries: Entries, places: list[int], why: str) -> None:
+    for at in places:
+        entry = entries.items[at]
+        if isinstance(entry, CallEntry) and not entry.doubt:
+            entries.put(
+                at,
+                CallEntry(
+                    entry.call,
+                    entry.key,
+                    entry.index,
+                    entry.text,
+                    entry.held,
+                    entry.document,
+                    entry.is_blank,
+                    entry.on_server,
+                    entry.is_cut_off,
+                    why,
+                    entry.is_hidden,
+                ),
+            )
+
+
+def _begins_another(call: CallEntry, delta: CallDelta) -> bool:
+    if delta.id and call.id and delta.id != call.id:
+        return True
+    if not delta.name or not call.name:
+        return False
+    if delta.name != call.name:
+        return not (delta.id and call.id)
+    if delta.id or delta.is_whole or delta.is_blank:
+        return False
+    # An object is a whole call: what came before it, if it is not JSON, was another.
+    return call.document.is_complete or (delta.is_object and call.document.error is not None)
+
+
+def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntry:
+    """Return a call with what a delta says about it, the same object if that is nothing new."""
+    name = call.name or delta.name or None
+    held, piece = call.held, _find_piece(call, delta, rules.is_cumulative)
+    if piece and (held or ends_in_half(piece)):
         # All of the text has the half that waits in it.
-        piece, held = joined(held if _goes_on(entry) else "", piece)
-    document = grown(seen(call._document, config._lens_of(name)), piece)
-    call_id = call.id or entry.id or None
-    is_cut_off, on_server = call._is_cut_off or entry.cut_off, call._on_server or entry.on_server
-    has_index = call._has_index or entry.index is not None
-    doubt = call._doubt
-    if entry.name and name != entry.name and not doubt:
-        doubt = _NAMES.format(name, entry.name)
+        piece, held = join_halves(held if delta.is_delta else "", piece)
+    document = call.document
+    if name is not call.name:
+        document = document.bind(rules.binding_of(name))
+    if piece:
+        document = document.append(piece)
+    call_id = call.id or delta.id or None
+    is_cut_off, on_server = call.is_cut_off or delta.cut_off, call.on_server or delta.on_server
+    index = delta.index if call.index == NO_INDEX else call.index
+    doubt = call.doubt
+    if delta.name and name != delta.name and not doubt:
+        doubt = _NAMES.format(name, delta.name)
+    key = delta.key if call.key == NO_KEY else call.key
     if (
         not piece
-        and document is call._document
+        and document is call.document
         and name == call.name
         and call_id == call.id
-        and is_cut_off is call._is_cut_off
-        and on_server is call._on_server
-        and doubt == call._doubt
-        and has_index is call._has_index
-        and held == call._held
+        and is_cut_off is call.is_cut_off
+        and on_server is call.on_server
+        and doubt == call.doubt
+        and index == call.index
+        and held == call.held
+        and key == call.key
     ):
         return call
-    # Spelled out: this is what every delta costs.
-    return PartialCall(
-        index=call.index if call._has_index or entry.index is None else entry.index,
-        _has_index=has_index,
-        id=call_id,
-        name=name,
-        _text=call._text.append(piece),
-        _held=held,
-        _is_blank=call._is_blank and not piece.strip(),
-        _document=document,
-        _on_server=on_server,
-        _is_cut_off=is_cut_off,
-        _doubt=doubt,
-        _is_hidden=on_server or config._hides(name),
+    text = call.text.append(piece)
+    part = call.call
+    if on_server and not call.on_server:
+        part = ServerCall(index=part.index, is_open=part.is_open, item_id=part.item_id, extra=part.extra or None)
+    return CallEntry(
+        part.grow(name, text, document, call_id),
+        key,
+        index,
+        text,
+        held,
+        document,
+        call.is_blank and not piece.strip(),
+        on_server,
+        is_cut_off,
+        doubt,
+        rules.emulates and not on_server and rules.hides(name),
     )
 
 
-def _piece(call: PartialCall, entry: ToolCallDelta, *, repeats: bool) -> str:
-    """Return the text that an entry adds to the arguments.
+def _find_piece(call: CallEntry, delta: CallDelta, repeats: bool) -> str:
+    """Return the text that a delta adds to the arguments.
 
     With `repeats`, a whole may be shorter than one before it.
     """
-    arguments = entry.arguments
-    if arguments is None:
+    whole = delta.arguments
+    if whole is None:
         return ""
-    if isinstance(arguments, str) and entry.spelling == "delta":
-        return arguments
-    whole, before = _written(arguments), call._text
+    if delta.is_delta:
+        return whole
+    before = call.text
     # The text before is joined only for a whole that is as long, or if nothing was added to it since.
-    if len(whole) >= before.length and whole.startswith(str(before)):
+    if len(whole) >= before.length and whole.startswith(before.read()):
         rest = whole[before.length :]
-        if not call._held or without_half(rest, call._held) is not None:
+        if not call.held or without_half(rest, call.held) is not None:
             return rest
-    if repeats and str(before).startswith(whole):
+    if repeats and before.read().startswith(whole):
         return ""
     # What contradicts the text before it is kept, and with this no JSON comes of the two.
     return _CONTRADICTION + whole
-
-
-def _goes_on(entry: ToolCallDelta) -> bool:
-    """Tell whether the arguments of an entry are more of the text, and not all of it."""
-    return isinstance(entry.arguments, str) and entry.spelling == "delta"
-
-
-def _written(arguments: str | Mapping[str, object]) -> str:
-    if isinstance(arguments, str):
-        return arguments
-    try:
-        return json.dumps(dict(arguments), ensure_ascii=False, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError):
-        return f"{type(arguments).__name__} is not JSON"

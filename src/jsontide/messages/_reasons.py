@@ -1,10 +1,10 @@
 """Why providers say that a message ended, in the words of chat completions, and what that means for its parts.
 
 stop, tool_calls                            all is said
-stop_sequence                               so is the text; a call may have the sequence in the middle of it
+stop_sequence                               so is the text; a call may contain the sequence
 length                                      something is missing, but what is closed is whole
-any other word                              nobody here knows: nothing can be run
-content_filter, refusal, malformed, error   nothing can be run, and nothing that is told later changes that
+any other word                              unknown: nothing can be run
+content_filter, refusal, malformed, error   nothing can be run, and nothing that comes later changes that
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def is_known(reason: str) -> bool:
 
 
 def leaves_to_run(reason: str | None) -> bool:
-    """Tell whether there may be something to run after a reason."""
+    """Return whether there may be something to run after a reason."""
     return reason is not None and _SEVERITY.get(reason, _UNKNOWN) < _UNKNOWN
 
 
-def told_of(reason: str | None, *, has_calls: bool) -> str | None:
-    """Return the word for a reason in one vocabulary: providers differ in whether they stop to have tools run."""
-    if reason not in NORMAL:
+def normalize(reason: str | None, has_calls: bool) -> str | None:
+    """Return a reason in one vocabulary: providers differ in whether they stop to have tools run."""
+    if reason != STOP and reason != TOOL_CALLS:
         return reason
     return TOOL_CALLS if has_calls else STOP
 

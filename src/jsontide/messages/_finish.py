@@ -1,0 +1,349 @@
+"""How a message ended in, the outcome of each call and of the whole out.
+
+A call is complete when the provider said how the message ended, its arguments are all there, and they are valid.
+A stream that just ends has said nothing, so nothing of it can be run; nor can it if the reason is unknown.
+"""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from jsontide._textbuffer import NO_TEXT
+from jsontide._values import MISSING
+from jsontide.messages._entries import CallEntry, Entry, TextEntry
+from jsontide.messages._errors import call_errors
+from jsontide.messages._reasons import (
+    AS_ASKED,
+    CONTENT_FILTER,
+    ERROR,
+    MALFORMED,
+    NORMAL,
+    REFUSAL,
+    is_known,
+    normalize,
+)
+from jsontide.messages._rules import ReadingRules
+from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall
+from jsontide.messages.document import Document
+from jsontide.messages.message import FinalAnswer, Message
+from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, TextPart
+from jsontide.messages.state import MessageState
+from jsontide.messages.types import ErrorDetail, ErrorKind, ErrorSource, Outcome
+
+_UNTOLD: Final = "the stream ended before the provider said how the message ends"
+_FAILED: Final = "the provider says that it failed"
+_CUT_OFF: Final = "the provider says that the call broke off"
+_NO_ANSWER: Final = "the answer was expected as a call of {!r}, and there is none"
+_NO_ARGUMENTS: Final = "{}"
+
+
+class Ending:
+    """How a message ended."""
+
+    __slots__ = ("error", "is_normal", "is_withheld", "outcome", "reason")
+
+    def __init__(
+        self,
+        reason: str | None,
+        is_cancelled: bool = False,
+        is_refused: bool = False,
+        failure: ErrorDetail | None = None,
+    ) -> None:
+        outcome = Outcome.TRUNCATED if reason is None or reason == ERROR else Outcome.COMPLETE
+        is_withheld = True
+        if is_cancelled:
+            outcome = Outcome.CANCELLED
+        elif failure is not None:
+            outcome = Outcome.TRUNCATED
+            is_withheld = False
+        elif is_refused or reason == REFUSAL:
+            outcome = Outcome.REFUSED
+        elif reason == CONTENT_FILTER:
+            outcome = Outcome.FILTERED
+        else:
+            is_withheld = False
+        error = failure
+        if error is None and outcome is Outcome.TRUNCATED:
+            error = ErrorDetail(ErrorKind.TRANSPORT, "stream", _UNTOLD if reason is None else _FAILED)
+        self.reason: Final = reason
+        """What the provider said."""
+        self.outcome: Final = outcome
+        """What it means for everything in the message; `COMPLETE` if each part is judged by itself."""
+        self.is_withheld: Final = is_withheld
+        """Whether nothing in the message is to be used, whatever it looks like."""
+        self.error: Final = error
+        """What was wrong with the stream itself."""
+        self.is_normal: Final = reason in NORMAL and failure is None
+
+
+class CheckedDocument:
+    """A document, whether it is complete and valid, and what is wrong with it."""
+
+    __slots__ = ("document", "errors", "outcome")
+
+    def __init__(self, outcome: Outcome, document: Document, errors: tuple[ErrorDetail, ...] = ()) -> None:
+        self.outcome: Final = outcome
+        self.document: Final = document
+        self.errors: Final = errors
+
+
+class CheckedAnswer:
+    """The structured output, its outcome if it counts, and what is wrong with it.
+
+    A class and not a tuple: compiled, an attribute of a local that is returned inside a tuple is freed with it.
+    """
+
+    __slots__ = ("errors", "outcome", "shown")
+
+    def __init__(self, shown: object, outcome: Outcome | None = None, errors: tuple[ErrorDetail, ...] = ()) -> None:
+        self.shown: Final = shown
+        self.outcome: Final = outcome
+        self.errors: Final = errors
+
+
+def check_document(document: Document, ending: Ending, source: ErrorSource) -> CheckedDocument:
+    if ending.is_withheld:
+        return CheckedDocument(ending.outcome, document, document.errors(source))
+    if ending.is_normal:
+        document = document.finish()
+    errors = document.errors(source)
+    if errors:
+        return CheckedDocument(Outcome.INVALID, document, errors)
+    if not document.is_complete:
+        return CheckedDocument(Outcome.TRUNCATED, document, (_describe_break(document, source),))
+    error = ending.error
+    if error is not None:
+        there = ErrorDetail(error.kind, source, error.message, error.path, error.cause)
+        return CheckedDocument(Outcome.TRUNCATED, document, (there,))
+    return CheckedDocument(Outcome.COMPLETE, document)
+
+
+def _describe_break(document: Document, source: ErrorSource) -> ErrorDetail:
+    error = document.finish().error
+    if error is None:
+        return ErrorDetail(ErrorKind.JSON, source, "the number may have had more digits")
+    return ErrorDetail(ErrorKind.JSON, source, error.message, error.path, error)
+
+
+def end_message(state: MessageState, ending: Ending) -> MessageState:
+    """Return the state after the end: the message has its outcome, and so has each call."""
+    rules, message = state.config._rules, state.newest
+    entries = [_release(entry) for entry in state.entries]
+    document = _release_document(state)
+    parts: list[BasePart] = []
+    calls: list[PartialCall | CompleteCall] = []
+    errors: list[ErrorDetail] = []
+    for entry in entries:
+        if not isinstance(entry, CallEntry) or entry.on_server:
+            parts.append(entry.part if not entry.part.is_open else entry.part.close())
+        elif not rules.is_output(entry.name):
+            call = _finish_call(entry, ending, len(calls), rules, errors)
+            calls.append(call)
+            parts.append(call)
+    has_text = any([isinstance(part, TextPart) and bool(part._text.length) for part in parts])
+    answer = _finish_answer(entries, state.answer_at, document, ending, rules, has_text, bool(calls))
+    outcome = answer.outcome
+    outcomes = [call.status for call in calls] + ([] if outcome is None else [outcome])
+    all_errors = [*answer.errors, *errors]
+    if ending.error is not None:
+        all_errors = [ending.error, *all_errors]
+    ended = Message(
+        tuple(cast("list[Part]", parts)),
+        _message_outcome(ending, outcomes, outcome is Outcome.COMPLETE, _says_something(parts)),
+        normalize(state.reason, bool(calls)),
+        message.raw_finish_reason,
+        message.usage,
+        message.id,
+        message.model,
+        message.provider,
+        message.created,
+        message.role,
+        tuple(all_errors),
+        message._metadata,
+        answer.shown,
+    )
+    return MessageState(
+        state.config, ended, entries, document, state.reason, state.worst_reason, state.has_role, state.answer_at
+    )
+
+
+def _release(entry: Entry) -> Entry:
+    """Show the half of a character that nothing came for."""
+    if isinstance(entry, TextEntry) and entry.held:
+        text = entry.text.append(entry.held)
+        part = entry.part
+        assert isinstance(part, GrowingPart)
+        return TextEntry(part.grow(text), entry.key, text, "")
+    return entry
+
+
+def _release_document(state: MessageState) -> Document | None:
+    document = state.document
+    if document is None:
+        return None
+    for entry in state.entries:
+        if isinstance(entry, TextEntry) and entry.held and isinstance(entry.part, TextPart):
+            document = document.append(entry.held)
+    return document
+
+
+def _finish_call(
+    entry: CallEntry, ending: Ending, source: int, rules: ReadingRules, errors: list[ErrorDetail]
+) -> CompleteCall | PartialCall:
+    """Return a call as it is when its message has ended, and add what was wrong with it."""
+    entry = _with_arguments(entry, ending)
+    checked = _trust(_check_call(entry, ending, source, rules), ending, source)
+    found = checked.errors or _find_faults(entry, ending, source)
+    errors += found
+    call = entry.call
+    if checked.outcome is Outcome.COMPLETE and not found:
+        document = checked.document
+        assert entry.name is not None
+        return CompleteCall(
+            entry.name,
+            document.value,
+            entry.text,
+            entry.id,
+            call.index,
+            False,
+            call.item_id,
+            call._extra,
+            document.model,
+        )
+    outcome = Outcome.INVALID if checked.outcome is Outcome.COMPLETE else checked.outcome
+    first = found[0] if found else None
+    return PartialCall(
+        entry.name,
+        entry.text,
+        checked.document,
+        outcome,
+        first,
+        entry.id,
+        call.index,
+        False,
+        call.item_id,
+        call._extra,
+    )
+
+
+def _check_call(entry: CallEntry, ending: Ending, source: ErrorSource, rules: ReadingRules) -> CheckedDocument:
+    """Check whether the arguments of a call are complete and valid, and all its own."""
+    found = check_document(entry.document, ending, source)
+    errors = call_errors(entry, source, rules) + found.errors
+    if entry.doubt and not ending.is_withheld:
+        return CheckedDocument(Outcome.INVALID, found.document, errors)
+    if entry.is_cut_off and found.outcome is Outcome.COMPLETE:
+        broken = ErrorDetail(ErrorKind.JSON, source, _CUT_OFF)
+        return CheckedDocument(Outcome.TRUNCATED, found.document, (*errors, broken))
+    return CheckedDocument(found.outcome, found.document, errors)
+
+
+def _trust(found: CheckedDocument, ending: Ending, source: ErrorSource) -> CheckedDocument:
+    """What a provider means by a word of its own may be that the call must not be run."""
+    reason = ending.reason
+    if found.outcome is not Outcome.COMPLETE or reason is None or is_known(reason):
+        return found
+    said = f"the message ended with {reason!r}, and it is not known what that means"
+    error = ErrorDetail(ErrorKind.TRANSPORT, source, said)
+    return CheckedDocument(Outcome.TRUNCATED, found.document, (*found.errors, error))
+
+
+def _with_arguments(entry: CallEntry, ending: Ending) -> CallEntry:
+    """A provider that says a normal end, but no arguments, means that there are none."""
+    if entry.held:  # a half that nothing came for
+        entry = _with_text(entry, entry.held)
+    is_normal = ending.is_normal and ending.outcome is Outcome.COMPLETE
+    if not is_normal or entry.is_cut_off or entry.doubt or not entry.is_blank:
+        return entry
+    return _with_text(entry, _NO_ARGUMENTS)
+
+
+def _with_text(entry: CallEntry, piece: str) -> CallEntry:
+    text = (NO_TEXT if piece is _NO_ARGUMENTS else entry.text).append(piece)
+    document = entry.document.append(piece)
+    return CallEntry(
+        cast("BaseCall", entry.part),
+        entry.key,
+        entry.index,
+        text,
+        "",
+        document,
+        False,
+        entry.on_server,
+        entry.is_cut_off,
+        entry.doubt,
+        entry.is_hidden,
+    )
+
+
+def _find_faults(entry: CallEntry, ending: Ending, source: ErrorSource) -> tuple[ErrorDetail, ...]:
+    """Return what the end shows to be wrong with a call."""
+    if ending.outcome is not Outcome.COMPLETE:
+        return ()
+    if ending.reason == MALFORMED:
+        return (ErrorDetail(ErrorKind.SCHEMA, source, "the provider says that the call is malformed"),)
+    return () if entry.name else (ErrorDetail(ErrorKind.SCHEMA, source, "the call has no name"),)
+
+
+def _finish_answer(
+    entries: list[Entry],
+    answer_at: int,
+    document: Document | None,
+    ending: Ending,
+    rules: ReadingRules,
+    has_text: bool,
+    has_calls: bool,
+) -> CheckedAnswer:
+    call = entries[answer_at] if answer_at >= 0 else None
+    if isinstance(call, CallEntry):
+        checked = _check_call(_with_arguments(call, ending), ending, "content", rules)
+        return CheckedAnswer(_show_answer(checked), checked.outcome, checked.errors)
+    if document is None:
+        was_told = ending.outcome is Outcome.COMPLETE and ending.reason in AS_ASKED
+        if rules.emulates and was_told and has_text and not has_calls:
+            error = ErrorDetail(ErrorKind.SCHEMA, "content", _NO_ANSWER.format(rules.output_name))
+            return CheckedAnswer(MISSING, Outcome.INVALID, (error,))
+        return CheckedAnswer(MISSING)
+    if not has_text:
+        return CheckedAnswer(document)
+    checked = check_document(document, ending, "content")
+    certain = () if rules.bindings else document.errors("content")
+    if checked.outcome is not Outcome.COMPLETE and has_calls:
+        return CheckedAnswer(checked.document, None, certain)  # prose beside calls
+    return CheckedAnswer(_show_answer(checked), checked.outcome, certain if ending.is_withheld else checked.errors)
+
+
+def _show_answer(checked: CheckedDocument) -> object:
+    document = checked.document
+    return FinalAnswer(document.model, document.value) if checked.outcome is Outcome.COMPLETE else document
+
+
+def _says_something(parts: list[BasePart]) -> bool:
+    """Return whether there is anything beside reasoning and parts that stayed empty."""
+    for part in parts:
+        if isinstance(part, GrowingPart):
+            if part._text.length and not isinstance(part, ReasoningPart):
+                return True
+        else:
+            return True
+    return False
+
+
+def _message_outcome(
+    ending: Ending,
+    outcomes: list[Outcome],
+    has_answer: bool,
+    has_content: bool,
+) -> Outcome:
+    """Return the outcome of a message from those of its answer and calls."""
+    if ending.outcome is not Outcome.COMPLETE:
+        return ending.outcome
+    if ending.reason == MALFORMED:
+        return Outcome.INVALID
+    if Outcome.TRUNCATED in outcomes:
+        return Outcome.TRUNCATED
+    if Outcome.INVALID in outcomes:
+        return Outcome.INVALID
+    if ending.reason not in AS_ASKED:
+        return Outcome.COMPLETE if has_answer and len(outcomes) == 1 else Outcome.TRUNCATED
+    return Outcome.COMPLETE if outcomes or has_content else Outcome.EMPTY

@@ -1,0 +1,95 @@
+"""The options of a message, in the form in which the reducer asks for them."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from jsontide.messages.document import UNKNOWN, Document, SchemaBinding
+from jsontide.text import Limits
+from jsontide.tree import create_parser_state
+
+
+class ReadingRules:
+    """How a message is read."""
+
+    __slots__ = (
+        "_limits",
+        "_rests",
+        "_trailing",
+        "answer",
+        "bindings",
+        "choice",
+        "emulates",
+        "is_cumulative",
+        "max_parts",
+        "output_name",
+    )
+
+    def __init__(
+        self,
+        answer: SchemaBinding | None,
+        bindings: dict[str, SchemaBinding],
+        emulates: bool,
+        output_name: str,
+        is_cumulative: bool,
+        choice: int,
+        max_parts: int,
+        limits: Limits,
+        trailing: Literal["error", "ignore"],
+    ) -> None:
+        self.answer: Final = answer
+        """How the answer is read."""
+        self.bindings: Final = bindings
+        """How the arguments of each tool are read."""
+        self.emulates: Final = emulates
+        """Whether the answer comes as the arguments of a reserved tool."""
+        self.output_name: Final = output_name
+        self.is_cumulative: Final = is_cumulative
+        """Whether the provider sends all arguments so far, each time."""
+        self.choice: Final = choice
+        self.max_parts: Final = max_parts
+        self._limits: Final = limits
+        self._trailing: Final = trailing
+        names = [*bindings, output_name] if emulates else [*bindings]
+        self._rests: Final = _find_rests(names)
+        """The names of tools with which that of another tool begins, each with the rest of it."""
+
+    def new_document(self, binding: SchemaBinding | None) -> Document:
+        return Document(create_parser_state(limits=self._limits, trailing=self._trailing), binding)
+
+    def binding_of(self, name: str | None) -> SchemaBinding | None:
+        """Return how the arguments of a tool are read, `None` for those that were not offered."""
+        if name is None:
+            return UNKNOWN if self.bindings else None
+        return self.answer if self.is_output(name) else self.bindings.get(name)
+
+    def is_output(self, name: str | None) -> bool:
+        """Return whether a call of this name is the answer itself."""
+        return self.emulates and name == self.output_name
+
+    def hides(self, name: str | None) -> bool:
+        """Return whether a call of this name is the answer, or may still turn out to be."""
+        return self.emulates and (name is None or name == self.output_name)
+
+    def knows(self, name: str) -> bool:
+        return not self.bindings or name in self.bindings
+
+    def first_parts(self, name: str) -> list[str]:
+        """Return the names of tools that may be the first part of a name of which this is another part.
+
+        A name that no tool has may be part of any other, that of a tool only of one that another tool has.
+        """
+        if name in self.bindings or self.is_output(name):
+            return [first for first, rest in self._rests if rest.startswith(name)]
+        return [*self.bindings, self.output_name] if self.emulates else [*self.bindings]
+
+
+def _find_rests(names: list[str]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    in_order = sorted(names)
+    for at, first in enumerate(in_order):
+        for name in in_order[at + 1 :]:
+            if not name.startswith(first):  # those that begin with it come next
+                break
+            found.append((first, name.removeprefix(first)))
+    return found

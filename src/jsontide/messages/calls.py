@@ -1,0 +1,275 @@
+"""Tool calls: those for the caller to run, and those that the provider runs itself.
+
+Law 9: what is not complete and valid has no arguments to run, only a partial view.
+Only `CompleteCall` declares `arguments_value`, so a type checker refuses it where the status was not asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Final, Literal, NoReturn, TypeAlias, cast
+
+from jsontide._path import Segment
+from jsontide._textbuffer import GrowingText
+from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.messages.document import Document, write_json
+from jsontide.messages.parts import (
+    TAIL,
+    BasePart,
+    File,
+    Other,
+    ReasoningPart,
+    Refusal,
+    Source,
+    TextPart,
+    read_text,
+)
+from jsontide.messages.record import shorten
+from jsontide.messages.types import ErrorDetail, IncompleteCallError, Outcome
+
+_COMPLETE: Final = Outcome.COMPLETE  # compiled, looking up a member of an enum takes as long as making a call
+
+
+class BaseCall(BasePart):
+    """What all tool calls have."""
+
+    __slots__ = ("_document", "_partial", "_text", "id", "name")
+
+    def __init__(
+        self,
+        name: str | None,
+        arguments: object,
+        partial: object,
+        id: str | None,  # noqa: A002 - what everybody calls it
+        index: int,
+        is_open: bool,
+        item_id: str | None,
+        extra: dict[str, JsonValue] | None,
+    ) -> None:
+        BasePart.__init__(self, index, is_open, item_id, extra)
+        self.name: Final = name
+        """`None` until it is known."""
+        self.id: Final = id
+        """What the result of the call refers to."""
+        self._text: Final = read_text(arguments)
+        is_document = isinstance(partial, Document)
+        self._document: Final = cast("Document", partial) if is_document else None
+        self._partial: Final = MISSING if is_document else partial
+
+    @property
+    def arguments(self) -> str:
+        """The arguments as they were written, so far."""
+        return self._text.read()
+
+    @property
+    def partial(self) -> JsonValue | Missing:
+        """What may be shown of the arguments; what did not change is the same object as before."""
+        return cast("JsonValue", self._partial) if self._document is None else self._document.value
+
+    def is_complete(self, path: str | Sequence[Segment]) -> bool:
+        """Return whether the value at a path of the arguments, such as `days[0].title`, will not change any more."""
+        return not self.is_open if self._document is None else self._document.is_complete_at(path)
+
+    def make_fields(self) -> dict[str, object]:
+        fields: dict[str, object] = {}
+        for name in type(self).FIELDS:
+            if name == "arguments":
+                fields[name] = self._text
+            elif name == "partial":
+                fields[name] = self._partial if self._document is None else self._document
+            else:
+                fields[name] = getattr(self, name)
+        return fields
+
+    def grow(self, name: str | None, text: GrowingText, document: Document, call_id: str | None) -> BaseCall:
+        """Return the call after one more piece of what is known about it."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        return f"{self.name and shorten(self.name)}({shorten(self.arguments)})"
+
+
+class CompleteCall(BaseCall):
+    """A call whose arguments are all there, and valid: it can be run."""
+
+    __slots__ = ("_model", "arguments_value")
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("name", "arguments_value", "arguments", "id", *TAIL)
+
+    def __init__(
+        self,
+        name: str,
+        arguments_value: object,
+        arguments: object = None,
+        id: str | None = None,  # noqa: A002
+        index: int = 0,
+        is_open: bool = False,
+        item_id: str | None = None,
+        extra: dict[str, JsonValue] | None = None,
+        model: object = MISSING,
+    ) -> None:
+        written = write_json(arguments_value) if arguments is None else arguments
+        BaseCall.__init__(self, name, written, arguments_value, id, index, is_open, item_id, extra)
+        self.arguments_value: Final = cast("JsonValue", arguments_value)
+        """The arguments to run the tool with."""
+        self._model: Final = model
+
+    @property
+    def arguments_model(self) -> object:
+        """The same as an instance of the type that the tool was given, if it was given one."""
+        return self.arguments_value if self._model is MISSING else self._model
+
+    @property
+    def status(self) -> Literal[Outcome.COMPLETE]:
+        """Always `Outcome.COMPLETE`."""
+        return Outcome.COMPLETE
+
+    @property
+    def error(self) -> None:
+        """Always `None`."""
+        return
+
+    def grow(self, name: str | None, text: GrowingText, document: Document, call_id: str | None) -> CompleteCall:
+        return self
+
+    def close(self) -> CompleteCall:
+        return self
+
+    def __repr__(self) -> str:
+        return f"<CompleteCall {self.describe()}>"
+
+
+_Unfinished: TypeAlias = Literal[
+    Outcome.STREAMING,
+    Outcome.TRUNCATED,
+    Outcome.INVALID,
+    Outcome.REFUSED,
+    Outcome.FILTERED,
+    Outcome.CANCELLED,
+]
+
+
+class PartialCall(BaseCall):
+    """A call that is not complete, or not valid: there is nothing to run."""
+
+    __slots__ = ("_status", "error")
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("name", "arguments", "partial", "status", "error", "id", *TAIL)
+
+    def __init__(
+        self,
+        name: str | None = None,
+        arguments: object = "",
+        partial: object = MISSING,
+        status: Outcome = Outcome.STREAMING,
+        error: ErrorDetail | None = None,
+        id: str | None = None,  # noqa: A002
+        index: int = 0,
+        is_open: bool = False,
+        item_id: str | None = None,
+        extra: dict[str, JsonValue] | None = None,
+    ) -> None:
+        if status is _COMPLETE:
+            raise ValueError("a call that is complete is a CompleteCall")
+        BaseCall.__init__(self, name, arguments, partial, id, index, is_open, item_id, extra)
+        self._status: Final = status
+        self.error: Final = error
+        """What was wrong, when the message has ended."""
+
+    @property
+    def status(self) -> _Unfinished:
+        """How far it has come, never `Outcome.COMPLETE`."""
+        return cast("_Unfinished", self._status)
+
+    def grow(self, name: str | None, text: GrowingText, document: Document, call_id: str | None) -> PartialCall:
+        return PartialCall(
+            name, text, document, self._status, None, call_id, self.index, self.is_open, self.item_id, self._extra
+        )
+
+    def __repr__(self) -> str:
+        return f"<PartialCall {self.status.name} {self.describe()}>"
+
+
+def _refuse(call: PartialCall) -> NoReturn:
+    why = f": {call.error.message}" if call.error else ""
+    raise IncompleteCallError(
+        f"the call of {call.name!r} is {call.status.value}{why}; it has no arguments to run, only .partial"
+    )
+
+
+# Not in the class, so that type checkers do not know them either.
+for _name in ("arguments_value", "arguments_model"):
+    setattr(PartialCall, _name, property(_refuse))
+
+
+class ServerCall(BaseCall):
+    """A tool that the provider runs itself: shown, never to be run by the caller."""
+
+    __slots__ = ("_needs_action", "result", "status", "type")
+
+    FIELDS: ClassVar[tuple[str, ...]] = (
+        "name",
+        "arguments",
+        "result",
+        "status",
+        "type",
+        "needs_action",
+        "partial",
+        "id",
+        *TAIL,
+    )
+
+    def __init__(
+        self,
+        name: str | None = None,
+        arguments: object = "",
+        result: object = MISSING,
+        status: str | None = None,
+        type: str = "",  # noqa: A002 - what providers call it
+        needs_action: bool = False,
+        partial: object = MISSING,
+        id: str | None = None,  # noqa: A002
+        index: int = 0,
+        is_open: bool = False,
+        item_id: str | None = None,
+        extra: dict[str, JsonValue] | None = None,
+    ) -> None:
+        BaseCall.__init__(self, name, arguments, partial, id, index, is_open, item_id, extra)
+        self.result: Final = cast("JsonValue | Missing", result)
+        """What the tool returned, as the provider wrote it, `MISSING` before."""
+        self.status: Final = status
+        """How far it has come, in the provider's words."""
+        self.type: Final = type
+        """What kind of tool it is, in the provider's words."""
+        self._needs_action: Final = needs_action
+
+    @property
+    def needs_action(self) -> bool:
+        """Whether the provider waits for the caller: an approval, a patch or a command to run."""
+        return self._needs_action
+
+    def grow(self, name: str | None, text: GrowingText, document: Document, call_id: str | None) -> ServerCall:
+        return ServerCall(
+            name,
+            text,
+            self.result,
+            self.status,
+            self.type,
+            self._needs_action,
+            document,
+            call_id,
+            self.index,
+            self.is_open,
+            self.item_id,
+            self._extra,
+        )
+
+    def __repr__(self) -> str:
+        status = f" {self.status}" if self.status else ""
+        return f"<ServerCall{status} {self.describe()}>"
+
+
+ToolCall: TypeAlias = CompleteCall | PartialCall
+"""A call for the caller to run; ask `status`, or for the class, before you run it."""
+Part: TypeAlias = TextPart | ReasoningPart | CompleteCall | PartialCall | ServerCall | Refusal | Source | File | Other
+"""One piece of a message, in the order in which the provider began them."""

@@ -1,0 +1,396 @@
+"""A state in, what one event says about the message, the next state out.
+
+Adapters call the methods of a draft for what they find in an event, in order.
+Parts are named by a key, which an adapter chooses: the place of a block or an item, or `NO_KEY` where the provider
+names none, and text goes on with the last part if that is of its kind.
+
+Rule: nothing raises on what a provider sends. A draft that got nothing new gives the same state back.
+"""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from jsontide._textbuffer import NO_TEXT, GrowingList, ends_in_half, join_halves, without_half
+from jsontide._values import JsonValue
+from jsontide.messages._entries import NO_INDEX, NO_KEY, CallEntry, Entries, Entry, TextEntry, has_calls, shown_parts
+from jsontide.messages._errors import find_answer
+from jsontide.messages._finish import Ending, end_message
+from jsontide.messages._merge import CallDelta, merge_call
+from jsontide.messages._reasons import leaves_to_run, normalize, worse
+from jsontide.messages._rules import ReadingRules
+from jsontide.messages.calls import BaseCall
+from jsontide.messages.document import Document
+from jsontide.messages.message import Message
+from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, Source, TextPart
+from jsontide.messages.record import replace
+from jsontide.messages.state import MessageState
+from jsontide.messages.types import Citation, ErrorDetail, ErrorKind, Usage
+
+__all__ = ["NO_INDEX", "NO_KEY", "CallDelta", "Draft"]
+
+TEXT: Final = 0
+REASONING: Final = 1
+REFUSAL: Final = 2
+
+
+class Draft:
+    """What an event makes of a state."""
+
+    __slots__ = (
+        "_before",
+        "_document",
+        "_entries",
+        "_is_changed",
+        "_raw_reason",
+        "_reason",
+        "_rules",
+        "choice",
+        "created",
+        "error",
+        "id",
+        "metadata",
+        "model",
+        "provider",
+        "role",
+        "usage",
+    )
+
+    def __init__(self, before: MessageState, rules: ReadingRules) -> None:
+        message = before.newest
+        self._before: Final = before
+        self._rules: Final = rules
+        self.choice: Final = rules.choice
+        self._entries: Final = Entries(before.entries, rules.max_parts)
+        self._document: Document | None = before.document
+        self._is_changed = False
+        self._reason: str | None = None
+        self._raw_reason: str | None = None
+        self.id: str | None = message.id
+        self.model: str | None = message.model
+        self.provider: str | None = message.provider
+        self.created: object = message.created
+        self.role: str | None = None
+        self.usage: Usage | None = message.usage
+        self.metadata: dict[str, object] | None = message._metadata
+        self.error: ErrorDetail | None = None
+
+    def identify(self, id: str | None, model: str | None, created: object, provider: str) -> None:  # noqa: A002
+        """Set the id, model and time of the message; the first of each that is known counts."""
+        if provider and self.provider is None:
+            self.provider = provider
+            self._is_changed = True
+        if id and self.id is None:
+            self.id = id
+            self._is_changed = True
+        if model and self.model is None:
+            self.model = model
+            self._is_changed = True
+        if created is not None and self.created is None:
+            self.created = created
+            self._is_changed = True
+
+    def set_model(self, model: str | None) -> None:
+        """Note that another model goes on with the message."""
+        if model and model != self.model:
+            self.model = model
+            self._is_changed = True
+
+    def set_role(self, role: str | None) -> None:
+        """Only an assistant's message is streamed: a role that comes after something else is not its own."""
+        if role and not self._before.has_role and self.role is None and not self._entries.items:
+            self.role = role
+            self._is_changed = self._is_changed or role != self._before.newest.role
+
+    def set_usage(self, usage: Usage | None) -> None:
+        """Set what the message cost so far; the last one counts."""
+        if usage is not None and usage != self.usage:
+            self.usage = usage
+            self._is_changed = True
+
+    def set_metadata(self, name: str, value: JsonValue) -> None:
+        """Keep something that no field holds; the last value counts."""
+        metadata = self.metadata
+        if metadata is None or name not in metadata or metadata[name] != value:
+            self._keep(name, value)
+
+    def extend_metadata(self, name: str, values: list[JsonValue]) -> None:
+        """Add to a list that no field holds, such as log probabilities."""
+        if values:
+            known = None if self.metadata is None else self.metadata.get(name)
+            if not isinstance(known, GrowingList):
+                known = GrowingList(known if isinstance(known, list) else [])
+            self._keep(name, known.extend(cast("list[object]", values)))
+
+    def _keep(self, name: str, value: object) -> None:
+        metadata = self.metadata
+        if metadata is None or metadata is self._before.newest._metadata:
+            metadata = {} if metadata is None else dict(metadata)
+            self.metadata = metadata
+        metadata[name] = value
+        self._is_changed = True
+
+    def finish(self, reason: str | None, raw: str | None) -> None:
+        """Note why the provider says that the message ends, in the words of all providers and in its own."""
+        if reason:
+            self._reason = reason if self._reason is None else worse(self._reason, reason)
+            self._raw_reason = raw
+            self._is_changed = True
+
+    def fail(self, said: str) -> None:
+        """Note that the provider broke the stream off."""
+        if self.error is None:
+            self.error = ErrorDetail(ErrorKind.TRANSPORT, "stream", said or "the stream failed")
+
+    def add_text(self, key: int, piece: str) -> None:
+        """Add to the text of the answer."""
+        if piece:
+            self._grow(TEXT, key, piece)
+
+    def add_reasoning(self, key: int, piece: str) -> None:
+        if piece:
+            self._grow(REASONING, key, piece)
+
+    def add_refusal(self, key: int, piece: str) -> None:
+        if piece:
+            self._grow(REFUSAL, key, piece)
+
+    def add_call(self, delta: CallDelta) -> int:
+        """Add to the call that a delta belongs to; return its place, -1 if it belongs to none."""
+        count = len(self._entries.items)
+        at = merge_call(self._entries, delta, self._rules)
+        if at == count and count:
+            self._close_last(count - 1)
+        return at
+
+    @property
+    def count(self) -> int:
+        """How many parts there are."""
+        return len(self._entries.items)
+
+    def key_at(self, at: int) -> int:
+        """Return the key of the part at a place."""
+        return self._entries.items[at].key
+
+    def find(self, key: int) -> BasePart | None:
+        """Return the part of a key."""
+        at = self._entries.find(key)
+        return None if at < 0 else self._entries.items[at].part
+
+    def part_at(self, at: int) -> BasePart:
+        """Return the part at a place."""
+        return self._entries.items[at].part
+
+    def place_of(self, key: int) -> int:
+        """Return the place of the part of a key, or that of the next one if there is none."""
+        at = -1 if key == NO_KEY else self._entries.find(key)
+        return len(self._entries.items) if at < 0 else at
+
+    def put(self, key: int, part: BasePart) -> None:
+        """Add a part, or replace that of its key; its index is `place_of(key)`."""
+        at = part.index
+        if at == len(self._entries.items) and at and not isinstance(part, Source):
+            self._close_last(at - 1)
+        if isinstance(part, GrowingPart):
+            self._entries.put(at, TextEntry(part, key, part._text, ""))
+        else:
+            self._entries.put(at, Entry(part, key))
+
+    def describe(self, at: int, part: BasePart) -> None:
+        """Replace the part at a place by the same with other fields; its text and arguments stay."""
+        entry = self._entries.items[at]
+        if isinstance(entry, CallEntry):
+            assert isinstance(part, BaseCall)
+            has_grown = self._entries.changed_calls
+            self._entries.put(
+                at,
+                CallEntry(
+                    part,
+                    entry.key,
+                    entry.index,
+                    entry.text,
+                    entry.held,
+                    entry.document,
+                    entry.is_blank,
+                    entry.on_server,
+                    entry.is_cut_off,
+                    entry.doubt,
+                    entry.is_hidden,
+                ),
+            )
+            self._entries.changed_calls = has_grown
+        elif isinstance(entry, TextEntry):
+            assert isinstance(part, GrowingPart)
+            self._entries.put(at, TextEntry(part, entry.key, entry.text, entry.held))
+        else:
+            self._entries.put(at, Entry(part, entry.key))
+
+    def label(self, at: int, item_id: str | None, extra: dict[str, JsonValue] | None, is_open: bool) -> None:
+        """Set what a part is called, what no field of it holds, and whether more may come; the rest stays."""
+        if not 0 <= at < len(self._entries.items):  # there was no room for it
+            return
+        part = self._entries.items[at].part
+        item_id = item_id or part.item_id
+        if part.is_open is not is_open or part.item_id != item_id or part._extra != extra:
+            self.describe(at, replace(part, item_id=item_id, extra=extra, is_open=is_open))
+
+    def complete_text(self, key: int, whole: str) -> bool:
+        """Add what the whole text of a part has more than came of it; return whether it goes on where that stopped."""
+        at = self._entries.find(key)
+        entry = self._entries.items[at] if at >= 0 else None
+        if not isinstance(entry, TextEntry):  # there was no room for it
+            return True
+        # Asked first: the pieces are joined only for a whole that is as long.
+        if len(whole) < entry.text.length or not whole.startswith(entry.text.read()):
+            return False
+        rest: str | None = whole[entry.text.length :]
+        if entry.held and rest is not None:
+            rest = without_half(rest, entry.held)
+        if rest:
+            self._grow_entry(at, entry, rest)
+        return rest is not None
+
+    def cite(self, key: int, citation: Citation) -> None:
+        """Add a citation to the text of a key, with `NO_KEY` to the last text; where there is none, one begins."""
+        at = self._entries.find_text(key)
+        if at < 0:
+            self.put(key, TextPart("", (citation,), len(self._entries.items), True))
+            return
+        part = self._entries.items[at].part
+        assert isinstance(part, TextPart)
+        if citation not in part.citations:
+            self.describe(at, replace(part, citations=(*part.citations, citation)))
+
+    def close(self, key: int) -> None:
+        """Note that the provider adds nothing more to the part of a key."""
+        at = self._entries.find(key)
+        if at >= 0 and self._entries.items[at].part.is_open:
+            self.describe(at, self._entries.items[at].part.close())
+
+    def _close_last(self, at: int) -> None:
+        """What the provider does not name is over when another part begins."""
+        at = self._entries.before_sources(at)
+        if at < 0:
+            return
+        entry = self._entries.items[at]
+        if entry.key == NO_KEY and isinstance(entry, TextEntry) and entry.part.is_open:
+            self.describe(at, entry.part.close())
+
+    def _grow(self, kind: int, key: int, piece: str) -> None:
+        entries = self._entries
+        at = entries.before_sources(len(entries.items) - 1) if key == NO_KEY else entries.find(key)
+        if at >= 0:
+            entry = entries.items[at]
+            if isinstance(entry, TextEntry) and _is_of_kind(entry.part, kind):
+                self._grow_entry(at, entry, piece)
+                return
+            if key == NO_KEY and self._grow_waiting(kind, piece):
+                return
+        place = len(entries.items)
+        if place:
+            self._close_last(place - 1)
+        part: GrowingPart
+        if kind == TEXT:
+            part = TextPart(NO_TEXT, (), place, True)
+        elif kind == REASONING:
+            part = ReasoningPart(NO_TEXT, None, False, None, place, True)
+        else:
+            part = Refusal(NO_TEXT, place, True)
+        self._grow_entry(place, TextEntry(part, key, NO_TEXT, ""), piece)
+
+    def _grow_waiting(self, kind: int, piece: str) -> bool:
+        """Add to a text that ends in half a character, whatever part came since; return whether there is one."""
+        for at, entry in enumerate(self._entries.items):
+            if isinstance(entry, TextEntry) and entry.held and entry.key == NO_KEY and _is_of_kind(entry.part, kind):
+                self._grow_entry(at, entry, piece)
+                return True
+        return False
+
+    def _grow_entry(self, at: int, entry: TextEntry, piece: str) -> None:
+        held = entry.held
+        if held or ends_in_half(piece):
+            piece, held = join_halves(held, piece)
+        text = entry.text.append(piece)
+        part = entry.part
+        assert isinstance(part, GrowingPart)
+        self._entries.put(at, TextEntry(part.grow(text), entry.key, text, held))
+        if piece and self._document is not None and isinstance(part, TextPart):
+            self._document = self._document.append(piece)
+
+    def freeze(self) -> MessageState:
+        """Return the state with all that was noted, the same one if that is nothing new."""
+        before, entries = self._before, self._entries
+        if entries.overflow:
+            self.fail(f"the message has more than {self._rules.max_parts} parts")
+        if not entries.is_changed and not self._is_changed and self._document is before.document:
+            state = before if self.role is None else _with_role(before)
+        else:
+            state = self._make_state()
+        if self.error is None:
+            return state
+        return end_message(state, Ending(state.reason, failure=self.error))
+
+    def _make_state(self) -> MessageState:
+        before, entries, rules = self._before, self._entries, self._rules
+        message, items = before.newest, entries.items
+        document = self._document
+        answer: object = document
+        answer_at = before.answer_at
+        if rules.emulates:
+            if answer_at < 0:
+                answer_at = find_answer(items, rules)
+            call = items[answer_at] if answer_at >= 0 else None
+            answer = call.document if isinstance(call, CallEntry) else None
+        reason, worst, raw_reason = before.reason, before.worst_reason, message.raw_finish_reason
+        now = self._reason
+        if now is not None:
+            worst = reason = worse(worst, now)
+            raw_reason = self._raw_reason or raw_reason
+        elif leaves_to_run(reason) and (entries.changed_calls or self._is_answer_open(answer, message)):
+            # How it ended was said of what came before: a call that comes or grows after that may be cut off like any.
+            reason = None
+        parts = message.parts
+        if entries.is_changed:
+            parts = shown_parts(items, rules.emulates)
+        role = self.role
+        finish_reason = None if reason is None else normalize(reason, has_calls(items))
+        made = Message(
+            parts,
+            message.outcome,
+            finish_reason,
+            raw_reason,
+            self.usage,
+            self.id,
+            self.model,
+            self.provider,
+            self.created,
+            message.role if role is None else role,
+            (),
+            self.metadata,
+            message._answer if answer is None else answer,
+        )
+        has_role = before.has_role or role is not None
+        return MessageState(before.config, made, items, document, reason, worst, has_role, answer_at)
+
+    def _is_answer_open(self, answer: object, message: Message) -> bool:
+        return isinstance(answer, Document) and answer is not message._answer and not answer.is_complete
+
+
+def _with_role(state: MessageState) -> MessageState:
+    """Return the state after the role that it had anyway was said: the message is the same."""
+    return MessageState(
+        state.config,
+        state.newest,
+        state.entries,
+        state.document,
+        state.reason,
+        state.worst_reason,
+        True,
+        state.answer_at,
+    )
+
+
+def _is_of_kind(part: BasePart, kind: int) -> bool:
+    if kind == TEXT:
+        return isinstance(part, TextPart)
+    return isinstance(part, ReasoningPart) if kind == REASONING else isinstance(part, Refusal)

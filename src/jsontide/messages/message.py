@@ -1,0 +1,237 @@
+"""One message of a model: its parts in order, what it cost, how it ended.
+
+Rule: a message is a value that anybody can build, compare, save and load. What is needed to read on is in
+`MessageState`, not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import GenericAlias
+from typing import ClassVar, Final, cast
+
+from jsontide._textbuffer import GrowingList
+from jsontide._values import MISSING, JsonValue
+from jsontide.messages._feedback import write_feedback
+from jsontide.messages._json_form import read_message, write_message
+from jsontide.messages.calls import CompleteCall, Part, PartialCall, ToolCall
+from jsontide.messages.document import Document
+from jsontide.messages.parts import ReasoningPart, Refusal, Source, TextPart
+from jsontide.messages.record import Record, shorten
+from jsontide.messages.types import (
+    CancelledError,
+    EmptyError,
+    ErrorDetail,
+    FilteredError,
+    InvalidError,
+    MessageError,
+    Outcome,
+    RefusedError,
+    TruncatedError,
+    Usage,
+)
+
+_ERRORS: Final[dict[Outcome, type[MessageError]]] = {
+    Outcome.STREAMING: MessageError,
+    Outcome.TRUNCATED: TruncatedError,
+    Outcome.INVALID: InvalidError,
+    Outcome.REFUSED: RefusedError,
+    Outcome.FILTERED: FilteredError,
+    Outcome.CANCELLED: CancelledError,
+    Outcome.EMPTY: EmptyError,
+}
+
+
+class FinalAnswer:
+    """Structured output that is complete and valid."""
+
+    __slots__ = ("model", "value")
+
+    def __init__(self, model: object, value: object) -> None:
+        self.model: Final = model
+        self.value: Final = value
+        """The same as plain JSON."""
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return FinalAnswer, (self.model, self.value)
+
+
+class Message(Record):
+    """What a model has said so far; it never changes."""
+
+    __slots__ = (
+        "_answer",
+        "_metadata",
+        "created",
+        "errors",
+        "finish_reason",
+        "id",
+        "model",
+        "outcome",
+        "parts",
+        "provider",
+        "raw_finish_reason",
+        "role",
+        "usage",
+    )
+
+    FIELDS: ClassVar[tuple[str, ...]] = (
+        "parts",
+        "outcome",
+        "finish_reason",
+        "raw_finish_reason",
+        "usage",
+        "id",
+        "model",
+        "provider",
+        "created",
+        "role",
+        "errors",
+        "metadata",
+    )
+
+    def __init__(
+        self,
+        parts: tuple[Part, ...] = (),
+        outcome: Outcome = Outcome.STREAMING,
+        finish_reason: str | None = None,
+        raw_finish_reason: str | None = None,
+        usage: Usage | None = None,
+        id: str | None = None,  # noqa: A002 - what everybody calls it
+        model: str | None = None,
+        provider: str | None = None,
+        created: object = None,
+        role: str = "assistant",
+        errors: tuple[ErrorDetail, ...] = (),
+        metadata: dict[str, object] | None = None,
+        answer: object = MISSING,
+    ) -> None:
+        self.parts: Final = parts
+        """In the order in which the provider began them."""
+        self.outcome: Final = outcome
+        """What the end means."""
+        self.finish_reason: Final = finish_reason
+        """Why the provider says that it ended: `stop`, `length`, `content_filter`, another or its own.
+
+        `tool_calls`, whatever the provider calls it, if it stopped as it should and there are calls to run.
+        """
+        self.raw_finish_reason: Final = raw_finish_reason
+        """The same in the provider's words."""
+        self.usage: Final = usage
+        """What it cost, `None` until the provider says."""
+        self.id: Final = id
+        self.model: Final = model
+        """The model that answered, in the provider's words."""
+        self.provider: Final = provider
+        """Whose stream it is: the name of the adapter, such as `anthropic`."""
+        self.created: Final = cast("float | None", created)
+        """When it was made, in seconds since 1970."""
+        self.role: Final = role
+        self.errors: Final = errors
+        """What was wrong; known at the end."""
+        self._metadata: Final = metadata
+        self._answer: Final = answer
+
+    @property
+    def metadata(self) -> dict[str, JsonValue]:
+        """What no field holds, as the provider wrote it: service tier, fingerprint, timings, log probabilities."""
+        kept = self._metadata or {}
+        return cast(
+            "dict[str, JsonValue]",
+            {name: value.read() if isinstance(value, GrowingList) else value for name, value in kept.items()},
+        )
+
+    @property
+    def answer(self) -> object:
+        """The structured output: a `Partial` while it grows, the instance when it is complete and valid.
+
+        `MISSING` while nothing may be shown, and where no schema was given.
+        """
+        answer = self._answer
+        if isinstance(answer, Document):
+            return answer.partial
+        return answer.model if isinstance(answer, FinalAnswer) else answer
+
+    @property
+    def content(self) -> str:
+        """The text of all text parts."""
+        return "".join([part.text for part in self.parts if isinstance(part, TextPart)])
+
+    @property
+    def reasoning(self) -> str:
+        """What the model says about its thinking."""
+        return "".join([part.text for part in self.parts if isinstance(part, ReasoningPart)])
+
+    @property
+    def refusal(self) -> str:
+        """Why the model refused to answer."""
+        return "".join([part.text for part in self.parts if isinstance(part, Refusal)])
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls for the caller to run, in the order in which they began."""
+        return tuple([part for part in self.parts if isinstance(part, (CompleteCall, PartialCall))])
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The pages and documents that the answer is based on."""
+        return tuple([part for part in self.parts if isinstance(part, Source)])
+
+    @property
+    def needs_action(self) -> tuple[Part, ...]:
+        """The parts that wait for the caller beside its tool calls: approvals, patches, commands."""
+        return tuple([part for part in self.parts if part.needs_action])
+
+    def raise_for_outcome(self) -> None:
+        """Raise the `MessageError` for how the message ended, unless it is complete."""
+        outcome = self.outcome
+        if outcome is Outcome.COMPLETE:
+            return
+        first = self.errors[0] if self.errors else None
+        said = f"the message is {outcome.value}"
+        if first is not None:
+            said = f"{said}: {first.message}"
+        elif self.refusal:
+            said = f"{said}: {shorten(self.refusal)}"
+        elif self.finish_reason is not None and outcome is not Outcome.EMPTY:
+            said = f"{said}: the provider ended it with {self.raw_finish_reason or self.finish_reason!r}"
+        cause = None if first is None else first.cause
+        error = _ERRORS[outcome](said, self)
+        error.__cause__ = cause if isinstance(cause, BaseException) else None  # mypyc drops what follows `from`
+        raise error
+
+    def feedback(self) -> str:
+        """Return what was wrong with the structured output or the calls, as text to send back to the model.
+
+        Empty if nothing was.
+        """
+        return write_feedback(self)
+
+    def to_json(self) -> str:
+        """Return the message as JSON text, in a documented form that later versions read too."""
+        answer = self._answer
+        if isinstance(answer, (Document, FinalAnswer)):
+            answer = answer.value
+        return write_message(self, answer)
+
+    @staticmethod
+    def from_json(text: object) -> Message:
+        """Return the message that `to_json` wrote, from its text or from the parsed object.
+
+        Instances of your types are not in it: `answer` is plain JSON, and so are the arguments of calls.
+        """
+        return _make_message(**read_message(text, Message.FIELDS))
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return Message, (*self._fields(), self._answer)
+
+    @classmethod
+    def __class_getitem__(cls, item: object) -> GenericAlias:
+        return GenericAlias(cls, (item,))
+
+    def __repr__(self) -> str:
+        calls = "".join([f", {call!r}" for call in self.tool_calls])
+        return f"<Message {self.outcome.name} {shorten(self.content)!r}{calls}>"
+
+
+_make_message: Final = cast("Callable[..., Message]", Message)

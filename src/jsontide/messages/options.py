@@ -1,0 +1,315 @@
+"""What a message is read with: the tools that were offered, and the schema of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeGuard, TypeVar, cast, overload
+
+from jsontide._check import check_count, check_switches
+from jsontide._values import MISSING
+from jsontide.messages._check import check_texts, wrong_type
+from jsontide.messages._rules import ReadingRules
+from jsontide.messages.calls import BaseCall, ToolCall
+from jsontide.messages.document import SchemaBinding, write_json
+from jsontide.schema import Policies, from_json_ast
+from jsontide.schema.from_function import FunctionArguments, describe
+from jsontide.schema.options import check_source
+from jsontide.text import Limits
+from jsontide.tree import create_parser_state
+
+if TYPE_CHECKING:
+    from jsontide.messages import CompleteCall
+else:
+    from jsontide.messages.calls import CompleteCall
+
+RESERVED: Final = "output"
+MAX_PARTS: Final = 1000
+
+Args = TypeVar("Args")
+
+
+class Tool(Generic[Args]):
+    """A tool that was offered to the model.
+
+    `schema` is what its arguments must be: a type or a JSON Schema; without one they may be any JSON.
+    """
+
+    __slots__ = ("description", "function", "name", "schema", "stream")
+
+    @overload
+    def __init__(
+        self,
+        name: str,
+        schema: type[Args],
+        stream: bool | None = None,
+        *,
+        description: str | None = None,
+        function: Callable[..., object] | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Tool[object],
+        name: str,
+        schema: Mapping[str, object] | object = None,
+        stream: bool | None = None,
+        *,
+        description: str | None = None,
+        function: Callable[..., object] | None = None,
+    ) -> None: ...
+    def __init__(
+        self,
+        name: str,
+        schema: object = None,
+        stream: bool | None = None,
+        *,
+        description: str | None = None,
+        function: Callable[..., object] | None = None,
+    ) -> None:
+        if not isinstance(name, str) or not name:
+            message = f"a tool must have a name, not {name!r}"
+            raise ValueError(message)
+        check_source(schema)
+        self.name = name
+        self.schema = _keep(schema)
+        self.stream = stream
+        """Whether arguments are shown while they grow; `None`: those of types are, those of a JSON Schema are not."""
+        self.description = description
+        """What the model is told about it."""
+        self.function = function
+        """What `run_tools` calls with complete and valid arguments; nothing else ever calls it."""
+        if stream is not None:
+            check_switches(self, "stream")
+        if function is not None and not callable(function):
+            raise wrong_type("function", "callable or None", function)
+        check_texts(self, "description")
+
+    @staticmethod
+    def from_function(
+        function: Callable[..., object],
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        stream: bool | None = None,
+    ) -> Tool[Mapping[str, object]]:
+        """Return the tool that a function is, with its name, description and arguments from signature and docstring.
+
+        Nothing calls the function but `run_tools` and `arun_tools`, with complete and valid arguments by name.
+        Needs the extra `pydantic`.
+        """
+        if not callable(function):
+            raise wrong_type("function", "callable", function)
+        found, said = describe(function)
+        return Tool(
+            name or found,
+            cast("type[Mapping[str, object]]", FunctionArguments(function)),
+            stream,
+            description=description or said or None,
+            function=function,
+        )
+
+    def accepts(self, call: object) -> TypeGuard[CompleteCall[Args]]:
+        """Return whether a call is one of this tool that can be run; then its `arguments_model` has the tool's type."""
+        return isinstance(call, CompleteCall) and call.name == self.name
+
+    def call(self, arguments: object) -> object:
+        """Call the function with arguments that were validated, and return what it returns."""
+        if self.function is None:
+            message = f"the tool {self.name!r} has no function to call"
+            raise ValueError(message)
+        if isinstance(self.schema, FunctionArguments):
+            return self.function(**cast("dict[str, Any]", arguments))
+        return self.function(arguments)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tool) and self._values == other._values
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r}, {self.schema!r})"
+
+    @property
+    def _values(self) -> tuple[object, ...]:
+        return self.name, self.schema, self.stream, self.description, self.function
+
+    @property
+    def _binding(self) -> SchemaBinding:
+        streams = not isinstance(self.schema, dict) if self.stream is None else self.stream
+        return SchemaBinding(self.schema, streams)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What came of a tool call, for the next request: an output, or an error that the model is told."""
+
+    call: ToolCall
+    output: object = None
+    """Text, or anything that can be written as JSON: an instance of a type too."""
+    error: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.call, BaseCall):
+            raise wrong_type("call", "a call of a message", self.call)
+        check_texts(self, "error")
+
+    @property
+    def text(self) -> str:
+        """The error, or the output as text."""
+        if self.error is not None:
+            return self.error
+        if isinstance(self.output, str):
+            return self.output
+        try:
+            return write_json(to_plain(self.output))
+        except RecursionError:  # it holds itself
+            return f"{type(self.output).__name__} is not JSON"
+
+
+def to_plain(value: object) -> object:
+    """Return a value as plain JSON: instances of pydantic models and dataclasses by their fields."""
+    if value is MISSING:
+        return value
+    if hasattr(value, "model_dump"):
+        return cast("object", value.model_dump(mode="json"))
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: to_plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [to_plain(item) for item in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageConfig:
+    """What a message is read with; taken at the start, and not changed after that."""
+
+    response_schema: object = None
+    """What the content must be: a type or a JSON Schema; without one it is plain text."""
+    tools: Iterable[Tool[Any]] = ()
+    """The tools that were offered; without any, calls of all names are taken, with arguments of any JSON."""
+    emulate_structured_output: bool = False
+    """Whether the answer comes as the arguments of a reserved tool."""
+    output_name: str = RESERVED
+    """The name of that tool."""
+    cumulative_arguments: bool = False
+    """Whether the provider sends all arguments so far, each time."""
+    choice: int = 0
+    """Which of several answers is read, where the provider was asked for more than one."""
+    trailing: Literal["error", "ignore"] = "error"
+    """Whether text after the JSON of the answer or of arguments is an error."""
+    limits: Limits = Limits()  # noqa: RUF009 - it never changes
+    """Of each JSON text."""
+    max_parts: int = MAX_PARTS
+    """How many parts a message may have; a stream with more fails."""
+    policies: Policies | None = None
+    """When values of the answer may be shown: `Stream()`, `Done()` or `Gate()` by path pattern."""
+    _rules: ReadingRules = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_switches(self, "emulate_structured_output", "cumulative_arguments")
+        check_count("max_parts", self.max_parts)
+        _check_choice(self.choice)
+        tools = _check_tools(self.tools)
+        object.__setattr__(self, "tools", tools)
+        object.__setattr__(self, "response_schema", _keep(self.response_schema))
+        if not isinstance(self.output_name, str) or not self.output_name:
+            message = f"the emulated output must have a name, not {self.output_name!r}"
+            raise ValueError(message)
+        emulates = self.emulate_structured_output and self.response_schema is not None
+        names = [tool.name for tool in tools]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            message = f"two tools are called {twice!r}"
+            raise ValueError(message)
+        if emulates and self.output_name in names:
+            message = (
+                f"the name {self.output_name!r} is reserved for the emulated output: rename the tool, or output_name"
+            )
+            raise ValueError(message)
+        answer = (
+            None
+            if self.response_schema is None
+            else SchemaBinding(self.response_schema, streams=True, policies=self.policies)
+        )
+        bindings = {tool.name: tool._binding for tool in tools}
+        for binding in (answer, *bindings.values()):
+            _check_binding(binding)
+        create_parser_state(limits=self.limits, trailing=self.trailing)  # or an error that names what is wrong
+        rules = ReadingRules(
+            answer,
+            bindings,
+            emulates,
+            self.output_name,
+            self.cumulative_arguments,
+            self.choice,
+            self.max_parts,
+            self.limits,
+            self.trailing,
+        )
+        object.__setattr__(self, "_rules", rules)
+
+    def __reduce__(self) -> tuple[Callable[..., MessageConfig], tuple[object, ...]]:
+        return _restore_config, (
+            {
+                name: getattr(self, name)
+                for name in (
+                    "response_schema",
+                    "tools",
+                    "emulate_structured_output",
+                    "output_name",
+                    "cumulative_arguments",
+                    "choice",
+                    "trailing",
+                    "limits",
+                    "max_parts",
+                    "policies",
+                )
+            },
+        )
+
+
+def _restore_config(options: dict[str, object]) -> MessageConfig:
+    return cast("Callable[..., MessageConfig]", MessageConfig)(**options)
+
+
+def _check_choice(choice: object) -> None:
+    if not isinstance(choice, int) or isinstance(choice, bool):
+        message = f"choice must be an int, not {type(choice).__name__}"
+        raise TypeError(message)
+    if choice < 0:
+        message = f"choice must be at least 0, not {choice}"
+        raise ValueError(message)
+
+
+def _check_tools(tools: object) -> tuple[Tool[Any], ...]:
+    if not isinstance(tools, Iterable):
+        message = f"tools must be an iterable of Tool, not {type(tools).__name__}"
+        raise TypeError(message)
+    given = tuple(tools)
+    for one in given:
+        if not isinstance(one, Tool):
+            message = f"every tool must be a Tool, not {type(one).__name__}"
+            raise TypeError(message)
+    return given
+
+
+def _check_binding(binding: SchemaBinding | None) -> None:
+    """Refuse what cannot be a schema: before the stream, and not in the middle of it."""
+    if binding is not None and binding.schema is not None:
+        from_json_ast(binding.schema, create_parser_state(), policies=binding.policies)
+
+
+def _keep(schema: object) -> object:
+    """A JSON Schema may be changed by its owner later on."""
+    if not isinstance(schema, dict):
+        return schema
+    try:
+        return deepcopy(schema)
+    except RecursionError:  # it is refused as too deep when it is read
+        return schema

@@ -1,0 +1,254 @@
+"""The parts of a message beside its calls: text, reasoning, refusals, sources, files, and whatever else was sent.
+
+Rule: a part is a value that anybody can build. While a stream grows, its texts are joined when they are read.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final, cast
+
+from jsontide._textbuffer import GrowingText
+from jsontide._values import JsonValue
+from jsontide.messages.record import Record, replace, shorten
+from jsontide.messages.types import Citation
+
+TAIL: Final = ("index", "is_open", "item_id", "extra")
+"""What every part has, after its own fields."""
+
+
+class BasePart(Record):
+    """What all parts have."""
+
+    __slots__ = ("_extra", "index", "is_open", "item_id")
+
+    def __init__(self, index: int, is_open: bool, item_id: str | None, extra: dict[str, JsonValue] | None) -> None:
+        self.index: Final = index
+        """Its place among the parts of its message."""
+        self.is_open: Final = is_open
+        """Whether the provider may still add to it."""
+        self.item_id: Final = item_id
+        """The provider's id of the item or block that it belongs to, if that has one."""
+        self._extra: Final = extra
+
+    @property
+    def extra(self) -> dict[str, JsonValue]:
+        """What no field holds, as the provider wrote it."""
+        return {} if self._extra is None else self._extra
+
+    @property
+    def needs_action(self) -> bool:
+        """Whether the provider waits for the caller: an approval, a patch or a command to run."""
+        return False
+
+    def close(self) -> BasePart:
+        """Return the part as it is when nothing more is added to it."""
+        return replace(self, is_open=False)
+
+
+class GrowingPart(BasePart):
+    """A part whose text grows."""
+
+    __slots__ = ("_text",)
+
+    def __init__(
+        self,
+        text: object,
+        index: int,
+        is_open: bool,
+        item_id: str | None,
+        extra: dict[str, JsonValue] | None,
+    ) -> None:
+        BasePart.__init__(self, index, is_open, item_id, extra)
+        self._text: Final = read_text(text)
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return self._text.read()
+
+    def make_fields(self) -> dict[str, object]:
+        names = type(self).FIELDS
+        return {name: self._text if name == "text" else getattr(self, name) for name in names}
+
+    def grow(self, text: GrowingText) -> GrowingPart:
+        """Return the part with more text."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        is_open = " open" if self.is_open else ""
+        return f"<{type(self).__name__}{is_open} {shorten(self.text)!r}>"
+
+
+def read_text(text: object) -> GrowingText:
+    """Return a text to append to; it may be one already."""
+    if isinstance(text, GrowingText):
+        return text
+    if not isinstance(text, str):
+        message = f"text must be a str, not {type(text).__name__}"
+        raise TypeError(message)
+    return GrowingText(text)
+
+
+class TextPart(GrowingPart):
+    """Text that the model wrote for its reader."""
+
+    __slots__ = ("citations",)
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("text", "citations", *TAIL)
+
+    def __init__(
+        self,
+        text: object = "",
+        citations: tuple[Citation, ...] = (),
+        index: int = 0,
+        is_open: bool = False,
+        item_id: str | None = None,
+        extra: dict[str, JsonValue] | None = None,
+    ) -> None:
+        GrowingPart.__init__(self, text, index, is_open, item_id, extra)
+        self.citations: Final = citations
+        """Where the text comes from."""
+
+    def grow(self, text: GrowingText) -> TextPart:
+        return TextPart(text, self.citations, self.index, True, self.item_id, self._extra)
+
+
+class ReasoningPart(GrowingPart):
+    """What the model says about its thinking, and what must be sent back so that it can go on."""
+
+    __slots__ = ("encrypted", "redacted", "signature")
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("text", "signature", "redacted", "encrypted", *TAIL)
+
+    def __init__(
+        self,
+        text: object = "",
+        signature: str | None = None,
+        redacted: bool = False,
+        encrypted: str | None = None,
+        index: int = 0,
+        is_open: bool = False,
+        item_id: str | None = None,
+        extra: dict[str, JsonValue] | None = None,
+    ) -> None:
+        GrowingPart.__init__(self, text, index, is_open, item_id, extra)
+        self.signature: Final = signature
+        """Proves to the provider that the text is its own."""
+        self.redacted: Final = redacted
+        """Whether the provider withholds the text."""
+        self.encrypted: Final = encrypted
+        """The thinking in a form that only the provider can read."""
+
+    def grow(self, text: GrowingText) -> ReasoningPart:
+        return ReasoningPart(
+            text, self.signature, self.redacted, self.encrypted, self.index, True, self.item_id, self._extra
+        )
+
+
+class Refusal(GrowingPart):
+    """Why the model refused to answer."""
+
+    __slots__ = ()
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("text", *TAIL)
+
+    def __init__(
+        self,
+        text: object = "",
+        index: int = 0,
+        is_open: bool = False,
+        item_id: str | None = None,
+        extra: dict[str, JsonValue] | None = None,
+    ) -> None:
+        GrowingPart.__init__(self, text, index, is_open, item_id, extra)
+
+    def grow(self, text: GrowingText) -> Refusal:
+        return Refusal(text, self.index, True, self.item_id, self._extra)
+
+
+class Source(BasePart):
+    """A page or document that the answer is based on."""
+
+    __slots__ = ("title", "url")
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("url", "title", *TAIL)
+
+    def __init__(
+        self,
+        url: str | None = None,
+        title: str | None = None,
+        index: int = 0,
+        is_open: bool = False,
+        item_id: str | None = None,
+        extra: dict[str, JsonValue] | None = None,
+    ) -> None:
+        BasePart.__init__(self, index, is_open, item_id, extra)
+        self.url: Final = url
+        self.title: Final = title
+
+    def __repr__(self) -> str:
+        return f"<Source {self.url or self.title!r}>"
+
+
+class File(BasePart):
+    """A file that the model or a tool made: an image, audio, a document."""
+
+    __slots__ = ("data", "id", "media_type", "url")
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("media_type", "data", "url", "id", *TAIL)
+
+    def __init__(
+        self,
+        media_type: str | None = None,
+        data: str | None = None,
+        url: str | None = None,
+        id: str | None = None,  # noqa: A002
+        index: int = 0,
+        is_open: bool = False,
+        item_id: str | None = None,
+        extra: dict[str, JsonValue] | None = None,
+    ) -> None:
+        BasePart.__init__(self, index, is_open, item_id, extra)
+        self.media_type: Final = media_type
+        self.data: Final = data
+        """The content in base64."""
+        self.url: Final = url
+        self.id: Final = id
+        """By which the provider gives the content, if it is not here."""
+
+    def __repr__(self) -> str:
+        where = self.url or self.id or f"{len(self.data or '')} characters"
+        return f"<File {self.media_type} {where}>"
+
+
+class Other(BasePart):
+    """What no other part describes, as the provider wrote it."""
+
+    __slots__ = ("_needs_action", "raw", "type")
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("type", "raw", "needs_action", *TAIL)
+
+    def __init__(
+        self,
+        type: str = "",  # noqa: A002
+        raw: object = None,
+        needs_action: bool = False,
+        index: int = 0,
+        is_open: bool = False,
+        item_id: str | None = None,
+        extra: dict[str, JsonValue] | None = None,
+    ) -> None:
+        BasePart.__init__(self, index, is_open, item_id, extra)
+        self.type: Final = type
+        """In the provider's words."""
+        self.raw: Final = cast("JsonValue", raw)
+        self._needs_action: Final = needs_action
+
+    @property
+    def needs_action(self) -> bool:
+        """Whether the provider waits for the caller: an approval, a patch or a command to run."""
+        return self._needs_action
+
+    def __repr__(self) -> str:
+        action = " needs action" if self._needs_action else ""
+        return f"<Other{action} {self.type!r}>"

@@ -1,0 +1,262 @@
+"""Plain types around a message: how it ended, what was wrong, what it cost, and the chunks that the reducer takes.
+
+Three kinds of errors, and when a message shows them:
+
+    TRANSPORT   the stream failed                  at once, it is the end
+    JSON        a text is not JSON, or not all     at the end
+    SCHEMA      a value does not fit its schema    at the end
+
+The state knows all of them as soon as they are certain; a message does not flicker with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+from jsontide._check import check_switches
+from jsontide._errors import JsontideError
+from jsontide._path import Path
+from jsontide._values import JsonValue
+from jsontide.messages._check import check_texts, is_number, is_tuple_of, tuple_of, wrong_type
+
+if TYPE_CHECKING:
+    from jsontide.messages.message import Message
+
+
+class Outcome(Enum):
+    """What the end of a call or a message means."""
+
+    STREAMING = "streaming"
+    """There is no end yet."""
+    COMPLETE = "complete"
+    """All there, and valid."""
+    TRUNCATED = "truncated"
+    """The text broke off: at a limit, with the stream, or for no known reason."""
+    INVALID = "invalid"
+    """Not JSON, or not what the schema asks for, or a tool that was not offered."""
+    REFUSED = "refused"
+    """The model refused to answer."""
+    FILTERED = "filtered"
+    """The provider withheld the answer."""
+    CANCELLED = "cancelled"
+    """The caller stopped it."""
+    EMPTY = "empty"
+    """Nothing was said."""
+
+
+class ErrorKind(Enum):
+    """What failed."""
+
+    TRANSPORT = "transport"
+    JSON = "json"
+    SCHEMA = "schema"
+
+
+ErrorSource: TypeAlias = Literal["stream", "content"] | int
+"""Where something went wrong: in the stream itself, in the content, or in the call at this place in `tool_calls`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorDetail:
+    """Something that is wrong with a message, and where."""
+
+    kind: ErrorKind
+    source: ErrorSource
+    message: str
+    """For people."""
+    path: Path = ()
+    """Where in the document."""
+    cause: object = field(default=None, compare=False)
+    """What it was made from: a `ParserError`, a `SchemaMismatch`, an exception, or nothing."""
+
+    def __reduce__(self) -> tuple[type[ErrorDetail], tuple[object, ...]]:
+        # Exceptions of clients hold connections, and many of them cannot be unpickled.
+        cause = None if isinstance(self.cause, BaseException) else self.cause
+        return ErrorDetail, (self.kind, self.source, self.message, self.path, cause)
+
+
+class IncompleteCallError(JsontideError, AttributeError):
+    """Arguments to run were asked of a call that is not complete and valid; `partial` is all it has."""
+
+
+class MessageError(JsontideError):
+    """A message did not end as it should; `message` is all that came of it.
+
+    Raised by `Message.raise_for_outcome`, as the subclass for the outcome.
+    """
+
+    def __init__(self, said: str, message: Message) -> None:
+        super().__init__(said, message)
+        self.message = message
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class TruncatedError(MessageError):
+    """The message broke off: at a limit, or with the stream."""
+
+
+class InvalidError(MessageError):
+    """The answer or a call is not JSON, or does not fit its schema."""
+
+
+class RefusedError(MessageError):
+    """The model refused to answer."""
+
+
+class FilteredError(MessageError):
+    """The provider withheld the answer."""
+
+
+class CancelledError(MessageError):
+    """The caller stopped the stream."""
+
+
+class EmptyError(MessageError):
+    """The message ended as it should, and says nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a message cost, in tokens; `None` is a figure that the provider does not give."""
+
+    input_tokens: int | None = None
+    """All tokens of the request, those read from a cache included."""
+    output_tokens: int | None = None
+    """All tokens of the response, reasoning included."""
+    total_tokens: int | None = None
+    """As the provider says, else the sum."""
+    cached_tokens: int | None = None
+    """Those of the input that were read from a cache."""
+    cache_write_tokens: int | None = None
+    """Those of the input that were written to a cache."""
+    reasoning_tokens: int | None = None
+    """Those of the output that are reasoning."""
+    raw: Mapping[str, JsonValue] = field(default_factory=dict)
+    """As the provider wrote it."""
+
+    def __post_init__(self) -> None:
+        if self.total_tokens is None and self.input_tokens is not None and self.output_tokens is not None:
+            object.__setattr__(self, "total_tokens", self.input_tokens + self.output_tokens)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """Where a part of a text comes from."""
+
+    type: str = ""
+    """As the provider calls it."""
+    url: str | None = None
+    title: str | None = None
+    cited_text: str | None = None
+    """The words of the source."""
+    start: int | None = None
+    """Where in the text it begins, if the provider says so."""
+    end: int | None = None
+    raw: Mapping[str, JsonValue] = field(default_factory=dict)
+    """As the provider wrote it."""
+
+
+Spelling: TypeAlias = Literal["delta", "whole"]
+"""Whether a text of arguments continues the last one, or is all of it so far."""
+_SPELLINGS: Final = get_args(Spelling)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallDelta:
+    """What a chunk says about one tool call; what it does not say is `None`."""
+
+    index: int | None = None
+    id: str | None = None
+    name: str | None = None
+    arguments: str | Mapping[str, object] | None = None
+    """More of the text, or all arguments as an object."""
+    spelling: Spelling = "delta"
+    on_server: bool = False
+    """Whether the provider runs this tool itself: such a call is shown, and cannot be run."""
+    cut_off: bool = False
+    """Whether the provider says that the call broke off: it cannot be run, whatever else is said."""
+
+    def __post_init__(self) -> None:
+        if self.index is not None and type(self.index) is not int and not is_number(self.index):
+            raise wrong_type("index", "an int or None", self.index)
+        if (self.id is not None and type(self.id) is not str) or (self.name is not None and type(self.name) is not str):
+            check_texts(self, "id", "name")
+        if type(self.arguments) is not str and not isinstance(self.arguments, str | Mapping | None):
+            raise wrong_type("arguments", "a str, a mapping or None", self.arguments)
+        if self.spelling not in _SPELLINGS:
+            message = f"spelling must be 'delta' or 'whole', not {self.spelling!r}"
+            raise ValueError(message)
+        if type(self.on_server) is not bool or type(self.cut_off) is not bool:
+            check_switches(self, "on_server", "cut_off")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """What is new in a message."""
+
+    role: str | None = None
+    content: str | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+    tool_calls: tuple[ToolCallDelta, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (
+            (self.content is not None and type(self.content) is not str)
+            or (self.role is not None and type(self.role) is not str)
+            or (self.reasoning is not None and type(self.reasoning) is not str)
+            or (self.refusal is not None and type(self.refusal) is not str)
+        ):
+            check_texts(self, "role", "content", "reasoning", "refusal")
+        if not is_tuple_of(ToolCallDelta, self.tool_calls):
+            object.__setattr__(self, "tool_calls", tuple_of(ToolCallDelta, "tool_calls", self.tool_calls))
+
+
+NO_DELTA: Final = Delta()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One of the answers that a provider was asked for."""
+
+    index: int = 0
+    delta: Delta = NO_DELTA
+    finish_reason: str | None = None
+
+    def __post_init__(self) -> None:
+        if type(self.index) is not int and not is_number(self.index):
+            raise wrong_type("index", "an int", self.index)
+        if type(self.delta) is not Delta and not isinstance(self.delta, Delta):
+            raise wrong_type("delta", "a Delta", self.delta)
+        if self.finish_reason is not None:
+            check_texts(self, "finish_reason")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionChunk:
+    """One event of a stream in neutral form, for programs whose provider jsontide does not know."""
+
+    choices: tuple[Choice, ...] = ()
+    error: str | None = None
+    """What the provider says went wrong, if it broke the stream off."""
+    id: str | None = None
+    model: str | None = None
+    created: float | None = None
+    """In seconds since 1970."""
+    usage: Usage | None = None
+    """What the message cost so far; the last one counts."""
+
+    def __post_init__(self) -> None:
+        if not is_tuple_of(Choice, self.choices):
+            object.__setattr__(self, "choices", tuple_of(Choice, "choices", self.choices))
+        if self.error is not None or self.id is not None or self.model is not None:
+            check_texts(self, "error", "id", "model")
+        if self.created is not None and not is_number(self.created) and not isinstance(self.created, float):
+            raise wrong_type("created", "a number or None", self.created)
+        if self.usage is not None and not isinstance(self.usage, Usage):
+            raise wrong_type("usage", "a Usage or None", self.usage)

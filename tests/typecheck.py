@@ -1,0 +1,42 @@
+"""Programs as type checkers see them: which of their lines mypy and pyright refuse.
+
+A line that must be refused ends in `# refused`; every other line must be accepted.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src"
+COMMANDS = {
+    "mypy": ["mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull],
+    "basedpyright": ["basedpyright", "--level", "error"],  # pyright's checker, with the Node that it needs
+}
+
+checkers = pytest.mark.parametrize("checker", COMMANDS)
+
+
+def check_program(checker: str, program: str, place: Path) -> None:
+    """Fail unless a checker refuses just the lines that must be refused."""
+    if find_spec(checker) is None:
+        pytest.skip(f"{checker} is not installed here; `make types` has it")
+    path = place / "program.py"
+    path.write_text(program, "utf-8")
+    settings = f'{{"extraPaths": ["{SOURCE.as_posix()}"], "typeCheckingMode": "standard"}}'
+    (place / "pyrightconfig.json").write_text(settings, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", *COMMANDS[checker], str(path)],
+        capture_output=True,
+        check=False,
+        cwd=place,
+        env={**os.environ, "MYPYPATH": str(SOURCE)},
+        text=True,
+    )
+    found = {int(line) for line in re.findall(r"program\.py:(\d+):(?:\d+ -)? error", done.stdout)}
+    expected = {at for at, line in enumerate(program.splitlines(), 1) if line.endswith("# refused")}
+    assert found == expected, done.stdout + done.stderr
