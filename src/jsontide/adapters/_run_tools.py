@@ -1,0 +1,156 @@
+"""A message and tools in, one result for each call out, in their order.
+
+Rule: only what is complete and valid is called. What cannot be run becomes an error result that tells the model why,
+and so does an exception of a tool.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+from jsontide._check import check_count
+from jsontide._values import MISSING
+from jsontide.messages import CompleteCall, Message, Tool, ToolResult
+from jsontide.messages.document import write_json
+from jsontide.schema import Status, from_json_ast
+from jsontide.tree import create_parser_state, finalize, parse_chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jsontide.messages import ToolCall
+
+
+def run_tools(message: Message[Any], tools: Iterable[Tool[Any]]) -> list[ToolResult]:
+    """Call the functions of tools with the complete and valid calls of a message; return one result for each call.
+
+    >>> def add(a: int, b: int) -> int:
+    ...     return a + b
+    >>> from jsontide.messages import CompleteCall, Message, Outcome
+    >>> message = Message((CompleteCall("add", {"a": 1, "b": 2}, id="call_1"),), Outcome.COMPLETE)
+    >>> [result.text for result in run_tools(message, [Tool.from_function(add)])]
+    ['3']
+    """
+    by_name = _check(message, tools)
+    for call in message.tool_calls:
+        tool = by_name.get(call.name or "")
+        if tool is not None and _is_async(tool):
+            problem = f"the tool {tool.name!r} is asynchronous; arun_tools takes it"
+            raise TypeError(problem)
+    return [_run(call, by_name) for call in message.tool_calls]
+
+
+async def arun_tools(
+    message: Message[Any],
+    tools: Iterable[Tool[Any]],
+    *,
+    limit: int | None = None,
+    timeout: float | None = None,  # noqa: ASYNC109 - of each call, and it becomes a result
+) -> list[ToolResult]:
+    """Do as `run_tools` does, with calls at the same time: `limit` at most, each for `timeout` seconds at most.
+
+    Functions that are not asynchronous run in threads. When the task is cancelled, so are all calls.
+    """
+    by_name = _check(message, tools)
+    if limit is not None:
+        check_count("limit", limit)
+    room = asyncio.Semaphore(limit or max(len(message.tool_calls), 1))
+
+    async def run(call: ToolCall) -> ToolResult:
+        async with room:
+            return await _arun(call, by_name, timeout)
+
+    tasks = [asyncio.ensure_future(run(call)) for call in message.tool_calls]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:  # cancelled, or what is not an exception of a tool
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+
+
+def _check(message: object, tools: Iterable[Tool[Any]]) -> dict[str, Tool[Any]]:
+    """Return the tools by name; raise before anything runs if they are not fit to be run."""
+    if not isinstance(message, Message):
+        problem = f"message must be a Message, not {type(message).__name__}"
+        raise TypeError(problem)
+    by_name: dict[str, Tool[Any]] = {}
+    for tool in tools:
+        if not isinstance(tool, Tool):
+            problem = f"every tool must be a Tool, not {type(tool).__name__}"
+            raise TypeError(problem)
+        if tool.function is None:
+            problem = f"the tool {tool.name!r} has no function to call"
+            raise ValueError(problem)
+        by_name[tool.name] = tool
+    return by_name
+
+
+def _is_async(tool: Tool[Any]) -> bool:
+    function = tool.function
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def _run(call: ToolCall, tools: dict[str, Tool[Any]]) -> ToolResult:
+    prepared = _prepare(call, tools)
+    if isinstance(prepared, ToolResult):
+        return prepared
+    try:
+        return ToolResult(call, prepared())
+    except Exception as error:  # noqa: BLE001 - whatever a tool raises is told to the model
+        return ToolResult(call, error=_describe(error))
+
+
+async def _arun(call: ToolCall, tools: dict[str, Tool[Any]], timeout: float | None) -> ToolResult:  # noqa: ASYNC109
+    prepared = _prepare(call, tools)
+    if isinstance(prepared, ToolResult):
+        return prepared
+    patience = asyncio.timeout(timeout)
+    try:
+        async with patience:
+            output = prepared() if _is_async(tools[call.name or ""]) else await asyncio.to_thread(prepared)
+            if isinstance(output, Awaitable):
+                output = await cast("Awaitable[object]", output)
+            return ToolResult(call, output)
+    except Exception as error:  # noqa: BLE001 - as above
+        is_late = isinstance(error, TimeoutError) and patience.expired()
+        return ToolResult(
+            call, error=f"the tool did not finish within {timeout} seconds" if is_late else _describe(error)
+        )
+
+
+def _prepare(call: ToolCall, tools: dict[str, Tool[Any]]) -> Callable[[], object] | ToolResult:
+    """Return what calls the tool, or the result that says why nothing does."""
+    if not isinstance(call, CompleteCall):
+        why = f": {call.error.message}" if call.error else ""
+        return ToolResult(call, error=f"the call was not run because it is {call.status.value}{why}")
+    tool = tools.get(call.name or "")
+    if tool is None:
+        return ToolResult(call, error=f"the call was not run: there is no tool called {call.name!r}")
+    arguments, problem = _arguments(tool, call)
+    if problem:
+        return ToolResult(call, error=f"the call was not run because its arguments are not valid: {problem}")
+    return lambda: tool.call(arguments)
+
+
+def _arguments(tool: Tool[Any], call: CompleteCall[Any]) -> tuple[object, str]:
+    """Return the arguments as the tool's type, or what is wrong.
+
+    Whatever the message was read with: it may have been another tool of that name, or none.
+    """
+    if tool.schema is None:
+        return call.arguments_model, ""
+    state = finalize(parse_chunk(create_parser_state(), write_json(call.arguments_value)))
+    found = from_json_ast(tool.schema, state)
+    if found.status is Status.FINAL:
+        return found.model, ""
+    return MISSING, "; ".join(error.message for error in found.errors) or "they are not JSON"
+
+
+def _describe(error: Exception) -> str:
+    said = str(error)
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
