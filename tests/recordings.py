@@ -65,6 +65,8 @@ class Reading:
     calls: list[Call] = field(default_factory=list)
     reason: str | None = None
     """In the words of OpenAI's chat completions."""
+    has_items: bool = False
+    """Whether there are items beside these: tools of the provider, patches, commands."""
 
 
 def events(name: str) -> list[Event]:
@@ -79,6 +81,12 @@ def reading(name: str) -> Reading:
     if found.reason in {"stop", "tool_calls"}:  # some providers stop in either case
         found.reason = "tool_calls" if found.calls else "stop"
     return found
+
+
+def is_end(event: Event) -> bool:
+    """Tell whether an event says how its message ends, by the words that providers have for it."""
+    words = ('_reason": "', "response.completed", "interaction.completed", "stopReason", "finishReason")
+    return any(word in json.dumps(event) for word in words)
 
 
 KINDS: dict[str, Callable[[Event], bool]] = {
@@ -130,6 +138,8 @@ def read_item(found: Reading, item: Event) -> None:
         found.calls.append(Call(item["call_id"], item["name"], json.loads(item["arguments"])))
     elif item["type"] == "custom_tool_call":
         found.calls.append(Call(item["call_id"], item["name"], item["input"]))
+    else:
+        found.has_items = True
 
 
 def anthropic(sent: Iterable[Event]) -> Reading:

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import cache
 from typing import Any
@@ -12,14 +10,13 @@ import pytest
 
 from jsontide.adapters import astream_message, stream_message
 from jsontide.messages import ErrorKind, Message, Outcome
+from tests.adapters.serving import serving
 from tests.recordings import Reading, events, needs_recordings, reading
 
 openai = pytest.importorskip("openai", reason="the openai client is not installed")
 anthropic = pytest.importorskip("anthropic", reason="the anthropic client is not installed")
-uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed")
-applications = pytest.importorskip("starlette.applications", reason="starlette is not installed")
-responses = pytest.importorskip("starlette.responses")
-routing = pytest.importorskip("starlette.routing")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+responses = pytest.importorskip("starlette.responses", reason="starlette is not installed")
 
 pytestmark = needs_recordings
 
@@ -62,18 +59,8 @@ async def served(request: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    paths = ("/chat/completions", "/responses", "/v1/messages")
-    application = applications.Starlette(routes=[routing.Route(path, served, methods=["POST"]) for path in paths])
-    config = uvicorn.Config(application, port=0, log_level="critical", ws="none", lifespan="off")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(timeout=5)
+    with serving(served, "/chat/completions", "/responses", "/v1/messages") as address:
+        yield address
 
 
 def ask(client: Any, name: str) -> Any:

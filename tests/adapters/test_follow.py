@@ -21,7 +21,6 @@ from jsontide import (
     Missing,
     PathSyntaxError,
     Reason,
-    Segment,
     aitems,
     astream,
     avalue,
@@ -30,6 +29,7 @@ from jsontide import (
     value,
 )
 from jsontide._path import path_text
+from jsontide.tree import Segment
 from tests import oracles
 from tests.cuts import Chunks, every, prefixes, singles
 from tests.oracles import Fault, ModelNode, Path, Step, Steps, matches

@@ -1,398 +1,499 @@
-"""Arguments that come as values at JSON paths."""
+"""Gemini's `generateContentStream`: what a message holds of its responses."""
 
+import base64
 import json
-import tracemalloc
-from collections.abc import Callable, Iterator
+import pickle
 from enum import Enum
 from functools import reduce
-from statistics import median
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given
 
-from jsontide.adapters import ADAPTERS, Adapter, GeminiMemory, gemini_chunk, stream_message
-from jsontide.adapters._gemini_args import path_of
-from jsontide.messages import Message, Outcome
-from jsontide.testing import Recording
-from tests import strategies
-from tests.meters import Meter, heap, untraced
-from tests.relations import grows
-from tests.test_cost import SLACK, SMALL
-
-
-def part(**call: Any) -> dict[str, Any]:
-    return {"candidates": [{"content": {"role": "model", "parts": [{"functionCall": call}]}}]}
-
-
-def partial(path: str, **value: Any) -> dict[str, Any]:
-    return {"jsonPath": path, **value}
-
-
-STOP = {"candidates": [{"finishReason": "STOP"}]}
-
-
-def messages(*events: Any) -> list[Message]:
-    return list(stream_message([*events, STOP]))
-
-
-def flattened(value: Any, path: str = "$") -> list[dict[str, Any]]:
-    """The partial arguments that write a value, in the order of its text; empty containers cannot be said."""
-    match value:
-        case dict():
-            return [one for key, child in value.items() for one in flattened(child, f"{path}[{json.dumps(key)}]")]
-        case list():
-            return [one for at, child in enumerate(value) for one in flattened(child, f"{path}[{at}]")]
-        case str():
-            half = len(value) // 2
-            return [
-                partial(path, stringValue=value[:half], willContinue=True),
-                partial(path, stringValue=value[half:], willContinue=True),
-                partial(path, stringValue=""),
-            ]
-        case bool():
-            return [partial(path, boolValue=value)]
-        case None:
-            return [partial(path, nullValue="NULL_VALUE")]
-        case _:
-            return [partial(path, numberValue=value)]
-
-
-@given(strategies.speakable)
-def test_partial_arguments_grow_to_the_value_that_they_write(value: dict[str, Any]) -> None:
-    steps = [part(partialArgs=[one], willContinue=True) for one in flattened(value)]
-    told = messages(part(name="cook", willContinue=True), *steps, part())
-    (call,) = told[-1].tool_calls
-    assert call.status is Outcome.COMPLETE
-    assert call.arguments_value == value  # numbers travel as doubles
-    shown = [message.tool_calls[0].arguments_resolved for message in told if message.tool_calls]
-    assert all(map(grows, shown, shown[1:]))
-
-
-@pytest.mark.parametrize("form", ["sse", "ndjson"])
-def test_law_9_partial_arguments_cut_at_any_byte_cannot_be_run(form: Literal["sse", "ndjson"]) -> None:
-    steps = [part(partialArgs=[one], willContinue=True) for one in flattened({"to": "Zoë", "amount": 5})]
-    data = Recording([part(name="pay", willContinue=True), *steps, part(), STOP]).encode(form).removesuffix(b"\n")
-    for place in range(len(data) - 1):
-        *_, message = stream_message([data[:place]])
-        assert message.outcome is Outcome.TRUNCATED
-        assert all(call.status is not Outcome.COMPLETE for call in message.tool_calls)
-    *_, message = stream_message([data + b"\n"])
-    assert [call.status for call in message.tool_calls] == [Outcome.COMPLETE]
-
-
-def test_the_text_grows_with_every_part() -> None:
-    told = messages(
-        part(name="cook", willContinue=True),
-        part(partialArgs=[partial("$.name", stringValue="Las", willContinue=True)], willContinue=True),
-        part(partialArgs=[partial("$.name", stringValue="agne", willContinue=True)], willContinue=True),
-        part(partialArgs=[partial("$.name", stringValue="")], willContinue=True),
-        part(partialArgs=[partial("$.serves", numberValue=4.0)]),
-    )
-    texts = [message.tool_calls[0].arguments for message in told]
-    assert texts[1:3] == ['{"name":"Las', '{"name":"Lasagne']
-    assert json.loads(texts[-1]) == {"name": "Lasagne", "serves": 4}
-
-
-def test_parts_of_several_keys_in_one_response_do_not_wait_for_each_other() -> None:
-    keys = [partial("$.kind", stringValue="pasta"), partial("$.name", stringValue="Las", willContinue=True)]
-    told = messages(part(name="cook", willContinue=True), part(partialArgs=keys, willContinue=True))
-    assert told[1].tool_calls[0].arguments == '{"kind":"pasta","name":"Las'
-
-
-@pytest.mark.parametrize(
-    "parts",
-    {
-        "through a string": [partial("$.a", stringValue="x"), partial("$.a.b", numberValue=1)],
-        "an element far behind": [partial("$.a[3]", numberValue=1)],
-        "a number twice": [partial("$.a", numberValue=1), partial("$.a", numberValue=2)],
-        "no number of JSON": [partial("$.a", numberValue=float("inf"))],
-        "a number that is too long": [partial("$.a", numberValue=10**5000)],
-        "a path that is too deep": [partial("$" + ".a" * 10_000, numberValue=1)],
-        "no value": [partial("$.a")],
-        "a string that goes on": [partial("$.a", stringValue="x", willContinue=True)],
-        "a string that goes on before another": [
-            partial("$.a", stringValue="x", willContinue=True),
-            partial("$.b", stringValue="y"),
-        ],
-        "more of a string that was closed": [partial("$.a", stringValue="x"), partial("$.a", stringValue="y")],
-        "a number in a string": [
-            partial("$.a", stringValue="x", willContinue=True),
-            partial("$.a", numberValue=1),
-        ],
-        "no text in a string": [
-            partial("$.a", stringValue="x", willContinue=True),
-            partial("$.a", stringValue=1),
-        ],
-        "no path": [partial("", numberValue=1)],
-        "the root": [partial("$", numberValue=1)],
-        "a pattern": [partial("$..a", numberValue=1)],
-    }.values(),
+from jsontide.adapters import finish_stream, reduce_item, start_stream, stream_message
+from jsontide.messages import (
+    CompleteCall,
+    File,
+    Message,
+    MessageConfig,
+    Other,
+    Outcome,
+    ReasoningPart,
+    ServerCall,
+    Source,
+    TextPart,
 )
-def test_parts_that_do_not_fit_together_cannot_be_run(parts: list[dict[str, Any]]) -> None:
-    steps = [part(partialArgs=[one], willContinue=True) for one in parts]
-    begun = part(name="cook", willContinue=True)
-    at_once = part(name="cook", partialArgs=parts)
-    for events in ([begun, *steps, part()], [begun, part(partialArgs=parts)], [at_once]):
-        (call,) = messages(*events)[-1].tool_calls
-        assert call.status in {Outcome.TRUNCATED, Outcome.INVALID}
+from tests.recordings import Event, events, needs_recordings
+
+NAMES = [
+    "google/google-reasoning-gemini3.chunks.txt",
+    "google/google-stream-no-args-tool-call.chunks.txt",
+    "google/google-stream-tool-call-array-arguments-missing-terminal-function-call.chunks.txt",
+    "google/google-tool-call-gemini3.chunks.txt",
+    "google/google-vertex-stream-tool-call-arguments-nested.1.chunks.txt",
+]
+STOP: Event = {"candidates": [{"finishReason": "STOP"}]}
 
 
-@pytest.mark.parametrize("unclear", ["true", "false", 1, 0, [], {}, "", 0.0])
-class TestAFlagThatIsNeitherYesNorNo:
-    """Nobody knows whether the rest is still to come."""
+def response(*parts: Event, **candidate: Any) -> Event:
+    return {"candidates": [{"content": {"role": "model", "parts": [*parts]}, **candidate}]}
 
-    @pytest.mark.parametrize("name", ["willContinue", "will_continue"])
-    def test_of_a_call(self, unclear: object, name: str) -> None:
-        said: list[dict[str, Any]] = [
-            {"args": {"to": "Zoe"}},
-            {"partialArgs": [partial("$.to", stringValue="Zoe")]},
-            {},
+
+def last(*told: Any, **options: Any) -> Message:
+    *_, message = stream_message([*told], **options)
+    return message
+
+
+def ended(*told: Event) -> Message:
+    return last(*told, STOP)
+
+
+class TestText:
+    def test_in_a_row_is_one_part(self) -> None:
+        message = ended(
+            response({"text": "Hm.", "thought": True}), response({"text": "a"}, {"text": "b"}), response({"text": "c"})
+        )
+        assert message.parts == (ReasoningPart("Hm.", index=0), TextPart("abc", index=1))
+        assert message.role == "assistant"
+
+    def test_around_a_call_is_two_parts(self) -> None:
+        call = {"functionCall": {"name": "now", "args": {}}}
+        message = ended(response({"text": "a"}), response(call), response({"text": "b"}), response({"text": "c"}))
+        assert [type(part).__name__ for part in message.parts] == ["TextPart", "CompleteCall", "TextPart"]
+        assert [part.index for part in message.parts] == [0, 1, 2]
+        assert message.content == "abc"
+
+    def test_that_is_over_is_not_open(self) -> None:
+        state = start_stream()
+        seen = []
+        for event in (
+            response({"text": "Hm.", "thought": True}),
+            response({"text": "a"}),
+            response({"functionCall": {"name": "now"}}),
+        ):
+            state = reduce_item(state, event)
+            seen.append([part.is_open for part in state.message.parts])
+        assert seen == [[True], [False, True], [False, False, False]]
+
+    def test_with_a_signature_is_never_joined_with_text_that_has_none(self) -> None:
+        message = ended(
+            response({"text": "a"}),
+            response({"text": "b", "thoughtSignature": "c2ln"}),
+            response({"text": "c"}),
+            response({"text": "", "thoughtSignature": "ZW5k"}),
+        )
+        assert message.parts == (
+            TextPart("a", index=0),
+            TextPart("b", index=1, extra={"thoughtSignature": "c2ln"}),
+            TextPart("c", index=2),
+            TextPart("", index=3, extra={"thoughtSignature": "ZW5k"}),
+        )
+
+    def test_of_an_answer_is_read_with_its_schema_though_it_is_signed(self) -> None:
+        pieces = [response({"text": '{"a": '}), response({"text": "1}", "thoughtSignature": "c2ln"}), STOP]
+        message = last(*pieces, response_schema=dict[str, int])
+        assert (message.answer, message.outcome) == ({"a": 1}, Outcome.COMPLETE)
+
+    def test_of_a_thought_has_its_signature(self) -> None:
+        message = ended(response({"text": "Hm.", "thought": True, "thoughtSignature": "c2ln"}), response({"text": "a"}))
+        assert message.parts == (ReasoningPart("Hm.", "c2ln", index=0), TextPart("a", index=1))
+
+    def test_signed_is_a_part_too_many_where_there_is_no_room(self) -> None:
+        told = [response({"text": "a", "thoughtSignature": "c2ln"}, {"thoughtSignature": "c2ln"})]
+        state = reduce(reduce_item, told, start_stream(MessageConfig(max_parts=1)))
+        assert (state.outcome, len(state.message.parts)) == (Outcome.TRUNCATED, 1)
+
+
+class TestCalls:
+    def test_keep_their_signatures_and_ids(self) -> None:
+        first = {"functionCall": {"id": "f1", "name": "pay", "args": {"to": "Zoe"}}, "thoughtSignature": "c2ln"}
+        message = ended(response(first, {"functionCall": {"name": "pay", "args": {"to": "Ann"}}}))
+        assert message.parts == (
+            CompleteCall("pay", {"to": "Zoe"}, '{"to":"Zoe"}', "f1", extra={"thoughtSignature": "c2ln"}),
+            CompleteCall("pay", {"to": "Ann"}, '{"to":"Ann"}', None, index=1),
+        )
+
+    def test_show_what_they_are_while_they_are_signed(self) -> None:
+        event = response({"functionCall": {"name": "pay", "args": {"to": "Zoe"}}, "thoughtSignature": "c2ln"})
+        (call,) = reduce_item(start_stream(), event).message.tool_calls
+        assert (call.partial, call.is_complete("to")) == ({"to": "Zoe"}, True)
+
+    @pytest.mark.parametrize("strange", [5, "x", [], True, 0.5])
+    def test_do_not_end_with_what_is_no_object(self, strange: object) -> None:
+        args = {"partialArgs": [{"jsonPath": "$.to", "stringValue": "Zoe"}], "willContinue": True}
+        told = [{"name": "pay", "willContinue": True}, args, strange, {}]
+        message = ended(*(response({"functionCall": call}) for call in told))
+        assert [call.status for call in message.tool_calls] == [Outcome.TRUNCATED]
+
+    def test_of_no_object_are_no_calls_to_run(self) -> None:
+        strange: Any
+        for strange in ([], 0, False, 0.0):
+            begun, more = {"name": "pay", "willContinue": True}, {"args": strange}
+            message = ended(response({"functionCall": begun}), response({"functionCall": more}))
+            assert [call.status for call in message.tool_calls] == [Outcome.TRUNCATED]
+
+
+class TestServerCalls:
+    CODE: ClassVar[Event] = {
+        "executableCode": {"id": "x1", "language": "PYTHON", "code": "print(1)"},
+        "thoughtSignature": "c2ln",
+    }
+    RESULT: ClassVar[Event] = {"codeExecutionResult": {"id": "x1", "outcome": "OUTCOME_OK", "output": "1\n"}}
+
+    def test_have_their_result(self) -> None:
+        message = ended(response(self.CODE), response(self.RESULT), response({"text": "It is 1."}))
+        call, text = message.parts
+        assert isinstance(call, ServerCall)
+        assert (call.name, call.type, call.id, call.status) == ("code_execution", "executableCode", "x1", "OUTCOME_OK")
+        assert call.partial == {"language": "PYTHON", "code": "print(1)"}
+        assert json.loads(call.arguments) == call.partial
+        assert call.result == self.RESULT["codeExecutionResult"]
+        assert call.extra == {"thoughtSignature": "c2ln"}
+        assert isinstance(text, TextPart)
+        assert (message.tool_calls, message.finish_reason) == ((), "stop")
+
+    def test_are_found_by_their_ids(self) -> None:
+        told = [
+            {"toolCall": {"id": at, "toolType": "GOOGLE_SEARCH_WEB", "args": {"query_text": at}}} for at in ("a", "b")
+        ] + [
+            {"toolResponse": {"id": at, "toolType": "GOOGLE_SEARCH_WEB", "response": {"was": at}}} for at in ("a", "b")
         ]
-        for more in said:
-            for end in ([], [part()], [part(args={"to": "Zoe", "all": True})]):
-                events = [part(name="pay", **more, **{name: unclear}), *end]
-                (call,) = messages(*events)[-1].tool_calls
-                assert call.status in {Outcome.TRUNCATED, Outcome.INVALID}
+        first, second = ended(response(*told)).parts
+        assert isinstance(first, ServerCall)
+        assert isinstance(second, ServerCall)
+        assert (first.name, first.partial, first.result) == (
+            "GOOGLE_SEARCH_WEB",
+            {"query_text": "a"},
+            told[2]["toolResponse"],
+        )
+        assert second.result == told[3]["toolResponse"]
 
-    def test_of_a_call_that_has_begun(self, unclear: object) -> None:
-        more = part(partialArgs=[partial("$.to", stringValue="Zoe")], willContinue=unclear)
-        (call,) = messages(part(name="pay", willContinue=True), more, part())[-1].tool_calls
-        assert call.status is Outcome.TRUNCATED
+    def test_a_result_of_no_call_is_kept(self) -> None:
+        (part,) = ended(response(self.RESULT)).parts
+        assert isinstance(part, ServerCall)
+        assert (part.type, part.result) == ("codeExecutionResult", self.RESULT["codeExecutionResult"])
+
+
+class TestFiles:
+    def test_are_parts(self) -> None:
+        message = ended(
+            response(
+                {"text": "See:"},
+                {"inlineData": {"mimeType": "image/png", "data": "AAEC"}, "thoughtSignature": "c2ln"},
+                {"fileData": {"mimeType": "video/mp4", "fileUri": "gs://a/b", "displayName": "b"}},
+            )
+        )
+        assert message.parts[1:] == (
+            File("image/png", "AAEC", index=1, extra={"thoughtSignature": "c2ln"}),
+            File("video/mp4", None, "gs://a/b", index=2, extra={"displayName": "b"}),
+        )
+
+    def test_what_is_not_known_is_kept(self) -> None:
+        (part,) = ended(response({"hologram": {"depth_of": 3}, "thoughtSignature": "c2ln"})).parts
+        assert part == Other("hologram", {"hologram": {"depthOf": 3}, "thoughtSignature": "c2ln"})
+
+
+SAID = "Zoë won. It rained."
+CHUNKS = [
+    {"web": {"uri": "https://a.example", "title": "a", "domain": "a.example"}},
+    {"retrievedContext": {"uri": "gs://b", "title": "b", "text": "it was wet"}},
+]
+
+
+def support(start: int, end: int, text: str | None, *chunks: int) -> Event:
+    segment = {"startIndex": start, "endIndex": end, **({"text": text} if text else {})}
+    return {"segment": segment, "groundingChunkIndices": [*chunks]}
+
+
+class TestGrounding:
+    SUPPORTS = (support(0, 9, "Zoë won.", 0), support(10, 20, "It rained.", 0, 1))
+    WHOLE: ClassVar[Event] = {
+        "groundingChunks": CHUNKS,
+        "groundingSupports": [*SUPPORTS],
+        "webSearchQueries": ["who won"],
+    }
+
+    def test_gives_sources_and_citations_in_characters(self) -> None:
+        message = ended(response({"text": SAID}), response({"text": ""}, groundingMetadata=self.WHOLE))
+        text, *sources = message.parts
+        assert message.metadata["groundingMetadata"] == self.WHOLE
+        assert sources == [
+            Source("https://a.example", "a", 1, extra={"web": {"domain": "a.example"}}),
+            Source("gs://b", "b", 2, extra={"retrievedContext": {"text": "it was wet"}}),
+        ]
+        assert isinstance(text, TextPart)
+        told = [(one.url, one.title, SAID[one.start : one.end], one.cited_text) for one in text.citations]
+        assert told == [
+            ("https://a.example", "a", "Zoë won.", None),
+            ("https://a.example", "a", "It rained.", None),
+            ("gs://b", "b", "It rained.", "it was wet"),
+        ]
+        assert text.citations[0].raw == self.SUPPORTS[0]
+
+    def test_that_repeats_and_grows_gives_each_once(self) -> None:
+        first = {"groundingChunks": CHUNKS[:1], "groundingSupports": [self.SUPPORTS[0]]}
+        told = [
+            response({"text": "Zoë"}, groundingMetadata={"webSearchQueries": ["who won"]}),
+            response({"text": " won."}, groundingMetadata=first),
+            response({"text": " It rained."}, groundingMetadata=self.WHOLE),
+            response({"text": ""}, groundingMetadata=self.WHOLE),
+        ]
+        message = ended(*told)
+        assert message.content == SAID
+        assert len(message.sources) == 2
+        assert [len(part.citations) for part in message.parts if isinstance(part, TextPart)] == [3]
+        assert message.metadata["groundingMetadata"] == self.WHOLE
+
+    def test_that_comes_in_two_halves_is_counted_on(self) -> None:
+        halves = [
+            {"groundingChunks": [chunk], "groundingSupports": [told]}
+            for chunk, told in zip(CHUNKS, [self.SUPPORTS[0], support(10, 20, "It rained.", 0)], strict=True)
+        ]
+        message = ended(response({"text": SAID}), *(response(groundingMetadata=half) for half in halves))
+        assert [one.url for part in message.parts if isinstance(part, TextPart) for one in part.citations] == [
+            "https://a.example",
+            "gs://b",
+        ]
+
+    def test_before_its_text_is_placed_when_the_message_ends(self) -> None:
+        message = ended(response(groundingMetadata=self.WHOLE), response({"text": SAID}))
+        assert [len(part.citations) for part in message.parts if isinstance(part, TextPart)] == [3]
 
     @pytest.mark.parametrize(
-        "value", [{"stringValue": "x"}, {"numberValue": 1}, {"boolValue": True}, {"nullValue": None}]
+        "segment", [{}, {"endIndex": 900}, {"startIndex": 9, "endIndex": 2}, {"endIndex": 3, "text": "x"}]
     )
-    def test_of_a_value(self, unclear: object, value: dict[str, Any]) -> None:
-        for parts in (
-            [partial("$.a", **value, willContinue=unclear)],
-            [partial("$.b", stringValue="", willContinue=True)],
-        ):
-            told = [*parts, partial("$.b", stringValue="y", willContinue=unclear)]
-            (call,) = messages(part(name="pay", partialArgs=told))[-1].tool_calls
-            assert call.status is Outcome.TRUNCATED
+    def test_of_no_certain_place_is_only_metadata(self, segment: Event) -> None:
+        grounding = {
+            "groundingChunks": CHUNKS,
+            "groundingSupports": [{"segment": segment, "groundingChunkIndices": [0]}],
+        }
+        message = ended(response({"text": SAID}), response(groundingMetadata=grounding))
+        assert isinstance(message.parts[0], TextPart)
+        assert message.parts[0].citations == ()
+        assert message.metadata["groundingMetadata"] == grounding
+
+    def test_places_in_the_second_text(self) -> None:
+        call = {"functionCall": {"name": "now", "args": {}}}
+        message = ended(response({"text": "Zoë won."}, call, {"text": " It rained."}, groundingMetadata=self.WHOLE))
+        texts = [part for part in message.parts if isinstance(part, TextPart)]
+        assert [[part.text[one.start : one.end] for one in part.citations] for part in texts] == [
+            ["Zoë won."],
+            ["It rained.", "It rained."],
+        ]
+
+    def test_does_not_touch_what_it_does_not_change(self) -> None:
+        state = reduce_item(start_stream(), response({"text": SAID}, groundingMetadata=self.WHOLE))
+        after = reduce_item(state, response({"text": ""}, groundingMetadata=self.WHOLE))
+        assert all(map(lambda one, other: one is other, state.message.parts, after.message.parts))
+
+    def test_of_recitation(self) -> None:
+        cited = {"citations": [{"startIndex": 10, "endIndex": 20, "uri": "https://c.example", "license": "MIT"}]}
+        message = ended(response({"text": SAID}, citationMetadata=cited))
+        (text,) = message.parts
+        assert isinstance(text, TextPart)
+        (citation,) = text.citations
+        assert (citation.url, SAID[citation.start : citation.end]) == ("https://c.example", "It rained.")
+        assert citation.raw == cited["citations"][0]
+        assert message.metadata["citationMetadata"] == cited
 
 
-def test_a_value_of_a_wrong_type_is_no_null() -> None:
-    fields = {"string_value": None, "number_value": "5", "bool_value": None, "null_value": None}
-    strange = SimpleNamespace(json_path="$.a", will_continue=None, **fields)
-    (call,) = messages(part(name="pay", partialArgs=[strange]))[-1].tool_calls
-    assert call.status is Outcome.TRUNCATED
+class TestTheRest:
+    def test_is_metadata(self) -> None:
+        told = [
+            response(
+                {"text": "a"}, safetyRatings=[{"category": "X"}], logprobsResult={"chosenCandidates": [{"token": "a"}]}
+            ),
+            response({"text": "b"}, avgLogprobs=-0.5, logprobsResult={"chosenCandidates": [{"token": "b"}]}),
+            response(urlContextMetadata={"urlMetadata": [{"retrievedUrl": "u"}]}, finishMessage="fine", tokenCount=2),
+            {"modelStatus": {"modelStage": "PREVIEW"}, **STOP},
+        ]
+        assert last(*told).metadata == {
+            "safetyRatings": [{"category": "X"}],
+            "logprobsResult": {"chosenCandidates": [{"token": "a"}, {"token": "b"}]},
+            "avgLogprobs": -0.5,
+            "urlContextMetadata": {"urlMetadata": [{"retrievedUrl": "u"}]},
+            "finishMessage": "fine",
+            "tokenCount": 2,
+            "modelStatus": {"modelStage": "PREVIEW"},
+        }
+
+    def test_usage_is_the_last_total(self) -> None:
+        counts = [
+            {"promptTokenCount": 9, "candidatesTokenCount": 1, "totalTokenCount": 10},
+            {
+                "promptTokenCount": 9,
+                "toolUsePromptTokenCount": 4,
+                "candidatesTokenCount": 3,
+                "thoughtsTokenCount": 5,
+                "totalTokenCount": 21,
+                "cachedContentTokenCount": 2,
+            },
+            {"trafficType": "ON_DEMAND"},
+        ]
+        usage = last(*({**response({"text": "a"}), "usageMetadata": count} for count in counts), STOP).usage
+        assert usage is not None
+        assert (usage.input_tokens, usage.output_tokens, usage.total_tokens) == (13, 8, 21)
+        assert (usage.cached_tokens, usage.reasoning_tokens, usage.raw) == (2, 5, counts[1])
+
+    def test_the_candidate_that_is_asked_for(self) -> None:
+        event = {
+            "candidates": [
+                {"content": {"parts": [{"text": "one"}]}, "finishReason": "STOP"},
+                {"index": 1, "content": {"parts": [{"text": "two"}]}, "finishReason": "STOP"},
+            ]
+        }
+        assert last(event).content == "one"
+        assert last(event, choice=1).content == "two"
+        strange = {"candidates": [{"index": "first", "content": {"parts": [{"text": "one"}]}}]}
+        assert last(event, strange).outcome is Outcome.TRUNCATED
+
+    def test_a_blocked_prompt_is_filtered_and_says_why(self) -> None:
+        feedback = {"blockReason": "SAFETY", "safetyRatings": []}
+        message = last({"promptFeedback": feedback, "usageMetadata": {"promptTokenCount": 3}})
+        assert (message.outcome, message.raw_finish_reason) == (Outcome.FILTERED, "SAFETY")
+        assert message.metadata == {"promptFeedback": feedback}
+
+    def test_reasons_in_its_own_words(self) -> None:
+        message = last(response({"text": "a"}, finishReason="MAX_TOKENS"))
+        assert (message.finish_reason, message.raw_finish_reason) == ("length", "MAX_TOKENS")
+        assert last(response({"text": "a"}, finishReason="FINISH_REASON_UNSPECIFIED")).finish_reason is None
+
+    def test_errors(self) -> None:
+        for error in ({"code": 503, "message": "Busy"}, "Busy", {"status": "x", "message": "Busy"}):
+            message = last(response({"text": "Hi"}), {"error": error})
+            assert (message.content, message.outcome, message.errors[0].message) == ("Hi", Outcome.TRUNCATED, "Busy")
+
+    @pytest.mark.parametrize("strange", [5, "x", [], {}, None, [5], [None], ["x"], {"a": 1}, True])
+    def test_nothing_raises(self, strange: Any) -> None:
+        told = [
+            {"candidates": strange, "usageMetadata": strange},
+            {"candidates": [strange]},
+            {"candidates": [{"content": strange, "finishReason": strange, "groundingMetadata": strange}]},
+            {"candidates": [{"content": {"role": strange, "parts": strange}, "citationMetadata": strange}]},
+            response(
+                {"text": strange}, {"functionCall": strange}, {"executableCode": strange}, {"toolResponse": strange}
+            ),
+            response({"inlineData": strange, "thought": strange, "thoughtSignature": strange}, logprobsResult=strange),
+            response(groundingMetadata={"groundingChunks": strange, "groundingSupports": strange}),
+            response(
+                groundingMetadata={"groundingChunks": [{"web": strange}], "groundingSupports": [{"segment": strange}]}
+            ),
+            {"promptFeedback": strange, "modelVersion": strange, "responseId": strange, "createTime": strange},
+        ]
+        message = last(response({"text": "a"}), *told, STOP)
+        assert all(not isinstance(call, CompleteCall) or call.name for call in message.tool_calls)
+        assert Message.from_json(message.to_json()) == message
 
 
-class Watched(list[dict[str, Any]]):
-    """Parts that are looked at one after the other; it notes what was taken from the heap for each."""
-
-    def __init__(self, parts: list[dict[str, Any]]) -> None:
-        super().__init__(parts)
-        self.costs: list[int] = []
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        for one in super().__iter__():
-            before, _ = tracemalloc.get_traced_memory()
-            tracemalloc.reset_peak()
-            yield one
-            self.costs.append(tracemalloc.get_traced_memory()[1] - before)
+# Recordings against an independent reading of their lines.
 
 
-SHAPES: dict[str, Callable[[int], dict[str, Any]]] = {
-    "members": lambda at: partial(f"$.k{at}", numberValue=at),
-    "elements": lambda at: partial(f"$.a[{at}]", numberValue=at),
-    "objects": lambda at: partial(f"$.a[{at // 2}].k{at % 2}", stringValue="as told"),
-    "one string": lambda _: partial("$.a", stringValue="as told", willContinue=True),
-    "strings": lambda at: partial(f"$.a.k{at // 2}", stringValue="x"[at % 2 :], willContinue=not at % 2),
-}
+def oracle(told: list[Event]) -> list[tuple[Any, ...]]:
+    """The parts of a recording: unsigned texts in a row are one, and a call ends where it does not go on."""
+    found: list[tuple[Any, ...]] = []
+    for part in (part for event in told for part in event["candidates"][0]["content"]["parts"]):
+        signature = part.get("thoughtSignature")
+        if "text" in part:
+            kind = "thought" if part.get("thought") else "text"
+            if found and found[-1][0] == kind and not signature and not found[-1][2]:
+                found[-1] = (kind, found[-1][1] + part["text"], None)
+            elif part["text"] or signature:
+                found.append((kind, part["text"], signature))
+        elif "name" in part["functionCall"]:
+            found.append(("call", part["functionCall"]["name"], signature))
+    return found
 
 
-class TestGrowth:
-    """What a part costs does not depend on how many came before it."""
-
-    @staticmethod
-    def parts(shape: str, start: int, end: int) -> list[dict[str, Any]]:
-        return list(map(SHAPES[shape], range(start, end)))
-
-    @pytest.mark.parametrize("shape", SHAPES)
-    def test_of_many_events(self, meter: Meter, shape: str) -> None:
-        def read(adapter: Adapter, event: dict[str, Any]) -> Adapter:
-            return adapter.read(event)[0]
-
-        def cost(size: int) -> float:
-            told = [part(partialArgs=[one], willContinue=True) for one in self.parts(shape, 0, size + 20)]
-            begun = [part(name="cook", willContinue=True), *told[:size]]
-            adapter = untraced(lambda: reduce(read, begun, ADAPTERS["gemini"]))
-            costs = []
-            for event in told[size:]:
-                work, adapter = meter(lambda before=adapter, event=event: read(before, event))  # type: ignore[misc]
-                costs.append(work)
-            return median(costs)
-
-        assert cost(2_000) <= SLACK[meter] * cost(100) + SMALL[meter]
-
-    @pytest.mark.parametrize("shape", SHAPES)
-    def test_of_one_event(self, shape: str) -> None:
-        tracemalloc.start()
-        try:
-            parts = Watched(self.parts(shape, 0, 2_000))
-            ADAPTERS["gemini"].read(part(name="cook", partialArgs=parts))
-        finally:
-            tracemalloc.stop()
-        assert len(parts.costs) == len(parts)
-        early, late = median(parts.costs[100:120]), median(parts.costs[-20:])
-        assert late <= SLACK[heap] * early + SMALL[heap]
-
-    def test_an_old_memory_goes_its_own_way(self) -> None:
-        memory, _ = gemini_chunk(GeminiMemory(), part(name="cook", willContinue=True))
-        for at in range(5):
-            memory, _ = gemini_chunk(memory, part(partialArgs=[partial(f"$.k{at}", numberValue=at)], willContinue=True))
-        other, _ = gemini_chunk(memory, part(partialArgs=[partial("$.x", numberValue=1)], willContinue=True))
-        for branch, key in ((memory, "x"), (other, "y"), (memory, "y")):
-            _, chunk = gemini_chunk(branch, part(partialArgs=[partial(f"$.{key}", numberValue=2)]))
-            assert chunk is not None
-            assert chunk.choices[0].delta.tool_calls[0].arguments == f',"{key}":2}}'
+def read_off(message: Message) -> list[tuple[Any, ...]]:
+    found: list[tuple[Any, ...]] = []
+    for part in message.parts:
+        match part:
+            case ReasoningPart():
+                found.append(("thought", part.text, part.signature))
+            case TextPart():
+                found.append(("text", part.text, part.extra.get("thoughtSignature")))
+            case CompleteCall():
+                found.append(("call", part.name, part.extra.get("thoughtSignature")))
+    return found
 
 
-def test_a_string_that_is_closed_twice_is_closed() -> None:
-    closed = [partial("$.a", stringValue="x"), partial("$.a", stringValue=""), partial("$.a")]
-    (call,) = messages(part(name="cook", partialArgs=closed))[-1].tool_calls
-    assert call.arguments == '{"a":"x"}'
-    assert call.status is Outcome.COMPLETE
+@needs_recordings
+@pytest.mark.parametrize("name", NAMES)
+class TestRecordings:
+    def test_hold_what_was_recorded(self, name: str) -> None:
+        told = events(name)
+        message = last(*told)
+        assert read_off(message) == oracle(told)
+        assert [part.index for part in message.parts] == list(range(len(message.parts)))
+        assert (message.id, message.model) == (told[0]["responseId"], told[0]["modelVersion"])
+        assert (message.created is not None) == ("createTime" in told[0])
+        assert (message.provider, message.raw_finish_reason) == ("gemini", "STOP")
+        usage, counts = message.usage, told[-1]["usageMetadata"]
+        assert usage is not None
+        assert usage.raw == counts
+        assert usage.total_tokens == counts["totalTokenCount"] == (usage.input_tokens or 0) + (usage.output_tokens or 0)
+
+    def test_cut_anywhere_cannot_be_run(self, name: str) -> None:
+        told = events(name)
+        for count in range(1, len(told)):
+            message = last(*told[:count])
+            assert not any(isinstance(part, CompleteCall) for part in message.parts)
+            assert message.outcome is Outcome.TRUNCATED
+
+    def test_are_the_same_from_json_and_a_pickle_in_the_middle(self, name: str) -> None:
+        told = events(name)
+        whole = finish_stream(reduce(reduce_item, told, start_stream())).message
+        assert Message.from_json(whole.to_json()) == whole
+        state = start_stream()
+        for event in told:
+            after = reduce_item(state, event)
+            kept = min(len(state.message.parts), len(after.message.parts)) - 1
+            before, now = state.message.parts, after.message.parts
+            assert all(one is other for one, other in zip(before[:kept], now[:kept], strict=True) if not one.is_open)
+            state = pickle.loads(pickle.dumps(after))  # noqa: S301 - our own
+        assert finish_stream(state).message == whole
+
+    def test_are_the_same_from_objects_in_snake_case(self, name: str) -> None:
+        told = events(name)
+        assert last(*map(as_sdk, told)) == last(*told)
 
 
-@pytest.mark.parametrize("strange", ["$.a", {"a": 1}, 5])
-def test_parts_that_are_no_array_cannot_be_run(strange: object) -> None:
-    for events in ([part(name="cook", partialArgs=strange)], [part(name="cook", willContinue=True)]):
-        (call,) = messages(*events, part(partialArgs=strange))[-1].tool_calls[:1]
-        assert call.status is Outcome.TRUNCATED
+def as_sdk(value: Any, name: str = "") -> Any:
+    """The same as the SDK has it: objects, snake case, bytes, enums."""
+    if isinstance(value, list):
+        return [as_sdk(item) for item in value]
+    if name == "thoughtSignature":
+        return base64.b64decode(value)
+    if name == "finishReason":
+        return getattr(Enum("FinishReason", {value: value}), value)
+    if not isinstance(value, dict) or name == "args":
+        return value
+    snake = {"".join(f"_{char.lower()}" if char.isupper() else char for char in key): key for key in value}
+    return SimpleNamespace(**{key: as_sdk(value[other], other) for key, other in snake.items()})
 
 
-@pytest.mark.parametrize("said", [{"args": {"a": 1}}, {"partialArgs": [partial("$.a", numberValue=1)]}])
-def test_arguments_of_a_call_without_a_name_are_not_passed_over(said: dict[str, Any]) -> None:
-    whole = part(name="cook", args={"b": 1})
-    message = messages(whole, part(), part(**said), whole)[-1]
-    assert [call.arguments for call in message.tool_calls] == ['{"b":1}', '{"a":1}', '{"b":1}']
-    assert [call.status.name for call in message.tool_calls] == ["COMPLETE", "INVALID", "COMPLETE"]
-    assert message.outcome is Outcome.INVALID
-
-
-def test_a_call_that_does_not_end_before_the_next_one_cannot_be_run() -> None:
-    told = messages(
-        part(name="cook", willContinue=True),
-        part(name="cook", args={"a": 1}),
-    )
-    first, second = told[-1].tool_calls
-    assert (first.status, second.status) == (Outcome.TRUNCATED, Outcome.COMPLETE)
-
-
-def test_more_of_a_string_after_another_was_written_cannot_be_run() -> None:
-    pieces = [partial("$.a", stringValue="x"), partial("$.b", stringValue="y"), partial("$.a", stringValue="z")]
-    steps = [part(partialArgs=[piece], willContinue=True) for piece in pieces]
-    (call,) = messages(part(name="cook", willContinue=True), *steps, part())[-1].tool_calls
-    assert call.status is Outcome.TRUNCATED
-
-
-def test_arguments_that_come_whole_though_the_call_goes_on_are_not_lost() -> None:
-    rest = part(partialArgs=[partial("$.to", stringValue="Zoe")], willContinue=True)
-    for events, wanted in (
-        ([part(name="pay", args={"amount": 1}, willContinue=True), part()], {"amount": 1}),
-        ([part(name="pay", args={"amount": 1}, willContinue=True), rest, part()], {"amount": 1, "to": "Zoe"}),
-        (
-            [part(name="pay", willContinue=True), rest, part(args={"to": "Zoe", "amount": 1})],
-            {"amount": 1, "to": "Zoe"},
+def test_the_objects_of_the_sdk_give_the_same_message() -> None:
+    types = pytest.importorskip("google.genai.types", reason="google-genai is not installed")
+    told = [
+        response({"text": "Hm.", "thought": True, "thoughtSignature": "c2ln"}),
+        response({"functionCall": {"name": "pay", "willContinue": True}, "thoughtSignature": "c2ln"}),
+        response({"functionCall": {"partialArgs": [{"jsonPath": "$.to", "stringValue": "Zoe"}], "willContinue": True}}),
+        response({"functionCall": {}}),
+        response({"inlineData": {"mimeType": "image/png", "data": "AAEC"}}),
+        response(
+            {"executableCode": {"code": "1", "language": "PYTHON"}},
+            {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}},
         ),
-    ):
-        (call,) = messages(*events)[-1].tool_calls
-        assert call.status is Outcome.COMPLETE
-        assert call.arguments_value == wanted
-
-
-@pytest.mark.parametrize("strange", ["{}", [1], 5, {"amount": {1}}, {"amount": float("nan")}])
-def test_arguments_that_are_no_object_of_json_cannot_be_run_though_the_call_goes_on(strange: object) -> None:
-    (call,) = messages(part(name="pay", args=strange, willContinue=True), part())[-1].tool_calls
-    assert call.status is Outcome.TRUNCATED
-
-
-def test_a_string_that_a_limit_cut_off_is_not_closed() -> None:
-    piece = partial("$.to", stringValue="Zo", willContinue=True)
-    limit = {"candidates": [{"finishReason": "MAX_TOKENS"}]}
-    *_, last = stream_message([part(name="pay", willContinue=True), part(partialArgs=[piece]), limit])
-    assert [call.status for call in last.tool_calls] == [Outcome.TRUNCATED]
-
-
-@pytest.mark.parametrize(
-    ("call", "reason", "status"),
-    [
-        ({}, "STOP", Outcome.COMPLETE),
-        ({}, "MAX_TOKENS", Outcome.TRUNCATED),
-        ({"args": None}, "MAX_TOKENS", Outcome.TRUNCATED),
-        ({"args": {}}, "MAX_TOKENS", Outcome.COMPLETE),
-        ({"args": {}}, "OTHER", Outcome.TRUNCATED),
-        ({"willContinue": True}, "STOP", Outcome.TRUNCATED),
-    ],
-)
-def test_a_call_without_arguments_is_whole_if_that_is_told(call: dict[str, Any], reason: str, status: Outcome) -> None:
-    *_, last = stream_message([part(name="now", **call), {"candidates": [{"finishReason": reason}]}])
-    assert [one.status for one in last.tool_calls] == [status]
-
-
-@pytest.mark.parametrize(
-    ("reason", "outcome"),
-    [
-        ("UNEXPECTED_TOOL_CALL", Outcome.INVALID),
-        ("MALFORMED_FUNCTION_CALL", Outcome.INVALID),
-        ("SAFETY", Outcome.FILTERED),
-        ("LANGUAGE", Outcome.FILTERED),
-    ],
-)
-def test_ends_after_which_nothing_can_be_run(reason: str, outcome: Outcome) -> None:
-    end = {"candidates": [{"finishReason": reason}]}
-    *_, last = stream_message([part(name="pay", args={"amount": 1}), end])
-    assert (last.outcome, [call.status for call in last.tool_calls]) == (outcome, [outcome])
-
-
-def test_whole_calls_in_one_response_are_several() -> None:
-    parts = [{"functionCall": {"name": "cook", "args": {"a": at}}} for at in range(3)]
-    event = {"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]}
-    assert [json.loads(call.arguments) for call in messages(event)[-1].tool_calls] == [{"a": 0}, {"a": 1}, {"a": 2}]
-
-
-def test_a_memory_that_is_none_is_refused() -> None:
-    with pytest.raises(TypeError, match="must be a GeminiMemory, not NoneType"):
-        gemini_chunk(None, {})  # type: ignore[arg-type]
-
-
-def test_an_error_in_the_stream() -> None:
-    told = [{"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]}, {"error": {"code": 503, "message": "Busy"}}]
-    *_, last = stream_message(told)
-    assert (last.content, last.outcome, last.errors[0].message) == ("Hi", Outcome.TRUNCATED, "Busy")
-
-
-def test_the_enums_of_an_sdk_are_texts() -> None:
-    reason = Enum("FinishReason", {"SAFETY": "SAFETY"}).SAFETY  # type: ignore[attr-defined]
-    candidate = SimpleNamespace(index=None, content=None, finish_reason=reason)
-    *_, last = stream_message([SimpleNamespace(candidates=[candidate])])
-    assert (last.finish_reason, last.outcome) == ("content_filter", Outcome.FILTERED)
-
-
-def test_a_blocked_prompt_is_filtered() -> None:
-    (*_, last) = stream_message([{"promptFeedback": {"blockReason": "SAFETY"}}])
-    assert last.outcome is Outcome.FILTERED
-
-
-@pytest.mark.parametrize(
-    ("written", "path"),
-    [
-        ("$.a.b[0].c", ("a", "b", 0, "c")),
-        ("$['a b'][\"c'd\"]", ("a b", "c'd")),
-        ("$['it\\'s']", ("it's",)),
-        ("$['\\u00e9\\n\"']", ('é\n"',)),
-        ("$['\\x']", None),
-        ("$", ()),
-        ("a.b", None),
-        ("$.", None),
-        ("$[x]", None),
-        ("$[-1]", None),
-    ],
-)
-def test_paths(written: str, path: tuple[str | int, ...] | None) -> None:
-    assert path_of(written) == path
+        response({"text": SAID}, groundingMetadata=TestGrounding.WHOLE),
+        {
+            **STOP,
+            "usageMetadata": {"promptTokenCount": 1, "totalTokenCount": 1},
+            "modelVersion": "m",
+            "responseId": "r",
+        },
+    ]
+    objects = [types.GenerateContentResponse.model_validate(event) for event in told]
+    message = last(*told)
+    assert last(*objects) == message
+    assert last(*(one.model_dump(exclude_none=True) for one in objects)) == message
+    assert [call.arguments for call in message.tool_calls] == ['{"to":"Zoe"}']

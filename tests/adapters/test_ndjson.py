@@ -5,9 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide.adapters import NdjsonState, SseState, decode_ndjson, finish_ndjson
-from jsontide.adapters._turn import Turn, take
-from jsontide.adapters._wire import WireState
+from jsontide.adapters import (
+    NdjsonState,
+    SseState,
+    StreamState,
+    decode_ndjson,
+    finish_ndjson,
+    finish_stream,
+    reduce_item,
+)
+from jsontide.adapters._read.wire import start_wire
 from jsontide.messages import ErrorKind, Outcome, start_message
 from tests import strategies
 from tests.cuts import Chunks, every
@@ -75,14 +82,15 @@ def test_a_line_that_is_too_long_is_an_error_and_the_end_at_every_cut(
         assert state.error == ("a line is longer than 10 characters" if is_too_long else None)
 
 
-@pytest.mark.parametrize("state", [SseState(max_chars=40), NdjsonState(max_chars=40)])
-def test_a_message_whose_stream_has_an_event_that_is_too_long_ends_there(state: SseState | NdjsonState) -> None:
+@pytest.mark.parametrize("is_sse", [True, False])
+def test_a_message_whose_stream_has_an_event_that_is_too_long_ends_there(is_sse: bool) -> None:  # noqa: FBT001
     line = b'data: {"message": {"content": "Hi"}, "done": 0}\n\n'
-    data = line[6:] if isinstance(state, NdjsonState) else b'data: {"done": 0, "message": {}}\n\n' + line[:-2]
-    turn = Turn(start_message(), wire=WireState(state))
+    data = b'data: {"done": 0, "message": {}}\n\n' + line[:-2] if is_sse else line[6:]
+    state = StreamState(start_message(), wire=start_wire(40))
     for chunk in (data + b" " * 50, b"more", b"\n"):
-        *_, turn = take(turn, chunk)
-    (error,) = turn.state.errors
-    assert (error.kind, error.source) == (ErrorKind.TRANSPORT, "stream")
-    assert error.message.endswith("is longer than 40 characters")
-    assert turn.state.outcome is Outcome.TRUNCATED
+        state = reduce_item(state, chunk)
+    for over in (state, finish_stream(state)):
+        (error,) = over.errors
+        assert (error.kind, error.source) == (ErrorKind.TRANSPORT, "stream")
+        assert error.message.endswith("is longer than 40 characters")
+        assert over.outcome is Outcome.TRUNCATED

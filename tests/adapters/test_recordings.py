@@ -1,4 +1,4 @@
-"""Every recording through its adapter and the reducer, compared with an independent reading."""
+"""Every recording through its reader, compared with an independent reading."""
 
 import json
 from functools import cache, reduce
@@ -6,10 +6,19 @@ from random import Random
 
 import pytest
 
-from jsontide.adapters import SseState, decode_sse, detect, stream_message
-from jsontide.messages import CompletionChunk, MessageState, Outcome, finish_message, reduce_chunk, start_message
+from jsontide.adapters import (
+    SseState,
+    StreamState,
+    decode_sse,
+    detect,
+    finish_stream,
+    reduce_item,
+    start_stream,
+    stream_message,
+)
+from jsontide.messages import Outcome
 from tests.cuts import cut_randomly
-from tests.recordings import NAMES, TURNS, Event, Reading, all_events, events, needs_recordings, reading
+from tests.recordings import NAMES, TURNS, Event, Reading, all_events, events, is_end, needs_recordings, reading
 from tests.relations import same
 
 pytestmark = needs_recordings
@@ -24,20 +33,11 @@ OUTCOMES = {
 known = cache(reading)
 
 
-def chunks(told: list[Event]) -> list[CompletionChunk]:
-    adapter = next(found for found in map(detect, told) if found)
-    found = []
-    for event in told:
-        adapter, chunk = adapter.read(event)
-        found += [chunk] if chunk else []
-    return found
+def message_of(told: list[Event]) -> StreamState:
+    return finish_stream(reduce(reduce_item, told, start_stream()))
 
 
-def message_of(told: list[Event]) -> MessageState:
-    return finish_message(reduce(reduce_chunk, chunks(told), start_message()))
-
-
-def check(state: MessageState, expected: Reading) -> None:
+def check(state: StreamState, expected: Reading) -> None:
     message = state.message
     assert message.content == expected.text
     assert message.reasoning == expected.reasoning
@@ -47,7 +47,7 @@ def check(state: MessageState, expected: Reading) -> None:
         assert call.status is Outcome.COMPLETE
         assert same(call.arguments_value, other.value)
         assert same(json.loads(call.arguments), other.value)
-    is_empty = not expected.text and not expected.calls and expected.reason == "stop"
+    is_empty = not (expected.text or expected.calls or expected.has_items) and expected.reason == "stop"
     assert message.outcome is (Outcome.EMPTY if is_empty else OUTCOMES[str(expected.reason)])
     assert not message.errors
 
@@ -74,9 +74,9 @@ class TestEveryRecording:
             assert list(stream)
             check(stream.state, known(name))
 
-    def test_every_event_is_of_the_same_adapter_or_tells_nothing(self, name: str) -> None:
-        names = {adapter.name for adapter in map(detect, events(name)) if adapter}
-        assert len(names) == 1
+    def test_every_event_is_of_the_same_provider_or_tells_nothing(self, name: str) -> None:
+        names = {provider for provider in map(detect, events(name)) if provider}
+        assert names == {message_of(events(name)).message.provider}
 
     def test_without_its_end_nothing_can_be_run(self, name: str) -> None:
         told = events(name)
@@ -96,9 +96,3 @@ def test_turns_in_one_stream_are_not_one_message(file: str) -> None:
     ]
     assert all(call.status is not Outcome.COMPLETE for call in state.message.tool_calls)
     assert (state.outcome, state.errors[0].source) == (Outcome.TRUNCATED, "stream")
-
-
-def is_end(event: Event) -> bool:
-    """By the words that providers have for it."""
-    words = ('_reason": "', "response.completed", "interaction.completed", "stopReason", "finishReason")
-    return any(word in json.dumps(event) for word in words)

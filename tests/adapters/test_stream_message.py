@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, field_validator
 from jsontide.adapters import AsyncMessageStream, MessageStream, astream_message, stream_message
 from jsontide.messages import ErrorKind, Message, Outcome, Tool
 from tests.cuts import every, singles
-from tests.messages.telling import call, end, text
+from tests.messages.telling import call, end, shown_answer, text
 from tests.meters import heap
 
 HI = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": None}]}
@@ -433,7 +433,7 @@ class TestCancelling:
             yield HI
             raise KeyboardInterrupt
 
-        stream: MessageStream = stream_message(source())
+        stream: MessageStream[Any] = stream_message(source())
         next(stream)
         with pytest.raises(KeyboardInterrupt):
             next(stream)
@@ -535,13 +535,13 @@ class Names(BaseModel):
 
 def read_all(chunks: Iterable[str]) -> int:
     """How many messages there are, each looked at and let go."""
-    return sum(bool(message.content_resolved) for message in stream_message(chunks, response_schema=Names))
+    return sum(bool(shown_answer(message)) for message in stream_message(chunks, response_schema=Names))
 
 
 def read_all_later(chunks: Iterable[str]) -> int:
     async def run() -> int:
         stream = astream_message(asynchronous(chunks), response_schema=Names)
-        return sum([bool(message.content_resolved) async for message in stream])
+        return sum([bool(shown_answer(message)) async for message in stream])
 
     return asyncio.run(run())
 
@@ -621,7 +621,7 @@ class TestSeveralEventsInOneRead:
         assert (message.content, message.outcome) == ("Hi" * 5, Outcome.COMPLETE)
 
 
-def fails_with(error: BaseException) -> tuple[MessageStream, BaseException | None]:
+def fails_with(error: BaseException) -> tuple[MessageStream[Any], BaseException | None]:
     """The stream after its source raised, and what came out of it."""
 
     def source() -> Iterator[object]:
@@ -637,12 +637,12 @@ def fails_with(error: BaseException) -> tuple[MessageStream, BaseException | Non
     return stream, None
 
 
-def fails_later_with(error: BaseException) -> tuple[AsyncMessageStream, BaseException | None]:
+def fails_later_with(error: BaseException) -> tuple[AsyncMessageStream[Any], BaseException | None]:
     async def source() -> AsyncIterator[object]:
         yield HI
         raise error
 
-    async def run() -> tuple[AsyncMessageStream, BaseException | None]:
+    async def run() -> tuple[AsyncMessageStream[Any], BaseException | None]:
         stream = astream_message(source())
         await anext(stream)
         try:
@@ -758,4 +758,4 @@ def test_an_event_that_compares_in_its_own_way_is_passed_over() -> None:
 
 def test_what_is_no_asynchronous_stream_is_refused_where_it_is_passed() -> None:
     with pytest.raises(TypeError, match="asynchronously iterable, not list"):
-        astream_message([])  # type: ignore[arg-type]
+        astream_message([])  # type: ignore[call-overload]

@@ -324,7 +324,7 @@ def test_arguments_are_checked_by_the_schema_of_their_tool() -> None:
 
 def test_structured_output_is_read() -> None:
     message = last_of([chat(content='{"a": 1}', tool_calls=None)], response_schema=dict[str, int])
-    assert (message.content_model, message.outcome) == ({"a": 1}, Outcome.COMPLETE)
+    assert (message.answer, message.outcome) == ({"a": 1}, Outcome.COMPLETE)
 
 
 def test_a_stream_whose_chunks_repeat_all_so_far_is_no_whole() -> None:

@@ -334,7 +334,7 @@ class TestWhatIsNoStreamOfEvents:
 
     def test_is_not_what_was_recognised_before_it(self) -> None:
         (error, *_) = last_of([data(FIRST)]).errors
-        assert error.message == "the stream ended before the provider told how the message ends"
+        assert error.message == "the stream ended before the provider said how the message ends"
 
     @pytest.mark.parametrize(
         ("body", "said"),

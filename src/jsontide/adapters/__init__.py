@@ -12,22 +12,23 @@ from jsontide.adapters._follow import aitems, astream, avalue, items, stream, va
 from jsontide.adapters._snapshots import achunk_snapshots, chunk_snapshots
 
 if TYPE_CHECKING:
-    from jsontide.adapters._anthropic import anthropic_chunk
-    from jsontide.adapters._bedrock import bedrock_chunk
-    from jsontide.adapters._cohere import cohere_chunk
-    from jsontide.adapters._detect import ADAPTERS, Adapter, detect
-    from jsontide.adapters._gemini import GeminiMemory, gemini_chunk
-    from jsontide.adapters._gemini_interactions import gemini_interactions_chunk
+    from jsontide.adapters._decoders import (
+        NdjsonState,
+        SseEvent,
+        SseState,
+        decode_ndjson,
+        decode_sse,
+        finish_ndjson,
+    )
     from jsontide.adapters._models import astream_model, stream_model
-    from jsontide.adapters._ndjson import NdjsonState, decode_ndjson, finish_ndjson
-    from jsontide.adapters._ollama import ollama_chunk
-    from jsontide.adapters._openai_chat import openai_chat_chunk
-    from jsontide.adapters._openai_responses import openai_responses_chunk
-    from jsontide.adapters._sse import SseEvent, SseState, decode_sse
+    from jsontide.adapters._read.detect import PROVIDERS, detect
+    from jsontide.adapters._read.turn import StreamState, finish_stream, reduce_item, start_stream
+    from jsontide.adapters._requests.write import to_request, tool_definitions
+    from jsontide.adapters._run_tools import arun_tools, run_tools
     from jsontide.adapters._stream_message import (
         AsyncMessageStream,
-        MessageChoices,
         MessageStream,
+        ReadingChoices,
         astream_message,
         stream_message,
     )
@@ -36,21 +37,22 @@ else:
         __name__,
         homes_of(
             {
-                "jsontide.adapters._anthropic": ("anthropic_chunk",),
-                "jsontide.adapters._bedrock": ("bedrock_chunk",),
-                "jsontide.adapters._cohere": ("cohere_chunk",),
-                "jsontide.adapters._detect": ("ADAPTERS", "Adapter", "detect"),
-                "jsontide.adapters._gemini": ("GeminiMemory", "gemini_chunk"),
-                "jsontide.adapters._gemini_interactions": ("gemini_interactions_chunk",),
+                "jsontide.adapters._decoders": (
+                    "NdjsonState",
+                    "SseEvent",
+                    "SseState",
+                    "decode_ndjson",
+                    "decode_sse",
+                    "finish_ndjson",
+                ),
                 "jsontide.adapters._models": ("astream_model", "stream_model"),
-                "jsontide.adapters._ndjson": ("NdjsonState", "decode_ndjson", "finish_ndjson"),
-                "jsontide.adapters._ollama": ("ollama_chunk",),
-                "jsontide.adapters._openai_chat": ("openai_chat_chunk",),
-                "jsontide.adapters._openai_responses": ("openai_responses_chunk",),
-                "jsontide.adapters._sse": ("SseEvent", "SseState", "decode_sse"),
+                "jsontide.adapters._read.detect": ("PROVIDERS", "detect"),
+                "jsontide.adapters._read.turn": ("StreamState", "finish_stream", "reduce_item", "start_stream"),
+                "jsontide.adapters._requests.write": ("to_request", "tool_definitions"),
+                "jsontide.adapters._run_tools": ("arun_tools", "run_tools"),
                 "jsontide.adapters._stream_message": (
                     "AsyncMessageStream",
-                    "MessageChoices",
+                    "ReadingChoices",
                     "MessageStream",
                     "astream_message",
                     "stream_message",
@@ -60,42 +62,40 @@ else:
     )
 
 __all__ = [
-    "ADAPTERS",
-    "Adapter",
+    "PROVIDERS",
     "AsyncMessageStream",
     "Chunk",
-    "GeminiMemory",
-    "MessageChoices",
     "MessageStream",
     "NdjsonState",
+    "ReadingChoices",
     "SseEvent",
     "SseState",
+    "StreamState",
     "achunk_snapshots",
     "aitems",
     "aloads",
-    "anthropic_chunk",
+    "arun_tools",
     "astream",
     "astream_message",
     "astream_model",
     "avalue",
     "avalues",
-    "bedrock_chunk",
     "chunk_snapshots",
-    "cohere_chunk",
     "decode_ndjson",
     "decode_sse",
     "detect",
     "finish_ndjson",
-    "gemini_chunk",
-    "gemini_interactions_chunk",
+    "finish_stream",
     "items",
     "loads",
-    "ollama_chunk",
-    "openai_chat_chunk",
-    "openai_responses_chunk",
+    "reduce_item",
+    "run_tools",
+    "start_stream",
     "stream",
     "stream_message",
     "stream_model",
+    "to_request",
+    "tool_definitions",
     "value",
     "values",
 ]

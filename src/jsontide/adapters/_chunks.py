@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Mapping
 from contextlib import aclosing, closing, nullcontext
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, cast
 
 from jsontide._values import MISSING
 
@@ -73,6 +73,14 @@ def as_chunks(chunks: Chunk | Iterable[Chunk], twin: str) -> Iterable[Chunk]:
         return (chunks,)
     check_plain(chunks, "chunks must be a text or an iterable of str or bytes", twin)
     return chunks
+
+
+def as_items(source: object, twin: str) -> Iterable[object]:
+    """Take a single text for a stream of one chunk; any other iterable may have chunks or events."""
+    if isinstance(source, Chunk):
+        return (source,)
+    check_plain(source, "chunks must be a text, or an iterable of str, bytes or events", twin)
+    return cast("Iterable[object]", source)
 
 
 def as_async_chunks(chunks: AsyncIterable[Chunk], twin: str) -> AsyncIterable[Chunk]:

@@ -1,20 +1,24 @@
-"""Chunks and a schema in, partials and finally the validated instance out, sync and async.
+"""A source and a schema in, partials and finally the validated instance out, sync and async.
 
 Mismatches do not end the stream: what fits goes on growing, and all of them are raised together at the end.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypedDict, TypeVar, cast, overload
 
 from jsontide._errors import JsonStreamError
 from jsontide._values import MISSING
-from jsontide.adapters._chunks import Chunk, adrive, as_async_chunks, as_chunks, drive
-from jsontide.schema import Partial, SchemaError, Status, from_json_ast
+from jsontide.adapters._chunks import Chunk, adrive, as_items, check_async, drive
+from jsontide.adapters._read.turn import Turn, start_stream
+from jsontide.messages import MessageConfig
+from jsontide.schema import Partial, SchemaError, SchemaMismatch, Status, from_json_ast
+from jsontide.text import Limits
 from jsontide.tree import create_parser_state, finalize, parse_chunk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Iterator, Mapping
+    from typing import Unpack
 
     from jsontide._values import JsonValue
     from jsontide.schema import Policies, Resolution
@@ -22,32 +26,53 @@ if TYPE_CHECKING:
     from jsontide.tree import ParserState
 
 Model = TypeVar("Model")
+_Source: TypeAlias = "Chunk | Iterable[Chunk] | Iterable[object]"
+
+_LIMITS: Final = Limits()
+_BLANK: Final = " \t\r\n\ufeff"
+_SSE: Final = "deir:"
+"""With what the lines of server-sent events begin: data, event, id, retry or a comment. No JSON text does."""
+
+
+class ModelChoices(TypedDict, total=False):
+    """What is read, beside the schema, as keyword arguments."""
+
+    policies: Policies | None
+    trailing: Literal["error", "ignore"]
+    limits: Limits
 
 
 @overload
 def stream_model(
-    chunks: Chunk | Iterable[Chunk], schema: type[Model], *, policies: Policies | None = None
+    source: _Source, schema: type[Model], **options: Unpack[ModelChoices]
 ) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(
-    chunks: Chunk | Iterable[Chunk], schema: Mapping[str, object], *, policies: Policies | None = None
+    source: _Source, schema: Mapping[str, object], **options: Unpack[ModelChoices]
 ) -> Generator[Partial[JsonValue] | JsonValue]: ...
 @overload
 def stream_model(
-    chunks: Chunk | Iterable[Chunk], schema: TypeAdapterLike[Model], *, policies: Policies | None = None
+    source: _Source, schema: TypeAdapterLike[Model], **options: Unpack[ModelChoices]
 ) -> Generator[Partial[Model] | Model]: ...
 @overload
+def stream_model(source: _Source, schema: object, **options: Unpack[ModelChoices]) -> Generator[object]: ...
 def stream_model(
-    chunks: Chunk | Iterable[Chunk], schema: object, *, policies: Policies | None = None
-) -> Generator[object]: ...
-def stream_model(
-    chunks: Chunk | Iterable[Chunk], schema: object, *, policies: Policies | None = None
+    source: _Source,
+    schema: object,
+    *,
+    policies: Policies | None = None,
+    trailing: Literal["error", "ignore"] = "error",
+    limits: Limits = _LIMITS,
 ) -> Generator[object]:
-    """Yield a `Partial` after each chunk that changed what may be shown, and at the end the validated instance.
+    """Yield a `Partial` after each item that changed what may be shown, and at the end the validated instance.
 
+    `source` has the JSON text itself, cut anywhere, or what `stream_message` takes: the events of a provider's client,
+    or the server-sent events of its response as bytes, of which the answer is read.
     A partial is never an instance of the type, so `isinstance` tells the two apart.
-    Raises `SchemaError` with every mismatch at the end of a document that does not fit, and `JsonStreamError` when the
-    text is wrong or not complete, after yielding what came before.
+    `policies` maps path patterns to `Stream()`, `Done()` or `Gate()`; `trailing="ignore"` ends at the end of the JSON.
+    Raises `SchemaError` with every mismatch at the end of a document that does not fit, `JsonStreamError` when the text
+    is wrong or not complete, and `MessageError` when a provider's message did not end as it should, after yielding what
+    came before.
 
     >>> schema = {"type": "object", "properties": {"city": {"type": "string"}}}
     >>> for city in stream_model(['{"city": "Kyo', 'to"}'], schema):
@@ -56,43 +81,87 @@ def stream_model(
     <Partial {'city': 'Kyoto'}>
     {'city': 'Kyoto'}
     """
-    return drive(as_chunks(chunks, "astream_model"), _Stage[object](schema, policies))
+    options = ModelChoices(policies=policies, trailing=trailing, limits=limits)
+    return drive(as_items(source, "astream_model"), _Stage[object](schema, options))
 
 
 @overload
 def astream_model(
-    chunks: AsyncIterable[Chunk], schema: type[Model], *, policies: Policies | None = None
+    source: AsyncIterable[object], schema: type[Model], **options: Unpack[ModelChoices]
 ) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
-    chunks: AsyncIterable[Chunk], schema: Mapping[str, object], *, policies: Policies | None = None
+    source: AsyncIterable[object], schema: Mapping[str, object], **options: Unpack[ModelChoices]
 ) -> AsyncGenerator[Partial[JsonValue] | JsonValue]: ...
 @overload
 def astream_model(
-    chunks: AsyncIterable[Chunk], schema: TypeAdapterLike[Model], *, policies: Policies | None = None
+    source: AsyncIterable[object], schema: TypeAdapterLike[Model], **options: Unpack[ModelChoices]
 ) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
-    chunks: AsyncIterable[Chunk], schema: object, *, policies: Policies | None = None
+    source: AsyncIterable[object], schema: object, **options: Unpack[ModelChoices]
 ) -> AsyncGenerator[object]: ...
 def astream_model(
-    chunks: AsyncIterable[Chunk], schema: object, *, policies: Policies | None = None
+    source: AsyncIterable[object],
+    schema: object,
+    *,
+    policies: Policies | None = None,
+    trailing: Literal["error", "ignore"] = "error",
+    limits: Limits = _LIMITS,
 ) -> AsyncGenerator[object]:
-    """Do what `stream_model` does for an asynchronous stream of chunks."""
-    return adrive(as_async_chunks(chunks, "stream_model"), _Stage[object](schema, policies))
+    """Do what `stream_model` does for an asynchronous source."""
+    check_async(source, "chunks must be an asynchronous iterable of str or bytes, or of events", "stream_model")
+    options = ModelChoices(policies=policies, trailing=trailing, limits=limits)
+    return adrive(source, _Stage[object](schema, options))
 
 
 class _Stage(Generic[Model]):
-    """The stage inside the loops: a chunk in, what it changed out."""
+    """The stage inside the loops: an item in, what it changed out; the first item shows what the source has."""
 
-    def __init__(self, schema: object, policies: Policies | None) -> None:
+    def __init__(self, schema: object, options: ModelChoices) -> None:
         self._schema = schema
-        self._policies = policies
-        self._state = create_parser_state()
+        self._options = options
+        self._inner: _TextStage[Model] | _EventStage[Model] | None = None
+        self._blank: list[Chunk] = []
+        self._text: _TextStage[Model] = _TextStage(schema, options)  # or an error about the schema, before anything
+
+    def add(self, item: object) -> Iterator[Partial[Model]]:
+        if self._inner is None:
+            self._inner = self._choose(item)
+            if self._inner is None:
+                return
+            for blank in self._blank:
+                yield from self._inner.add(blank)
+        yield from self._inner.add(item)
+
+    def finish(self) -> Iterator[Partial[Model] | Model]:
+        if self._inner is None:
+            self._inner = self._text
+            for blank in self._blank:
+                yield from self._inner.add(blank)
+        yield from self._inner.finish()
+
+    def _choose(self, item: object) -> _TextStage[Model] | _EventStage[Model] | None:
+        if not isinstance(item, Chunk):
+            return _EventStage(self._schema, self._options)
+        begun = (item if isinstance(item, str) else bytes(item).decode("utf-8", "replace")).lstrip(_BLANK)
+        if not begun:
+            self._blank.append(item)
+            return None
+        return _EventStage(self._schema, self._options) if begun[0] in _SSE else self._text
+
+
+class _TextStage(Generic[Model]):
+    """Reads the text of one JSON document."""
+
+    def __init__(self, schema: object, options: ModelChoices) -> None:
+        self._schema = schema
+        self._policies = options["policies"]
+        self._state = create_parser_state(limits=options["limits"], trailing=options["trailing"])
         self._resolution = self._resolve(None)
 
-    def add(self, chunk: Chunk) -> Iterator[Partial[Model]]:
-        return self._advance(parse_chunk(self._state, chunk))
+    def add(self, chunk: object) -> Iterator[Partial[Model]]:
+        return self._advance(parse_chunk(self._state, cast("Chunk", chunk)))
 
     def finish(self) -> Iterator[Partial[Model] | Model]:
         yield from self._advance(finalize(self._state))
@@ -112,3 +181,32 @@ class _Stage(Generic[Model]):
     def _resolve(self, before: Resolution[Model] | None) -> Resolution[Model]:
         found = from_json_ast(self._schema, self._state, before, policies=self._policies)
         return cast("Resolution[Model]", found)
+
+
+class _EventStage(Generic[Model]):
+    """Reads the answer out of a provider's stream."""
+
+    def __init__(self, schema: object, options: ModelChoices) -> None:
+        self._turn = Turn(start_stream(MessageConfig(response_schema=schema, **options)))
+        self._shown: object = MISSING
+
+    def add(self, item: object) -> Iterator[Partial[Model]]:
+        self._turn.feed(item)
+        return self._advance()
+
+    def finish(self) -> Iterator[Partial[Model] | Model]:
+        self._turn.end()
+        yield from self._advance()
+        message = self._turn.message_state.message
+        mismatches = tuple(error.cause for error in message.errors if isinstance(error.cause, SchemaMismatch))
+        if mismatches:
+            raise SchemaError(mismatches)
+        message.raise_for_outcome()
+        yield cast("Model", message.answer)
+
+    def _advance(self) -> Iterator[Partial[Model]]:
+        while (message := self._turn.next_message()) is not None:
+            answer = message.answer
+            if isinstance(answer, Partial) and answer.resolution.value is not self._shown:
+                self._shown = answer.resolution.value
+                yield cast("Partial[Model]", answer)

@@ -1,12 +1,11 @@
 """A client's stream in, the growing message out, sync and async.
 
-Rule: a message is made when it is asked for, however many events came in one read.
-What came before an exception of the source is kept; it ends the message if the transport failed, and is raised if not.
+Rule: what came before an exception of the source is kept; it ends the message if the transport failed, and is raised
+if not.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -19,133 +18,186 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import AsyncExitStack, ExitStack
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, cast, overload
 
 from jsontide.adapters._chunks import Chunk, check_async, check_plain
+from jsontide.adapters._read.detect import is_whole
+from jsontide.adapters._read.turn import StreamState, Turn
 from jsontide.adapters._transport import is_transport
-from jsontide.adapters._turn import Turn, fail, finish, take
-from jsontide.adapters._whole import events_of
 from jsontide.messages import MessageConfig, start_message, stop_message
 
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self, Unpack
 
+    from jsontide._values import JsonValue
     from jsontide.messages import Message, MessageState, Tool
+    from jsontide.schema import Policies
+    from jsontide.schema.options import TypeAdapterLike
+    from jsontide.text import Limits
+
+Answer = TypeVar("Answer")
 
 
-class MessageChoices(TypedDict, total=False):
-    """The options of `MessageConfig`, as keyword arguments."""
+class ReadingChoices(TypedDict, total=False):
+    """The options of `MessageConfig` beside the schema of the answer, as keyword arguments."""
 
-    response_schema: object
-    tools: Iterable[Tool]
+    tools: Iterable[Tool[Any]]
     emulate_structured_output: bool
     output_name: str
     cumulative_arguments: bool
+    choice: int
+    trailing: Literal["error", "ignore"]
+    limits: Limits
+    max_parts: int
+    policies: Policies | None
 
 
-def stream_message(events: Iterable[object], **options: Unpack[MessageChoices]) -> MessageStream:
+@overload
+def stream_message(
+    events: Iterable[object], *, state: StreamState | None = None, **options: Unpack[ReadingChoices]
+) -> MessageStream[object]: ...
+@overload
+def stream_message(
+    events: Iterable[object], *, response_schema: type[Answer], **options: Unpack[ReadingChoices]
+) -> MessageStream[Answer]: ...
+@overload
+def stream_message(
+    events: Iterable[object], *, response_schema: Mapping[str, object], **options: Unpack[ReadingChoices]
+) -> MessageStream[JsonValue]: ...
+@overload
+def stream_message(
+    events: Iterable[object], *, response_schema: TypeAdapterLike[Answer], **options: Unpack[ReadingChoices]
+) -> MessageStream[Answer]: ...
+@overload
+def stream_message(
+    events: Iterable[object], *, response_schema: object, **options: Unpack[ReadingChoices]
+) -> MessageStream[object]: ...
+def stream_message(
+    events: Iterable[object],
+    *,
+    response_schema: object = None,
+    state: StreamState | None = None,
+    **options: Unpack[ReadingChoices],
+) -> MessageStream[Any]:
     """Yield the message after each event that changed it; the last one is the finished one, with its outcome.
 
     `events` is what a client streams, or the raw bytes of its response; the options are those of `MessageConfig`.
     A whole completion, of a server or a client that does not stream, is taken for a stream of one event.
+    `state` is the saved `state` of a stream that was left, which goes on where it stood, with the same options.
 
     >>> events = [{"message": {"content": "Hi"}, "done": False}, {"message": {}, "done": True}]
     >>> [(message.content, message.outcome.name) for message in stream_message(events)]
     [('Hi', 'STREAMING'), ('Hi', 'STREAMING'), ('Hi', 'COMPLETE')]
     """
-    if isinstance(events, Chunk) or events_of(events):
+    if isinstance(events, Chunk) or is_whole(events):
         events = (events,)  # all of a response, and not its characters or fields
     if isinstance(events, Mapping):
         message = "events must be an iterable of events; this is a single one"
         raise TypeError(message)
     check_plain(events, "events must be iterable", "astream_message")
-    return MessageStream(events, _turn(options))
+    return MessageStream(events, _start(response_schema, state, options))
 
 
-def astream_message(events: AsyncIterable[object], **options: Unpack[MessageChoices]) -> AsyncMessageStream:
+@overload
+def astream_message(
+    events: AsyncIterable[object], *, state: StreamState | None = None, **options: Unpack[ReadingChoices]
+) -> AsyncMessageStream[object]: ...
+@overload
+def astream_message(
+    events: AsyncIterable[object], *, response_schema: type[Answer], **options: Unpack[ReadingChoices]
+) -> AsyncMessageStream[Answer]: ...
+@overload
+def astream_message(
+    events: AsyncIterable[object], *, response_schema: Mapping[str, object], **options: Unpack[ReadingChoices]
+) -> AsyncMessageStream[JsonValue]: ...
+@overload
+def astream_message(
+    events: AsyncIterable[object], *, response_schema: TypeAdapterLike[Answer], **options: Unpack[ReadingChoices]
+) -> AsyncMessageStream[Answer]: ...
+@overload
+def astream_message(
+    events: AsyncIterable[object], *, response_schema: object, **options: Unpack[ReadingChoices]
+) -> AsyncMessageStream[object]: ...
+def astream_message(
+    events: AsyncIterable[object],
+    *,
+    response_schema: object = None,
+    state: StreamState | None = None,
+    **options: Unpack[ReadingChoices],
+) -> AsyncMessageStream[Any]:
     """Do as `stream_message` does, for an asynchronous stream."""
     check_async(events, "events must be asynchronously iterable", "stream_message")
-    return AsyncMessageStream(events, _turn(options))
+    return AsyncMessageStream(events, _start(response_schema, state, options))
 
 
-def _turn(options: MessageChoices) -> Turn:
-    return Turn(start_message(MessageConfig(**options)))
+def _start(response_schema: object, state: StreamState | None, options: ReadingChoices) -> StreamState:
+    if state is None:
+        return StreamState(start_message(MessageConfig(response_schema=response_schema, **options)))
+    if not isinstance(state, StreamState):
+        message = f"state must be a StreamState, not {type(state).__name__}"
+        raise TypeError(message)
+    if response_schema is not None or options:
+        message = "a saved state goes on with its own options: pass no others"
+        raise TypeError(message)
+    return state
 
 
-_Step: TypeAlias = Callable[[Turn], Iterator[Turn]]
-"""What something that was pulled does to a turn; it is made as far as messages are asked for."""
+class _Holder(Generic[Answer]):
+    """What both kinds of streams hold: the turn so far, and what is to be closed.
 
-
-class _Holder:
-    """What both kinds of streams hold: the turn so far, the steps that are still to be made, what is to be closed.
-
-    Only the one who reads writes the turn and the steps, and only the one who stops writes the state that stays then:
-    they may be two threads.
+    Only the one who reads writes the turn, and only the one who stops writes the state that stays then: they may be
+    two threads.
     """
 
-    def __init__(self, turn: Turn, source: object, events: object) -> None:
-        self._turn = turn
-        self._planned: deque[_Step] = deque()
-        self._step: Iterator[Turn] | None = None
+    def __init__(self, start: StreamState, source: object, events: object) -> None:
+        self._turn = Turn(start)
         self._stopped: MessageState | None = None
         self._open = [source] if source is events else [source, events]
 
     @property
-    def state(self) -> MessageState:
-        """Where the message stands, also after the stream was left, stopped or broken off."""
-        return self._turn.state if self._stopped is None else self._stopped
+    def state(self) -> StreamState:
+        """Where the stream stands, also after it was left, stopped or broken off; it can be saved and continued."""
+        return self._turn.state if self._stopped is None else StreamState(self._stopped)
 
     @property
-    def message(self) -> Message:
+    def message(self) -> Message[Answer]:
         """The message so far."""
-        return self.state.message
+        return cast("Message[Answer]", self._message_state.message)
 
-    def _next_message(self) -> Message | None:
-        """Return the next message that the planned steps give, `None` if there is none without pulling more."""
+    @property
+    def _message_state(self) -> MessageState:
+        return self._turn.message_state if self._stopped is None else self._stopped
+
+    def _next_message(self) -> Message[Answer] | None:
+        """Return the next message that what was received gives, `None` if there is none without pulling more."""
         try:
-            while not self.state.is_over:
-                if self._step is None:
-                    if not self._planned:
-                        return None
-                    self._step = self._planned.popleft()(self._turn)
-                turn = next(self._step, None)
-                if turn is None:
-                    self._step = None
-                    continue
-                if self._stopped is not None:  # meanwhile
-                    return None
-                before, self._turn = self._turn, turn
-                if turn.state is not before.state:
-                    return turn.state.message
+            message: Any = self._turn.next_message()
+        except (StopIteration, StopAsyncIteration) as error:  # it must not look like the end of the stream
+            self._turn.stop()
+            raise RuntimeError("a validator raised " + type(error).__name__) from error
         except BaseException:  # of a validator or an event, or an interrupt: what the event says is lost
-            self._cancel()
+            self._turn.stop()
             raise
-        return None
+        return None if self._stopped is not None else message
 
-    def _failure(self, error: Exception) -> _Step:
-        """Return the step for what the source raised; raise it again if it is a bug.
+    def _fail(self, error: Exception) -> None:
+        """Take in what the source raised; raise it again if it is a bug.
 
         A source that was closed while it was read may raise anything.
         """
         if self._stopped is None and not is_transport(error):
+            self._turn.stop()
             raise error
-        return partial(fail, error=error)
+        self._turn.fail(error)
 
     def _stop(self) -> None:
-        self._stopped = stop_message(self.state)
-
-    def _cancel(self) -> None:
-        self._turn = replace(self._turn, state=stop_message(self._turn.state))
-        self._planned.clear()
-        self._step = None
+        self._stopped = stop_message(self._message_state)
 
     def _closers(self, *names: str) -> list[Callable[[], object]]:
         """Return what closes an iterator and what it came from, each once, by the first of the names that it has.
 
-        A generator that somebody waits for cannot be closed meanwhile; who waits closes it then.
+        A generator that is being waited for cannot be closed meanwhile; whoever waits closes it then.
         """
         running: list[object] = []
         found: list[object] = []
@@ -157,23 +209,34 @@ class _Holder:
         return [close for close in closers if close is not None]
 
 
-class MessageStream(_Holder, Iterator["Message"]):
+class MessageStream(_Holder[Answer], Iterator["Message[Answer]"]):
     """An iterator of messages; leaving it as a context manager stops it, and the partial message stays."""
 
-    def __init__(self, events: Iterable[object], turn: Turn) -> None:
+    def __init__(self, events: Iterable[object], start: StreamState) -> None:
         self._source = iter(events)
-        super().__init__(turn, self._source, events)
+        super().__init__(start, self._source, events)
 
-    def __next__(self) -> Message:
-        while (message := self._next_message()) is None:
-            if self.state.is_over:
-                if isinstance(self._source, Generator) and self._stopped is None:
+    def __next__(self) -> Message[Answer]:
+        turn = self._turn
+        while self._stopped is None:
+            if turn.needs_more:
+                self._pull()
+            message = self._next_message()
+            if message is not None:
+                return message
+            if turn.is_over and self._stopped is None:
+                if isinstance(self._source, Generator):
                     self._source.close()
-                raise StopIteration
-            self._pull()
-        return message
+                break
+        raise StopIteration
 
-    def stop(self) -> Message:
+    def final(self) -> Message[Answer]:
+        """Read to the end, and return the finished message."""
+        for _ in self:
+            pass
+        return self.message
+
+    def stop(self) -> Message[Answer]:
         """Stop pulling, close the source, and return the message, which is cancelled unless it was over."""
         self._stop()
         self._close()
@@ -192,40 +255,46 @@ class MessageStream(_Holder, Iterator["Message"]):
 
     def _pull(self) -> None:
         try:
-            self._planned.append(self._pulled())
-        except BaseException:  # a bug of the source, or an interrupt
-            self._cancel()
+            self._turn.feed(next(self._source))
+        except StopIteration:
+            self._turn.end()
+        except Exception as error:  # noqa: BLE001 - it is raised again unless the transport failed
+            self._fail(error)
+        except BaseException:  # an interrupt
+            self._turn.stop()
             raise
         if self._stopped is not None:
             self._close()
 
-    def _pulled(self) -> _Step:
-        try:
-            item = next(self._source)
-        except StopIteration:
-            return finish
-        except Exception as error:  # noqa: BLE001 - it is raised again unless the transport failed
-            return self._failure(error)
-        return partial(take, item=item)
 
-
-class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
+class AsyncMessageStream(_Holder[Answer], AsyncIterator["Message[Answer]"]):
     """The same for asynchronous streams; a task that is cancelled meanwhile leaves the partial message here."""
 
-    def __init__(self, events: AsyncIterable[object], turn: Turn) -> None:
+    def __init__(self, events: AsyncIterable[object], start: StreamState) -> None:
         self._source = aiter(events)
-        super().__init__(turn, self._source, events)
+        super().__init__(start, self._source, events)
 
-    async def __anext__(self) -> Message:
-        while (message := self._next_message()) is None:
-            if self.state.is_over:
-                if isinstance(self._source, AsyncGenerator) and self._stopped is None:
+    async def __anext__(self) -> Message[Answer]:
+        turn = self._turn
+        while self._stopped is None:
+            if turn.needs_more:
+                await self._pull()
+            message = self._next_message()
+            if message is not None:
+                return message
+            if turn.is_over and self._stopped is None:
+                if isinstance(self._source, AsyncGenerator):
                     await self._source.aclose()
-                raise StopAsyncIteration
-            await self._pull()
-        return message
+                break
+        raise StopAsyncIteration
 
-    async def stop(self) -> Message:
+    async def final(self) -> Message[Answer]:
+        """Read to the end, and return the finished message."""
+        async for _ in self:
+            pass
+        return self.message
+
+    async def stop(self) -> Message[Answer]:
         """Stop pulling, close the source, and return the message, which is cancelled unless it was over."""
         self._stop()
         await self._close()
@@ -242,28 +311,23 @@ class AsyncMessageStream(_Holder, AsyncIterator["Message"]):
     async def _close(self) -> None:
         async with AsyncExitStack() as last_first:
             for close in reversed(self._closers("aclose", "close")):
-                last_first.push_async_callback(_awaited, close)
+                last_first.push_async_callback(_await, close)
 
     async def _pull(self) -> None:
         try:
-            self._planned.append(await self._pulled())
+            self._turn.feed(await anext(self._source))
+        except StopAsyncIteration:
+            self._turn.end()
+        except Exception as error:  # noqa: BLE001 - as above
+            self._fail(error)
         except BaseException:  # as above, or a task that is cancelled
-            self._cancel()
+            self._turn.stop()
             raise
         if self._stopped is not None:
             await self._close()
 
-    async def _pulled(self) -> _Step:
-        try:
-            item = await anext(self._source)
-        except StopAsyncIteration:
-            return finish
-        except Exception as error:  # noqa: BLE001 - as above
-            return self._failure(error)
-        return partial(take, item=item)
 
-
-async def _awaited(close: Callable[[], object]) -> None:
+async def _await(close: Callable[[], object]) -> None:
     closing = close()
     if isinstance(closing, Awaitable):
         await cast("Awaitable[object]", closing)

@@ -18,7 +18,7 @@ from jsontide.adapters import NdjsonState, SseState, decode_ndjson, decode_sse, 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from jsontide.adapters import MessageChoices
+    from jsontide.adapters import ReadingChoices
     from jsontide.messages import Message
 
 WireFormat: TypeAlias = Literal["sse", "ndjson"]
@@ -68,7 +68,7 @@ class Recording:
         message = "the connection was dropped by the test"
         raise ConnectionResetError(message)
 
-    def replay(self, seed: int, **options: Unpack[MessageChoices]) -> list[Message]:
+    def replay(self, seed: int, **options: Unpack[ReadingChoices]) -> list[Message]:
         """Return the messages of a random cut, the finished one last; takes the options of `stream_message`.
 
         >>> recording = Recording([{"message": {"content": "Hi"}, "done": True}])

@@ -16,7 +16,7 @@ from jsontide.testing._recording import Recording, WireFormat
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from jsontide.adapters import MessageChoices
+    from jsontide.adapters import ReadingChoices
     from jsontide.messages import Message
 
 RecordingSource: TypeAlias = Recording | str | Path | Iterable[object]
@@ -48,7 +48,7 @@ class Recut:
         """Return the same up to a random byte, where the connection is lost."""
         return _recording(recording).drop(self.seed, form)
 
-    def messages(self, recording: RecordingSource, **options: Unpack[MessageChoices]) -> list[Message]:
+    def messages(self, recording: RecordingSource, **options: Unpack[ReadingChoices]) -> list[Message]:
         """Return the messages of the cut, the finished one last; takes the options of `stream_message`."""
         return _recording(recording).replay(self.seed, **options)
 

@@ -1,0 +1,1 @@
+"""The bytes of a response in, the JSON of its events out."""

@@ -1,0 +1,63 @@
+"""An event in, the reader of its stream out."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jsontide.adapters._read.anthropic import AnthropicReader
+from jsontide.adapters._read.bedrock import BedrockReader
+from jsontide.adapters._read.cohere import CohereReader
+from jsontide.adapters._read.fields import as_dict
+from jsontide.adapters._read.gemini import GeminiReader
+from jsontide.adapters._read.gemini_interactions import InteractionsReader
+from jsontide.adapters._read.ollama import OllamaReader
+from jsontide.adapters._read.openai_chat import ChatReader
+from jsontide.adapters._read.openai_responses import ResponsesReader
+from jsontide.adapters._read.reader import Reader
+
+_IN_ORDER: Final[list[Reader]] = [
+    ChatReader(),
+    ResponsesReader(),
+    InteractionsReader(),
+    AnthropicReader(),
+    CohereReader(),
+    GeminiReader(),
+    BedrockReader(),
+    OllamaReader(),
+]
+PROVIDERS: Final = tuple([reader.name for reader in _IN_ORDER])
+"""The names of all providers whose streams are read."""
+
+
+def find_reader(event: dict[str, Any]) -> Reader | None:
+    """Return the reader for a stream that has this event, `None` if the event does not say."""
+    for reader in _IN_ORDER:
+        if reader.fits(event):
+            return reader
+    return None
+
+
+def split_whole(event: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the events that a stream of a whole completion would have; the event itself if it is not one."""
+    for reader in _IN_ORDER:
+        events = reader.split_whole(event)
+        if events is not None:
+            return events
+    return [event]
+
+
+def is_whole(event: object) -> bool:
+    """Return whether this is a whole completion, as dict or SDK object."""
+    fields = as_dict(event)
+    return any([reader.split_whole(fields) is not None for reader in _IN_ORDER])
+
+
+def detect(event: object) -> str | None:
+    """Return the name of the provider whose stream has this event, `None` if the event does not say.
+
+    >>> detect({"choices": [{"index": 0, "delta": {"content": "Hi"}}]})
+    'openai_chat'
+    >>> detect({"type": "new"})
+    """
+    reader = find_reader(as_dict(event))
+    return None if reader is None else reader.name
