@@ -11,7 +11,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate
+from jsontide import JsonFragmentAccumulator
+from jsontide.events import JsonFragmentUpdate
 
 RECORDING = Path(__file__).with_name("answer.json")
 TOKEN = 4  # characters, about as many as a model writes at a time

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PATIENCE = 60
 
@@ -48,3 +50,48 @@ def test_print_answer_shows_the_answer_while_it_is_written() -> None:
         process.kill()
         process.wait(PATIENCE)
         os.close(ours)
+
+
+PROVIDERS = ("openai_chat", "openai_responses", "anthropic", "gemini", "cohere", "ollama")
+KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "COHERE_API_KEY", "OLLAMA_HOST")
+
+
+def run_agent(*arguments: str) -> subprocess.CompletedProcess[str]:
+    surroundings = {name: value for name, value in os.environ.items() if name not in KEYS}
+    return subprocess.run(
+        [sys.executable, EXAMPLES / "agent.py", *arguments],
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
+        encoding="utf-8",
+        env=surroundings | {"PYTHONIOENCODING": "utf-8"},
+    )
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_agent_calls_the_tool_and_answers_with_any_provider(provider: str) -> None:
+    done = run_agent(provider)
+    called, answered, cost = done.stdout.strip().splitlines()
+    assert done.stderr == ""
+    assert done.returncode == 0
+    name, _, arguments = called.strip("[])").partition("(")
+    assert (name, json.loads(arguments)) == ("get_weather", {"city": "Kyoto"})
+    assert answered == "It is 21 °C and clear in Kyoto."
+    assert "62 tokens" in cost
+
+
+def test_the_agent_asks_chat_completions_unless_told_otherwise() -> None:
+    assert run_agent().stdout == run_agent("openai_chat", "What is the weather in Kyoto?").stdout
+
+
+def test_the_agent_names_the_providers_that_it_knows() -> None:
+    done = run_agent("nobody")
+    assert done.returncode != 0
+    assert all(provider in done.stderr for provider in PROVIDERS)
+
+
+def test_the_loop_of_the_agent_is_short() -> None:
+    """The issue says 30 lines: what a reader copies, without the tool and what prints."""
+    source = (EXAMPLES / "agent.py").read_text("utf-8")
+    loop = source[source.index("def run_agent") : source.index("def show")]
+    assert len(loop.strip().splitlines()) <= 30
