@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsontide import COMPILED, Limits, ParserState, create_parser_state, finalize, parse_chunk
+from jsontide.adapters import StreamState, finish_stream, reduce_item, start_stream
 from jsontide.events import EventState, add_fragment, create_event_state
 from jsontide.events import finalize as finalize_events
-from jsontide.messages import MessageState, finish_message, reduce_chunk, start_message
+from jsontide.messages import Message, MessageState, finish_message, reduce_chunk, start_message
 from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
 from jsontide.snapshots import finalize as finalize_snapshots
+from tests.adapters import client_scripts
 from tests.cuts import singles
 from tests.messages.telling import call, end, text
 from tests.relations import portrait
@@ -73,6 +75,16 @@ CHUNKS = (
 )
 
 
+STREAMS: tuple[list[Any], ...] = (
+    client_scripts.chat(is_answer=False),
+    client_scripts.responses(is_answer=False),
+    client_scripts.anthropic(is_answer=False),
+    client_scripts.gemini(is_answer=False),
+    [piece.encode() for piece in singles('data: {"message": {"content": "Zo\u00eb"}, "done": true}\r\n\r\n')],
+)
+"""What providers send: events, and bytes one by one."""
+
+
 class Record(NamedTuple):
     dumped: bytes
     rest: Any
@@ -90,7 +102,10 @@ def chunked(state: SnapshotState, snapshot: Any) -> tuple[SnapshotState, str]:
     return add_snapshot(state, snapshot) if isinstance(snapshot, str) else add_value(state, snapshot)
 
 
-def seen(state: ParserState | EventState | SnapshotState | MessageState, rest: Any) -> tuple[str, str, str]:
+State = ParserState | EventState | SnapshotState | MessageState | StreamState
+
+
+def seen(state: State, rest: Any) -> tuple[str, str, str]:
     """What a state says, then after the rest of the text, then at its end; as text, so that types count."""
     if isinstance(state, SnapshotState):
         chunking, chunks = state, []
@@ -104,6 +119,9 @@ def seen(state: ParserState | EventState | SnapshotState | MessageState, rest: A
     if isinstance(state, MessageState):
         after = reduce(reduce_chunk, rest, state)
         return shown(state), shown(after), shown(finish_message(after))
+    if isinstance(state, StreamState):
+        read = reduce(reduce_item, rest, state)
+        return shown(state), shown(read), shown(finish_stream(read))
     fed = parse_chunk(state, rest)
     return repr(portrait(state)), repr(portrait(fed)), repr(portrait(finalize(fed)))
 
@@ -140,15 +158,22 @@ def messages() -> Iterator[Record]:
         yield Record(pickle.dumps(message), coming, seen(message, coming))
         for chunk in coming[:1]:
             message = reduce_chunk(message, chunk)
+    for told in STREAMS:
+        stream = start_stream()
+        for place in range(len(told) + 1):
+            yield Record(pickle.dumps(stream), told[place:], seen(stream, told[place:]))
+            for item in told[place : place + 1]:
+                stream = reduce_item(stream, item)
 
 
-def shown(state: MessageState) -> str:
-    """All that a message says, arguments to run included where there are any."""
+def shown(state: MessageState | StreamState) -> str:
+    """Return all that a message says, arguments to run included where there are any, and what is saved of it."""
+    assert Message.from_json(state.message.to_json()) == state.message
     calls = [
-        (call, call.arguments, call.arguments_resolved, getattr(call, "arguments_value", None))
+        (call, call.arguments, call.partial, getattr(call, "arguments_value", None))
         for call in state.message.tool_calls
     ]
-    return repr((state.message, calls, [(error.kind, error.message) for error in state.errors]))
+    return repr((state.message.to_json(), calls, [(error.kind, error.message) for error in state.errors]))
 
 
 def dump(file: Path) -> None:

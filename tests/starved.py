@@ -19,8 +19,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate, Limits, create_parser_state, finalize, parse_chunk
-from jsontide.events import add_fragment, create_event_state
+from jsontide import JsonFragmentAccumulator, Limits, create_parser_state, finalize, parse_chunk
+from jsontide.events import JsonFragmentUpdate, add_fragment, create_event_state
 from jsontide.events import finalize as finalize_events
 from jsontide.schema import from_json_ast
 from jsontide.snapshots import add_snapshot, create_snapshot_state

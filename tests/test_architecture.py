@@ -194,8 +194,8 @@ def test_importing_the_package_does_not_load_what_reads_messages() -> None:
     program = "import jsontide, sys; print(*sys.modules); jsontide.stream_message; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     before, after = (set(line.split()) for line in done.stdout.splitlines())
-    assert not {"jsontide.messages", "jsontide.adapters._turn"} & before
-    assert {"jsontide.messages", "jsontide.adapters._turn"} <= after
+    assert not {"jsontide.messages", "jsontide.adapters._read.turn"} & before
+    assert {"jsontide.messages", "jsontide.adapters._read.turn"} <= after
 
 
 def test_a_name_that_is_not_there_is_an_error_that_names_it() -> None:

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 import jsontide
+import jsontide.adapters
+import jsontide.messages
+import jsontide.schema
 from benchmarks import builds, one_more
 from benchmarks.__main__ import choose_extent, choose_peers, load, parse_options
 from benchmarks.audit import (
@@ -38,6 +41,16 @@ from benchmarks.rewriters import common_prefix
 from benchmarks.snapshots import LONGEST, history, window_starts
 from benchmarks.tables import table
 from benchmarks.timing import Cost, Course, Stretch, plan, plan_stream, spread
+from benchmarks.whole_way import works as whole_way
+from benchmarks.whole_way.clients import CREATE
+from benchmarks.whole_way.measure import Extent as WholeExtent
+from benchmarks.whole_way.measure import measure as measure_whole_way
+from benchmarks.whole_way.report import page as whole_way_page
+from benchmarks.whole_way.sides import BY_HAND, FLOOR, fast_openers, floor, plain_openers
+from benchmarks.whole_way.streams import cut_reads, pieces_of, respond
+from benchmarks.whole_way.targets import case_of as whole_case
+from benchmarks.whole_way.targets import target_table
+from benchmarks.whole_way.works import is_right, read_all
 
 CHUNKS = ['{"a": 1', '2, "b": "x', "y", 'z"', "}"]
 END = {"a": 12, "b": "xyz"}
@@ -540,3 +553,92 @@ def test_the_page_has_a_section_for_all_that_was_measured(own: Offers) -> None:
         assert section.startswith(f"\n### {first}\n")
         assert row in section
     assert "##" not in page(Run(), Extent(1), [], "").split("20 characters per member.")[1]
+
+
+def small(work: whole_way.Work, *pieces: str) -> Sequence[Any]:
+    return work.delivered(respond(work.form, pieces or pieces_of(work.form, work.text(300))))
+
+
+@pytest.mark.parametrize("work", whole_way.WORKS, ids=lambda work: work.name)
+def test_a_generated_response_ends_with_what_was_sent(work: whole_way.Work) -> None:
+    assert small(work) == small(work)
+    openers = plain_openers(jsontide)
+    if work.name not in openers:
+        pytest.skip("pydantic is not installed")
+    assert is_right(read_all(openers[work.name], small(work)), work.expected(300))
+
+
+@pytest.mark.parametrize(
+    ("values", "right"), [(["{", '{"a": 1}'], False), ([{"a": 1}], True), (['{"a":', " 1}"], True)]
+)
+def test_a_side_is_right_by_its_last_value_or_by_its_pieces(values: list[object], right: bool) -> None:  # noqa: FBT001
+    assert is_right(values, {"a": 1}) is right
+    assert not is_right([], {"a": 1})
+
+
+def test_bytes_cut_anywhere_are_the_same_bytes() -> None:
+    reads = small(whole_way.TOOL_CALL)
+    cut = cut_reads(reads, 7)
+    assert b"".join(cut) == b"".join(reads)
+    assert {len(read) for read in cut[:-1]} == {7}
+
+
+def test_a_stream_that_takes_long_is_timed_at_places_after_the_text_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_way, "STREAM_BUDGET", 0)
+    seen: list[bytes] = []
+
+    def opener(source: Iterator[bytes]) -> Iterator[object]:
+        for read in source:
+            seen.append(read)
+            yield read
+
+    course = whole_way.plan(whole_way.TOOL_CALL, opener, 10_000)
+    assert len(course.stretches) > 1
+    seen.clear()
+    course.run_round()
+    assert course.cost().mark == "~"
+    before = max(seen, key=len)
+    assert len(before) > 1_000
+    starts = [at for at, read in enumerate(seen) if b'"role"' in read]
+    assert {end - start for start, end in pairwise(starts)} == {2 + whole_way.WARM + whole_way.WINDOW}
+
+
+def test_a_side_that_ends_wrong_is_reported_and_not_timed() -> None:
+    work = whole_way.TOOL_CALL
+    sides = {"wrong": {work.name: lambda source: source}, "fails": {work.name: lambda source: map(fail, source)}}
+    found = measure_whole_way(sides, WholeExtent(1, [work], (1_000,), 0))
+    assert found.missing == {f"wrong, {work.name}": "wrong in the end", f"fails, {work.name}": "ValueError"}
+    assert not found.run.costs
+
+
+def test_the_whole_way_runs_and_every_figure_is_on_its_page() -> None:
+    sides = {PURE: plain_openers(jsontide), FLOOR: floor(json.loads)}
+    extent = WholeExtent(1, [whole_way.TOOL_CALL, whole_way.CUT_READS, whole_way.ASYNCHRONOUS], (1_000,), 3)
+    found = measure_whole_way(sides, extent)
+    assert not found.missing
+    assert found.memory[PURE] > 5_000
+    written = whole_way_page(found, extent, ["A machine."])
+    assert "A machine.  " in written
+    for title in (
+        "A tool call of OpenAI Chat Completions",
+        "All streams, 1 KB",
+        "3 streams on one loop",
+        "Memory of an",
+    ):
+        assert f"### {title}" in written
+    assert f"| {FLOOR} |" in written
+
+
+def test_targets_of_the_whole_way_come_from_the_run() -> None:
+    work = whole_way.TOOL_CALL.name
+    seconds = {COMPILED: 6e-6, BY_HAND: 4e-6, CREATE: 60e-6}
+    run = Run(costs={whole_case(work, 1_000, side): Cost(each, 1, 1) for side, each in seconds.items()})
+    written = target_table(run)
+    assert f"| {work}, 1 KB: cost / by hand | ≤ 1.6 | 1.50 | reached | ≤ 1.2 |  | not measured |" in written
+    assert f"times faster than {CREATE} | ≥ 13 | 10.0 | not reached | ≥ 18 |  | not measured |" in written
+
+
+def test_a_build_without_a_choice_of_decoders_has_no_fast_side() -> None:
+    with pytest.raises(ImportError, match="one parser"):
+        fast_openers(builds)
+    assert plain_openers(jsontide)

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from jsontide import Limits, ParserState, Path, Reason, create_parser_state, finalize, is_open, node_at, parse_chunk
-from jsontide.tree import ArrayNode, ObjectNode
+from jsontide import Limits, ParserState, Reason, create_parser_state, finalize, is_open, parse_chunk
+from jsontide.tree import ArrayNode, ObjectNode, Path, node_at
 from tests.cuts import fed, singles, sized, whole
 from tests.meters import Meter, heap, interpreted, metered, opcodes, untraced, widths
 from tests.oracles import loads

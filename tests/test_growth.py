@@ -13,15 +13,16 @@ from jsontide import adapters, events, messages, schema, snapshots, testing, tre
 
 # Values that a program is handed or builds, with nothing in them that reads a stream.
 PLAIN = {
-    *("Adapter", "AsyncMessageStream", "Choice", "CompleteCall", "CompletionChunk", "Delta", "Done", "Gate"),
-    *("GeminiMemory", "JsonFragmentUpdate", "Limits", "Message", "MessageConfig", "MessageError", "PartialCall"),
-    *("ParserError", "Partial", "Path", "Resolution", "SchemaMismatch", "SseEvent", "Stream"),
+    *("AsyncMessageStream", "Choice", "Citation", "CompletionChunk", "Delta", "Done", "File", "Gate", "Other"),
+    *("CompleteCall", "JsonFragmentUpdate", "Limits", "MessageConfig", "ErrorDetail", "PartialCall", "Usage"),
+    *("ParserError", "Partial", "Path", "ReasoningPart", "Refusal", "Resolution", "SchemaMismatch", "ServerCall"),
+    *("Source", "SseEvent", "Stream", "TextPart", "Part", "ToolCall"),
     *(
         "ToolCallDelta",
         "EventState",
         "SnapshotState",
         "ChunkChoices",
-        "MessageChoices",
+        "ReadingChoices",
         "ArrayView",
         "ObjectView",
         "Spelling",

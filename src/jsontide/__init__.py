@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 from jsontide import _interpreter  # noqa: F401 - refuses before anything is loaded that could break
 from jsontide._build import COMPILED
 from jsontide._errors import JsonStreamError, JsontideError, ParserError, PathSyntaxError, Reason
-from jsontide._path import Path, Segment
 from jsontide._public import homes_of, lazily, publish
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide._version import __version__
 from jsontide.adapters import (
-    Chunk,
     achunk_snapshots,
     aitems,
     aloads,
@@ -31,8 +29,8 @@ from jsontide.adapters import (
     value,
     values,
 )
-from jsontide.events import JsonFragmentAccumulator, JsonFragmentKind, JsonFragmentUpdate
-from jsontide.snapshots import JsonStreamChunker, SnapshotConflict, TextStreamChunker
+from jsontide.events import JsonFragmentAccumulator
+from jsontide.snapshots import JsonStreamChunker, SnapshotConflict
 from jsontide.text import Limits
 from jsontide.tree import (
     ParserState,
@@ -40,53 +38,62 @@ from jsontide.tree import (
     finalize,
     get_resolved_value,
     is_open,
-    node_at,
     parse_chunk,
 )
 
 if TYPE_CHECKING:
     from jsontide.adapters import (
+        arun_tools,
         astream_message,
         astream_model,
+        run_tools,
         stream_message,
         stream_model,
+        to_request,
+        tool_definitions,
     )
-    from jsontide.messages import CompleteCall, IncompleteCallError, Message, Outcome, PartialCall, Tool
+    from jsontide.messages import (
+        CompleteCall,
+        IncompleteCallError,
+        Message,
+        MessageError,
+        Outcome,
+        PartialCall,
+        Tool,
+        ToolResult,
+    )
     from jsontide.schema import Partial, SchemaError
 
 __all__ = [
     "COMPILED",
     "MISSING",
-    "Chunk",
     "CompleteCall",
     "IncompleteCallError",
     "JsonFragmentAccumulator",
-    "JsonFragmentKind",
-    "JsonFragmentUpdate",
     "JsonStreamChunker",
     "JsonStreamError",
     "JsonValue",
     "JsontideError",
     "Limits",
     "Message",
+    "MessageError",
     "Missing",
     "Outcome",
     "ParserError",
     "ParserState",
     "Partial",
     "PartialCall",
-    "Path",
     "PathSyntaxError",
     "Reason",
     "SchemaError",
-    "Segment",
     "SnapshotConflict",
-    "TextStreamChunker",
     "Tool",
+    "ToolResult",
     "__version__",
     "achunk_snapshots",
     "aitems",
     "aloads",
+    "arun_tools",
     "astream",
     "astream_message",
     "astream_model",
@@ -99,11 +106,13 @@ __all__ = [
     "is_open",
     "items",
     "loads",
-    "node_at",
     "parse_chunk",
+    "run_tools",
     "stream",
     "stream_message",
     "stream_model",
+    "to_request",
+    "tool_definitions",
     "value",
     "values",
 ]
@@ -113,12 +122,25 @@ publish(__name__, __all__, globals())
 # Loaded on first use, so that importing the package stays light.
 _LATE = {
     "jsontide.adapters": (
+        "arun_tools",
         "astream_message",
         "astream_model",
+        "run_tools",
         "stream_message",
         "stream_model",
+        "to_request",
+        "tool_definitions",
     ),
-    "jsontide.messages": ("CompleteCall", "IncompleteCallError", "Message", "Outcome", "PartialCall", "Tool"),
+    "jsontide.messages": (
+        "CompleteCall",
+        "IncompleteCallError",
+        "Message",
+        "MessageError",
+        "Outcome",
+        "PartialCall",
+        "Tool",
+        "ToolResult",
+    ),
     "jsontide.schema": ("Partial", "SchemaError"),
 }
 

@@ -3,9 +3,9 @@ import io
 import pytest
 from rich.console import Console
 
-from jsontide import Path, create_parser_state, finalize, parse_chunk
+from jsontide import create_parser_state, finalize, parse_chunk
 from jsontide.cli._live_view import EXPECTED, LiveView, StreamProgress, growing_path, open_path
-from jsontide.tree import Mode
+from jsontide.tree import Mode, Path
 
 
 def frame(

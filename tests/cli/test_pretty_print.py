@@ -6,9 +6,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from jsontide import MISSING, JsonValue, Path, create_parser_state, parse_chunk
+from jsontide import MISSING, JsonValue, create_parser_state, parse_chunk
 from jsontide.cli._live_view import growing_path
 from jsontide.cli._pretty_print import print_end
+from jsontide.tree import Path
 
 ITINERARY = FilePath(__file__).parents[2] / "examples" / "itinerary.json"
 

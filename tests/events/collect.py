@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate
+from jsontide import JsonFragmentAccumulator
+from jsontide.events import JsonFragmentUpdate
 from tests.oracles import Event
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentKind, JsonFragmentUpdate, Limits
-from jsontide.events import JsonFragmentError
+from jsontide import JsonFragmentAccumulator, Limits
+from jsontide.events import JsonFragmentError, JsonFragmentKind, JsonFragmentUpdate
 from tests.cuts import every, ways
 from tests.events.collect import collect, errors, join_strings
 from tests.oracles import Event, events

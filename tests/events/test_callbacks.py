@@ -10,7 +10,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate
+from jsontide import JsonFragmentAccumulator
+from jsontide.events import JsonFragmentUpdate
 
 
 async def wait(*_: object) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import example, given
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate, ParserError, finalize
-from jsontide.events import EventState, add_fragment, create_event_state
+from jsontide import JsonFragmentAccumulator, ParserError, finalize
+from jsontide.events import EventState, JsonFragmentUpdate, add_fragment, create_event_state
 from jsontide.events import finalize as finalize_events
 from tests.cuts import Chunks, cut_randomly, fed
 from tests.events.collect import collect, errors, join_strings

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate
-from jsontide.events import Subscription, add_fragment
+from jsontide import JsonFragmentAccumulator
+from jsontide.events import JsonFragmentUpdate, Subscription, add_fragment
 from tests.cuts import Chunks
 from tests.oracles import Path, Steps, matches
 from tests.strategies import cut_documents, documents, examples, randoms, spell_pattern

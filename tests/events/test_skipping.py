@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate, Limits, ParserError, Reason
-from jsontide.events import add_fragment, create_event_state
+from jsontide import JsonFragmentAccumulator, Limits, ParserError, Reason
+from jsontide.events import JsonFragmentUpdate, add_fragment, create_event_state
 from tests.cuts import ways
 from tests.events.collect import collect, errors, join_strings
 from tests.meters import Meter, heap

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate, Limits, Reason
-from jsontide.events import EventState, add_fragment, create_event_state, finalize
+from jsontide import JsonFragmentAccumulator, Limits, Reason
+from jsontide.events import EventState, JsonFragmentUpdate, add_fragment, create_event_state, finalize
 from tests.cuts import singles
 
 TEXTS = (

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide import JsonFragmentAccumulator, JsonFragmentUpdate, PathSyntaxError
+from jsontide import JsonFragmentAccumulator, PathSyntaxError
 from jsontide._path import PathLink
-from jsontide.events import JsonFragmentError
+from jsontide.events import JsonFragmentError, JsonFragmentUpdate
 from tests.cuts import Chunks, cut_randomly, every, sized
 from tests.events.collect import join_strings
 from tests.meters import heap, interpreted

@@ -17,13 +17,19 @@ from jsontide import (
     JsonStreamError,
     Reason,
     SnapshotConflict,
-    TextStreamChunker,
     achunk_snapshots,
     chunk_snapshots,
     create_parser_state,
     parse_chunk,
 )
-from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state, finalize
+from jsontide.snapshots import (
+    SnapshotState,
+    TextStreamChunker,
+    add_snapshot,
+    add_value,
+    create_snapshot_state,
+    finalize,
+)
 
 
 def chunks(*snapshots: Any, **options: Any) -> list[str]:

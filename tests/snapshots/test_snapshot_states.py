@@ -18,12 +18,11 @@ from jsontide import (
     JsonStreamChunker,
     JsonStreamError,
     SnapshotConflict,
-    TextStreamChunker,
     achunk_snapshots,
     chunk_snapshots,
     finalize,
 )
-from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
+from jsontide.snapshots import SnapshotState, TextStreamChunker, add_snapshot, add_value, create_snapshot_state
 from jsontide.snapshots import finalize as finalize_snapshots
 from tests.cuts import Chunks, states_along
 from tests.oracles import is_json, loads

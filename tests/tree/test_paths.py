@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from jsontide import ParserState, PathSyntaxError, create_parser_state, is_open, node_at
+from jsontide import ParserState, PathSyntaxError, create_parser_state, is_open
 from jsontide._path import path_text
-from jsontide.tree import ArrayNode, Node, ObjectNode
+from jsontide.tree import ArrayNode, Node, ObjectNode, node_at
 from tests.cuts import Chunks, every, fed, states_along
 from tests.oracles import Path
 from tests.strategies import cut_documents, texts

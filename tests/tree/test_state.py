@@ -15,10 +15,9 @@ from jsontide import (
     finalize,
     get_resolved_value,
     is_open,
-    node_at,
     parse_chunk,
 )
-from jsontide.tree import Mode
+from jsontide.tree import Mode, node_at
 from tests.cuts import every, fed, singles, states_along, ways
 from tests.relations import portrait
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from jsontide import MISSING, ParserState, Path
+from jsontide import MISSING, ParserState
 from jsontide._path import path_text
 from jsontide.cli._escape import escape_unsafe
 from jsontide.cli._pretty_print import CURSOR, print_end
-from jsontide.tree import ArrayNode, Mode, Node, ObjectNode, StringNode
+from jsontide.tree import ArrayNode, Mode, Node, ObjectNode, Path, StringNode
 
 _STATUS_ROWS = 3
 _BAR = 20

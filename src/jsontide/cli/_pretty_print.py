@@ -10,9 +10,10 @@ from itertools import islice
 from rich.console import Console
 from rich.text import Text
 
-from jsontide import JsonValue, Path
+from jsontide import JsonValue
 from jsontide.cli._escape import quote_safely
 from jsontide.snapshots.serialize import compact
+from jsontide.tree import Path
 
 CURSOR = ("▌", "bold yellow")
 _STEP = 2

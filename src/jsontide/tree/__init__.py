@@ -1,5 +1,6 @@
 """Text to an immutable syntax tree, and to values that keep identity while they grow."""
 
+from jsontide._path import Path, Segment
 from jsontide._public import publish
 from jsontide.text import Mode
 from jsontide.tree._nodes import (
@@ -24,6 +25,8 @@ __all__ = [
     "NumberNode",
     "ObjectNode",
     "ParserState",
+    "Path",
+    "Segment",
     "StringNode",
     "create_parser_state",
     "finalize",
