@@ -52,6 +52,11 @@ def imported_from(directory: Path, package: str) -> ModuleType:
 
 def import_late_parts(package: str) -> None:
     """Import now what a package imports on first use: later its name belongs to another copy."""
+    for part in ("adapters", "messages"):
+        if importlib.util.find_spec(f"{package}.{part}"):
+            module = importlib.import_module(f"{package}.{part}")
+            for name in module.__all__:
+                getattr(module, name)
     if importlib.util.find_spec(f"{package}.schema") and importlib.util.find_spec("pydantic"):
         from_json_ast = importlib.import_module(f"{package}.schema").from_json_ast
         from_json_ast(int, sys.modules[package].create_parser_state())

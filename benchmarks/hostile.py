@@ -15,7 +15,7 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import jsontide as js
-from jsontide import events, schema, snapshots
+from jsontide import events, schema, snapshots, tree
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -189,7 +189,7 @@ def path_case(entry: str, look: Callable[[js.ParserState, int], object]) -> None
 
 
 path_case("is_open", lambda state, number: js.is_open(state, (f"k{number}",)))
-path_case("node_at", lambda state, number: js.node_at(state, (f"k{number}",)))
+path_case("node_at", lambda state, number: tree.node_at(state, (f"k{number}",)))
 
 
 @case("parse_chunk", "a state fed n times again", why=FORK)
@@ -298,7 +298,7 @@ def text_snapshots(n: int) -> Call:
     texts = ["word " * number for number in range(isqrt(n))]
 
     def run() -> None:
-        chunker = js.TextStreamChunker()
+        chunker = snapshots.TextStreamChunker()
         for text in texts:
             chunker.process(text)
 

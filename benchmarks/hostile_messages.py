@@ -1,7 +1,9 @@
 """Hostile streams of every provider's shape, of any size, for the entry points around messages."""
 
+import asyncio
 import json
 from collections.abc import Callable, Iterable
+from functools import reduce
 from math import isqrt
 
 import jsontide as js
@@ -127,34 +129,34 @@ def cohere(n: int) -> list[object]:
     return [{"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": start}}}, *deltas]
 
 
-STREAMS: dict[str, tuple[str, Callable[[int], list[object]]]] = {
-    "Chat Completions, arguments in n pieces": ("openai_chat_chunk", chat_tool),
-    "Responses, n parts": ("openai_responses_chunk", responses_parts),
-    "Responses, all text so far after each delta, n words in all": ("openai_responses_chunk", responses_done),
-    "Anthropic, arguments in n pieces": ("anthropic_chunk", anthropic),
-    "Gemini, n partialArgs in one event": ("gemini_chunk", gemini_one_event),
-    "Gemini, partialArgs in n events": ("gemini_chunk", gemini_events),
-    "Gemini Interactions, arguments in n pieces": ("gemini_interactions_chunk", interactions),
-    "Bedrock, arguments in n pieces": ("bedrock_chunk", bedrock),
-    "Ollama, n deltas": ("ollama_chunk", ollama),
-    "Cohere, arguments in n pieces": ("cohere_chunk", cohere),
+STREAMS: dict[str, Callable[[int], list[object]]] = {
+    "Chat Completions, arguments in n pieces": chat_tool,
+    "Responses, n parts": responses_parts,
+    "Responses, all text so far after each delta, n words in all": responses_done,
+    "Anthropic, arguments in n pieces": anthropic,
+    "Gemini, n partialArgs in one event": gemini_one_event,
+    "Gemini, partialArgs in n events": gemini_events,
+    "Gemini Interactions, arguments in n pieces": interactions,
+    "Bedrock, arguments in n pieces": bedrock,
+    "Ollama, n deltas": ollama,
+    "Cohere, arguments in n pieces": cohere,
 }
 
 
 def read(messages: Iterable[js.Message]) -> None:
     for message in messages:
-        _ = message.content_resolved, message.tool_calls
+        _ = message.answer, message.tool_calls
 
 
-def add_stream(given: str, adapter: str, make: Callable[[int], list[object]]) -> None:
-    @case(f"stream_message MessageStream detect {adapter}", given)
+def add_stream(given: str, make: Callable[[int], list[object]]) -> None:
+    @case("stream_message MessageStream detect", given)
     def _(n: int) -> Call:
         found = make(n)
         return lambda: read(js.stream_message(found))
 
 
-for _given, (_adapter, _stream) in STREAMS.items():
-    add_stream(_given, _adapter, _stream)
+for _given, _stream in STREAMS.items():
+    add_stream(_given, _stream)
 
 
 @case("astream_message AsyncMessageStream", "Chat Completions, arguments in n pieces")
@@ -187,14 +189,61 @@ def many_calls(n: int) -> Call:
     "n deltas, errors read after each",
 )
 def state_errors(n: int) -> Call:
-    chunks = [adapters.openai_chat_chunk(event) for event in [chat_call('{"a" ', name="plan"), *chat_tool(n)[1:]]]
+    begun = messages.ToolCallDelta(index=0, name="plan", arguments='{"a" ')
+    more = messages.ToolCallDelta(index=0, arguments="word ")
+    deltas = [messages.Delta(tool_calls=(call,)) for call in (begun, *[more] * n)]
+    chunks = [messages.CompletionChunk(choices=(messages.Choice(delta=delta),)) for delta in deltas]
 
     def run() -> None:
         state = messages.start_message(messages.MessageConfig(tools=[js.Tool("plan", ANSWER, stream=True)]))
         for chunk in chunks:
-            state = messages.reduce_chunk(state, chunk) if chunk else state
+            state = messages.reduce_chunk(state, chunk)
             _ = state.errors
         messages.stop_message(state), messages.fail_message(state, "lost"), messages.finish_message(state)
+
+    return run
+
+
+@case("start_stream reduce_item finish_stream StreamState", "Chat Completions, arguments in n pieces")
+def pure_stream(n: int) -> Call:
+    found = chat_tool(n)
+
+    def run() -> None:
+        adapters.finish_stream(reduce(adapters.reduce_item, found, adapters.start_stream()))
+
+    return run
+
+
+@case("to_request Message ToolResult", "n words of text, and a call with n words")
+def next_request(n: int) -> Call:
+    call = messages.CompleteCall("plan", {"words": ["word"] * n}, id="a", index=1)
+    message = messages.Message((messages.TextPart("word " * n), call), messages.Outcome.COMPLETE)
+
+    def run() -> None:
+        for provider in adapters.PROVIDERS:
+            js.to_request(message, provider)
+            js.to_request(messages.ToolResult(call, ["word"] * n), provider)
+        messages.Message.from_json(message.to_json())
+
+    return run
+
+
+@case("tool_definitions to_json_schema", "a schema of n properties")
+def definitions(n: int) -> Call:
+    properties = {f"word{at}": {"type": "string"} for at in range(n)}
+    tool = js.Tool("plan", {"type": "object", "properties": properties})
+    return lambda: [js.tool_definitions([tool], provider) for provider in adapters.PROVIDERS]
+
+
+@case("run_tools arun_tools", "n calls")
+def many_runs(n: int) -> Call:
+    calls = tuple(messages.CompleteCall("plan", {"a": 1}, index=at) for at in range(n))
+    message = messages.Message(calls, messages.Outcome.COMPLETE)
+    tool = js.Tool("plan", function=str)
+
+    def run() -> None:
+        js.run_tools(message, [tool])
+        asyncio.run(js.arun_tools(message, [tool]))
 
     return run
 

@@ -15,8 +15,7 @@ from benchmarks.builds import machine, versions
 from benchmarks.kinds import Feed, Reparse
 from benchmarks.sdks import anthropic_accumulator, openai_accumulator
 from jsontide import COMPILED, __version__
-from jsontide.adapters import openai_chat_chunk
-from jsontide.messages import reduce_chunk, start_message
+from jsontide.adapters import reduce_item, start_stream
 
 PAGE = Path(__file__).parent.parent / "docs" / "tool-cost.md"
 SIZES = (1_024, 16_384, 131_072)
@@ -37,17 +36,16 @@ def jsontide_reducer() -> Reparse:
         call = {"index": 0, "function": function}
         event = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None}]}
         first = {**call, "id": "call", "function": {"name": "plan", "arguments": ""}}
-        state = start_message()
+        state = start_stream()
 
         def reduce_event(event: object) -> None:
             nonlocal state
-            chunk = openai_chat_chunk(event)
-            state = state if chunk is None else reduce_chunk(state, chunk)
+            state = reduce_item(state, event)
 
         def feed(chunk: str) -> object:
             function["arguments"] = chunk
             reduce_event(event)
-            return state.message.tool_calls[0].arguments_resolved
+            return state.message.tool_calls[0].partial
 
         reduce_event({"choices": [{"index": 0, "delta": {"tool_calls": [first]}}]})
         for char in before:
