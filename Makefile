@@ -26,13 +26,16 @@ SOURCES := hatch_build.py $(shell find src -name '*.py')
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo check test test-pure test-compiled test-dist lint types docs bench growth peers fuzz build wheels clean
+.PHONY: help demo agent check test test-pure test-compiled test-dist lint types docs bench growth peers fuzz build wheels clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.cli ## Replay a bundled text in token-sized pieces and watch its value grow
 	$(VENV)/$(BIN)/jsontide watch examples/itinerary.json
+
+agent: $(VENV)/.agent ## Run an agent that calls a tool, against a server on this machine
+	$(PY) examples/agent.py
 
 check: export HYPOTHESIS_PROFILE := quick
 check: lint types ## Check in a minute: lint, types, and quick tests of what changed
@@ -79,8 +82,9 @@ docs: $(VENV)/.docs ## Regenerate the command line reference and build the docum
 	NO_MKDOCS_2_WARNING=1 $(VENV)/$(BIN)/mkdocs build --strict --quiet
 	@echo "built: site/index.html"
 
-bench: $(VENV)/.bench ## Measure the cost of a chunk beside other libraries, and write docs/benchmarks.md (fifteen minutes)
+bench: $(VENV)/.bench ## Measure chunks and whole streams beside other libraries, and write docs/benchmarks.md and docs/whole-way.md (half an hour)
 	$(PY) -m benchmarks
+	$(PY) -m benchmarks.whole_way
 
 growth: $(VENV)/.test ## Measure how work grows with hostile input, and write docs/growth.md (ten minutes)
 	$(PY) -m benchmarks.growth
@@ -112,6 +116,10 @@ $(PY):
 
 $(VENV)/.cli: $(METADATA) | $(PY)
 	$(PIP) --editable '.[cli]'
+	@touch $@
+
+$(VENV)/.agent: $(METADATA) | $(PY)
+	$(PIP) --editable '.[pydantic]'
 	@touch $@
 
 $(VENV)/.test: $(METADATA) | $(PY)
