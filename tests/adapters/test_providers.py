@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import pytest
 
-from jsontide.adapters import detect, reduce_item, start_stream, stream_message
+from jsontide.adapters import detect, stream_message
 from jsontide.messages import ErrorKind, Message, Outcome
 from jsontide.testing import Recording
 
@@ -35,54 +35,6 @@ class TestOpenAIChat:
     def chunk(reason: str | None = None, **delta: Any) -> Event:
         return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
 
-    def test_the_old_function_call(self) -> None:
-        pieces = [{"name": "weather", "arguments": ""}, {"arguments": '{"city": '}, {"arguments": '"Rome"}'}]
-        chunks = [self.chunk(function_call=piece) for piece in pieces]
-        message = last(*chunks, self.chunk("function_call"))
-        assert runnable(message) == [(None, "weather", {"city": "Rome"})]
-        assert message.finish_reason == "tool_calls"
-
-    def test_content_in_parts_with_thinking(self) -> None:
-        thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
-        message = last(self.chunk(content=[thinking, {"type": "text", "text": "Hi"}]), self.chunk("stop"))
-        assert (message.content, message.reasoning) == ("Hi", "Hm.")
-
-    def test_a_refusal(self) -> None:
-        message = last(self.chunk(refusal="I can"), self.chunk(refusal="not."), self.chunk("stop"))
-        assert (message.refusal, message.outcome) == ("I cannot.", Outcome.REFUSED)
-
-    def test_an_error_in_the_stream(self) -> None:
-        assert failure(last(self.chunk(content="Hi"), {"error": {"message": "Server had an error"}})) == (
-            "Server had an error"
-        )
-
-    def test_the_index_is_zero_for_all_calls_as_ollama_sends_it(self) -> None:
-        calls = [
-            {"index": 0, "id": f"call_{city}", "function": {"name": "weather", "arguments": f'{{"city":"{city}"}}'}}
-            for city in ("Rome", "Oslo")
-        ]
-        message = last(*(self.chunk(tool_calls=[call]) for call in calls), self.chunk("stop"))
-        assert runnable(message) == [
-            ("call_Rome", "weather", {"city": "Rome"}),
-            ("call_Oslo", "weather", {"city": "Oslo"}),
-        ]
-
-    def test_the_index_is_a_text_of_digits(self) -> None:
-        pieces = [("0", "a", '{"city": '), ("1", "b", "{"), ("0", None, '"Rome"}'), ("1", None, "}")]
-        chunks = [
-            self.chunk(
-                tool_calls=[{"index": index, "id": call_id, "function": {"name": "weather", "arguments": piece}}]
-            )
-            for index, call_id, piece in pieces
-        ]
-        message = last(*chunks, self.chunk("tool_calls"))
-        assert runnable(message) == [("a", "weather", {"city": "Rome"}), ("b", "weather", {})]
-        assert [call.index for call in message.tool_calls] == [0, 1]
-
-    def test_the_index_of_a_choice_is_a_text_of_digits(self) -> None:
-        choices = [{"index": index, "delta": {"content": index}, "finish_reason": "stop"} for index in ("1", "0")]
-        assert last({"choices": choices}).content == "0"
-
     @pytest.mark.parametrize("index", [1, 1.0, "1"])
     def test_only_the_first_choice_counts_however_its_index_is_written(self, index: object) -> None:
         def choice(index: object, content: str) -> Event:
@@ -94,31 +46,11 @@ class TestOpenAIChat:
         without = [{"delta": {"content": content}} for content in ("own", "other")]
         assert last({"choices": without}, self.chunk("stop")).content == "own"
 
-    @pytest.mark.parametrize("strange", [True, False, 0.5, "first", [0]])
-    def test_a_choice_whose_index_is_no_number_leaves_nothing_to_run(self, strange: object) -> None:
-        call = {"index": 0, "id": "a", "function": {"name": "now", "arguments": "{}"}}
-        begun, end = self.chunk(tool_calls=[call]), self.chunk("tool_calls")
-        begun["choices"][0]["index"] = strange
-        assert "index of a choice" in failure(last(begun, end))
-
     @pytest.mark.parametrize("strange", ["", " 0", "-1", "0x1", "²", "٣", "1" * 5_000, 0.5, 1e300, True, [0]])
     def test_an_index_that_is_no_number_is_none(self, strange: object) -> None:
         calls = [{"index": strange, "id": "a", "function": {"name": "now", "arguments": piece}} for piece in ("{", "}")]
         (call,) = last(self.chunk(tool_calls=calls), self.chunk("tool_calls")).tool_calls
         assert (call.index, call.arguments, call.status) == (0, "{}", Outcome.COMPLETE)
-
-    def test_arguments_as_an_object(self) -> None:
-        call = {"index": 0, "id": "a", "function": {"name": "weather", "arguments": {"city": "Rome"}}}
-        assert runnable(last(self.chunk(tool_calls=[call]), self.chunk("tool_calls"))) == [
-            ("a", "weather", {"city": "Rome"})
-        ]
-
-    @pytest.mark.parametrize("reason", ["error", "abort"])
-    def test_an_end_that_is_a_failure_leaves_nothing_to_run(self, reason: str) -> None:
-        call = {"index": 0, "id": "a", "function": {"name": "weather", "arguments": "{}"}}
-        message = last(self.chunk(content="Hi", tool_calls=[call]), self.chunk(reason))
-        assert failure(message) == "the provider says that it failed"
-        assert (message.content, runnable(message)) == ("Hi", [])
 
     @pytest.mark.parametrize(
         ("said", "reason"),
@@ -149,15 +81,6 @@ class TestOpenAIChat:
     @pytest.mark.parametrize("nothing", ["", None, {}])
     def test_an_empty_error_beside_an_answer_is_none(self, nothing: object) -> None:
         message = last({**self.chunk(content="Hi"), "error": nothing}, self.chunk("stop"))
-        assert (message.content, message.outcome) == ("Hi", Outcome.COMPLETE)
-
-    def test_the_events_that_the_helper_of_the_sdk_makes_of_chunks(self) -> None:
-        events: list[Event] = [
-            {"type": "chunk", "chunk": self.chunk(content="Hi"), "snapshot": {}},
-            {"type": "content.delta", "delta": "Hi", "snapshot": "Hi"},
-            {"type": "chunk", "chunk": self.chunk("stop"), "snapshot": {}},
-        ]
-        message = last(*events)
         assert (message.content, message.outcome) == ("Hi", Outcome.COMPLETE)
 
 
@@ -195,44 +118,9 @@ class TestAnthropic:
         assert runnable(message) == [("t", "weather", {"city": "Rome"})]
         assert len(message.tool_calls) == 1
 
-    def test_a_limit_in_the_middle_of_arguments(self) -> None:
-        call = self.block(1, type="tool_use", id="t", name="weather", input={})
-        message = last(call, self.json(1, ""), self.json(1, '{"city": "Ro'), self.end("max_tokens"))
-        assert message.tool_calls[0].status is Outcome.TRUNCATED
-        assert message.tool_calls[0].partial == {"city": "Ro"}
-
-    def test_a_stop_sequence_where_arguments_would_begin(self) -> None:
-        call = self.block(1, type="tool_use", id="t", name="weather", input={})
-        message = last(call, self.json(1, ""), self.end("stop_sequence"))
-        assert (message.tool_calls[0].status, message.finish_reason) == (Outcome.TRUNCATED, "stop_sequence")
-
-    def test_a_turn_that_is_paused_leaves_nothing_to_run(self) -> None:
-        call = self.block(1, type="tool_use", id="t", name="weather", input={"city": "Rome"})
-        message = last(call, self.end("pause_turn"))
-        assert (message.outcome, runnable(message)) == (Outcome.TRUNCATED, [])
-
-    def test_a_full_context_window_is_a_limit_too(self) -> None:
-        assert last(self.end("model_context_window_exceeded")).outcome is Outcome.TRUNCATED
-
     def test_a_refusal_says_why(self) -> None:
         message = last(self.end("refusal", stop_details={"explanation": "Not that."}))
         assert (message.outcome, message.refusal) == (Outcome.REFUSED, "Not that.")
-
-    def test_an_error_in_the_stream(self) -> None:
-        error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-        assert failure(last(error)) == "Overloaded"
-
-    def test_blocks_of_a_kind_that_nobody_knows_are_nobody_elses_to_run(self) -> None:
-        block = self.block(0, type="advisor_call", id="x", name="ask", input={})
-        text = {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "Hi"}}
-        message = last(block, self.json(0, '{"a": '), self.json(0, "1}"), text, self.end("end_turn"))
-        assert (message.content, message.tool_calls, message.outcome) == ("Hi", (), Outcome.COMPLETE)
-
-    def test_events_of_a_beta_or_of_the_helper_are_passed_over(self) -> None:
-        odd = [{"type": "compaction_delta"}, {"type": "text", "text": "Hi", "snapshot": "Hi"}, {"type": "ping"}]
-        compaction = {"type": "content_block_delta", "index": 0, "delta": {"type": "compaction_delta", "content": "x"}}
-        text = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}}
-        assert last({"type": "ping"}, *odd, text, *odd, compaction, self.end("end_turn")).content == "Hi"
 
 
 class TestGeminiInteractions:
@@ -264,14 +152,6 @@ class TestGeminiInteractions:
         end = {"event_type": "interaction.completed", "interaction": {"status": "completed"}}
         assert last(start, delta, end).tool_calls == ()
 
-    def test_errors(self) -> None:
-        begun = {"event_type": "interaction.created"}
-        assert failure(last(begun, {"event_type": "error", "error": {"message": "Quota"}})) == "Quota"
-        failed = {"event_type": "interaction.completed", "interaction": {"status": "failed"}}
-        assert failure(last(begun, failed)) == "the interaction failed"
-        cancelled = {"event_type": "interaction.completed", "interaction": {"status": "cancelled"}}
-        assert failure(last(begun, cancelled)) == "the interaction was cancelled"
-
     def test_a_summary_of_thoughts(self) -> None:
         summary = {"type": "thought_summary", "content": {"type": "text", "text": "Hm."}}
         assert last({"event_type": "step.delta", "index": 0, "delta": summary}).reasoning == "Hm."
@@ -290,35 +170,9 @@ class TestBedrock:
     def end(reason: str) -> Event:
         return {"messageStop": {"stopReason": reason}}
 
-    def test_a_call_without_any_delta_has_no_arguments(self) -> None:
-        assert runnable(last(self.call(0, toolUseId="t", name="now"), self.end("tool_use"))) == [("t", "now", {})]
-
     def test_tools_that_the_server_runs_are_not_shown(self) -> None:
         server = self.call(0, toolUseId="s", name="search", type="server_tool_use")
         assert last(server, self.more(0, "{}"), self.end("end_turn")).tool_calls == ()
-
-    @pytest.mark.parametrize(
-        ("reason", "outcome"),
-        [
-            ("guardrail_intervened", Outcome.FILTERED),
-            ("content_filtered", Outcome.FILTERED),
-            ("malformed_tool_use", Outcome.INVALID),
-            ("max_tokens", Outcome.TRUNCATED),
-        ],
-    )
-    def test_other_ends(self, reason: str, outcome: Outcome) -> None:
-        message = last(self.call(0, toolUseId="t", name="now"), self.more(0, '{"a": 1'), self.end(reason))
-        assert message.outcome is outcome
-        assert runnable(message) == []
-
-    @pytest.mark.parametrize("name", ["throttlingException", "modelStreamErrorException", "validationException"])
-    def test_exceptions_in_the_stream(self, name: str) -> None:
-        assert failure(last({"messageStart": {"role": "assistant"}}, {name: {"message": "Too many"}})) == "Too many"
-        assert failure(last({name: {}})) == name
-
-    def test_an_exception_that_is_new_is_one_too(self) -> None:
-        message = last(self.call(0, toolUseId="t", name="now"), self.end("tool_use"), {"modelTimeoutException": {}})
-        assert (failure(message), runnable(message)) == ("modelTimeoutException", [])
 
 
 class TestOllama:
@@ -326,44 +180,10 @@ class TestOllama:
     def line(*, done: bool = False, **message: Any) -> Event:
         return {"model": "m", "message": {"role": "assistant", **message}, "done": done}
 
-    def test_calls_come_whole_without_id_and_index(self) -> None:
-        calls = [{"function": {"name": "weather", "arguments": {"city": city}}} for city in ("Rome", "Rome", "Oslo")]
-        message = last(
-            self.line(content="", thinking="Hm."),
-            self.line(content="", tool_calls=calls[:2]),
-            self.line(content="", tool_calls=calls[2:]),
-            {**self.line(content="", done=True), "done_reason": "stop"},
-        )
-        assert message.reasoning == "Hm."
-        assert runnable(message) == [(None, "weather", {"city": city}) for city in ("Rome", "Rome", "Oslo")]
-
-    def test_a_call_without_arguments(self) -> None:
-        calls = [{"function": {"name": "now", "arguments": {}}}, {"function": {"name": "now"}}]
-        assert runnable(last(self.line(tool_calls=calls), self.line(done=True))) == [(None, "now", {})] * 2
-
-    def test_a_limit(self) -> None:
-        assert last(self.line(content="Once"), {**self.line(done=True), "done_reason": "length"}).outcome is (
-            Outcome.TRUNCATED
-        )
-
-    def test_an_error_in_the_stream(self) -> None:
-        assert failure(last(self.line(content="Hi"), {"error": "model runner crashed"})) == "model runner crashed"
-
     @pytest.mark.parametrize("reason", [5, ["stop"], {"stop": True}])
     def test_a_reason_that_is_no_text_leaves_nothing_to_run(self, reason: object) -> None:
         calls = [{"function": {"name": "now", "arguments": {}}}]
         assert runnable(last(self.line(tool_calls=calls), {**self.line(done=True), "done_reason": reason})) == []
-
-    def test_one_call_that_is_no_json_does_not_take_the_next_one_with_it(self) -> None:
-        calls = [{"function": {"name": "weather", "arguments": {"at": value}}} for value in (float("nan"), 1)]
-        message = last(self.line(tool_calls=calls), self.line(done=True))
-        assert [call.status for call in message.tool_calls] == [Outcome.INVALID, Outcome.COMPLETE]
-
-    def test_a_line_without_a_message_says_nothing_unless_it_is_the_last(self) -> None:
-        begun = reduce_item(start_stream(), self.line(content="Hi"))
-        for nothing in ({"model": "m", "done": False}, {}):
-            assert reduce_item(begun, nothing).message == begun.message
-        assert last(self.line(content="Hi"), {"done": True}).outcome is Outcome.COMPLETE
 
 
 class TestCohere:
@@ -384,26 +204,6 @@ class TestCohere:
             self.end("TOOL_CALL"),
         )
         assert runnable(message) == [("c", "weather", {"city": "Rome"})]
-
-    def test_other_ends(self) -> None:
-        begun = {"type": "message-start", "delta": {"message": {"role": "assistant"}}}
-        assert last(begun, self.end("MAX_TOKENS")).outcome is Outcome.TRUNCATED
-        assert last(begun, self.end("ERROR_TOXIC")).outcome is Outcome.FILTERED
-        assert last(begun, self.end("ERROR_LIMIT")).outcome is Outcome.TRUNCATED
-        for reason in ("ERROR", "TIMEOUT", "USER_CANCEL"):
-            assert failure(last(begun, self.end(reason))) == reason
-
-    def test_an_error_at_the_end_counts_whatever_the_reason_is(self) -> None:
-        call = self.call("tool-call-start", 0, id="c", function={"name": "now", "arguments": "{}"})
-        end = {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL", "error": "Out of memory"}}
-        message = last(call, end)
-        assert (failure(message), runnable(message)) == ("Out of memory", [])
-
-    @pytest.mark.parametrize("end", [{}, {"finish_reason": None}, {"finish_reason": 7}])
-    def test_an_end_that_does_not_say_why_leaves_nothing_to_run(self, end: Event) -> None:
-        call = self.call("tool-call-start", 0, id="c", function={"name": "now", "arguments": ""})
-        message = last(call, {"type": "message-end", "delta": end})
-        assert (message.outcome, runnable(message)) == (Outcome.TRUNCATED, [])
 
     def test_thinking(self) -> None:
         content = {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"thinking": "Hm."}}}}
