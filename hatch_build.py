@@ -183,7 +183,9 @@ def add_docstrings(directory: Path, paths: list[str]) -> None:
 
 # What mypyc writes for functions and methods, classes, and properties; the text in quotes is the signature, if any.
 FUNCTION = re.compile(r'(?P<before>CPyPy_(?P<owner>\w+),\s*METH_[\w |]+,\s*)PyDoc_STR\((?:"(?P<said>[^"]*)"|NULL)\)')
-CLASS = re.compile(r'(?P<before>sizeof\((?P<owner>\w+)Object\),[^"]*?\.tp_doc = )PyDoc_STR\("(?P<said>[^"]*)"\)')
+CLASS = re.compile(
+    r'(?P<before>sizeof\((?P<owner>\w+)Object\),[^"]*?\.tp_doc = )PyDoc_STR\((?:"(?P<said>[^"]*)"|NULL)\)'
+)
 PROPERTY = re.compile(r"(?P<before>\(getter\)(?P<owner>\w+?)_get_(?P<name>\w+),\s*[^,]+,\s*)NULL(?=, NULL)")
 
 
