@@ -235,15 +235,20 @@ def definitions(n: int) -> Call:
     return lambda: [js.tool_definitions([tool], provider) for provider in adapters.PROVIDERS]
 
 
+async def wait(arguments: object) -> object:
+    await asyncio.sleep(0)
+    return arguments
+
+
 @case("run_tools arun_tools", "n calls")
 def many_runs(n: int) -> Call:
     calls = tuple(messages.CompleteCall("plan", {"a": 1}, index=at) for at in range(n))
     message = messages.Message(calls, messages.Outcome.COMPLETE)
-    tool = js.Tool("plan", function=str)
+    tool, waiting = js.Tool("plan", function=str), js.Tool("plan", function=wait)
 
     def run() -> None:
         js.run_tools(message, [tool])
-        asyncio.run(js.arun_tools(message, [tool]))
+        asyncio.run(js.arun_tools(message, [waiting]))
 
     return run
 
