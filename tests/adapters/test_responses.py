@@ -950,3 +950,25 @@ class TestGrowth:
             part = state.message.parts[at]
             assert isinstance(part, TextPart)
             assert part.text == text(at) + "!"
+
+
+@pytest.mark.parametrize(
+    ("reason", "runs"), [("max_output_tokens", True), ("SAFETY", False), ("content_filter", False)]
+)
+def test_nothing_runs_after_a_response_that_is_incomplete_for_an_unknown_reason(reason: str, *, runs: bool) -> None:
+    call = {
+        "type": "function_call",
+        "id": "fc",
+        "call_id": "c",
+        "name": "pay",
+        "arguments": "{}",
+        "status": "completed",
+    }
+    response = {"id": "r", "status": "incomplete", "incomplete_details": {"reason": reason}, "output": [call]}
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {"id": "r"}},
+        {"type": "response.output_item.done", "output_index": 0, "item": call},
+        {"type": "response.incomplete", "response": response},
+    ]
+    (found,) = stream_message(events).final().tool_calls
+    assert (found.status is Outcome.COMPLETE) is runs
