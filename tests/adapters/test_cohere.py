@@ -189,9 +189,9 @@ class TestEveryRecording:
         text = "".join(block.get("text") or "" for block in blocks)
         assert item.get("content", []) == ([{"type": "text", "text": text}] if text else [])
         calls = [delta["tool_calls"] for delta in deltas if isinstance(delta.get("tool_calls"), dict)]
-        for one in calls:
-            one["function"]["arguments"] = one["function"]["arguments"] or "{}"
-        assert item.get("tool_calls", []) == calls
+        assert item.get("tool_calls", []) == [
+            {**one, "function": {**one["function"], "arguments": one["function"]["arguments"] or "{}"}} for one in calls
+        ]
         check(item)
 
 
