@@ -285,6 +285,7 @@ STRANGE = {
     "an HTML page": PAGE,
     "prose": "Take the night train: it leaves at {time}.",
     "prose in brackets": "[1] According to {source}",
+    "prose with long characters": "Zoë spielt 𝄞 um {Zeit}, 日本語",
     "another document": '{\n  "detail": "Not found"\n}',
     "another document on one line": '{"detail": "Not found"}',
     "another stream": 'data: {"type": "start"}\n\ndata: {"type": "text-delta"}\n\ndata: [DONE]\n\n',
