@@ -53,6 +53,15 @@ class GrowingText:
             self._whole = whole = "".join(pieces)
         return whole
 
+    def has_half(self) -> bool:
+        """Return whether half of a character stands alone in the text, which is not joined for it."""
+        text: GrowingText | None = self
+        while text is not None:
+            if has_half(text._last):
+                return True
+            text = text._before
+        return False
+
     def __str__(self) -> str:
         return self.read()
 
@@ -83,6 +92,17 @@ _NO_HALF: Final = 0xE000
 def ends_in_half(piece: str) -> bool:
     """Return whether a piece ends in the first half of a character."""
     return bool(piece) and _FIRST_HALF <= ord(piece[-1]) < _SECOND_HALF
+
+
+def has_half(text: str) -> bool:
+    """Return whether half of a character stands in a text; two that stand side by side were not joined."""
+    if text.isascii():
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def join_halves(held: str, piece: str) -> tuple[str, str]:

@@ -1,4 +1,7 @@
-"""Texts that were cut inside a surrogate pair, between the two UTF-16 halves of a character."""
+"""Texts that were cut inside a surrogate pair, between the two UTF-16 halves of a character.
+
+A half that stays alone is shown as it came; in arguments and answers it is damage, and nothing of them can be run.
+"""
 
 import json
 import pickle
@@ -15,21 +18,25 @@ from hypothesis import strategies as st
 from jsontide import MISSING
 from jsontide.adapters import stream_message
 from jsontide.messages import (
+    ErrorKind,
     MessageConfig,
     MessageState,
     Outcome,
+    Tool,
     fail_message,
     finish_message,
     reduce_chunk,
     start_message,
     stop_message,
 )
+from jsontide.messages.message import FinalAnswer
 from tests.messages.telling import call, delta, end, fed, finished, shown_answer, text, trail, values
 from tests.relations import grows
 from tests.strategies import randoms
 
 texts = st.text(st.sampled_from("aé日😀𝄞\U0010ffff\U00010000")).filter(bool)
 FIRST, SECOND = "\ud83d", "\ude00"
+LOST = "half of a character stands alone in the text; the other half is lost"
 ENDS = (finish_message, stop_message, lambda state: fail_message(state, "reset"))
 
 
@@ -105,12 +112,35 @@ class TestAHalfAlone:
             assert conclude(fed(delta(reasoning=piece) for piece in pieces)).message.reasoning == whole
             assert conclude(fed(delta(refusal=piece) for piece in pieces)).message.refusal == whole
 
-    def test_stays_as_it_came_in_arguments(self, pieces: list[str], whole: str) -> None:
+    def test_stays_as_it_came_in_arguments_that_cannot_be_run(self, pieces: list[str], whole: str) -> None:
         chunks = [call(piece, index=0, name="say") for piece in pieces]
         for conclude in ENDS:
             assert conclude(fed(chunks)).message.tool_calls[0].arguments == whole
         said = [call('"', index=0, name="say"), *chunks, call('"', index=0), end()]
-        assert values(finished(said)) == [(None, "say", whole)]
+        state = finished(said)
+        (shown,) = state.message.tool_calls
+        assert (shown.arguments, shown.partial) == (f'"{whole}"', whole)
+        if whole == "😀b":
+            assert values(state) == [(None, "say", whole)]
+            return
+        assert (shown.status, state.outcome) == (Outcome.INVALID, Outcome.INVALID)
+        assert not hasattr(shown, "arguments_value")
+        assert [(error.kind, error.source, error.message) for error in state.errors] == [(ErrorKind.JSON, 0, LOST)]
+
+    def test_in_an_answer_leaves_it_a_partial(self, pieces: list[str], whole: str) -> None:
+        for options in ({}, {"emulate_structured_output": True}):
+            config = MessageConfig(response_schema={"type": "object"}, **options)  # type: ignore[arg-type]
+            said = ['{"a": "', *pieces, '"}']
+            chunks = [call(piece, index=0, name="output") for piece in said] if options else list(map(text, said))
+            message = finished([*chunks, end("stop")], config).message
+            assert shown_answer(message) == {"a": whole}
+            if whole == "😀b":
+                assert (message.outcome, message.answer) == (Outcome.COMPLETE, {"a": whole})
+                continue
+            assert message.outcome is Outcome.INVALID
+            assert not isinstance(message._answer, FinalAnswer)
+            assert [(error.kind, error.source) for error in message.errors] == [(ErrorKind.JSON, "content")]
+            assert LOST in message.feedback()
 
 
 def test_a_half_after_whole_arguments_makes_them_invalid() -> None:
@@ -120,9 +150,67 @@ def test_a_half_after_whole_arguments_makes_them_invalid() -> None:
         assert shown.status is Outcome.INVALID
 
 
-def test_a_half_is_no_empty_arguments() -> None:
-    (shown,) = finished([call(FIRST, index=0, name="say"), end()]).message.tool_calls
-    assert (shown.status, shown.arguments) == (Outcome.INVALID, FIRST)
+@pytest.mark.parametrize("pieces", [[FIRST], ["", FIRST], [" ", FIRST, ""], [SECOND], [FIRST, FIRST]])
+def test_a_half_is_no_empty_arguments(pieces: list[str]) -> None:
+    (shown,) = finished([*(call(piece, index=0, name="say") for piece in pieces), end()]).message.tool_calls
+    assert (shown.status, shown.arguments) == (Outcome.INVALID, "".join(pieces))
+
+
+def test_no_arguments_are_not_damaged() -> None:
+    assert values(finished([call("", index=0, name="say"), end()])) == [(None, "say", {})]
+
+
+@pytest.mark.parametrize("piece", [FIRST + SECOND, "a" + FIRST + SECOND + "b"])
+def test_halves_that_stand_side_by_side_in_one_piece_are_not_joined(piece: str) -> None:
+    """No JSON gives such a text: `json.loads` joins two escapes."""
+    (shown,) = finished([call(f'"{piece}"', index=0, name="say"), end()]).message.tool_calls
+    assert shown.status is Outcome.INVALID
+
+
+@pytest.mark.parametrize("arguments", [{"a": FIRST}, {FIRST: "a"}, {"a": [{"b": "x" + SECOND}]}])
+def test_a_half_in_arguments_that_are_an_object_is_damage_too(arguments: dict[str, object]) -> None:
+    (shown,) = finished([call(arguments, index=0, name="say"), end()]).message.tool_calls
+    assert (shown.status, shown.partial) == (Outcome.INVALID, arguments)
+
+
+@pytest.mark.parametrize("escape", [r"\ud83d", r"\ude00", r"\ude00\ud83d", r"\ud83d\ud83d\ude00"])
+def test_an_escape_in_the_json_is_what_json_says(escape: str) -> None:
+    for pieces in ([escape], list(escape)):
+        said = ['{"a": "', *pieces, '"}']
+        expected = json.loads("".join(said))
+        state = finished([*(call(piece, index=0, name="say") for piece in said), end()])
+        assert values(state) == [(None, "say", expected)]
+        config = MessageConfig(response_schema={"type": "object"})
+        assert finished([*map(text, said), end("stop")], config).message.answer == expected
+
+
+def test_a_call_that_was_cut_off_may_have_lost_the_other_half_at_the_end_only() -> None:
+    begun = call('{"a": "' + FIRST, index=0, name="say")
+    for conclude, outcome in zip(ENDS, (Outcome.TRUNCATED, Outcome.CANCELLED, Outcome.TRUNCATED), strict=True):
+        assert conclude(fed([begun])).message.tool_calls[0].status is outcome
+
+
+def test_one_damaged_call_does_not_affect_the_others() -> None:
+    said = [call(f'"{FIRST}"', index=0, name="say"), call('"é😀"', index=1, name="say"), end()]
+    damaged, other = finished(said).message.tool_calls
+    assert (damaged.status, other.status) == (Outcome.INVALID, Outcome.COMPLETE)
+
+
+def test_a_half_in_prose_beside_calls_or_around_them_is_shown_as_it_came() -> None:
+    said = [text("So: " + FIRST), delta(reasoning=SECOND), call("{}", index=0, name="say"), end()]
+    for config in (None, MessageConfig(response_schema={"type": "object"}, tools=[Tool("say")])):
+        state = finished(said, config)
+        assert (state.outcome, state.message.content) == (Outcome.COMPLETE, "So: " + FIRST)
+        assert values(state) == [(None, "say", {})]
+
+
+def test_a_long_text_is_searched_to_its_end_and_to_its_beginning() -> None:
+    for at in (0, 1, 50, 98, 99):
+        pieces = ["é" * 700] * 100
+        pieces[at] = pieces[at][:350] + FIRST + pieces[at][350:]
+        said = [call(f'"{pieces[0]}', index=0, name="say"), *(call(piece, index=0) for piece in pieces[1:])]
+        (shown,) = finished([*said, call('"', index=0), end()]).message.tool_calls
+        assert shown.status is Outcome.INVALID
 
 
 @pytest.mark.parametrize("options", [{}, {"emulate_structured_output": True}])
@@ -178,6 +266,7 @@ class TestProviders:
 
     @pytest.mark.parametrize(("last", "whole"), [(SECOND, "a😀"), ("", "a" + FIRST), ("b", "a" + FIRST + "b")])
     def test_gemini_with_partial_arguments(self, last: str, whole: str) -> None:
+        """A half that is lost is not written as an escape, which would look as if it had been meant."""
         partials = [("a" + FIRST, True), (last, False)]
         calls: list[dict[str, object]] = [{"name": "say", "willContinue": True}]
         for piece, goes_on in partials:
@@ -186,7 +275,9 @@ class TestProviders:
         parts = [[{"functionCall": one}] for one in [*calls, {}]]
         chunks = [{"candidates": [{"content": {"parts": part}}]} for part in parts]
         state = of_stream(*chunks, {"candidates": [{"finishReason": "STOP"}]})
-        assert values(state) == [(None, "say", {"it": whole})]
+        (shown,) = state.message.tool_calls
+        assert (shown.arguments, shown.partial) == (f'{{"it":"{whole}"}}', {"it": whole})
+        assert shown.status is (Outcome.COMPLETE if last == SECOND else Outcome.INVALID)
 
     def test_gemini_with_halves_side_by_side_never_raises(self) -> None:
         partial = {"jsonPath": "$.it", "stringValue": FIRST + SECOND}

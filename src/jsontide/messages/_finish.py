@@ -33,6 +33,7 @@ from jsontide.messages.types import ErrorDetail, ErrorKind, ErrorSource, Outcome
 _UNTOLD: Final = "the stream ended before the provider said how the message ends"
 _FAILED: Final = "the provider says that it failed"
 _CUT_OFF: Final = "the provider says that the call broke off"
+_HALF: Final = "half of a character stands alone in the text; the other half is lost"
 _NO_ANSWER: Final = "the answer was expected as a call of {!r}, and there is none"
 _NO_ARGUMENTS: Final = "{}"
 
@@ -235,7 +236,14 @@ def _check_call(entry: CallEntry, ending: Ending, source: ErrorSource, rules: Re
     if entry.is_cut_off and found.outcome is Outcome.COMPLETE:
         broken = ErrorDetail(ErrorKind.JSON, source, _CUT_OFF)
         return CheckedDocument(Outcome.TRUNCATED, found.document, (*errors, broken))
-    return CheckedDocument(found.outcome, found.document, errors)
+    checked = CheckedDocument(found.outcome, found.document, errors)
+    return _refuse_half(checked, source) if checked.outcome is Outcome.COMPLETE and entry.text.has_half() else checked
+
+
+def _refuse_half(found: CheckedDocument, source: ErrorSource) -> CheckedDocument:
+    """Only damage leaves half of a character alone in a text; one that is meant is an escape of its JSON."""
+    half = ErrorDetail(ErrorKind.JSON, source, _HALF)
+    return CheckedDocument(Outcome.INVALID, found.document, (*found.errors, half))
 
 
 def _trust(found: CheckedDocument, ending: Ending, source: ErrorSource) -> CheckedDocument:
@@ -307,10 +315,16 @@ def _finish_answer(
     if not has_text:
         return CheckedAnswer(document)
     checked = check_document(document, ending, "content")
+    if checked.outcome is Outcome.COMPLETE and any([_is_damaged(entry) for entry in entries]):
+        checked = _refuse_half(checked, "content")
     certain = () if rules.bindings else document.errors("content")
     if checked.outcome is not Outcome.COMPLETE and has_calls:
         return CheckedAnswer(checked.document, None, certain)  # prose beside calls
     return CheckedAnswer(_show_answer(checked), checked.outcome, certain if ending.is_withheld else checked.errors)
+
+
+def _is_damaged(entry: Entry) -> bool:
+    return isinstance(entry, TextEntry) and isinstance(entry.part, TextPart) and entry.text.has_half()
 
 
 def _show_answer(checked: CheckedDocument) -> object:

@@ -1,7 +1,7 @@
 """Bytes or text cut anywhere in, text out, in which everything that is damaged can be found.
 
 What is not UTF-8 becomes `DAMAGE`, half a surrogate pair for which the other half does not come stays as it is: neither
-can come from valid UTF-8, so `is_damaged` finds both.
+can come from valid UTF-8, so `has_half` finds both.
 Rule: nothing raises on a stream; a byte order mark at the start is passed over.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from codecs import register_error, utf_8_decode
 from typing import Any, Final
 
+from jsontide._textbuffer import has_half
 from jsontide.messages.record import Value
 
 # Surrogates are written as numbers: the compiler has no text for them.
@@ -81,7 +82,7 @@ def _decode_str(state: TextState, chunk: str) -> tuple[TextState, str]:
     if not chunk or (state is _GOING_ON and chunk.isascii()):
         return state, chunk
     text, half = end_of(state) + chunk, ""
-    if is_damaged(text):
+    if has_half(text):
         text = text.encode(_UNITS, "surrogatepass").decode(_UNITS, "surrogatepass")
         if 0xD800 <= ord(text[-1]) < 0xDC00:
             text, half = text[:-1], text[-1]
@@ -98,17 +99,6 @@ def _go_on(state: TextState, text: str, pending: bytes, half: str) -> tuple[Text
 def end_of(state: TextState) -> str:
     """Return what waits for more that does not come: it is damaged."""
     return DAMAGE if state.pending else state.half
-
-
-def is_damaged(text: str) -> bool:
-    """Tell whether a text has halves of surrogate pairs."""
-    if text.isascii():
-        return False
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def replaced(text: str) -> str:

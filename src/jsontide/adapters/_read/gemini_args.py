@@ -137,8 +137,8 @@ def write_partials(before: Arguments, partials: list[object], whole: object) -> 
 
 
 def _end_string(held: str) -> str:
-    # A half that nothing came for is written as an escape.
-    return json.dumps(held)[1:] if held else '"'
+    # A half that nothing came for stays as it came: as an escape it would look as if it had been meant.
+    return held + '"'
 
 
 def _close(path: list[Container] | tuple[Container, ...], depth: int) -> str:

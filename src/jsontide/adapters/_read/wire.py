@@ -16,10 +16,10 @@ from __future__ import annotations
 import re
 from typing import Final, TypeAlias
 
-from jsontide._textbuffer import GrowingText
+from jsontide._textbuffer import GrowingText, has_half
 from jsontide.adapters._chunks import Chunk
 from jsontide.adapters._read.decode import START as START_OF_TEXT
-from jsontide.adapters._read.decode import TextState, decode, end_of, is_damaged, replaced
+from jsontide.adapters._read.decode import TextState, decode, end_of, replaced
 from jsontide.adapters._read.event_json import load_json
 from jsontide.adapters._read.ndjson import NdjsonRest, feed_ndjson, rest_of_ndjson, start_ndjson
 from jsontide.adapters._read.sse import MOST, NamedEvent, SseRest, StrayLine, feed_sse, rest_of_sse, start_sse
@@ -309,14 +309,14 @@ def _load_json(text: str) -> Loaded:
     if text == DONE:
         return DONE
     event = load_json(text) if text.startswith("{") else None
-    if is_damaged(text):
+    if has_half(text):
         return Damage(f"an event of the stream is not UTF-8: {beginning(text)}")
     return event if isinstance(event, dict) else Damage(f"an event of the stream is not JSON: {beginning(text)}")
 
 
 def _is_harmless(text: str, name: str) -> bool:
     """Tell whether data that is no JSON object is none of a provider: the rest of an object would end as one does."""
-    if text.startswith("{") or text.endswith("}") or is_damaged(text):
+    if text.startswith("{") or text.endswith("}") or has_half(text):
         return False
     if name == "message":
         return _WORD.fullmatch(text) is not None
@@ -330,7 +330,7 @@ def is_provider_event(name: str) -> bool:
 
 def _load_stray(line: str) -> object:
     """Fields that the standard does not know are passed over; the rest of an event whose beginning is lost is none."""
-    if "}" not in line and not is_damaged(line):
+    if "}" not in line and not has_half(line):
         return None
     return Damage(f"a line of the stream belongs to no event: {beginning(line)}")
 
@@ -361,7 +361,7 @@ def _finish_sse(rest: SseRest, events: list[RawEvent]) -> None:
 def _finish_document(text: str, events: list[RawEvent]) -> None:
     """Add the object that a document is, or those in an array, as Gemini streams them unless asked for events."""
     whole = load_json(text)
-    if not isinstance(whole, list) or is_damaged(text):
+    if not isinstance(whole, list) or has_half(text):
         events.append(_load_last(text))
         return
     for event in whole:
