@@ -23,8 +23,9 @@ from jsontide.adapters import (
     run_tools,
     start_stream,
     stream_message,
+    to_request,
 )
-from jsontide.messages import ErrorKind, Message, Outcome
+from jsontide.messages import ErrorKind, Message, Outcome, ToolResult
 from tests.adapters.block_streams import Event, runnable
 from tests.adapters.chat_events import chunk
 from tests.adapters.chat_events import whole as completion
@@ -386,6 +387,23 @@ class TestArguments:
             (result,) = run_tools(stream_message(CALLS[name](pieces), tools=[tool]).final(), [tool])
             assert (result.error is not None) is is_lost
         assert ran == [expected(name, "😀")]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("name", [*CALLS, *(f"{name}, text" for name in TEXTS)])
+def test_what_is_sent_back_can_be_encoded(name: str, provider: str) -> None:
+    told = CALLS.get(name) or TEXTS[name.removesuffix(", text")]
+    message = stream_message(told(["a", FIRST, "b"])).final()
+    results = [ToolResult(call, error=f"no {SECOND}") for call in message.tool_calls]
+    json.dumps(to_request(message, provider), ensure_ascii=False).encode()
+    answered = json.dumps(to_request(results, provider), ensure_ascii=False).encode().decode()
+    assert answered.count("no \ufffd") == len(results)
+
+
+def test_what_can_be_encoded_is_sent_back_as_it_was() -> None:
+    message = stream_message(chat_call([FIRST, SECOND])).final()
+    (item,) = to_request(message)
+    assert item["tool_calls"][0]["function"]["arguments"] == '{"it": "😀"}'
 
 
 JSON_TEXTS = [name for name in CALLS if name.split(",")[0] not in ("gemini", "ollama") and "custom" not in name]

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from jsontide._check import check_choice
+from jsontide._textbuffer import has_half
 from jsontide.adapters._requests.strict import make_strict
 from jsontide.messages import Message, Tool, ToolResult
 from jsontide.schema import to_json_schema
@@ -34,19 +35,20 @@ def to_request(said: Message[Any] | ToolResult | Iterable[ToolResult], provider:
 
     `said` is the assistant's message, with signatures, encrypted reasoning and ids as they must be sent back, or the
     results of its calls. Without a `provider`, a message goes back to where it came from.
+    Half a character that stands alone is written as U+FFFD: no request can carry it.
 
     >>> message = Message.from_json({"jsontide": 1, "outcome": "complete", "parts": [{"kind": "text", "text": "Hi"}]})
     >>> to_request(message, "openai_chat")
     [{'role': 'assistant', 'content': 'Hi'}]
     """
     if isinstance(said, Message):
-        return find_form(provider or said.provider).write_message(said)
+        return _make_sendable(find_form(provider or said.provider).write_message(said))
     results = (said,) if isinstance(said, ToolResult) else tuple(said)
     for result in results:
         if not isinstance(result, ToolResult):
             message = f"to_request takes a Message or results of type ToolResult, not {type(result).__name__}"
             raise TypeError(message)
-    return find_form(provider).write_results(results) if results else []
+    return _make_sendable(find_form(provider).write_results(results)) if results else []
 
 
 def tool_definitions(tools: Iterable[Tool[Any]], provider: str, *, strict: bool = True) -> list[Item]:
@@ -66,6 +68,29 @@ def tool_definitions(tools: Iterable[Tool[Any]], provider: str, *, strict: bool 
             parameters = make_strict(parameters)
         defined.append(form.write_tool(tool.name, tool.description or "", parameters, strict=is_strict))
     return defined
+
+
+def _make_sendable(items: list[Item]) -> list[Item]:
+    """Return the items as a client can encode them; nearly always these very ones."""
+    todo: list[Any] = [items]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            todo += part
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
+        elif isinstance(part, str) and has_half(part):
+            return cast("list[Item]", _without_halves(items))
+    return items
+
+
+def _without_halves(part: Any) -> Any:  # noqa: ANN401
+    if isinstance(part, str):
+        return part.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") if has_half(part) else part
+    if isinstance(part, dict):
+        return {_without_halves(name): _without_halves(value) for name, value in part.items()}
+    return [_without_halves(each) for each in part] if isinstance(part, list) else part
 
 
 def find_form(provider: str | None) -> RequestForm:
