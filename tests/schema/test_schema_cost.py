@@ -10,7 +10,9 @@ import pytest
 from pydantic import BaseModel
 
 from jsontide import Limits, ParserState, create_parser_state, parse_chunk
-from jsontide.schema import Resolution, from_json_ast
+from jsontide.schema import MismatchReason, Resolution, from_json_ast
+from jsontide.schema._validator import Problem, drop_reported
+from jsontide.tree import Path
 from tests.cuts import sized
 from tests.meters import Meter, heap, interpreted, opcodes, untraced, widths
 
@@ -132,6 +134,18 @@ def test_many_mismatches_cost_no_more_each(meter: Meter) -> None:
     few = followed(Records, sized(wrong * 2, 4), meter, untraced(lambda: _wrong(FEW, wrong)))[0]
     many = followed(Records, sized(wrong * 2, 4), meter, untraced(lambda: _wrong(300, wrong)))[0]
     assert median(many) <= SLACK[meter] * median(few) + SMALL[meter]
+
+
+@interpreted
+def test_comparing_the_paths_of_many_mismatches_costs_the_same_at_any_depth() -> None:
+    def cost(depth: int) -> int:
+        inside: Path = ("next",) * depth
+        problems = [Problem((*inside, "items", at), MismatchReason.INVALID, "less") for at in range(100)]
+        reported: list[Path] = [(*inside, "others", at) for at in range(100)]
+        return opcodes(lambda: drop_reported(problems, reported))[0]
+
+    few, many = cost(5), cost(205)
+    assert many <= few + 200 * 40  # once along the path, and not for each of them
 
 
 def _wrong(records: int, record: str) -> tuple[ParserState, Resolution[Any]]:
