@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from random import Random
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import pytest
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from jsontide import create_parser_state, finalize, parse_chunk
 from jsontide.schema import MismatchReason, Resolution, Status, UnsupportedSchemaError, from_json_ast
+from jsontide.schema._regex import Regex
 from tests.meters import interpreted, opcodes
 
 PATTERNS = [
@@ -62,6 +64,25 @@ def test_twice_the_text_is_at_most_twice_the_work(name: str) -> None:
     assert large <= 2.2 * small
 
 
+MANY_WAYS = {
+    "repetitions in each other": r"^((((((a+)+)+)+)+)+)+$",
+    "branches": r"^(?:a|a|a|a|a|a|a)+$",
+    "repetitions after each other": r"^(?:a*a*a*a*a*)*$",
+}
+
+
+@pytest.mark.parametrize("name", MANY_WAYS)
+def test_a_short_text_is_not_searched_by_re_if_there_are_too_many_ways(name: str, monkeypatch: Any) -> None:
+    """`re` would take minutes, so it is not asked at all: only the automaton is."""
+    asked: list[str] = []
+    regex = Regex(MANY_WAYS[name])
+    monkeypatch.setattr(regex, "_quick", SimpleNamespace(search=asked.append))
+    assert not regex.search("a" * 11 + "!")
+    assert regex.search("a" * 12)
+    assert asked == []
+    assert regex.steps(11) > 6**11
+
+
 @pytest.mark.parametrize("schema", [{"pattern": HANDLED_BY_LENGTH}, {"not": {"pattern": HANDLED_BY_LENGTH}}])
 def test_what_only_re_can_find_is_looked_for_in_short_texts(schema: Any) -> None:
     is_found = "not" not in schema
@@ -101,6 +122,14 @@ class Given(BaseModel):
     text: Annotated[str, StringConstraints(pattern=re.compile("^(a+)+$"))]
 
 
+class Nested(BaseModel):
+    text: Annotated[str, StringConstraints(pattern=re.compile("^((a+)+)+$"))]
+
+
+class NestedDeeply(BaseModel):
+    text: Annotated[str, StringConstraints(pattern=re.compile("^((((((a+)+)+)+)+)+)+$"))]
+
+
 class ByPydantic(BaseModel):
     text: Annotated[str, StringConstraints(pattern="^(a+)+$")]
 
@@ -110,6 +139,13 @@ def test_what_pydantic_asks_re_about_is_bounded_too(schema: Any) -> None:
     assert closed(schema, '{"text": "aaa"}').status is Status.FINAL
     assert closed(schema, '{"text": "aab"}').errors[0].path == ("text",)
     (error,) = closed(schema, json.dumps({"text": "a" * 60 + "!"})).errors
+    assert error.reason is MismatchReason.TOO_COMPLEX
+
+
+@pytest.mark.parametrize(("schema", "length"), [(Nested, 14), (NestedDeeply, 9)])
+def test_what_multiplies_by_more_than_two_is_counted_as_such(schema: Any, length: int) -> None:
+    assert closed(schema, '{"text": "aaa"}').status is Status.FINAL
+    (error,) = closed(schema, json.dumps({"text": "a" * length + "!"})).errors
     assert error.reason is MismatchReason.TOO_COMPLEX
 
 

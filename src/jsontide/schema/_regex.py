@@ -18,7 +18,9 @@ from typing import Any, Final
 _STEPS_EACH: Final = 1_000
 """How often `re` may backtrack for each character."""
 _FEW: Final = 12
-"""A text of so many characters is short enough for every pattern."""
+"""A text of so many characters is short enough, unless a pattern has very many ways through it."""
+_FEW_WAYS: Final = 4
+"""With each character, a search that does not end may take so many times as long, or as often as there are ways."""
 _LONG: Final = 1 << 30
 _MANY: Final = 100
 _MAX_NODES: Final = 2_000
@@ -49,6 +51,7 @@ class Regex:
         self._power, self._choices = _bound(tree)
         if not _is_anchored(tree):
             self._power += 1
+        self._ways = max(_FEW_WAYS, 1 + _count_ways(tree))
         self.is_linear = self._is_quick(_LONG)
         """Whether `re` can search texts of any length."""
         self._automaton = None if self.is_linear else _build_automaton(tree)
@@ -68,13 +71,14 @@ class Regex:
 
     def steps(self, length: int) -> int:
         """Return how often `re` may backtrack in a text, at most."""
-        power: int = 4 ** min(length, _MANY) if self._power >= _ENDLESS else length**self._power
+        power: int = self._ways ** min(length, _MANY) if self._power >= _ENDLESS else length**self._power
         return self._choices * power
 
     def _is_quick(self, length: int) -> bool:
-        if length <= _FEW:
-            return True
-        return self._power < _ENDLESS and self._choices * length ** (self._power - 1) <= _STEPS_EACH
+        if self._power >= _ENDLESS:
+            power: int = self._ways ** min(length, _MANY)
+            return power <= _FEW_WAYS**_FEW
+        return length <= _FEW or self._choices * length ** (self._power - 1) <= _STEPS_EACH
 
 
 @lru_cache(_KEPT)
@@ -107,6 +111,19 @@ def _bound(items: Any) -> tuple[int, int]:  # noqa: ANN401
             inner, branches = _bound(_body(kind, details))
         power, choices = power + inner, choices * branches
     return min(max(power, highest), _ENDLESS), choices
+
+
+def _count_ways(items: Any) -> int:  # noqa: ANN401
+    """Return how many ways on there are at most after a character: each repetition may end, each branch be taken."""
+    ways = 0
+    for kind, details in items:
+        if kind in _REPEATS:
+            ways += 1 + _count_ways(details[2])
+        elif kind is _constants.BRANCH:
+            ways += sum(1 + _count_ways(branch) for branch in details[1])
+        else:
+            ways += _count_ways(details[1] if kind in _LOOKS else _body(kind, details))
+    return ways
 
 
 def _body(kind: Any, details: Any) -> Any:  # noqa: ANN401
