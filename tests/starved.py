@@ -133,6 +133,18 @@ def snapshots() -> Scene:
     yield partial(finalize_snapshots, state)
 
 
+def nested(word: str) -> str:
+    """A text that is deeper than the number of freed tuples that there are."""
+    return '{"a": ' * 52 + f'"{word}"' + ', "b": "c"}' * 52
+
+
+def levels() -> Scene:
+    """At each level of a snapshot it is asked which of the members has changed."""
+    state, _ = add_snapshot(create_snapshot_state(on_conflict="repair"), nested("x"))
+    state, _ = yield partial(add_snapshot, state, nested("xy"))
+    yield partial(finalize_snapshots, state)
+
+
 def schema() -> Scene:
     """What a schema shows of an open document: the packages that have the last word on a closed one do not survive."""
     state = create_parser_state()
@@ -144,7 +156,7 @@ def schema() -> Scene:
         yield partial(getattr, resolution, "errors")
 
 
-SCENES = {scene.__name__: scene for scene in (tree, held, wrong, events, subscriptions, snapshots, schema)}
+SCENES = {scene.__name__: scene for scene in (tree, held, wrong, events, subscriptions, snapshots, levels, schema)}
 
 
 def play(scene: Scene, call: Callable[[], Any], results: list[str]) -> None:

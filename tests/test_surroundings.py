@@ -17,7 +17,7 @@ from tests.interpreters import NAME
 ROOT = Path(__file__).parents[1]
 FEWEST = 100
 """Failures and values; fewer would mean that a program no longer does what it says."""
-SCENES = ("tree", "held", "wrong", "events", "subscriptions", "snapshots", "schema")
+SCENES = ("tree", "held", "wrong", "events", "subscriptions", "snapshots", "levels", "schema")
 READ = "{'a': [1, 2, 'te']} <JsonComplete root value=[1, True] [0:9]>"
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from mypy_extensions import i64
 
+_ID: Final[Any] = id  # of any type, so that the integer stays Python's: compiled code ends where it cannot make one
 _MOST_SKELETON: Final = 1_000_000
 """Values in a skeleton; one that contains itself has more."""
 
@@ -30,8 +31,8 @@ class Memo:
         self.empties_wait: bool = empties_wait  # empty strings, arrays and objects are not written before they fill
         self.nulls_wait: bool = nulls_wait  # null is not written before something else takes its place
         # By identity; holding the objects keeps their identities from being used again.
-        self._visible: dict[int, Any] = {}
-        self._changed: dict[int, list[Any]] = {}  # the value before, and now
+        self._visible: dict[Any, Any] = {}
+        self._changed: dict[Any, list[Any]] = {}  # the value before, and now
 
     def is_visible(self, value: Any) -> bool:
         """Return whether a value is, or holds, anything that does not wait to be filled."""
@@ -39,14 +40,14 @@ class Memo:
 
     def has_changed(self, before: Any, now: Any) -> bool:
         """Return whether a value differs from what it was."""
-        known = self._changed.get(id(now))
+        known = self._changed.get(_ID(now))
         if known is not None and known[0] is before:
             return True
         found = find_difference(before, now)
         if found is None:
             return False
         for segment in found.path:
-            self._changed[id(now)] = [before, now]
+            self._changed[_ID(now)] = [before, now]
             if not (has_value_at(before, segment) and has_value_at(now, segment)):
                 break
             before = before[segment]
@@ -65,12 +66,12 @@ class Memo:
                     containers.pop()
                 continue
             kind = json_type(each)
-            if kind <= OBJECT and kind != STRING and len(each) > 0 and id(each) not in self._visible:
+            if kind <= OBJECT and kind != STRING and len(each) > 0 and _ID(each) not in self._visible:
                 containers.append(each)
                 left.append(iter(each.values()) if kind == OBJECT else iter(each))
             elif not self._waits(each):
                 for container in containers:
-                    self._visible[id(container)] = container
+                    self._visible[_ID(container)] = container
                 return False
             seen += 1
             if seen > _MOST_SKELETON:
