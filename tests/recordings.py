@@ -12,6 +12,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,7 +72,7 @@ class Reading:
 
 def events(name: str) -> list[Event]:
     file, _, at = name.partition("#")
-    return [*TURNS[file][int(at or 0)]]
+    return deepcopy(TURNS[file][int(at or 0)])  # a test may change its own
 
 
 def reading(name: str) -> Reading:
