@@ -232,7 +232,7 @@ RESPONSES_TOOL = Format(
         "item_id": "fc_68b1f0",
         "output_index": 0,
         "delta": text,
-        "obfuscation": "aV3kQ9",
+        "obfuscation": "aV3kQ9xTb2LmZc7R"[len(text) :],
     },
     responses_end,
     responses_piece,
@@ -347,7 +347,20 @@ def partial_arguments(value: object, path: str, rng: random.Random) -> Iterator[
 
 def respond(form: Format, pieces: Sequence[str]) -> Response:
     events = [*form.head, *map(form.delta, pieces), *form.tail("".join(pieces))]
+    events = [count_up(at, event) for at, event in enumerate(events)]
     return Response(events, [*map(form.encode, events), *([form.last] if form.last else [])])
+
+
+def count_up(at: int, event: Event) -> Event:
+    """An event with what is another number in each: its place, the tokens so far, the time."""
+    if "sequence_number" in event:
+        return {**event, "sequence_number": at}
+    if "usageMetadata" in event:
+        counts = {"candidatesTokenCount": at + 1, "totalTokenCount": at + 473}
+        return {**event, "usageMetadata": {**event["usageMetadata"], **counts}}
+    if "created_at" in event:
+        return {**event, "created_at": f"2026-08-01T12:00:{at // 1_000:02}.{at % 1_000:03}000Z"}
+    return event
 
 
 def cut_reads(reads: Sequence[bytes], size: int = READ) -> list[bytes]:
