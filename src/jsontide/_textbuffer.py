@@ -1,7 +1,8 @@
 """A text that grows at its end: pieces in, the whole out when it is read.
 
 Rule: a text is a value. Appending returns a new one, and what the old one says stays.
-A text is a chain of pieces, each longer than the one after it: so there are few, and a character is rarely copied.
+A text is a chain of blocks, each longer than the one after it, and a short text after them: so there are few, and a
+character is rarely copied. Blocks are UTF-8: as `str`, one emoji makes every character of a text four bytes long.
 
 Some servers cut a text as UTF-16 writes it, between the two halves of a character beyond U+FFFF; `join_halves` puts
 them together.
@@ -14,43 +15,67 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SHORT: Final = 512
+_SHORT: Final = 128
 """Pieces up to so many characters are joined at once: copying them costs less than another object."""
+
+
+class TextBlock:
+    """What does not change any more of a text, in UTF-8, with that of halves of characters too."""
+
+    __slots__ = ("_before", "_data", "_whole")
+
+    def __init__(self, data: bytes, before: TextBlock | None) -> None:
+        self._data: Final = data
+        self._before: Final = before
+        self._whole: str | None = None
+
+    def read(self) -> str:
+        """Return the text up to the end of this block, which is kept: most who read a text read it again."""
+        whole = self._whole
+        if whole is None:
+            pieces: list[bytes] = []
+            block: TextBlock | None = self
+            while block is not None:
+                pieces.append(block._data)
+                block = block._before
+            pieces.reverse()
+            self._whole = whole = b"".join(pieces).decode("utf-8", "surrogatepass")
+        return whole
 
 
 class GrowingText:
     """A text in pieces, joined when it is read."""
 
-    __slots__ = ("_before", "_last", "_whole", "length")
+    __slots__ = ("_blocks", "_last", "_whole", "length")
 
-    def __init__(self, last: str = "", before: GrowingText | None = None) -> None:
+    def __init__(self, last: str = "", blocks: TextBlock | None = None, length: int = -1) -> None:
         self._last: Final = last
-        self._before: Final = before
+        self._blocks: Final = blocks
         self._whole: str | None = None
-        self.length: Final[int] = len(last) if before is None else before.length + len(last)
+        self.length: Final[int] = len(last) if length < 0 else length
 
     def append(self, piece: str) -> GrowingText:
         if not piece:
             return self
-        before: GrowingText | None = self
-        while before is not None and len(before._last) <= max(len(piece), _SHORT):
-            piece = before._last + piece
+        length = self.length + len(piece)
+        piece = self._last + piece
+        if len(piece) <= _SHORT:
+            return GrowingText(piece, self._blocks, length)
+        data = piece.encode("utf-8", "surrogatepass")
+        before = self._blocks
+        while before is not None and len(before._data) <= len(data):
+            data = before._data + data
             before = before._before
-        return GrowingText(piece, before)
+        return GrowingText("", TextBlock(data, before), length)
 
     def read(self) -> str:
         """Return the whole text, which is joined once."""
-        if self._before is None:
+        blocks = self._blocks
+        if blocks is None:
             return self._last
         whole = self._whole
         if whole is None:
-            pieces: list[str] = []
-            text: GrowingText | None = self
-            while text is not None:
-                pieces.append(text._last)
-                text = text._before
-            pieces.reverse()
-            self._whole = whole = "".join(pieces)
+            self._whole = whole = blocks.read() + self._last
         return whole
 
     def has_half(self) -> bool:
