@@ -9,6 +9,7 @@ A scalar is logged when it is complete.
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import Reason
@@ -76,7 +77,7 @@ class Tape(Scanner):
         self.owners: list[Container] = []
         self.keys: list[str | None] = []
         self.entries: list[object] = []
-        self.starts: list[int] = []  # of a string, after its quote
+        self.starts: array[int] = array("q")  # of a string, after its quote
         self.lexemes: dict[int, str] = {}  # of numbers that Python would write differently
         self.node_index: NodeIndex = NodeIndex()
         self.lines: Lines = no_lines()
