@@ -220,7 +220,17 @@ class MessageStream(_Holder[Answer], Iterator["Message[Answer]"]):
         turn = self._turn
         while self._stopped is None:
             if turn.needs_more:
-                self._pull()
+                try:
+                    turn.feed(next(self._source))
+                except StopIteration:
+                    turn.end()
+                except Exception as error:  # noqa: BLE001 - it is raised again unless the transport failed
+                    self._fail(error)
+                except BaseException:  # an interrupt
+                    turn.stop()
+                    raise
+                if self._stopped is not None:
+                    self._close()
             message = self._next_message()
             if message is not None:
                 return message
@@ -253,19 +263,6 @@ class MessageStream(_Holder[Answer], Iterator["Message[Answer]"]):
             for close in reversed(self._closers("close")):
                 last_first.callback(close)
 
-    def _pull(self) -> None:
-        try:
-            self._turn.feed(next(self._source))
-        except StopIteration:
-            self._turn.end()
-        except Exception as error:  # noqa: BLE001 - it is raised again unless the transport failed
-            self._fail(error)
-        except BaseException:  # an interrupt
-            self._turn.stop()
-            raise
-        if self._stopped is not None:
-            self._close()
-
 
 class AsyncMessageStream(_Holder[Answer], AsyncIterator["Message[Answer]"]):
     """The same for asynchronous streams; a task that is cancelled meanwhile leaves the partial message here."""
@@ -278,7 +275,17 @@ class AsyncMessageStream(_Holder[Answer], AsyncIterator["Message[Answer]"]):
         turn = self._turn
         while self._stopped is None:
             if turn.needs_more:
-                await self._pull()
+                try:
+                    turn.feed(await anext(self._source))
+                except StopAsyncIteration:
+                    turn.end()
+                except Exception as error:  # noqa: BLE001 - as above
+                    self._fail(error)
+                except BaseException:  # as above, or a task that is cancelled
+                    turn.stop()
+                    raise
+                if self._stopped is not None:
+                    await self._close()
             message = self._next_message()
             if message is not None:
                 return message
@@ -312,19 +319,6 @@ class AsyncMessageStream(_Holder[Answer], AsyncIterator["Message[Answer]"]):
         async with AsyncExitStack() as last_first:
             for close in reversed(self._closers("aclose", "close")):
                 last_first.push_async_callback(_await, close)
-
-    async def _pull(self) -> None:
-        try:
-            self._turn.feed(await anext(self._source))
-        except StopAsyncIteration:
-            self._turn.end()
-        except Exception as error:  # noqa: BLE001 - as above
-            self._fail(error)
-        except BaseException:  # as above, or a task that is cancelled
-            self._turn.stop()
-            raise
-        if self._stopped is not None:
-            await self._close()
 
 
 async def _await(close: Callable[[], object]) -> None:
