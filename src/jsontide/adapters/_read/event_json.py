@@ -13,7 +13,8 @@ from json import JSONDecoder
 from typing import Any, Final, cast
 
 # What `json.loads` calls, without the search for white space around it: that alone takes as long as a short event.
-_scan: Final[Callable[[str, int], tuple[object, int]]] = cast("Any", JSONDecoder()).scan_once
+scan_json: Final[Callable[[str, int], tuple[object, int]]] = cast("Any", JSONDecoder()).scan_once
+"""Return the JSON value that begins at a place of a text, and where it ends."""
 _SPACE: Final = " \t\n\r"
 
 _msgspec: Callable[[str], object] | None = None
@@ -48,7 +49,7 @@ def load_json(text: str) -> object:
         except _refusals:
             pass  # `json` decides
     try:
-        value, end = _scan(text, 0)
+        value, end = scan_json(text, 0)
     except (StopIteration, ValueError, RecursionError):
         return None
     return value if end == len(text) or not text[end:].strip(_SPACE) else None

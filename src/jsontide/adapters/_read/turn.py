@@ -13,6 +13,7 @@ import reprlib
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from jsontide.adapters._read.detect import find_reader, split_whole
+from jsontide.adapters._read.event_memory import EventMemory
 from jsontide.adapters._read.fields import as_dict
 from jsontide.adapters._read.reader import Reader
 from jsontide.adapters._read.sse import NamedEvent, StrayLine
@@ -113,6 +114,7 @@ class Turn:
         "_damage",
         "_has_ended",
         "_is_known",
+        "_memory",
         "_next",
         "_reader",
         "_received",
@@ -126,6 +128,7 @@ class Turn:
         self._rules: Final = start.message_state.config._rules
         self._reader: Reader | None = start.reader
         self._wire: WireState = start.wire
+        self._memory: Final = EventMemory()
         self._is_known: bool = start.is_known
         self._begun: str = start.begun
         self._damage: str | None = start.damage
@@ -147,7 +150,8 @@ class Turn:
 
     def feed(self, item: object) -> None:
         """Take in what was received; nothing is read yet."""
-        if isinstance(item, (bytes, str, bytearray, memoryview)):
+        # Asked first, because a tuple of types is made anew each time.
+        if type(item) is bytes or isinstance(item, (bytes, str, bytearray, memoryview)):
             self._wire, events = feed_wire(self._wire, item)
             self._receive(cast("list[object]", events))
         else:
@@ -203,7 +207,8 @@ class Turn:
         return self._next == len(self._received) and not self._has_ended and not self._state.is_over
 
     def _read(self, item: object) -> None:
-        event = load_event(item) if isinstance(item, (str, NamedEvent)) else item
+        is_text = isinstance(item, str) or isinstance(item, NamedEvent)  # noqa: SIM101 - compiled, a tuple is made anew
+        event = self._memory.load(cast("str | NamedEvent", item)) if is_text else item
         reader = self._reader
         if reader is None or not isinstance(event, dict):
             event = self._find_event(item, event)
