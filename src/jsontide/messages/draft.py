@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Final, cast
 
 from jsontide._textbuffer import NO_TEXT, GrowingList, ends_in_half, join_halves, without_half
-from jsontide._values import JsonValue
+from jsontide._values import MISSING, JsonValue
 from jsontide.messages._entries import NO_INDEX, NO_KEY, CallEntry, Entries, Entry, TextEntry, has_calls, shown_parts
 from jsontide.messages._errors import find_answer
 from jsontide.messages._finish import Ending, end_message
@@ -110,8 +110,8 @@ class Draft:
 
     def set_metadata(self, name: str, value: JsonValue) -> None:
         """Keep something that no field holds; the last value counts."""
-        metadata = self.metadata
-        if metadata is None or name not in metadata or metadata[name] != value:
+        known = MISSING if self.metadata is None else self.metadata.get(name, MISSING)
+        if known is MISSING or known != value:
             self._keep(name, value)
 
     def extend_metadata(self, name: str, values: list[JsonValue]) -> None:

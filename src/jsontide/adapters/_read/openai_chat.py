@@ -115,7 +115,7 @@ class ChatReader(Reader):
         for at, item in enumerate(choices):
             choice = as_dict(item)
             given = choice.get("index")
-            index = at if given is None else integer_of(choice, "index")
+            index = at if given is None else given if type(given) is int else integer_of(choice, "index")
             if index == NO_INDEX:
                 draft.fail("the index of a choice is not a number: which answer it is for is not known")
                 return self
@@ -154,7 +154,8 @@ class ChatReader(Reader):
 
 def _unwrap(event: dict[str, Any]) -> dict[str, Any]:
     """The helper of the SDK wraps chunks in events of its own."""
-    return dict_of(event, "chunk") if event.get("type") == "chunk" else event
+    kind = event.get("type")
+    return event if kind is None or kind != "chunk" else dict_of(event, "chunk")
 
 
 def _as_chunk(choice: dict[str, Any]) -> dict[str, Any]:
@@ -228,7 +229,8 @@ def read_delta(draft: Draft, delta: dict[str, Any]) -> None:
                 read_parts(draft, value)
         elif name == "tool_calls":
             if isinstance(value, (list, tuple)):
-                for call in value:
+                calls: list[object] = value if type(value) is list else list(value)
+                for call in calls:
                     read_call(draft, as_dict(call))
         elif name == "role":
             draft.set_role(text_of(delta, name))

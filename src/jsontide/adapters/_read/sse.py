@@ -166,7 +166,7 @@ def _read_lines(rest: SseRest, text: str, found: list[Found]) -> tuple[OpenEvent
             return event, at
         if end - at > most:
             return None, at
-        if event.data is None and text[at : at + 6] == "data: " and text[end + 1 : end + 2] == "\n":
+        if event.data is None and text[at : at + 6] == "data: " and end + 1 < len(text) and text[end + 1] == "\n":
             # The usual event: one line of data, and a blank one.
             found.append(event.whole(text[at + 6 : end]))
             event = event.next()
