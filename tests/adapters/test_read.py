@@ -284,6 +284,7 @@ def test_a_text_in_pieces_is_copied_a_few_times_only() -> None:
         text, copied, count = NO_TEXT, 0, 10_000
         for _ in range(count):
             text = text.append("x" * size)
-            copied += len(text._last or text._blocks._data)
+            block = text._blocks
+            copied += len(text._last) if text._last or block is None else len(block._data)
         assert text.read() == "x" * size * count
         assert copied < max(20, 512 / size + 10) * size * count
