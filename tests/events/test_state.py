@@ -98,6 +98,19 @@ def test_feeding_a_state_twice_leaves_it_as_it_was() -> None:
     assert described(add_fragment(half, 'y"], "b": 1}')[1]) == described(first)
 
 
+def test_a_state_keeps_the_limit_of_its_own_document() -> None:
+    text = "[1, 2] \n" * 3
+    states = [create_event_state(limits=Limits(max_chars=12))]
+    for character in singles(text):
+        states.append(add_fragment(states[-1], character)[0])
+    for at, state in enumerate(states):
+        begin = max(text.rfind("[", 0, at), 0)
+        for each in (state, pickle.loads(pickle.dumps(state))):  # noqa: S301 - our own pickle
+            error = add_fragment(each, " " * 20)[0].error
+            assert error is not None
+            assert (error.reason, error.index) == (Reason.TEXT_TOO_LONG, begin + 12)
+
+
 def test_bytes_that_break_off_are_an_error_at_the_end() -> None:
     state, _ = add_fragment(create_event_state(), b'"\xc3')
     error: Any = finalize(state)[1][0].value

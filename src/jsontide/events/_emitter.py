@@ -92,7 +92,7 @@ class EventEmitter(Scanner):
 
         self.updates: list[JsonFragmentUpdate] = []
         self.matches: list[PatternMatch] = []
-        self.top: EventFrame = create_document_frame()  # the innermost open container
+        self.top: EventFrame = create_document_frame(0)  # the innermost open container
         self.top.pattern_state = pattern_set.start()
         self.link: PathLink | None = None  # to the value that is being read, made on demand
         self.recovery: Recovery | None = None  # while invalid text is skipped
@@ -332,6 +332,7 @@ class EventEmitter(Scanner):
     def resume(self, frames: list[EventFrame], string_wanted: tuple[int, ...]) -> None:
         """Continue inside these containers, outermost first, as after a fragment that was emitted."""
         self.top = frames[-1]
+        self.max_index = frames[0].start + self.max_chars
         self.depth = len(frames) - 1
         self.after = self.top.after
         if self.mode != modes.STRING:
@@ -352,8 +353,13 @@ class EventEmitter(Scanner):
             self._choose_string_output()
 
     def begin_document(self, at: i64) -> bool:
-        if self.max_documents == self.top.count:
+        document = self.top
+        if self.max_documents == document.count:
             return False
+        # Another frame: states of the document before still refer to its own.
+        self.top = create_document_frame(at)
+        self.top.count = document.count
+        self.top.pattern_state = document.pattern_state
         self.node_count = 0
         self.known_keys = {}
         self.max_index = at + self.max_chars

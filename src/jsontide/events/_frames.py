@@ -130,9 +130,9 @@ def _link_in(container: PathLink | None, key: str | None, index: i64) -> PathLin
     return PathLink(container, index) if key is None else PathLink(container, key)
 
 
-def create_document_frame() -> EventFrame:
-    """Return the frame around the root."""
-    return EventFrame(None, is_object=False, after=modes.DONE, start=0)
+def create_document_frame(start: i64) -> EventFrame:
+    """Return the frame around the root of a document that begins at `start`."""
+    return EventFrame(None, is_object=False, after=modes.DONE, start=start)
 
 
 def open_frames(top: EventFrame) -> list[EventFrame]:

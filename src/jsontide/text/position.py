@@ -1,7 +1,8 @@
 """A cursor in, its position out; later, another cursor is put there.
 
 Rule: what a scanner needs to continue reading is listed in this module only: states, forks and pickles use it.
-Each stage restores its open containers itself, and with them `depth` and `after`, which follow from them.
+Each stage restores its open containers itself, and with them what follows from them: `depth`, `after`, and where there
+are several documents `max_index`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from jsontide.text._cursor import Cursor
 
-    PlainPosition: TypeAlias = tuple[i64, i64, i64, str, i64, str, i64, i64, tuple[i64, i64]]
+    PlainPosition: TypeAlias = tuple[i64, i64, i64, str, i64, str, i64, tuple[i64, i64]]
 
 
 class Position:
@@ -25,7 +26,6 @@ class Position:
         "_held",
         "_index",
         "_line",
-        "_max_index",
         "_mode",
         "_node_count",
         "_piece_count",
@@ -44,7 +44,6 @@ class Position:
         self._pieces: list[str] = pieces  # shared with the cursor, which only appends to it
         self._piece_count: i64 = len(pieces)
         self._node_count: i64 = cursor.node_count
-        self._max_index: i64 = cursor.max_index
         self._line: tuple[i64, i64] = cursor.line
 
     @property
@@ -66,7 +65,6 @@ class Position:
             self._token_start,
             self.open_text,
             self._node_count,
-            self._max_index,
             self._line,
         )
 
@@ -81,7 +79,6 @@ def set_position(cursor: Cursor, position: PlainPosition) -> None:
         cursor.token_start,
         open_text,
         cursor.node_count,
-        cursor.max_index,
         cursor.line,
     ) = position
     cursor.pieces = [open_text] if open_text else []
