@@ -305,7 +305,7 @@ class EventEmitter(Scanner):
         done: i64 = self.emitted_pieces
         if self.wants_deltas and count > done:
             text = pieces[done] if count == done + 1 else "".join(pieces[done:])
-            self._emit_delta(text, self.text_end())
+            self._emit_delta(text, self.index - len(self.held))
             self.emitted_pieces = count
         if not self.keeps_text and count:
             self._drop_text()

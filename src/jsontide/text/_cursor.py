@@ -110,16 +110,12 @@ class Cursor(Sink):
         self.step: i64 = 0  # chunks read
         self.held: str = ""
         self.token_start: i64 = 0  # index of the newest token; of a string, after its quote
-        self.token_end: i64 = 0  # where the last string or key ended, before its quote, or failed
+        self.token_end: i64 = 0  # where the last string or key ended, before its quote
         self.pieces: list[str] = []
         self.line: tuple[i64, i64] = (1, 0)  # its number, and the index of its first character
         self.is_over: bool = False  # no more text will be read: an error, or ignored text
         self.error: ParserError | None = None
         self.trailing_index: i64 = -1
-
-    def text_end(self) -> i64:
-        """Return the index up to which the text of the open string or key is certain."""
-        return self.token_end if self.is_over else self.index - len(self.held)
 
     def fail(
         self, reason: Reason, wanted: str, found: str, at: i64, expected: frozenset[str] = NOTHING_EXPECTED

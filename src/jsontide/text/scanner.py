@@ -72,20 +72,22 @@ class Scanner(Cursor):
         Afterwards `mode` is what may come next.
         """
         n: i64 = len(chunk)
-        end: i64 = self.index + n
+        base: i64 = self.index
+        end: i64 = base + n
         if end > self.max_index:
             self._scan_to_limit(chunk)
             return False
         self.index = end
         mode: i64 = self.mode
         if mode >= VALUE:
-            self.base = end - n
+            self.base = base
             self._read(chunk, 0, n)
             return False
         if self.held:
             chunk = self.held + chunk
             self.held = ""
             n = len(chunk)
+            base = end - n
         i: i64 = 0
         if mode <= KEY_TEXT:
             if COMPILED:
@@ -95,10 +97,10 @@ class Scanner(Cursor):
             if i == n and end - self.token_start <= self.max_string:
                 self.pieces.append(chunk)
                 return True
-            self.base = end - n
+            self.base = base
             i = self._read_string(chunk, 0, i, n)
         else:
-            self.base = end - n
+            self.base = base
             i = self._read_number(chunk, 0, n) if mode > LITERAL else self._read_literal(chunk, 0, n)
         if i < n:
             self._read(chunk, i, n)
@@ -114,7 +116,6 @@ class Scanner(Cursor):
                 self.scan(chunk[begin : begin + room])
                 begin += room
             else:
-                self.token_end = self.index - len(self.held)
                 wanted = f"at most {self.max_chars} characters of text"
                 self.fail(Reason.TEXT_TOO_LONG, wanted, _MORE, self.index)
         self.base = base
@@ -200,15 +201,14 @@ class Scanner(Cursor):
 
     def _read_string(self, chunk: str, i: i64, end: i64, n: i64) -> i64:
         """Continue the open string at `i`; the characters up to `end` are known to be plain."""
-        limit: i64 = self.token_start + self.max_string - self.base
         while True:
             if COMPILED:
                 end = plain_end(chunk, end)
             else:
                 end = match_plain(chunk, end).end()
-            if end <= limit and (end == n or ord(chunk[end]) == _QUOTE):
+            if (end == n or ord(chunk[end]) == _QUOTE) and self.base + end - self.token_start <= self.max_string:
                 break
-            i = end = self._read_special(chunk, i, end, limit, n)
+            i = end = self._read_special(chunk, i, end, n)
             if i >= n:
                 return n
         text = chunk[i:end]
@@ -218,60 +218,52 @@ class Scanner(Cursor):
                 pieces.append(text)
             return n
         if pieces:
-            text = self._join_pieces(text)
+            self.pieces = []  # not cleared: a state may still refer to it
+            text = "".join(pieces) + text
         self.token_end = self.base + end
         if self.mode == STRING:
             self.mode = self.after
             self.string(text)
             return end + 1
-        return self._end_key(text, end, n)
-
-    def _end_key(self, text: str, quote: i64, n: i64) -> i64:
         reason = self.key(text)
         if reason is None:
             self.mode = COLON
-            return quote + 1
+            return end + 1
         self.mode = MEMBER  # the error belongs to the member, as its path shows
-        self.fail(reason, "a key that the object does not have yet", name_text(text), self.base + quote)
+        self.fail(reason, "a key that the object does not have yet", name_text(text), self.token_end)
         return n
 
-    def _read_special(self, chunk: str, i: i64, end: i64, limit: i64, n: i64) -> i64:
+    def _read_special(self, chunk: str, i: i64, end: i64, n: i64) -> i64:
         """Keep a plain run, and read what follows it, which is not the closing quote."""
-        run: i64 = min(end, limit)
-        if run > i:
-            self.pieces.append(chunk[i:run])
+        limit: i64 = self.token_start + self.max_string - self.base
         if end >= limit:
-            return self._fail_long_string(limit, n)
+            if limit > i:
+                self.pieces.append(chunk[i:limit])
+            self._fail_long_string(limit)
+            return n
+        if end > i:
+            self.pieces.append(chunk[i:end])
         code: i64 = ord(chunk[end])
         if code != _BACKSLASH:
-            self.token_end = self.base + end
             found = name_character(chunk[end])
-            self.fail(Reason.CONTROL_CHARACTER, "control characters to be escaped", found, self.token_end, IN_A_STRING)
+            self.fail(Reason.CONTROL_CHARACTER, "control characters to be escaped", found, self.base + end, IN_A_STRING)
             return n
-        return self._read_escape(chunk, end, limit, n)
-
-    def _read_escape(self, chunk: str, at: i64, limit: i64, n: i64) -> i64:
-        text, end = unescape(chunk, at)
-        if not text and end == at:
-            self.held = chunk[at:]
-            return n
-        if end > limit:
-            self._fail_long_string(limit, n)
-        elif not text:
-            expected = expected_after(chunk[at:end])
-            wanted = "a hex digit" if end > at + 1 else 'one of "\\/bfnrtu after a backslash'
-            self.fail(Reason.BAD_ESCAPE, wanted, name_character(chunk[end]), self.base + end, expected)
-        else:
+        text, after = unescape(chunk, end)
+        if after > limit:
+            self._fail_long_string(limit)
+        elif text:
             self.pieces.append(text)
-            return end
-        self.token_end = self.base + at
+            return after
+        elif after > end:
+            expected = expected_after(chunk[end:after])
+            wanted = "a hex digit" if after > end + 1 else 'one of "\\/bfnrtu after a backslash'
+            self.fail(Reason.BAD_ESCAPE, wanted, name_character(chunk[after]), self.base + after, expected)
+        self.held = chunk[end : self.index - self.base]  # half an escape, or what is good of a wrong one
         return n
 
-    def _fail_long_string(self, limit: i64, n: i64) -> i64:
+    def _fail_long_string(self, limit: i64) -> None:
         wanted = f"the end of a string after {self.max_string} characters"
-        self.token_end = self.base + limit
-        self.fail(Reason.STRING_TOO_LONG, wanted, _MORE, self.token_end)
-        return n
+        self.fail(Reason.STRING_TOO_LONG, wanted, _MORE, self.base + limit)
 
     def _read_number(self, chunk: str, i: i64, n: i64) -> i64:
         grammar = GRAMMAR
@@ -295,8 +287,8 @@ class Scanner(Cursor):
             mode = cell
             i += 1
         self.mode = mode
-        limit: i64 = self.token_start + self.max_number - self.base
-        if i > limit:
+        if self.base + i - self.token_start > self.max_number:
+            limit: i64 = self.token_start + self.max_number - self.base
             if limit > begin:
                 self.pieces.append(chunk[begin:limit])
             wanted = f"the end of a number after {self.max_number} characters"
@@ -308,8 +300,10 @@ class Scanner(Cursor):
             return n if i == n else self._fail_at(chunk, i, n)
         return i if self._end_number(chunk[begin:i], self.base + i) else n
 
-    def _end_number(self, text: str, at: i64) -> bool:
-        lexeme = self._join_pieces(text) if self.pieces else text
+    def _end_number(self, lexeme: str, at: i64) -> bool:
+        if self.pieces:
+            lexeme = "".join(self.pieces) + lexeme
+            self.pieces = []
         reason = self.number(lexeme, self.mode <= INTEGER)
         if reason is not None:
             self.pieces = [lexeme]
@@ -333,15 +327,6 @@ class Scanner(Cursor):
         found = name_character(part[wrong])
         self.fail(Reason.UNEXPECTED_CHARACTER, f"'{word}'", found, self.base + i + wrong, frozenset((word,)))
         return n
-
-    def _join_pieces(self, text: str) -> str:
-        """Return the whole text of a token, of which this is the end."""
-        pieces = self.pieces
-        self.pieces = []  # not cleared: a state may still refer to it
-        if len(pieces) == 1:
-            return pieces[0] + text
-        pieces.append(text)
-        return "".join(pieces)
 
     def finish(self) -> None:
         """End the text: an open root number is complete now, anything else that is open is an error."""

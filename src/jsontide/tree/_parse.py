@@ -44,8 +44,8 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
     tape.step = step + 1
     # `tape.read(chunk)` without its call, which interpreted code would notice.
     is_more = tape.scan(chunk)
-    if tape.mode == STRING and not tape.hidden_levels and (is_more or tape.text_end() > tape.base):
-        tape.changed_step = step + 1
+    if tape.mode == STRING and (is_more or tape.index - len(tape.held) > tape.base) and not tape.hidden_levels:
+        tape.changed_step = tape.step
     return ParserState(tape, None, state)
 
 

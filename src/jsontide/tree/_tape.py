@@ -92,7 +92,7 @@ class Tape(Scanner):
     def read(self, chunk: str) -> None:
         """Read a chunk, and note whether it changes what is shown; the step is counted already."""
         is_more = self.scan(chunk)
-        if self.mode == STRING and not self.hidden_levels and (is_more or self.text_end() > self.base):
+        if self.mode == STRING and (is_more or self.index - len(self.held) > self.base) and not self.hidden_levels:
             self.changed_step = self.step
 
     def open_object(self) -> None:
