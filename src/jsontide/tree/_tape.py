@@ -210,21 +210,26 @@ class Tape(Scanner):
     def show(self) -> object:
         """Return the value of the root as it is now."""
         views = self.views
-        if self.changed_step > self.shown_step:
-            if self.shown_step < 0:
+        shown: i64 = self.shown_step
+        if self.changed_step > shown:
+            if shown < 0:
                 self.views = views = ViewPool(self.document)
             self.shown_step = -1
+            pieces = self.pieces
             if views.text_id == self.node_count and self.mode == STRING:
-                views.piece_count = len(self.pieces)
+                is_shown = views.newest.append_text(pieces, len(pieces))
             else:
                 views.top = self.top
-                views.text_id = NO_STRING
                 if self.mode == STRING and not self.is_duplicate:
                     views.text_id = self.node_count
                     views.key = self.member_key
-                    views.pieces = self.pieces
-                    views.piece_count = len(self.pieces)
-            if not views.newest.update(views):
+                    views.pieces = pieces
+                    views.piece_count = len(pieces)
+                else:
+                    views.text_id = NO_STRING
+                is_shown = views.newest.update(views)
+            if not is_shown:
+                views.piece_count = len(pieces)  # of a string that has only grown
                 views.switch()
             self.shown_step = self.step
         document = views.newest.document

@@ -109,29 +109,17 @@ class ViewChain:
 
     def update(self, pool: ViewPool) -> bool:
         """Show what is open now, unless something else refers to the views that would change."""
-        if self.text_id == pool.text_id and self.last is pool.top:
-            return self._append_text(pool)
         top = pool.top
-        containers = self.containers
-        container: Viewable = top
-        depth: i64 = container.depth
-        known: i64 = len(containers)
         opened: list[Viewable] | None = None
-        while depth >= known or containers[depth] is not container:
-            if opened is None:
-                opened = []
-            opened.append(container)
-            outer = container.outer()
-            assert outer is not None  # every chain begins with the document
-            container = outer
-            depth = container.depth
-        if known > depth + 1:
-            self._forget_closed(depth + 1)
+        if self.last is not top:
+            opened = self._leave_closed(top)
+        elif self.text_id == pool.text_id:
+            return self.append_text(pool.pieces, pool.piece_count)
         views = self.views
-        if len(views) > 1 and _have_more(views, _OUR_VIEW):
+        if _have_more(views, _OUR_VIEW) and len(views) > 1:  # the view of the document is never seen
             return False
-        container.update_view(views[depth], self.shown_count)
-        if opened is not None:
+        self.last.update_view(views[-1], self.shown_count)
+        if opened:
             self._open(opened)
         if pool.text_id != NO_STRING:
             self.take_text(pool)
@@ -168,6 +156,23 @@ class ViewChain:
         if depth < len(self.shown):
             return self.shown[depth]
         return self.shown_count
+
+    def _leave_closed(self, top: Viewable) -> list[Viewable]:
+        """Go back to the last container that is still open; return those inside it down to `top`, innermost first."""
+        containers = self.containers
+        container = top
+        depth: i64 = container.depth
+        known: i64 = len(containers)
+        opened: list[Viewable] = []
+        while depth >= known or containers[depth] is not container:
+            opened.append(container)
+            outer = container.outer()
+            assert outer is not None  # every chain begins with the document
+            container = outer
+            depth = container.depth
+        if known > depth + 1:
+            self._forget_closed(depth + 1)
+        return opened
 
     def _forget_closed(self, known: i64) -> None:
         """Go back to the first views; the last of them still shows what has closed, as it was."""
@@ -210,22 +215,21 @@ class ViewChain:
             self.text_id = text_id
             self.piece_count = piece_count
 
-    def _append_text(self, pool: ViewPool) -> bool:
+    def append_text(self, pieces: list[str], new_count: i64) -> bool:
         """Show more of the same string, unless something else refers to the views: nothing else has changed."""
         views = self.views
-        if len(views) > 1 and _have_more(views, _OUR_VIEW):
+        if _have_more(views, _OUR_VIEW) and len(views) > 1:
             return False
-        is_long = len(self.text) > _LONG
-        if is_long and _have_more([self.text], _OUR_TEXT):
+        if len(self.text) <= _LONG:
+            text = self.text
+        elif _have_more([self.text], _OUR_TEXT):
             return False
-        text = self.text
-        if is_long:
+        else:
+            text = self.text
             # Now nothing else refers to the string, and Python extends it in place.
             self.text = ""
             views[-1][self.text_place] = None
-        pieces = pool.pieces
         count: i64 = self.piece_count
-        new_count: i64 = pool.piece_count
         text += pieces[count] if new_count == count + 1 else "".join(pieces[count:new_count])
         self.text = text
         self.piece_count = new_count
