@@ -30,11 +30,13 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
     >>> state.value, state.is_complete
     ([1, 'two'], True)
     """
-    if type(state) is not ParserState:  # quicker than `isinstance`
+    try:
+        tape = state._tape
+    except AttributeError:  # it is no state; looking first would cost something for every chunk
         check_state(state)
+        raise
     if type(chunk) is not str or state._source is not None:
         return _parse_other(state, chunk)
-    tape = state._tape
     if not chunk or (tape.is_over and state.is_over):
         return state
     step = state._step
@@ -51,6 +53,7 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
 
 def _parse_other(state: ParserState, chunk: str | bytes | bytearray | memoryview) -> ParserState:
     """Do the same for bytes and for subclasses of `str`."""
+    check_state(state)
     source, text, is_good = as_text(chunk, state._source, state._index, "chunk")
     if len(chunk) == 0 or state.is_over:
         return state

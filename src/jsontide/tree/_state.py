@@ -57,12 +57,11 @@ class ParserState(Position):
         step: i64 = tape.step
         tape.settled_step = step
         # The value if it has been read; else an earlier state with the same value, or `_UNREAD`.
-        value: Any = _UNREAD
-        if tape.changed_step < step and before is not None:
-            value = before._value
-            if value is _UNREAD:
-                value = before
-        self._value: Any = value
+        if tape.changed_step == step or before is None:
+            self._value: Any = _UNREAD
+        else:
+            value: Any = before._value
+            self._value = before if value is _UNREAD else value
         top = tape.top
         self._top: Container = top
         self._count: i64 = top.count
@@ -75,9 +74,8 @@ class ParserState(Position):
         value: Any = self._value
         if value is _UNREAD:
             tape = self._tape
-            step: i64 = self._step
             # The newest state, or nothing has changed since, and no step was interrupted.
-            if tape.step == step or (tape.changed_step <= step and tape.settled_step == tape.step):
+            if tape.step == self._step or (tape.changed_step <= self._step and tape.settled_step == tape.step):
                 value = tape.show()
             else:
                 value = resolve_past(self, None)
