@@ -257,12 +257,11 @@ class ViewPool:
     def switch(self) -> None:
         """Show what is open now by a spare chain, or by a new one if all of them are held."""
         spares = self.spares
-        other: ViewChain | None = None
-        for at in range(len(spares)):
-            if spares[at].update(self):
-                other = spares.pop(at)
+        for other in spares:
+            if other.update(self):
+                spares.remove(other)
                 break
-        if other is None:
+        else:
             other = ViewChain([self.document], [[]], [], 0)
             other.update(self)
             if len(spares) == _SPARES:
