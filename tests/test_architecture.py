@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import jsontide
-from jsontide import adapters, events, messages, schema, snapshots, tree
+from jsontide import adapters, events, mend, messages, schema, snapshots, tree
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "jsontide"
@@ -21,6 +21,7 @@ LAYERS = (
     {"messages"},
     {"schema"},
     {"tree", "events", "snapshots"},
+    {"mend"},
     {"text", "_pattern"},
     {"_errors"},  # an error names a path
     {
@@ -230,7 +231,7 @@ def test_public_names_exist() -> None:
 
 def test_the_top_level_has_what_most_programs_need_and_the_packages_the_rest() -> None:
     assert len(jsontide.__all__) <= 51
-    for package in (tree, events, snapshots, schema, messages, adapters):
+    for package in (mend, tree, events, snapshots, schema, messages, adapters):
         assert all(hasattr(package, name) for name in package.__all__)
 
 

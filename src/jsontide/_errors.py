@@ -61,6 +61,12 @@ class Reason(Enum):
     """More values to keep of the document than `Limits.max_nodes`."""
     NUMBER_OUT_OF_RANGE = "number out of range"
     """A number that `decimal.Decimal` cannot hold, with `floats="decimal"`."""
+    AMBIGUOUS = "ambiguous"
+    """Bad JSON that can be read in more than one way, and nothing tells which one is meant."""
+    HELD_TOO_LONG = "held too long"
+    """Bad JSON that more than `Mending.max_held` characters would have to be held for, to see how it is meant."""
+    TOO_MANY_REPAIRS = "too many repairs"
+    """More repairs in one text than `Mending.max_repairs`."""
     TOO_MANY_ERRORS = "too many errors"
     """More errors than `max_errors` in one document, with `on_error="skip"`."""
 

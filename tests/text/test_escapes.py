@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from jsontide.text._strings import unescape
+from jsontide.text.strings import unescape
 
 CODES = [*range(0x180), 0x660, 0xFF10, 0xFF21, 0x1D7D8]
 """ASCII, what is near to it, and digits and letters of other scripts."""

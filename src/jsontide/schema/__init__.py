@@ -6,6 +6,7 @@ from jsontide.schema._fold.resolve import from_json_ast
 from jsontide.schema._mismatch import MismatchReason, SchemaError, SchemaMismatch, UnsupportedSchemaError
 from jsontide.schema._partial import ArrayView, ObjectView, Partial, PartialValue
 from jsontide.schema._resolution import Resolution, Status
+from jsontide.schema._shape import shape_of
 from jsontide.schema.options import Done, Gate, Policies, Stream
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Stream",
     "UnsupportedSchemaError",
     "from_json_ast",
+    "shape_of",
     "to_json_schema",
 ]
 

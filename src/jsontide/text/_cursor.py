@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from jsontide._errors import ParserError, Reason
 from jsontide.text import modes
-from jsontide.text._strings import expected_after
 from jsontide.text.grammar import EXPECTED, EXPECTED_WORDS, LITERALS, NOTHING_EXPECTED
 from jsontide.text.naming import END_OF_TEXT
 from jsontide.text.options import MOST
+from jsontide.text.strings import expected_after
 
 if TYPE_CHECKING:
     from mypy_extensions import i64

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from jsontide._build import COMPILED
 from jsontide._errors import Reason
 from jsontide.text._cursor import Cursor
-from jsontide.text._strings import expected_after, match_plain, plain_end, unescape
 from jsontide.text.grammar import (
     BEGIN_NUMBER,
     CELLS,
@@ -50,6 +49,7 @@ from jsontide.text.modes import (
     VALUE,
 )
 from jsontide.text.naming import name_character, name_text
+from jsontide.text.strings import expected_after, match_plain, plain_end, unescape
 
 if TYPE_CHECKING:
     from mypy_extensions import i64

@@ -1,0 +1,19 @@
+"""Tolerant reading: text as models write it in, strict JSON text and a report of every repair out."""
+
+from jsontide._public import publish
+from jsontide.mend._state import MendState, finish_mend, mend_chunk, start_mend
+from jsontide.mend.options import EVERYTHING, MODELS, Mending, Repair, RepairKind
+
+__all__ = [
+    "EVERYTHING",
+    "MODELS",
+    "MendState",
+    "Mending",
+    "Repair",
+    "RepairKind",
+    "finish_mend",
+    "mend_chunk",
+    "start_mend",
+]
+
+publish(__name__, __all__, globals())

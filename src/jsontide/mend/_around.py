@@ -1,0 +1,410 @@
+"""What stands around a value in, and left out: words, fences, tags, thinking and other values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from jsontide.mend._bits import (
+    CODE_BLOCK,
+    COMMENT,
+    EXTRA_CLOSER,
+    EXTRA_COMMA,
+    FENCE,
+    PROSE,
+    SECOND_VALUE,
+    SPACE,
+    TAG,
+    THINKING,
+)
+from jsontide.mend._frame import ARRAY
+from jsontide.mend._look import (
+    COMMAS,
+    NO,
+    ODD_SPACES,
+    WAIT,
+    YES,
+    begins_value,
+    container_begins,
+    key_ahead,
+    scalar_ends,
+    skip_comments,
+    skip_spaces,
+)
+from jsontide.mend._outside import (
+    MISSING,
+    UNDECIDED,
+    ends_paragraph,
+    fence_info,
+    find_candidate,
+    is_json_info,
+    lead_of,
+    read_fence,
+    read_tag,
+    thinking_name,
+)
+from jsontide.text.modes import (
+    DONE,
+    VALUE,
+)
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+from jsontide.mend._bits import LINES, LIST, ROOT
+from jsontide.mend._fields import COMPARING, OUTSIDE, SKIPPING
+from jsontide.mend._mistakes import Mistakes
+from jsontide.mend.shape import ARRAY as ARRAY_SHAPE
+from jsontide.mend.shape import OBJECT as OBJECT_SHAPE
+
+CLOSERS: Final[dict[str, str]] = {"{": "}", "[": "]", "｛": "｝", "［": "］"}
+_DEEPEST: Final = 512
+"""Brackets around words inside each other; of more, the end is never found."""
+
+
+class Around(Mistakes):
+    """Finds the value, and leaves out what stands around it."""
+
+    __slots__ = ()
+
+    def _leave(self, i: i64, n: i64) -> i64:
+        """Read what follows a whole value."""
+        buffer = self.buffer
+        char = buffer[i]
+        if self.top is not None:
+            return self._leave_item(i, n)
+        if self.is_scalar and char not in "`~<":
+            return self._fail_ambiguous(i, "nothing after the end of the value")
+        if char in "}])":
+            if self.was_doubtful:
+                return self._fail_ambiguous(i, "no bracket after a value that may be inside of another")
+            self.mode = DONE
+            return i + 1 if self._edit(i, i + 1, "", EXTRA_CLOSER) else i
+        if char in COMMAS:
+            return self._leave_comma(i, n)
+        if char not in "{[" and self._is_odd_after(i, char):
+            return self._fail_ambiguous(i, "nothing after the end of the value")
+        self._enter_outside("\n" if self.newline >= self.token_end else "}")
+        return i
+
+    def _leave_comma(self, i: i64, n: i64) -> i64:
+        """Read a comma after a whole value: with more members behind it, the value ended too early."""
+        buffer = self.buffer
+        end = self._limit(i, n)
+        place = skip_spaces(buffer, i + 1, end)
+        if place == end:
+            if self.is_end and end == n:
+                self.mode = DONE
+                return i + 1 if self._edit(i, i + 1, "", EXTRA_COMMA) else i
+            return self._fail_held(i) if self._is_late(i, n) else self._wait(i)
+        found = key_ahead(buffer, place, end, True)
+        if found == YES or (found == WAIT and self._is_late(i, n)):
+            return self._fail_ambiguous(i, "nothing after the end of the value")
+        if found == WAIT and not self.is_end:
+            return self._wait(i)
+        self._enter_outside("\n" if self.newline >= self.token_end else "}")
+        return i
+
+    def _is_odd_after(self, i: i64, char: str) -> bool:
+        """Return whether this cannot follow a value, so that the value may have another end."""
+        if not self.found or self.base + i != self.token_end:
+            return False
+        return char.isalnum() or char in "{[" or (char == '"' and self.lead != '"')
+
+    def _leave_item(self, i: i64, n: i64) -> i64:
+        """Read what follows an item of a list that only the schema asks for: another item on a line of its own."""
+        place: i64 = i
+        if self.buffer[i] == ",":
+            place = skip_spaces(self.buffer, i + 1, n)
+            if place == n and not self.is_end:
+                return self._wait(i)
+        if place < n and self.buffer[place] == "{" and (place > i or self.newline >= self.token_end):
+            if not self.kinds >> LINES & 1:
+                return self._fail_at(i)
+            if place == i and not self._edit(i, i, ",", LINES):
+                return i
+            self.mode = VALUE
+            return place
+        if self._edit(i, i, ARRAY, LIST):
+            self.top = None
+        return i
+
+    def _read_outside(self, i: i64, n: i64) -> i64:
+        buffer = self.buffer
+        if self.at_start:
+            while i < n and buffer[i] in " \t\r\n":
+                i += 1
+            if i == n:
+                return n
+            if buffer[i] not in "{[`~<":
+                return self._read_first(i, n)
+        place = find_candidate(buffer, i)
+        if place < 0:
+            place = n
+        if place > i:
+            words = buffer[i:place]
+            if self.remark and ends_paragraph(words, self.lead):
+                self.remark = ""
+            self.lead = lead_of(words, self.lead)
+            self.at_start = False
+            self.has_quote = self.has_quote or (self.found and '"' in words)
+            return place if self._drop(i, place, self.prose_kind) else i
+        if buffer[i] in "]}｝］":
+            return self._close_remark(i)
+        if buffer[i] == "<":
+            return self._read_tag(i, n)
+        return self._read_fence(i, n) if buffer[i] in "`~" else self._read_candidate(i, n)
+
+    def _read_first(self, i: i64, n: i64) -> i64:
+        """Read a first character that opens neither a container nor a block: a scalar, a comment or prose."""
+        buffer = self.buffer
+        char = buffer[i]
+        if char in ODD_SPACES:
+            return i + 1 if self._edit(i, i + 1, "", SPACE) else i
+        if not self.found and (char == "/" and self.kinds >> COMMENT & 1):
+            if i + 1 == n and not self.is_end:
+                return self._wait(i)
+            if buffer[i + 1 : i + 2] in ("/", "*"):
+                return self._begin_comment(i, n)
+        if not self.found and (char in '"-tfn' or char in "0123456789"):
+            end = self._limit(i, n)
+            found = scalar_ends(buffer, i, end, self.is_end and end == n)
+            if found == WAIT and self._is_late(i, n):
+                found = YES
+            if found == WAIT and not self.is_end:
+                return self._wait(i)
+            if found == YES or (found == WAIT and char == '"'):
+                self.is_scalar = True
+                return self._begin_value(i)
+        self.at_start = False
+        return i
+
+    def _read_candidate(self, i: i64, n: i64) -> i64:
+        """Read a bracket or brace that may open a value."""
+        buffer = self.buffer
+        end = self._limit(i, n)
+        is_sure = self.at_start or self.lead in "\n:：" or self.in_fence
+        is_end = self.is_end and end == n
+        found = container_begins(buffer, i, end, is_sure, is_end)
+        if found == NO and buffer[i] == "[":
+            tag = read_tag(buffer, i, end, is_end)
+            if tag == UNDECIDED and not self._is_late(i, n):
+                return self._wait(i)
+            if tag > 0:
+                self.at_start = True
+                return tag if self._drop_whole(i, tag, TAG) else i
+        if found == NO and self._is_odd_after(i, buffer[i]):
+            return self._fail_ambiguous(i, "nothing after the end of the value")
+        if found == WAIT:
+            if not self.is_end:
+                if not self._is_late(i, n):
+                    return self._wait(i)
+                if not self.at_start:
+                    return self._fail_late(i)
+            found = self._take_cut_off(i, end, is_sure, is_end)
+        if found == YES and not self.doubtful and not self.remark:
+            return self._begin_wanted(i)
+        self._open_remark(i, n, is_sure)
+        return self._pass_opener(i)
+
+    def _begin_wanted(self, i: i64) -> i64:
+        """Begin a value, unless the schema wants another one."""
+        if not self._is_unwanted(self.buffer[i]):
+            return self._begin_value(i)
+        self.prose_kind = ROOT
+        return self._pass_opener(i)
+
+    def _pass_opener(self, i: i64) -> i64:
+        """Take the bracket at `i` for a word."""
+        self.at_start = False
+        self.lead = self.buffer[i]
+        return i + 1 if self._drop(i, i + 1, self.prose_kind) else i
+
+    def _take_cut_off(self, i: i64, end: i64, is_sure: bool, is_end: bool) -> i64:
+        """Tell whether a value begins at `i` of which there is too little, or too much, to see."""
+        is_tag = is_end and self.buffer[i] == "[" and read_tag(self.buffer, i, end, False) == UNDECIDED
+        return YES if is_sure and not is_tag else NO
+
+    def _fail_late(self, i: i64) -> i64:
+        """Fail because more would have to be held to see whether a value begins at `i`."""
+        self._hold_at(i, self.mode)
+        return self._fail_held(i)
+
+    def _open_remark(self, i: i64, n: i64, is_sure: bool) -> None:
+        """Note that words in brackets begin: a value inside of them may be part of one that could not be read."""
+        closer = CLOSERS[self.buffer[i]]
+        if is_sure or self.doubtful:
+            self.doubtful = (self.doubtful + closer)[:_DEEPEST]
+            self.was_doubtful = True
+            return
+        place = skip_spaces(self.buffer, i + 1, n)
+        is_smiley = self.lead in "-;=" or self.buffer.startswith(".", place)
+        if not is_smiley and (place == n or begins_value(self.buffer[place])):
+            self.remark = (self.remark + closer)[:_DEEPEST]
+
+    def _close_remark(self, i: i64) -> i64:
+        closer = self.buffer[i]
+        if self.remark.endswith(closer):
+            self.remark = self.remark[:-1]
+        elif self.doubtful.endswith(closer) and len(self.doubtful) < _DEEPEST:
+            self.doubtful = self.doubtful[:-1]
+        elif self.found and self.has_quote:
+            return self._fail_ambiguous(i, "nothing after the end of the value")
+        self.lead = closer
+        self.at_start = False
+        return i + 1 if self._drop(i, i + 1, self.prose_kind) else i
+
+    def _is_unwanted(self, opener: str) -> bool:
+        """Return whether the schema wants another kind of container than the one that begins."""
+        shape = self.shape
+        return (
+            shape is not None
+            and not self.found
+            and opener == "["
+            and shape.kinds & (OBJECT_SHAPE | ARRAY_SHAPE) == OBJECT_SHAPE
+            and self.kinds >> ROOT & 1 == 1
+        )
+
+    def _begin_value(self, i: i64) -> i64:
+        if not self.found:
+            self._flush_drop()
+            self.doubtful = self.remark = ""
+            self.prose_kind = PROSE
+            self.found = True
+            self.first_start = self.base + i
+            self.mode = VALUE
+            return i
+        if self.is_truncated:
+            return self._fail_ambiguous(i, "nothing after a value that was not complete")
+        several = self.mending.values
+        if several == "first":
+            self.mode = SKIPPING
+            self.until = ""
+            self.resume = SECOND_VALUE
+        elif several == "one":
+            self._flush_drop()
+            self.mode = COMPARING
+            self.compared = 0
+        else:
+            self._flush_drop()
+            self._copy_to(i)
+            if self.newline >= self.token_end or self._edit(i, i, "\n", SECOND_VALUE):
+                self.mode = VALUE
+        return i
+
+    def _read_fence(self, i: i64, n: i64) -> i64:
+        buffer = self.buffer
+        end = self._limit(i, n)
+        after = read_fence(buffer, i, end, self.is_end and end == n)
+        if after == UNDECIDED:
+            if not self._is_late(i, n):
+                return self._wait(i)
+            after = MISSING
+        if after == MISSING:
+            self.lead = buffer[i]
+            return i + 1 if self._drop(i, i + 1, PROSE) else i
+        if not self._drop_whole(i, after, FENCE):
+            return i
+        self.lead = "\n"
+        self.doubtful = self.remark = ""
+        self.was_doubtful = False
+        self.in_fence = not self.in_fence
+        self.at_start = True
+        if self.in_fence and not is_json_info(fence_info(buffer, i, end)):
+            self.mode = SKIPPING
+            self.until = buffer[i] * 3
+            self.resume = CODE_BLOCK
+        return after
+
+    def _read_tag(self, i: i64, n: i64) -> i64:
+        buffer = self.buffer
+        end = self._limit(i, n)
+        after = read_tag(buffer, i, end, self.is_end and end == n)
+        if after == UNDECIDED:
+            if not self._is_late(i, n):
+                return self._wait(i)
+            after = MISSING
+        if after == MISSING:
+            self.lead = buffer[i]
+            self.at_start = False
+            return i + 1 if self._drop(i, i + 1, PROSE) else i
+        name = thinking_name(buffer[i:after])
+        if name.startswith("/"):
+            if self.found:
+                return self._fail_ambiguous(i, "no end of thinking after the value")
+            if not self._drop_whole(i, after, THINKING):
+                return i
+        elif name:
+            if not self._drop(i, after, THINKING):
+                return i
+            self.mode = SKIPPING
+            self.until = f"</{name}>"
+            self.resume = THINKING
+            return after
+        elif not self._drop_whole(i, after, TAG):
+            return i
+        self.at_start = True
+        self.lead = "\n"
+        return after
+
+    def _skip(self, i: i64, n: i64) -> i64:
+        """Leave out a block, or all that is left."""
+        kind: i64 = self.resume
+        until = self.until
+        if not until:
+            self._drop(i, n, kind)
+            return n
+        if kind == CODE_BLOCK and self.at_start:
+            return self._enter_block(i, n)
+        end: i64 = self.buffer.find(until, i)
+        if end < 0:
+            end = n if self.is_end else max(n - len(until) + 1, i)
+            if not self._drop(i, end, kind) or end == n:
+                return end
+            return self._wait(end)
+        if kind == THINKING:
+            end += len(until)
+        if self._drop_whole(i, end, kind):
+            self.mode = OUTSIDE
+            self.at_start = True
+            self.lead = "\n"
+        return end
+
+    def _enter_block(self, i: i64, n: i64) -> i64:
+        """Read the beginning of a code block in another language: models put JSON there too."""
+        buffer = self.buffer
+        end = self._limit(i, n)
+        place = skip_comments(buffer, i, end)
+        found: i64 = WAIT
+        if place < end:
+            found = NO
+            is_end = self.is_end and end == n
+            if buffer[place] in '"-tfn0123456789':
+                found = scalar_ends(buffer, place, end, is_end)
+            else:
+                found = container_begins(buffer, place, end, True, is_end)
+        if found == WAIT and not self.is_end and not self._is_late(i, n):
+            return self._wait(i)
+        if found == YES:
+            self.mode = OUTSIDE
+        else:
+            self.at_start = False
+        return i
+
+    def _compare(self, i: i64, n: i64) -> i64:
+        """Read another value, which must be the first one again."""
+        first = self.original.read()[self.first_start : self.first_end]
+        rest = first[self.compared :]
+        new = self.buffer[i : i + len(rest)]
+        if not rest.startswith(new):
+            place: i64 = 0
+            while new[place] == rest[place]:
+                place += 1
+            if not self._drop(i, i + place, SECOND_VALUE):
+                return i
+            return self._fail_ambiguous(i + place, "the same value again")
+        if not self._drop(i, i + len(new), SECOND_VALUE):
+            return i
+        self.compared += len(new)
+        if len(new) == len(rest):
+            self._enter_outside("}")
+            self.token_end = self.base + i + len(new)
+        return i + len(new)

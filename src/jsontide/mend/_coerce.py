@@ -1,0 +1,244 @@
+"""A value that does not fit its schema in, the same value in a form that does out: what only a schema decides.
+
+A value is looked at when it begins, and held if it is short enough to be looked at whole.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+
+from jsontide.mend import shape as shapes
+from jsontide.mend._bits import BOOLEAN, ENUM, LIST, NESTED_JSON, NUMBER_FORM, UNQUOTED_STRING
+from jsontide.mend._frame import OBJECT, WRAPPER, Frame
+from jsontide.mend._look import (
+    CLOSING,
+    COMMAS,
+    LITERALS,
+    NO,
+    YES,
+    is_delimiter,
+    is_number,
+    key_ahead,
+    skip_spaces,
+    strict_number_end,
+    string_end,
+)
+from jsontide.mend._strings import Strings
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+    from jsontide.mend.shape import Shape
+
+_TRUE: Final = frozenset(("true", "yes", "y", "on"))
+_FALSE: Final = frozenset(("false", "no", "n", "off"))
+_FORM: Final = re.compile(
+    r"(?:[$€£¥₹]\s?)?([-+]?)([0-9]{1,3}(?:[,_'’ \u00a0\u202f][0-9]{3})+|[0-9]+)(\.[0-9]+)?([eE][-+]?[0-9]+)?"
+    r"(?:\s?(?:[^\W\d]{1,12}[²³]?|[%°$€£¥₹]))?"
+)
+_PLAIN: Final = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_SEPARATORS: Final = re.compile(r"[-_\s]+")
+_NOT_IN_WORDS: Final = '"{[()'
+
+
+class Coercions(Strings):
+    """Looks at values that begin, with the schema in hand."""
+
+    __slots__ = ()
+
+    def _place(self) -> Shape | None:
+        """Return what the schema wants of the value that begins."""
+        top = self.top
+        if top is None:
+            return self.shape
+        shape = top.shape
+        if shape is None:
+            return None
+        return shape.member(self.key) if top.closer == OBJECT else shape.item
+
+    def _coerce(self, i: i64, n: i64) -> i64:
+        """Return where to read on after the value at `i` was brought into form; `i` if nothing was done to it."""
+        shape = self._place()
+        if shape is None or shape.kinds == shapes.ANYTHING:
+            return i
+        char = self.buffer[i]
+        if char in CLOSING:
+            if shape.words or not shape.kinds & shapes.STRING:
+                return self._coerce_string(i, n, shape)
+            return i
+        if char == "{":
+            return i if shape.kinds & shapes.OBJECT else self._wrap_object(i, n, shape)
+        if char in "[,]})(" or (char == "." and self.buffer.startswith("..", i)):
+            return i
+        return self._coerce_words(i, n, shape)
+
+    def _wait_for_end(self, i: i64, n: i64) -> i64:
+        """Wait for the end of a value, unless it is too long to be held."""
+        if self.is_end or self._is_late(i, n):
+            return i
+        if self.hold < 0:
+            self._begin_hold(i, self.mode)
+        return self._wait(i)
+
+    def _replace(self, i: i64, end: i64, became: str, kind: i64, lossy: bool = False) -> i64:
+        if not self.kinds >> kind & 1:
+            return i
+        if self.hold < 0:
+            self._begin_hold(i, self.mode)
+        return self._end_token(end) if self._edit(i, end, became, kind, lossy) else i
+
+    def _wrap(self, i: i64, shape: Shape, kind: i64) -> i64:
+        """Open a list around the value at `i`, if one of such values is wanted."""
+        item = shape.item
+        if not self.kinds >> LIST & 1 or not shape.kinds & shapes.ARRAY or item is None or not item.kinds & kind:
+            return i
+        if self.hold < 0:
+            self._begin_hold(i, self.mode)
+        if self._edit(i, i, "[", LIST):
+            self._release()
+            self.top = Frame(WRAPPER, self.top, False, shape)
+        return i
+
+    def _wrap_object(self, i: i64, n: i64, shape: Shape) -> i64:
+        """Do the same for an object, unless it has other members than those that the schema knows."""
+        buffer = self.buffer
+        item = shape.item
+        place = skip_spaces(buffer, i + 1, n)
+        if item is not None and item.is_closed and place < n and buffer[place] == '"':
+            after = string_end(buffer, place, n)
+            if after < 0:
+                return self._wait_for_end(i, n)
+            if not item.knows(buffer[place + 1 : after - 1]):
+                return self._fail_ambiguous(i, "an object that fits the list")
+        return self._wrap(i, shape, shapes.OBJECT)
+
+    def _coerce_string(self, i: i64, n: i64, shape: Shape) -> i64:
+        buffer = self.buffer
+        end = self._limit(i, n)
+        after = string_end(buffer, i, end)
+        if after < 0 or (after == end and not self.is_end):
+            return self._wait_for_end(i, n)
+        if after < n and not is_delimiter(buffer, after) and buffer[after] not in CLOSING:
+            return i
+        try:
+            text: str = json.loads(f'"{buffer[i + 1 : after - 1]}"', strict=False)
+        except ValueError:
+            return i
+        if text in shape.words:
+            return i
+        place = self._coerce_text(i, after, text.strip(), shape)
+        if place != i or self.is_over:
+            return place
+        if shape.kinds & (shapes.OBJECT | shapes.ARRAY) and _is_json(text, shape.kinds):
+            return self._replace(i, after, text, NESTED_JSON)
+        return self._wrap(i, shape, shapes.STRING)
+
+    def _coerce_text(self, i: i64, end: i64, text: str, shape: Shape) -> i64:
+        """Take a text for the member of an enum, the boolean or the number that it stands for."""
+        kinds = shape.kinds
+        member = _find_word(text, shape.words)
+        if member:
+            return self._replace(i, end, json.dumps(member, ensure_ascii=False), ENUM)
+        word = text.lower()
+        if kinds & shapes.BOOLEAN and (word in _TRUE or word in _FALSE):
+            return self._replace(i, end, "true" if word in _TRUE else "false", BOOLEAN)
+        number = form_number(text) if kinds & shapes.NUMBER else ""
+        return self._replace(i, end, number, NUMBER_FORM, _drops_words(text, number)) if number else i
+
+    def _coerce_words(self, i: i64, n: i64, shape: Shape) -> i64:
+        """Look at a value that is neither in quotation marks nor in brackets."""
+        buffer = self.buffer
+        kinds = shape.kinds
+        if kinds & shapes.NUMBER:
+            after = strict_number_end(buffer, i, n)
+            if after >= 0 and buffer[after] not in COMMAS:
+                return i
+        after = self._words_end(i, self._limit(i, n))
+        if after == -2:
+            return self._wait(i) if self.is_end else self._wait_for_end(i, n)
+        text = buffer[i:after].rstrip() if after >= 0 else "null"
+        if text in LITERALS:
+            return i
+        if is_number(text):
+            is_wanted = kinds & (shapes.NUMBER | shapes.STRING)
+            return i if is_wanted else self._wrap(i, shape, shapes.NUMBER)
+        end: i64 = i + len(text)
+        place = self._coerce_text(i, end, text, shape)
+        if place != i or self.is_over:
+            return place
+        if kinds & shapes.STRING and not shape.words:
+            return self._replace(i, end, json.dumps(text, ensure_ascii=False), UNQUOTED_STRING)
+        return self._wrap(i, shape, shapes.STRING)
+
+    def _words_end(self, i: i64, end: i64) -> i64:
+        """Return where words without quotation marks end: -1 if they are none, -2 if more text is needed to tell."""
+        buffer = self.buffer
+        frame = self.top
+        while frame is not None and frame.closer == WRAPPER:
+            frame = frame.parent
+        if frame is None:
+            return -1
+        is_object = frame.closer == OBJECT
+        while i < end:
+            char = buffer[i]
+            if char in "\n}]" or char == frame.closer:
+                return i
+            if char in _NOT_IN_WORDS or char == "`":
+                return -1
+            if char in COMMAS:
+                if not is_object:
+                    return i
+                place = skip_spaces(buffer, i + 1, end)
+                if place == end:
+                    return -2
+                found = YES if buffer[place] == OBJECT else key_ahead(buffer, place, end, True)
+                if found != NO:
+                    return i if found == YES else -2
+            i += 1
+        return -2
+
+
+def form_number(text: str) -> str:
+    """Return a number in JSON's spelling, without separators, currency and unit; nothing if it is none.
+
+    >>> [form_number(text) for text in ("00789", "1,234.5", "$1,299.00", "12 kg", "3 * 4", "12,5")]
+    ['789', '1234.5', '1299.00', '12', '', '']
+    """
+    match = _FORM.fullmatch(text)
+    if match is None or len(text) > 400:
+        return ""
+    digits = "".join([char for char in match[2] if char.isdigit()]).lstrip("0") or "0"
+    sign = "-" if match[1] == "-" else ""
+    return sign + digits + (match[3] or "") + (match[4] or "")
+
+
+def _drops_words(text: str, number: str) -> bool:
+    """Return whether more than digits and what stands between them was left out."""
+    return any([char.isalpha() or char in "%°$€£¥₹" for char in text]) and "e" not in number.lower()
+
+
+def _find_word(text: str, words: tuple[str, ...]) -> str:
+    """Return the one member of an enum that this stands for; nothing if there is none, or more than one."""
+    if text in words:
+        return text
+    plain = _plain(text)
+    found = [word for word in words if _plain(word) == plain]
+    return found[0] if plain and len(found) == 1 else ""
+
+
+def _plain(word: str) -> str:
+    return _SEPARATORS.sub("_", word.strip().casefold())
+
+
+def _is_json(text: str, kinds: int) -> bool:
+    """Return whether this is the text of an object or an array, as it is wanted."""
+    begun = text.lstrip()[:1]
+    if not (begun == "{" and kinds & shapes.OBJECT) and not (begun == "[" and kinds & shapes.ARRAY):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,361 @@
+"""Text and a place in, what begins there out: looks ahead, and never further than `end`.
+
+Each answer is `YES`, `NO` or `WAIT`: more text is needed to tell.
+Rule: an answer other than `WAIT` stays the same whatever follows, so it does not matter where a text is cut.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+
+from jsontide._build import COMPILED
+from jsontide.text.grammar import END_NUMBER, FAIL, GRAMMAR
+from jsontide.text.modes import NUMBER
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+NO: Final = 0
+YES: Final = 1
+WAIT: Final = 2
+
+ODD_SPACES: Final = (
+    "\x0b\x0c\x85\u00a0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d"
+    "\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
+)
+SPACES: Final = " \t\r\n" + ODD_SPACES
+BLANKS: Final = " \t\r"
+COMMAS: Final = ",，、"
+COLONS: Final = ":：﹕"
+CLOSING: Final[dict[str, str]] = {
+    '"': '"',
+    "'": "'",
+    "`": "`",
+    "“": "”“",
+    "”": "”",
+    "„": "“”",
+    "‘": "’‘",
+    "’": "’",
+    "«": "»",
+    "＂": "＂",
+    "＇": "＇",
+    "「": "」",
+    "『": "』",
+}
+"""The quotation marks that may begin a string, each with those that may end it."""
+LITERALS: Final[dict[str, str]] = {
+    "true": "true",
+    "True": "true",
+    "TRUE": "true",
+    "false": "false",
+    "False": "false",
+    "FALSE": "false",
+    "null": "null",
+    "None": "null",
+    "NULL": "null",
+    "Null": "null",
+    "nil": "null",
+    "undefined": "null",
+    "NaN": "null",
+    "nan": "null",
+    "Infinity": "null",
+}
+NOT_NUMBERS: Final = frozenset(("NaN", "nan", "Infinity"))
+_MOST_NESTED: Final = 8
+_WORD: Final = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
+_NAME: Final = re.compile(r"(?:[^\W]|[$@])[\w$.@-]*")
+_NUMBER_RUN: Final = re.compile(r"[-+.\w]+")
+_DELIMITED_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?=[,\]} \n\r\t])")
+_STRICT_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+
+
+def skip_spaces(text: str, i: i64, end: i64) -> i64:
+    """Return the place of the next character that is not white space of any kind."""
+    while i < end and text[i] in SPACES:
+        i += 1
+    return i
+
+
+def skip_blanks(text: str, i: i64, end: i64) -> i64:
+    """Do the same within the line."""
+    while i < end and text[i] in BLANKS:
+        i += 1
+    return i
+
+
+def skip_comments(text: str, i: i64, end: i64) -> i64:
+    """Return the place of the next token: `end` also if a comment is not over, or may begin at the last character."""
+    while True:
+        i = skip_spaces(text, i, end)
+        if i == end:
+            return end
+        char = text[i]
+        if char == "/" and i + 1 < end and text[i + 1] == "*":
+            close: i64 = text.find("*/", i + 2, end)
+            if close < 0:
+                return end
+            i = close + 2
+        elif char == "#" or (char == "/" and i + 1 < end and text[i + 1] == "/"):
+            close = text.find("\n", i, end)
+            if close < 0:
+                return end
+            i = close + 1
+        elif char == "/" and i + 1 == end:
+            return end
+        else:
+            return i
+
+
+def word_end(text: str, i: i64, end: i64) -> i64:
+    """Return where the word at `i` ends."""
+    match = _WORD.match(text, i, end)
+    return i if match is None else match.end()
+
+
+def name_end(text: str, i: i64, end: i64) -> i64:
+    """Return where the name of a member ends that has no quotation marks."""
+    match = _NAME.match(text, i, end)
+    return i if match is None else match.end()
+
+
+def number_end(text: str, i: i64, end: i64) -> i64:
+    """Return where whatever looks like a number ends."""
+    match = _NUMBER_RUN.match(text, i, end)
+    return i if match is None else match.end()
+
+
+def strict_number_end(text: str, i: i64, n: i64) -> i64:
+    """Return where the number of JSON at `i` ends, -1 if it is none, or if what follows it is not a delimiter."""
+    if not COMPILED:
+        match = _DELIMITED_NUMBER.match(text, i)
+        return -1 if match is None else match.end()
+    mode: i64 = NUMBER
+    while i < n:
+        code: i64 = ord(text[i])
+        if code > 127:
+            return -1
+        cell: i64 = GRAMMAR[mode * 128 + code]
+        if cell >= FAIL:
+            return i if cell == END_NUMBER and is_delimiter(text, i) else -1
+        mode = cell
+        i += 1
+    return -1
+
+
+def is_delimiter(text: str, i: i64) -> bool:
+    """Return whether a character ends a number or a literal in JSON."""
+    code: i64 = ord(text[i])
+    return code == 44 or code == 125 or code == 93 or code == 32 or code == 10 or code == 13 or code == 9
+
+
+def is_number(text: str) -> bool:
+    """Return whether this is a number of JSON."""
+    return _STRICT_NUMBER.fullmatch(text) is not None
+
+
+def string_end(text: str, quote: i64, end: i64) -> i64:
+    """Return the place after the quotation mark that ends the string at `quote`; -1 if it is not there."""
+    closing = CLOSING[text[quote]]
+    i: i64 = quote + 1
+    while i < end:
+        char = text[i]
+        if char == "\\":
+            i += 1
+        elif char in closing:
+            return i + 1
+        i += 1
+    return -1
+
+
+def colon_ahead(text: str, i: i64, end: i64, names: bool) -> i64:
+    """Return the place of the colon after the key at `i`, in quotation marks, or without if `names`.
+
+    -1 if there is no key with a colon, -2 if more text is needed to tell.
+    """
+    if text[i] in CLOSING:
+        after = string_end(text, i, end)
+        if after < 0:
+            return -2
+    elif names:
+        after = name_end(text, i, end)
+        if after == i:
+            return -1
+        if after == end:
+            return -2
+    else:
+        return -1
+    after = skip_spaces(text, after, end)
+    if after == end:
+        return -2
+    return after if text[after] in COLONS else -1
+
+
+def decode_key(key: str) -> str:
+    """Return what a key says, as it is written between its quotation marks; nothing if its escapes are odd."""
+    if "\\" not in key:
+        return key
+    try:
+        decoded: str = json.loads(f'"{key}"', strict=False)
+    except ValueError:
+        return ""
+    return decoded
+
+
+def key_ahead(text: str, i: i64, end: i64, names: bool) -> i64:
+    """Tell whether a key and its colon are at `i`."""
+    place = colon_ahead(text, i, end, names)
+    return YES if place >= 0 else (NO if place == -1 else WAIT)
+
+
+def begins_value(char: str) -> bool:
+    """Tell whether a value may begin with this character, in some spelling."""
+    return char in '-+."{[(' or char in CLOSING or char.isalnum() or char == "_"
+
+
+def container_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool) -> i64:
+    """Tell whether an object or an array begins at `i`."""
+    if text[i] == "{":
+        return object_begins(text, i, end, is_sure, is_end)
+    return array_begins(text, i, end, is_sure, is_end) if text[i] == "[" else NO
+
+
+def object_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool, is_nested: bool = False) -> i64:
+    """Tell whether the brace at `i` opens an object and not a remark in braces.
+
+    `is_sure`: at a place where a value is expected, so that less has to be seen of it.
+    `is_end`: no text follows `end`. `is_nested`: it is the first item of an array.
+    """
+    i = skip_comments(text, i + 1, end)
+    while i < end and is_sure and text[i] in COMMAS:
+        i = skip_comments(text, i + 1, end)
+    if i == end:
+        return WAIT
+    char = text[i]
+    if char == "}":
+        return _after_empty(text, i + 1, end, is_end, is_nested)
+    if char == '"' or (is_sure and char in CLOSING):
+        return _quoted_key_ahead(text, i, end, is_sure)
+    if not is_sure or char in CLOSING:
+        return NO
+    if char == "." and i + 1 == end:
+        return WAIT
+    return YES if char == "…" or text.startswith("..", i) else _name_ahead(text, i, end)
+
+
+def _quoted_key_ahead(text: str, i: i64, end: i64, is_sure: bool) -> i64:
+    """Tell whether the first key of an object is at `i`, in quotation marks, and what follows it fits."""
+    after = string_end(text, i, end)
+    after = end if after < 0 else skip_comments(text, after, end)
+    if after == end:
+        return WAIT
+    if text[after] in COLONS:
+        return YES
+    return YES if is_sure and text[after - 1] in SPACES and begins_value(text[after]) else NO
+
+
+def _name_ahead(text: str, i: i64, end: i64) -> i64:
+    """Tell the same of a key without quotation marks: a value must follow its colon."""
+    colon = colon_ahead(text, i, end, True)
+    if colon < 0:
+        return NO if colon == -1 else WAIT
+    after = skip_spaces(text, colon + 1, end)
+    if after == end:
+        return WAIT
+    return YES if begins_value(text[after]) else NO
+
+
+def array_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool) -> i64:
+    """Tell whether the bracket at `i` opens an array and not a reference or a remark in brackets."""
+    nested: i64 = 0
+    i = skip_comments(text, i + 1, end)
+    while i < end and text[i] == "[":
+        nested += 1
+        if nested == _MOST_NESTED:
+            return YES if is_sure else NO
+        i = skip_comments(text, i + 1, end)
+    if i == end:
+        return WAIT
+    char = text[i]
+    if char == "{":
+        return object_begins(text, i, end, is_sure, is_end, True)
+    if char == '"' or (is_sure and char in CLOSING):
+        return _string_item_ahead(text, i, end, is_sure)
+    if not is_sure or char in CLOSING:
+        return NO
+    if char == "]":
+        return _after_empty(text, i + 1, end, is_end, nested > 0)
+    return (
+        YES
+        if char in "(…" or text.startswith("..", i)
+        else _plain_item_ahead(text, i, end, is_end and nested == 0, nested > 0)
+    )
+
+
+def _string_item_ahead(text: str, i: i64, end: i64, is_sure: bool) -> i64:
+    """Tell whether the first item of an array is the string at `i`."""
+    after = string_end(text, i, end)
+    after = end if after < 0 else skip_comments(text, after, end)
+    if after == end:
+        return WAIT
+    return YES if is_sure or text[after] in COMMAS or text[after] == "]" else NO
+
+
+def _plain_item_ahead(text: str, i: i64, end: i64, is_end: bool, is_nested: bool) -> i64:
+    """Tell whether the first item of an array is the number or the literal at `i`."""
+    after = number_end(text, i, end)
+    if after == i:
+        return NO
+    if after == end:
+        return WAIT
+    if text[i:after] not in LITERALS and not (text[i] in "+-." or text[i].isdigit()):
+        return NO
+    place = skip_comments(text, after, end)
+    if place == end:
+        return WAIT
+    if text[place] in COMMAS:
+        return YES
+    if text[place] != "]":
+        return YES if "\n" in text[after:place] else NO
+    return YES if is_nested else _ends_line(text, place + 1, end, is_end)
+
+
+def _after_empty(text: str, i: i64, end: i64, is_end: bool, is_nested: bool) -> i64:
+    """Tell whether what follows an empty container fits: another item, or the end of the line."""
+    if not is_nested:
+        return _ends_line(text, i, end, is_end)
+    place = skip_comments(text, i, end)
+    if place == end:
+        return WAIT
+    return YES if text[place] in COMMAS or text[place] in "]{[" or "\n" in text[i:place] else NO
+
+
+def _ends_line(text: str, i: i64, end: i64, is_end: bool) -> i64:
+    """Tell whether nothing but a mark of Markdown, a tag or a closer too many follows in the line."""
+    i = skip_blanks(text, i, end)
+    if i == end:
+        return YES if is_end else WAIT
+    return YES if text[i] in "\n`~<]}" else NO
+
+
+def scalar_ends(text: str, i: i64, end: i64, is_end: bool) -> i64:
+    """Tell whether a string, a number or a literal is at `i`, and nothing after it but a mark or a tag."""
+    char = text[i]
+    if char == '"':
+        after = string_end(text, i, end)
+        if after < 0:
+            return WAIT
+    else:
+        after = number_end(text, i, end)
+        if after == end and not is_end:
+            return WAIT
+        token = text[i:after]
+        if token not in ("true", "false", "null") and not is_number(token):
+            return NO
+    after = skip_spaces(text, after, end)
+    if after == end:
+        return YES if is_end else WAIT
+    if text[after] == "`" and end - after < 3 and not is_end:
+        return WAIT
+    return YES if text.startswith("```", after) or text[after] == "<" else NO

@@ -1,0 +1,322 @@
+"""What the grammar has no place for in, between tokens; the one edit that gives it one out.
+
+Rule: a choice is local and final.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from jsontide.mend._bits import (
+    COMMENT,
+    ELLIPSIS,
+    EXTRA_COMMA,
+    KINDS,
+    MISSING_COLON,
+    MISSING_COMMA,
+    PUNCTUATION,
+    QUOTES,
+    SPACE,
+    TRUNCATED,
+    UNQUOTED_KEY,
+)
+from jsontide.mend._bits import TUPLE as ODD_ARRAY
+from jsontide.mend._frame import OBJECT, TUPLE, Frame
+from jsontide.mend._look import (
+    CLOSING,
+    COLONS,
+    COMMAS,
+    NO,
+    ODD_SPACES,
+    WAIT,
+    YES,
+    begins_value,
+    key_ahead,
+    name_end,
+    skip_spaces,
+)
+from jsontide.mend.options import Repair
+from jsontide.text.modes import (
+    AFTER_ITEM,
+    AFTER_MEMBER,
+    COLON,
+    DONE,
+    ITEM,
+    ITEM_OR_END,
+    KEY,
+    KEY_OR_END,
+    KEY_TEXT,
+    MEMBER,
+    STRING,
+    VALUE,
+)
+from jsontide.text.naming import name_character
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+from jsontide.mend._fields import BLOCK_COMMENT, LEAVING, LINE_COMMENT, OUTSIDE
+from jsontide.mend._tokens import Tokens
+
+_AT_A_KEY: Final = (KEY_OR_END, KEY)
+AT_A_VALUE: Final = (VALUE, ITEM_OR_END, ITEM, MEMBER)
+
+
+class Mistakes(Tokens):
+    """Reads what is between tokens and should not be."""
+
+    __slots__ = ()
+
+    def _mend_at(self, i: i64, n: i64) -> i64:
+        """Read the character at `i`, for which the grammar has no place, by the one edit that gives it one."""
+        buffer, mode = self.buffer, self.mode
+        char = buffer[i]
+        if mode < VALUE:
+            return self._fail_held(i)  # in a number that was too long to be held
+        if mode == DONE:
+            self.mode = LEAVING
+            return i
+        if char in ODD_SPACES:
+            return i + 1 if self._edit(i, i + 1, " ", SPACE) else i
+        if char == "/" or char == "#":
+            return self._begin_comment(i, n)
+        if char == "`" or char == "<":
+            found = self._find_end(i, n)
+            if found != NO:
+                return self._wait(i) if found == WAIT else self._break_off(i)
+        if mode in _AT_A_KEY:
+            return self._mend_key(i, n)
+        if mode == COLON:
+            return self._mend_colon(i)
+        if mode in AT_A_VALUE:
+            return self._mend_value(i, n)
+        return self._mend_after(i, n)
+
+    def _mend_key(self, i: i64, n: i64) -> i64:
+        buffer = self.buffer
+        char = buffer[i]
+        if char in CLOSING:
+            return self._open_quote(i, n, KEY_TEXT)
+        if char == OBJECT and self.mode == KEY:
+            return self._close_early(i)
+        if char in COMMAS:
+            return self._drop_extra_comma(i)
+        if char in ".…":
+            return self._read_ellipsis(i, n)
+        end = self._limit(i, n)
+        place = name_end(buffer, i, end)
+        if place == i:
+            return self._fail_at(i)
+        found = key_ahead(buffer, i, end, True)
+        if found == NO:
+            return self._fail_at(i)
+        self._hold_key(i)
+        if found == WAIT:
+            return self._wait_or_fail(i, n)
+        if not self._edit(i, place, f'"{buffer[i:place]}"', UNQUOTED_KEY):
+            return i
+        self.key = buffer[i:place]
+        self._note_key()
+        self.mode = COLON
+        return place
+
+    def _mend_colon(self, i: i64) -> i64:
+        char = self.buffer[i]
+        if char in COLONS:
+            if self._edit(i, i + 1, ":", PUNCTUATION):
+                self.mode = MEMBER
+                return i + 1
+        elif not begins_value(char):
+            self._fail_at(i)
+        elif self._edit(i, i, ":", MISSING_COLON):
+            self.mode = MEMBER
+        return i
+
+    def _mend_value(self, i: i64, n: i64) -> i64:
+        char = self.buffer[i]
+        mode: i64 = self.mode
+        top = self.top
+        if char in CLOSING:
+            return self._open_quote(i, n, STRING)
+        if char == "(":
+            if not self._edit(i, i + 1, "[", ODD_ARRAY):
+                return i
+            return self._open_container(i, TUPLE)
+        if top is not None and top.closer != OBJECT and mode != MEMBER:
+            if char == top.closer:
+                return self._close_early(i) if mode == ITEM else self._close_tuple(i)
+            if char in COMMAS:
+                return self._drop_extra_comma(i)
+            if char == "…" or self.buffer.startswith("..", i):
+                return self._read_ellipsis(i, n)
+        if char == "." and i + 1 == n and not self.is_end:
+            return self._wait(i)
+        if char in "+.":
+            return self._read_number(i, n)
+        return self._read_word(i, n)
+
+    def _mend_after(self, i: i64, n: i64) -> i64:
+        """Read what follows a value, and is neither a comma nor the closing bracket."""
+        mode: i64 = self.mode
+        top = self.top
+        assert top is not None
+        char = self.buffer[i]
+        if char in COMMAS:
+            self._begin_hold(i, mode)
+            if not self._edit(i, i + 1, ",", PUNCTUATION):
+                return i
+            self.has_comma = True
+            self.mode = KEY if mode == AFTER_MEMBER else ITEM
+            return i + 1
+        if char == top.closer:
+            return self._close_tuple(i)
+        if not (self._is_member(i, n) if mode == AFTER_MEMBER else self._is_item(i)):
+            return i
+        self._begin_hold(i, mode)
+        if top.closer == TUPLE:
+            self.top = Frame(TUPLE, top.parent, True, top.shape)
+        if self._edit(i, i, ",", MISSING_COMMA):
+            self.mode = KEY if mode == AFTER_MEMBER else ITEM
+        return i
+
+    def _is_member(self, i: i64, n: i64) -> bool:
+        """Return whether a member begins at `i`, where a comma should be; wait or fail if not."""
+        found = key_ahead(self.buffer, i, self._limit(i, n), self.newline >= self.token_end)
+        if found == WAIT and not self.is_end:
+            self._wait_or_fail(i, n)
+        elif found != YES:
+            self._fail_at(i)
+        return found == YES
+
+    def _is_item(self, i: i64) -> bool:
+        """Do the same for an item; on one line, two numbers may also be one."""
+        char = self.buffer[i]
+        if not begins_value(char):
+            self._fail_at(i)
+            return False
+        before = self.buffer[i - 1] if i else self.recent[-1:]
+        if self.newline >= self.token_end or char in "{[" or (char == '"' and before in " \t"):
+            return True
+        self._fail_ambiguous(i, "a comma between two values")
+        return False
+
+    def _open_quote(self, i: i64, n: i64, mode: i64) -> i64:
+        """Read a quotation mark that is none in JSON as one."""
+        char = self.buffer[i]
+        if mode == STRING:
+            self._release()
+        else:
+            self._hold_key(i)
+        if not self._edit(i, i + 1, '"', QUOTES):
+            return i
+        self.mode = mode
+        self._begin_string(CLOSING[char], i + 1)
+        return i + 1
+
+    def _close_early(self, i: i64) -> i64:
+        """Close a container after a comma."""
+        if not self._drop_comma(i):
+            return i
+        top = self.top
+        if top is not None and top.closer == TUPLE:
+            self.top = Frame(TUPLE, top.parent, True, top.shape)
+        self.hold = -1
+        self.mode = self._after()
+        return self._close_tuple(i) if self.buffer[i] == TUPLE else self._close_container(i)
+
+    def _close_tuple(self, i: i64) -> i64:
+        top = self.top
+        assert top is not None
+        if not top.has_comma and self.mode == AFTER_ITEM:
+            return self._fail_ambiguous(i, "a comma in the tuple")
+        if not self._edit(i, i + 1, "]", ODD_ARRAY):
+            return i
+        return self._close_container(i)
+
+    def _drop_extra_comma(self, i: i64) -> i64:
+        self._hold_key(i)
+        return i + 1 if self._edit(i, i + 1, "", EXTRA_COMMA) else i
+
+    def _read_ellipsis(self, i: i64, n: i64) -> i64:
+        end: i64 = i + 1
+        if self.buffer[i] == ".":
+            while end < n and self.buffer[end] == "." and end < i + 3:
+                end += 1
+            if end == n and end < i + 3 and not self.is_end:
+                return self._wait(i)
+            if end < i + 3:
+                return self._fail_at(i)
+        self._hold_key(i)
+        if not self._edit(i, end, "", ELLIPSIS, True):
+            return i
+        # What follows is a comma, or the end of the container.
+        after = skip_spaces(self.buffer, end, n)
+        if after < n and self.buffer[after] in COMMAS:
+            return after + 1 if self._edit(after, after + 1, "", EXTRA_COMMA) else after
+        return end
+
+    def _begin_comment(self, i: i64, n: i64) -> i64:
+        mode: i64 = LINE_COMMENT
+        end: i64 = i + 1
+        if self.buffer[i] == "/":
+            if end == n:
+                return self._fail_at(i) if self.is_end else self._wait(i)
+            if self.buffer[end] == "*":
+                mode = BLOCK_COMMENT
+            elif self.buffer[end] != "/":
+                return self._fail_at(i)
+            end += 1
+        if self.flushed >= 0 or (self.hold >= 0 and i - self.hold > self.max_held):
+            return self._fail_held(i)
+        if not self._drop(i, end, COMMENT):
+            return i
+        self.resume = self.mode
+        self.mode = mode
+        return end
+
+    def _read_comment(self, i: i64, n: i64) -> i64:
+        is_line = self.mode == LINE_COMMENT
+        end: i64 = self.buffer.find("\n" if is_line else "*/", i)
+        if end < 0:
+            if not is_line and self.buffer[n - 1] == "*" and not self.is_end:
+                if n - 1 > i and not self._drop(i, n - 1, COMMENT):
+                    return i
+                return self._wait(n - 1)
+            self._drop(i, n, COMMENT)
+            return n
+        end += 0 if is_line else 2
+        if self._drop_whole(i, end, COMMENT):
+            self.mode = self.resume
+        return end
+
+    def _find_end(self, i: i64, n: i64) -> i64:
+        if self.buffer[i] == "`":
+            begun = self.buffer[i : i + 3]
+            if begun == "```":
+                return YES
+            return WAIT if i + len(begun) == n and not self.is_end and begun == "`" * len(begun) else NO
+        if i + 1 == n:
+            return NO if self.is_end else WAIT
+        return YES if self.buffer[i + 1] in "/|｜" else NO
+
+    def _break_off(self, i: i64) -> i64:
+        """Take the value for truncated at `i`."""
+        if not self.kinds >> TRUNCATED & 1:
+            return self._fail_at(i)
+        if self.flushed >= 0 or (self.hold >= 0 and i - self.hold > self.max_held):
+            return self._fail_held(i)
+        if self.hold >= 0:
+            place: i64 = self.hold
+            self._rewind()
+            self._copy_to(place)
+            self.hold = -1
+            self._add_repair(Repair(KINDS[TRUNCATED], self.base + place, self.buffer[place:i], "", True))
+            self.copied = i
+        self._flush_drop()
+        self._note_truncation(name_character(self.buffer[i]), self.base + i)
+        self._enter_outside("\n")
+        return i
+
+    def _enter_outside(self, lead: str) -> None:
+        self.lead = lead
+        self.at_start = False
+        self.mode = OUTSIDE

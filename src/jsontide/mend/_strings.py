@@ -1,0 +1,395 @@
+"""Strings and keys in any quotation marks in, those of JSON out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from jsontide._build import COMPILED
+from jsontide.mend._bits import (
+    CONCATENATION,
+    CONTROL_CHARACTER,
+    ESCAPE,
+    INNER_QUOTE,
+    QUOTES,
+)
+from jsontide.mend._frame import ARRAY, OBJECT, TUPLE, Frame
+from jsontide.mend._look import (
+    CLOSING,
+    NO,
+    SPACES,
+    WAIT,
+    YES,
+    decode_key,
+    skip_comments,
+    skip_spaces,
+)
+from jsontide.mend._quotes import DOUBT, END, JOINED, NO_MARKS, Mark
+from jsontide.text.modes import (
+    AFTER_ITEM,
+    AFTER_MEMBER,
+    COLON,
+    DONE,
+    KEY_TEXT,
+    STRING,
+)
+from jsontide.text.strings import match_plain, plain_end
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+from jsontide.mend._bits import LIST, LOST_QUOTE
+from jsontide.mend._edits import Edits
+from jsontide.mend._frame import WRAPPER, written_frame
+from jsontide.mend._look import colon_ahead, is_delimiter, string_end
+
+_LETTERS: Final = "bfnrt"
+_SUSPICIOUS: Final = 1
+"""An escape such as `\\n` with a letter after it, as in a path."""
+_UNKNOWN: Final = 2
+"""A backslash that begins no escape."""
+_NEWLINE: Final = 4
+"""A raw newline: a string that goes on in the next line may have lost its end."""
+_HEX: Final = "0123456789abcdefABCDEF"
+_CONTROLS: Final[dict[str, str]] = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_TRIPLE: Final = 3
+
+
+class Strings(Edits):
+    """Reads strings and keys."""
+
+    __slots__ = ()
+
+    def _after(self) -> i64:
+        top = self.top
+        if top is None or top.closer == WRAPPER:
+            return DONE
+        return AFTER_MEMBER if top.closer == OBJECT else AFTER_ITEM
+
+    def _leave_value(self, i: i64) -> None:
+        """Go on after a value that ends at `i`."""
+        top = self.top
+        while top is not None and top.closer == WRAPPER and top.parent is not None:
+            if not self._edit(i, i, ARRAY, LIST):
+                return
+            top = self.top = top.parent
+        self.mode = self._after()
+        if self.mode == DONE:
+            self._end_value(i)
+
+    def _release(self) -> None:
+        """Give out what was held: a value has begun after it."""
+        if self.hold >= 0:
+            if self.has_comma and self.top is not None and self.top.closer == TUPLE:
+                self.top = Frame(TUPLE, self.top.parent, True, self.top.shape)
+            self.hold = -1
+        self.flushed = -1
+        if self.drop_kind >= 0:
+            self._flush_drop()
+
+    def _end_token(self, i: i64) -> i64:
+        """Leave a number or a literal that ends at `i`."""
+        self._release()
+        self.token_end = self.base + i
+        self._leave_value(i)
+        return i
+
+    def _end_value(self, i: i64) -> None:
+        self.token_end = self.base + i
+        if self.first_end < 0:
+            self.first_end = self.base + i
+
+    def _begin_string(self, quote: str, i: i64) -> None:
+        """Read what follows as text, up to `quote`; it begins at `i`."""
+        self.quote = quote
+        self.tally = NO_MARKS
+        self.string_start = self.base + i
+        self.escapes = 0
+
+    def _read_string(self, i: i64, n: i64) -> i64:
+        buffer, quote = self.buffer, self.quote
+        if self.string_start == self.base + i and i < n:
+            self.opens_json = buffer[i] in "{["
+        if self.escape_end == self.base + i and i < n and not self._see_escape(i, _SUSPICIOUS):
+            return i
+        stops = self._stops()
+        while i < n:
+            if stops:
+                i = _plain_end(buffer, i, n, stops)
+            else:
+                i = plain_end(buffer, i) if COMPILED else match_plain(buffer, i).end()
+            if i == n:
+                return n
+            i = self._read_special(i, n, buffer[i])
+            if self.is_waiting or self.is_over or self.mode > KEY_TEXT:
+                return i
+            if self.quote != quote:
+                quote = self.quote
+                stops = self._stops()
+        return n
+
+    def _stops(self) -> str:
+        """Return the characters that do not stand for themselves in the open string, if not only those of JSON."""
+        quote = self.quote
+        if quote == '"' and self.shape is not None and self._may_lose_quote():
+            return '",'
+        return "" if quote == '"' else quote
+
+    def _read_special(self, i: i64, n: i64, char: str) -> i64:
+        """Read a character that may not stand for itself."""
+        if char in self.quote:
+            return self._judge(i, n)
+        if char == "\\":
+            return self._read_escape(i, n)
+        if char == ",":
+            return self._read_comma(i, n)
+        if char == '"':
+            return i + 1 if self._edit(i, i + 1, '\\"', QUOTES) else i
+        if char == "\n":
+            self.escapes |= _NEWLINE
+        became = _CONTROLS.get(char) or f"\\u{ord(char):04x}"
+        return i + 1 if self._edit(i, i + 1, became, CONTROL_CHARACTER) else i
+
+    def _read_comma(self, i: i64, n: i64) -> i64:
+        """Read a comma in a string whose closing quotation mark may be missing before it."""
+        found = self._find_lost_quote(i, n) if self.tally.marks == 0 else NO
+        if found == YES:
+            before = self.buffer[i - 1] if i else self.recent[-1:]
+            if before in SPACES:
+                return self._fail_ambiguous(i, "to see where the string ends")
+            return self._close_lost(i)
+        return self._wait(i) if found == WAIT else i + 1
+
+    def _read_escape(self, i: i64, n: i64) -> i64:
+        """Read the backslash at `i`, and what belongs to it."""
+        buffer = self.buffer
+        if i + 1 == n:
+            return self._wait(i)
+        char = buffer[i + 1]
+        if char in '"\\/':
+            return i + 2
+        if char in _LETTERS:
+            if i + 2 == n:
+                self.escape_end = self.base + n
+                return n
+            return i + 2 if self._see_escape(i + 2, _SUSPICIOUS) else i
+        end = self._digits_end(i, n) if char == "u" else i
+        if end > i + 2 and end == i + 6:
+            return self._wait(i) if self._is_half(i, n) else end
+        if end == n:
+            return self._wait(i)
+        if char == "'" or char in self.quote:
+            return i + 2 if self._edit(i, i + 1, "", ESCAPE) else i
+        if not self._see_escape(i, _UNKNOWN):
+            return i
+        return i + 1 if self._edit(i, i + 1, "\\\\", ESCAPE) else i
+
+    def _digits_end(self, i: i64, n: i64) -> i64:
+        """Return where the digits of the escape at `i` end, of which there should be four."""
+        end: i64 = i + 2
+        while end < n and end < i + 6 and self.buffer[end] in _HEX:
+            end += 1
+        return end
+
+    def _is_half(self, i: i64, n: i64) -> bool:
+        """Return whether the escape at `i` is the first half of a character, and the text may end before the second."""
+        buffer = self.buffer
+        if buffer[i + 2] not in "dD" or buffer[i + 3] not in "89abAB":
+            return False
+        return i + 6 == n or (buffer[i + 6] == "\\" and n - i < 12)
+
+    def _see_escape(self, place: i64, kind: i64) -> bool:
+        r"""Note an escape before `place`, or a backslash there, that may be in doubt; return whether it is not yet.
+
+        In `C:\Users\new` the first backslash begins no escape, and the second one does, but is not meant to.
+        """
+        if kind == _UNKNOWN or self.buffer[place].isalpha():
+            self.escapes |= kind
+        if self.escapes & _SUSPICIOUS and self.escapes & _UNKNOWN:
+            self._fail_ambiguous(place, "backslashes that are all escapes, or none")
+            return False
+        return True
+
+    def _judge(self, i: i64, n: i64) -> i64:
+        """Read the quotation mark at `i`: the end of the string, or text."""
+        if len(self.quote) == _TRIPLE and self.quote[0] == self.quote[1]:
+            return self._judge_triple(i, n)
+        is_key = self.mode == KEY_TEXT
+        top = written_frame(self.top)
+        if top is None or self.flushed >= 0 or (is_key and i - self.hold > self.max_held):
+            return self._end_string(i)
+        if self.tally.marks == 0 and i + 1 < n and self._ends_plainly(i, n, top):
+            return self._end_string(i)
+        if self.base + i == self.string_start and self.buffer[i] in "\"'":
+            if i + 1 == n and not self.is_end:
+                return self._wait(i)
+            if i + 1 < n and self.buffer[i + 1] == self.buffer[i]:
+                return self._begin_triple(i)
+        end = self._limit(i, n)
+        is_end = self.is_end and end == n
+        mark = Mark(self.buffer, i, end, is_end, is_key, top, self.tally, self.kinds, self.opens_json)
+        verdict = mark.judge()
+        if verdict == WAIT:
+            return self._wait_for_next(i, n)
+        if verdict == DOUBT or (verdict == END and self._may_have_lost_its_end(i, top)):
+            return self._fail_ambiguous(i, "only one way to read the quotation mark")
+        if verdict == JOINED:
+            return self._join(i, n)
+        return self._end_string(i) if verdict == END else self._keep_quote(i)
+
+    def _may_have_lost_its_end(self, i: i64, top: Frame) -> bool:
+        """Return whether a string with quotation marks inside may be more than one, or a key and a value."""
+        tally = self.tally
+        if not tally.marks:
+            return False
+        if self.mode == KEY_TEXT:
+            key = self._key_before(i)
+            return not key or ":" in key or "," in key
+        return self.escapes & _NEWLINE != 0 and (tally.has_key or top.closer != OBJECT)
+
+    def _ends_plainly(self, i: i64, n: i64, top: Frame) -> bool:
+        """Return whether the string ends at `i` as nearly all strings do."""
+        buffer = self.buffer
+        char = buffer[i + 1]
+        if self.mode == KEY_TEXT:
+            return char == ":"
+        if char != ",":
+            return char == top.closer
+        place: i64 = i + 2
+        while place < n and is_delimiter(buffer, place) and buffer[place] <= " ":
+            place += 1
+        return place < n and buffer[place] == '"' and place - i <= self.max_held
+
+    def _wait_for_next(self, i: i64, n: i64) -> i64:
+        """Wait for the token after a quotation mark; if it is too far away, take JSON's reading."""
+        if not self._is_late(i, n):
+            return self._wait(i)
+        if self.tally.marks:
+            return self._fail_ambiguous(i, "a clear end of the string with quotation marks inside")
+        if self.hold < 0:
+            self.flushed = self.base + i
+        return self._end_string(i)
+
+    def _keep_quote(self, i: i64) -> i64:
+        """Take the quotation mark for text."""
+        buffer = self.buffer
+        index: i64 = self.base + i
+        before = "" if index == self.string_start else (buffer[i - 1] if i else self.recent[-1:])
+        mark = buffer[i]
+        after = skip_spaces(buffer, i + 1, len(buffer))
+        top = written_frame(self.top)
+        in_array = self.mode == STRING and top is not None and top.closer != OBJECT
+        tally = self.tally.add(before, buffer[i + 1 : after + 1], mark, in_array)
+        if mark == '"':
+            if not self._edit(i, i + 1, '\\"', INNER_QUOTE):
+                return i
+        elif not self.kinds >> INNER_QUOTE & 1:
+            return self._fail_at(i)
+        self.tally = tally
+        return i + 1
+
+    def _end_string(self, i: i64) -> i64:
+        is_key = self.mode == KEY_TEXT
+        if self.buffer[i] != '"' and not self._edit(i, i + 1, '"', QUOTES):
+            return i
+        self.token_end = self.base + i + 1
+        if is_key:
+            if self.shape is not None:
+                self.key = self._key_before(i)
+                self._note_key()
+            self.mode = COLON
+        else:
+            self._leave_value(i + 1)
+        return i + 1
+
+    def _note_key(self) -> None:
+        if self.top is not None and self.top.shape is not None:
+            self.top = self.top.with_key(self.key)
+
+    def _key_before(self, i: i64) -> str:
+        """Return the key that ends at `i`; nothing if it is too long to be held, or odd."""
+        begin: i64 = self.string_start - self.base
+        return decode_key(self.buffer[begin:i]) if begin >= 0 else ""
+
+    def _join(self, i: i64, n: i64) -> i64:
+        """Leave out what is between two strings with a plus sign between them."""
+        place = skip_comments(self.buffer, i + 1, n)
+        place = skip_spaces(self.buffer, place + 1, n)
+        if not self._edit(i, place + 1, "", CONCATENATION):
+            return i
+        self.quote = CLOSING[self.buffer[place]]
+        self.string_start = self.base + place + 1
+        return place + 1
+
+    def _begin_triple(self, i: i64) -> i64:
+        if not self._edit(i, i + 2, "", QUOTES):
+            return i
+        self.quote = self.buffer[i] * _TRIPLE
+        return i + 2
+
+    def _judge_triple(self, i: i64, n: i64) -> i64:
+        buffer = self.buffer
+        end: i64 = i
+        while end < n and buffer[end] == self.quote[0] and end < i + 4:
+            end += 1
+        if end == n and (not self.is_end or end < i + _TRIPLE):
+            return self._wait(i)
+        if end == i + _TRIPLE:
+            if not self._edit(i, end, '"', QUOTES):
+                return i
+            self.quote = '"'
+            if self.mode == KEY_TEXT:
+                self.mode = COLON
+            else:
+                self._leave_value(end)
+            return end
+        if buffer[i] == '"' and not self._edit(i, i + 1, '\\"', QUOTES):
+            return i
+        return i + 1
+
+    def _find_lost_quote(self, i: i64, n: i64) -> i64:
+        """Tell whether the comma at `i` ends the open string, because a key that the schema knows follows."""
+        buffer = self.buffer
+        end = self._limit(i, n)
+        place = skip_spaces(buffer, i + 1, end)
+        if place == end:
+            return NO if self.is_end or self._is_late(i, n) else WAIT
+        if buffer[place] != '"':
+            return NO
+        colon = colon_ahead(buffer, place, end, False)
+        if colon == -2:
+            return NO if self.is_end or self._is_late(i, n) else WAIT
+        if colon < 0:
+            return NO
+        key = decode_key(buffer[place + 1 : string_end(buffer, place, end) - 1])
+        top = self.top
+        return YES if top is not None and top.shape is not None and top.shape.knows(key) else NO
+
+    def _may_lose_quote(self) -> bool:
+        """Return whether the open string is one that a known key may follow."""
+        top = self.top
+        return (
+            self.mode == STRING
+            and self.kinds >> LOST_QUOTE & 1 == 1
+            and top is not None
+            and top.closer == OBJECT
+            and top.shape is not None
+            and top.shape.has_keys
+            and self.tally.marks == 0
+        )
+
+    def _close_lost(self, i: i64) -> i64:
+        if not self._edit(i, i, '"', LOST_QUOTE):
+            return i
+        self.token_end = self.base + i
+        self._leave_value(i)
+        return i
+
+
+def _plain_end(text: str, i: i64, n: i64, quote: str) -> i64:
+    """Return where the characters from `i` on stop standing for themselves, in a string that another mark ends."""
+    while i < n:
+        char = text[i]
+        if char < " " or char == '"' or char == "\\" or char in quote:
+            return i
+        i += 1
+    return n

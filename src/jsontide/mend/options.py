@@ -1,0 +1,213 @@
+"""What can be mended, kind by kind, and the sets that people choose from.
+
+Interpreted, so that our own checks report wrong arguments, not those of compiled calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Final, Literal, TypeAlias
+
+from jsontide._check import check_choices, check_count
+
+
+class RepairKind(Enum):
+    """What was mended; each is a switch of `Mending`."""
+
+    PROSE = "prose"
+    """Words around the value."""
+    FENCE = "code fence"
+    """The marks of a Markdown code block around the value."""
+    THINKING = "thinking"
+    """A block such as `<think>...</think>` before the value."""
+    TAG = "tag"
+    """A tag or a special token around the value, such as `<tool_call>` or `<|im_start|>`."""
+    CODE_BLOCK = "code block"
+    """A whole Markdown code block that is not JSON."""
+    SECOND_VALUE = "second value"
+    """What follows the first value, beginning with another one."""
+    EXTRA_CLOSER = "extra closer"
+    """A bracket or brace too many after the value."""
+    CONTROL_CHARACTER = "control character"
+    """A raw newline, tab or other control character inside a string."""
+    ESCAPE = "escape"
+    """A backslash that begins no escape: it is kept, except before a single quote."""
+    QUOTES = "quotes"
+    """Other quotation marks than `"` around a string or a key."""
+    COMMENT = "comment"
+    """`// ...`, `# ...` or `/* ... */` between tokens."""
+    LITERAL = "literal"
+    """`True`, `False`, `None`, `undefined`, `NaN` and the like."""
+    NUMBER = "number"
+    """A number as other languages write it: `0x1F`, `+5`, `.5`, `5.`, `1_000`."""
+    SPACE = "space"
+    """White space that JSON does not know, or a byte order mark."""
+    PUNCTUATION = "punctuation"
+    """A full-width comma or colon."""
+    TRAILING_COMMA = "trailing comma"
+    """A comma before a closing bracket or brace."""
+    EXTRA_COMMA = "extra comma"
+    """A comma where no value was."""
+    MISSING_COMMA = "missing comma"
+    """No comma between two values."""
+    UNQUOTED_KEY = "unquoted key"
+    """A key without quotation marks."""
+    MISSING_COLON = "missing colon"
+    """No colon between a key and its value."""
+    CONCATENATION = "concatenation"
+    """Two strings with a plus sign between them."""
+    TUPLE = "tuple"
+    """An array in parentheses."""
+    INNER_QUOTE = "inner quote"
+    """A quotation mark inside a string that is not escaped."""
+    ELLIPSIS = "ellipsis"
+    """`...` in place of values that were left out."""
+    TRUNCATED = "truncated"
+    """The text ended before the value did: what was open is closed, what was undecided is dropped."""
+    UNQUOTED_STRING = "unquoted string"
+    """Words without quotation marks where the schema wants a string."""
+    ENUM = "enum"
+    """A value of an enum in another spelling."""
+    BOOLEAN = "boolean"
+    """Yes, no and the like where the schema wants a boolean."""
+    NUMBER_FORM = "number form"
+    """A number with leading zeros, separators, a currency or a unit, as the schema wants it."""
+    LIST = "list"
+    """One value where the schema wants a list."""
+    NESTED_JSON = "nested JSON"
+    """JSON in a string where the schema wants an object or an array."""
+    ROOT = "root"
+    """Another value before the kind of value that the schema wants."""
+    LOST_QUOTE = "lost quote"
+    """The closing quotation mark is missing before a key that the schema knows."""
+    LINES = "lines"
+    """Values one after the other where the schema wants a list."""
+
+    @property
+    def is_structural(self) -> bool:
+        """Whether it decides where values begin and end, and not only how one is spelled."""
+        return self in _STRUCTURAL
+
+    @property
+    def is_coercion(self) -> bool:
+        """Whether it needs a schema."""
+        return self in COERCIONS
+
+
+_STRUCTURAL: Final = frozenset(
+    (
+        RepairKind.SECOND_VALUE,
+        RepairKind.EXTRA_CLOSER,
+        RepairKind.EXTRA_COMMA,
+        RepairKind.MISSING_COMMA,
+        RepairKind.MISSING_COLON,
+        RepairKind.CONCATENATION,
+        RepairKind.TUPLE,
+        RepairKind.INNER_QUOTE,
+        RepairKind.ELLIPSIS,
+        RepairKind.TRUNCATED,
+        RepairKind.LIST,
+        RepairKind.NESTED_JSON,
+        RepairKind.ROOT,
+        RepairKind.LOST_QUOTE,
+        RepairKind.LINES,
+        RepairKind.UNQUOTED_STRING,
+    )
+)
+COERCIONS: Final = frozenset(list(RepairKind)[list(RepairKind).index(RepairKind.UNQUOTED_STRING) :])
+"""The kinds that need a schema."""
+WITHOUT_SCHEMA: Final = frozenset(RepairKind) - COERCIONS
+
+SeveralValues: TypeAlias = Literal["first", "all", "one"]
+_CHOICES: Final = {"values": ("first", "all", "one")}
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One change to a text: `was`, at `index` of the original, became `became`."""
+
+    kind: RepairKind
+    index: int
+    """Code points before the place, in the original text."""
+    was: str
+    became: str
+    lossy: bool = False
+    """Whether words or values were dropped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mending:
+    """What may be mended, and how far.
+
+    >>> from jsontide.mend import MODELS
+    >>> RepairKind.COMMENT in MODELS.without(RepairKind.COMMENT).kinds
+    False
+    """
+
+    kinds: frozenset[RepairKind]
+    """What is mended; anything else in the text is an error."""
+    values: SeveralValues = "first"
+    """Of several values, the first counts, or all do, each on its own lines, or there is only one, repeated or not."""
+    runs_with: frozenset[RepairKind] = frozenset()
+    """Repairs that drop or restructure something, with which a call may run nevertheless."""
+    max_held: int = 1024
+    """The most characters that are held back because more than one reading is possible."""
+    max_repairs: int = 10_000
+    """The most repairs in one text; more are an error."""
+    max_depth: int = 512
+    """Open containers inside each other."""
+
+    def __post_init__(self) -> None:
+        for name in ("kinds", "runs_with"):
+            kinds = getattr(self, name)
+            if not isinstance(kinds, frozenset | set) or not all(isinstance(kind, RepairKind) for kind in kinds):
+                message = f"{name} must be a set of RepairKind, not {kinds!r}"
+                raise TypeError(message)
+            object.__setattr__(self, name, frozenset(kinds))
+        check_choices(self, _CHOICES)
+        for field in fields(self):
+            if field.name.startswith("max_"):
+                check_count(field.name, getattr(self, field.name))
+
+    def without(self, *kinds: RepairKind) -> Mending:
+        """Return the same without some kinds."""
+        return self._replace(kinds=self.kinds - set(kinds))
+
+    def including(self, *kinds: RepairKind) -> Mending:
+        """Return the same with more kinds."""
+        return self._replace(kinds=self.kinds | set(kinds))
+
+    def running_with(self, *kinds: RepairKind) -> Mending:
+        """Return the same with more kinds of repair with which a call may run."""
+        return self._replace(runs_with=self.runs_with | set(kinds))
+
+    def _replace(self, **changes: object) -> Mending:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Mending(**{**values, **changes})
+
+
+def check_mending(mending: object) -> Mending:
+    """Raise `TypeError` for anything but `Mending`."""
+    if not isinstance(mending, Mending):
+        message = f"mend must be a Mending, such as jsontide.mend.MODELS, not {type(mending).__name__}"
+        raise TypeError(message)
+    return mending
+
+
+def check_on_repair(mend: object, on_repair: object) -> None:
+    """Raise `TypeError` for what cannot be called with repairs, and where there will be none."""
+    if on_repair is None:
+        return
+    if mend is None:
+        message = "on_repair needs mend: without it nothing is repaired"
+        raise TypeError(message)
+    if not callable(on_repair):
+        message = f"on_repair must be callable, not {type(on_repair).__name__}"
+        raise TypeError(message)
+
+
+MODELS: Final = Mending(kinds=frozenset(RepairKind) - {RepairKind.ELLIPSIS})
+"""What language models do to JSON."""
+EVERYTHING: Final = Mending(kinds=frozenset(RepairKind))
+"""The same, and what people do in logs and files that they write by hand."""

@@ -1,0 +1,95 @@
+"""The tables of docs/mend.md: each example becomes what the page says, by the kind it stands for."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from jsontide.mend import EVERYTHING, MODELS, MendState, RepairKind, finish_mend, mend_chunk, start_mend
+from jsontide.schema import shape_of
+
+PAGE = (Path(__file__).parents[2] / "docs" / "mend.md").read_text("utf-8")
+WITHOUT_SCHEMA, WITH_SCHEMA = "kind | text | becomes | runs", "kind | text | becomes | wanted is | runs"
+SIGNS = str.maketrans({"↵": "\n", "⍽": "\u00a0"})
+
+
+def rows(header: str) -> list[list[str]]:
+    """The cells of all tables with this header."""
+    tables = re.findall(rf"^\| {re.escape(header)} \|\n\|[ |-]+\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
+    assert tables
+    return [[read(cell) for cell in line.strip("| ").split(" | ")] for table in tables for line in table.splitlines()]
+
+
+def read(cell: str) -> str:
+    """Code without its backticks and with the characters that it stands for; words as they are."""
+    code = re.fullmatch("(`+)(?!`).*[^`]\\1", cell)
+    if code is None or code[1] in cell[len(code[1]) : -len(code[1])]:
+        return cell
+    ticks = len(code[1])
+    inside = cell[ticks:-ticks]
+    return (inside.strip(" ") if ticks > 1 else inside).translate(SIGNS)
+
+
+def an_object(**properties: object) -> dict[str, object]:
+    return {"type": "object", "properties": properties, "required": [*properties]}
+
+
+STRING, INTEGER = {"type": "string"}, {"type": "integer"}
+SCHEMAS: dict[str, dict[str, object]] = {
+    "a string": an_object(a=STRING),
+    "`low` or `high`": an_object(a={"enum": ["low", "high"]}),
+    "a boolean": an_object(a={"type": "boolean"}),
+    "an integer": an_object(a=INTEGER),
+    "a list of strings": an_object(a={"type": "array", "items": STRING}),
+    "an object": an_object(a=an_object(b=INTEGER)),
+    "an object with `a`": an_object(a=INTEGER),
+    "a string `a` and an integer `b`": an_object(a=STRING, b=INTEGER),
+    "a list of objects": {"type": "array", "items": an_object(a=INTEGER)},
+}
+"""What the column of what is wanted says, as schemas."""
+
+
+def mend(text: str, *, everything: bool = False, schema: dict[str, object] | None = None) -> tuple[MendState, str]:
+    shape = None if schema is None else shape_of(schema)
+    state, begin, _ = mend_chunk(start_mend(EVERYTHING if everything else MODELS, shape), text)
+    state, end, _ = finish_mend(state)
+    return state, begin + end
+
+
+@pytest.mark.parametrize(("kind", "text", "becomes", "runs"), rows(WITHOUT_SCHEMA))
+def test_each_example_becomes_what_the_page_says(kind: str, text: str, becomes: str, runs: str) -> None:
+    state, mended = mend(text, everything=kind == "ELLIPSIS")
+    assert (state.error, mended) == (None, becomes)
+    assert RepairKind[kind] in {repair.kind for repair in state.repairs}
+    assert {repair.kind for repair in state.repairs} <= {RepairKind[kind], RepairKind.FENCE, RepairKind.TRAILING_COMMA}
+    assert state.is_truncated == (kind == "TRUNCATED")
+    assert runs == may_run(state)
+
+
+@pytest.mark.parametrize(("kind", "text", "becomes", "wanted", "runs"), rows(WITH_SCHEMA))
+def test_each_example_with_a_schema_becomes_what_the_page_says(
+    kind: str, text: str, becomes: str, wanted: str, runs: str
+) -> None:
+    state, mended = mend(text, schema=SCHEMAS[wanted])
+    assert (state.error, mended) == (None, becomes)
+    assert RepairKind[kind] in {repair.kind for repair in state.repairs}
+    assert {repair.kind for repair in state.repairs} <= {RepairKind[kind], RepairKind.LIST}
+    assert runs == may_run(state)
+
+
+def may_run(state: MendState) -> str:
+    return "no" if any(repair.lossy or repair.kind.is_structural for repair in state.repairs) else "yes"
+
+
+@pytest.mark.parametrize(("text", "why"), rows("text | why"))
+def test_what_the_page_calls_refused_is_an_error(text: str, why: str) -> None:
+    assert why
+    state, _ = mend(text)
+    assert state.error is not None
+
+
+def test_the_page_has_every_kind() -> None:
+    mended = {row[0] for row in rows(WITHOUT_SCHEMA)}
+    coerced = {row[0] for row in rows(WITH_SCHEMA)}
+    assert mended == {kind.name for kind in RepairKind if not kind.is_coercion}
+    assert coerced == {kind.name for kind in RepairKind if kind.is_coercion}
