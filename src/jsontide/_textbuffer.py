@@ -42,6 +42,16 @@ class TextBlock:
             self._whole = whole = b"".join(pieces).decode("utf-8", "surrogatepass")
         return whole
 
+    def has_half(self) -> bool:
+        """Return whether half of a character stands in these bytes, which no UTF-8 has."""
+        if self._data.isascii():
+            return False
+        try:
+            self._data.decode()
+        except UnicodeDecodeError:
+            return True
+        return False
+
 
 class GrowingText:
     """A text in pieces, joined when it is read."""
@@ -80,12 +90,12 @@ class GrowingText:
 
     def has_half(self) -> bool:
         """Return whether half of a character stands alone in the text, which is not joined for it."""
-        text: GrowingText | None = self
-        while text is not None:
-            if has_half(text._last):
+        block = self._blocks
+        while block is not None:
+            if block.has_half():
                 return True
-            text = text._before
-        return False
+            block = block._before
+        return has_half(self._last)
 
     def __str__(self) -> str:
         return self.read()

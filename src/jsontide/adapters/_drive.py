@@ -4,71 +4,125 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from jsontide._errors import JsonStreamError
 from jsontide._values import MISSING
 from jsontide.adapters._chunks import Chunk, adrive, afirst, as_async_chunks, as_chunks, drive, first
-from jsontide.tree import create_parser_state, finalize, parse_chunk
+from jsontide.adapters._mended import mended, raise_error
+from jsontide.tree import ParserState, create_parser_state, finalize, parse_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterable, Coroutine, Generator, Iterable, Iterator
+    from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Generator, Iterable, Iterator
 
+    from jsontide._errors import ParserError
     from jsontide._values import JsonValue
-    from jsontide.tree import ParserState
+    from jsontide.adapters._chunks import Stage
+    from jsontide.mend import Mending, Repair
 
 
-def values(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) -> Generator[JsonValue]:
+def values(
+    chunks: Chunk | Iterable[Chunk],
+    state: ParserState | None = None,
+    *,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> Generator[JsonValue]:
     """Yield the growing value after each chunk that changed it, beginning from `state` if one is given.
 
+    With `mend`, bad JSON is mended as `jsontide.mend` says, and `on_repair` is called with each repair as it happens.
     Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what it showed.
 
     >>> list(values(['{"city": "Kyo', 'to"', ', "days": 3}']))
     [{'city': 'Kyo'}, {'city': 'Kyoto'}, {'city': 'Kyoto', 'days': 3}]
+    >>> from jsontide.mend import MODELS
+    >>> list(values(["Sure: {city: 'Kyo", "to'}"], mend=MODELS, on_repair=lambda repair: print(repair.kind.value)))
+    prose
+    unquoted key
+    quotes
+    quotes
+    [{'city': 'Kyo'}, {'city': 'Kyoto'}]
     """
-    return drive(as_chunks(chunks, "avalues"), _Growing(state))
+    return drive(as_chunks(chunks, "avalues"), _stage(_Growing, state, mend, on_repair))
 
 
-def avalues(chunks: AsyncIterable[Chunk], state: ParserState | None = None) -> AsyncGenerator[JsonValue]:
+def avalues(
+    chunks: AsyncIterable[Chunk],
+    state: ParserState | None = None,
+    *,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> AsyncGenerator[JsonValue]:
     """Like `values`, but for an asynchronous stream of chunks."""
-    return adrive(as_async_chunks(chunks, "values"), _Growing(state))
+    return adrive(as_async_chunks(chunks, "values"), _stage(_Growing, state, mend, on_repair))
 
 
-def loads(chunks: Chunk | Iterable[Chunk], state: ParserState | None = None) -> JsonValue:
+def loads(
+    chunks: Chunk | Iterable[Chunk],
+    state: ParserState | None = None,
+    *,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> JsonValue:
     """Return the value of a whole text, given at once or in chunks; raise `JsonStreamError` if it is wrong.
+
+    With `mend`, bad JSON is mended as `jsontide.mend` says, and `on_repair` is called with each repair.
 
     >>> loads(["[1, 2", "3]"]), loads(b"null")
     ([1, 23], None)
     """
-    return cast("JsonValue", first(drive(as_chunks(chunks, "aloads"), _Whole(state))))
+    return cast("JsonValue", first(drive(as_chunks(chunks, "aloads"), _stage(_Whole, state, mend, on_repair))))
 
 
-def aloads(chunks: AsyncIterable[Chunk], state: ParserState | None = None) -> Coroutine[object, None, JsonValue]:
+def aloads(
+    chunks: AsyncIterable[Chunk],
+    state: ParserState | None = None,
+    *,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> Coroutine[object, None, JsonValue]:
     """Like `loads`, but for an asynchronous stream of chunks."""
-    found = afirst(adrive(as_async_chunks(chunks, "loads"), _Whole(state)))
+    found = afirst(adrive(as_async_chunks(chunks, "loads"), _stage(_Whole, state, mend, on_repair)))
     return cast("Coroutine[object, None, JsonValue]", found)
 
 
-class _Whole:
-    """Shows nothing before the end, and then the value."""
+def _stage(
+    kind: type[_Whole | _Growing],
+    state: ParserState | None,
+    mend: Mending | None,
+    on_repair: Callable[[Repair], object] | None,
+) -> Stage[Chunk, JsonValue]:
+    if mend is not None and isinstance(state, ParserState) and state.index:
+        message = "a state that has read text cannot go on with mend: its text may need repairs too"
+        raise ValueError(message)
+    return mended(kind(create_parser_state() if state is None else state), mend, on_repair)
 
-    def __init__(self, state: ParserState | None) -> None:
-        self._state = create_parser_state() if state is None else state
+
+class _Parsing:
+    """Holds the newest state of a parser."""
+
+    place: Callable[[ParserError], ParserError] | None = None
+
+    def __init__(self, state: ParserState) -> None:
+        self._state = state
+
+    def find_end_error(self) -> ParserError | None:
+        return finalize(self._state).error
+
+
+class _Whole(_Parsing):
+    """Shows nothing before the end, and then the value."""
 
     def add(self, chunk: Chunk) -> tuple[JsonValue, ...]:
         self._state = parse_chunk(self._state, chunk)
-        _raise_error(self._state)
+        raise_error(self._state.error, self.place)
         return ()
 
     def finish(self) -> tuple[JsonValue, ...]:
         self._state = finalize(self._state)
-        _raise_error(self._state)
+        raise_error(self._state.error, self.place)
         return (cast("JsonValue", self._state.value),)
 
 
-class _Growing:
+class _Growing(_Parsing):
     """Shows the value whenever it has changed."""
-
-    def __init__(self, state: ParserState | None) -> None:
-        self._state = create_parser_state() if state is None else state
 
     def add(self, chunk: Chunk) -> Iterator[JsonValue]:
         return self._advance(parse_chunk(self._state, chunk))
@@ -81,9 +135,4 @@ class _Growing:
         value = state.value
         if value is not MISSING and value is not before.value:
             yield value
-        _raise_error(state)
-
-
-def _raise_error(state: ParserState) -> None:
-    if state.error is not None:
-        raise JsonStreamError(state.error)
+        raise_error(state.error, self.place)

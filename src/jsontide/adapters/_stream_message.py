@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from typing import Self, Unpack
 
     from jsontide._values import JsonValue
+    from jsontide.mend import Mending
     from jsontide.messages import Message, MessageState, Tool
     from jsontide.schema import Policies
     from jsontide.schema.options import TypeAdapterLike
@@ -51,6 +52,7 @@ class ReadingChoices(TypedDict, total=False):
     limits: Limits
     max_parts: int
     policies: Policies | None
+    mend: Mending | None
 
 
 @overload

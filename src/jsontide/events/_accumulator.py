@@ -7,15 +7,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from jsontide._check import check_switch
+from jsontide._errors import ParserError, get_link
 from jsontide._mypyc import mypyc_attr
 from jsontide._pattern import parse_pattern
 from jsontide.events._fork import claim, fork
 from jsontide.events._options import check_callback, check_result, create_accumulator_state
 from jsontide.events._patterns import PatternSet
-from jsontide.events._recovery import feed, feed_decoded, feed_end
+from jsontide.events._recovery import fail_with, feed, feed_decoded, feed_end
 from jsontide.events._state import EventState
-from jsontide.events._types import JsonFragmentError
+from jsontide.events._types import JsonFragmentError, JsonFragmentKind
 from jsontide.events._update import JsonFragmentUpdate, PatternMatch
+from jsontide.mend.reader import MendReader
 from jsontide.text.utf8 import as_text
 
 if TYPE_CHECKING:
@@ -28,10 +30,13 @@ if TYPE_CHECKING:
     from jsontide._pattern import Pattern, Step
     from jsontide.events._emitter import EventEmitter
     from jsontide.events._options import AccumulatorChoices
+    from jsontide.mend.options import Mending, Repair
     from jsontide.text.utf8 import ByteSource
 
 Callback: TypeAlias = Callable[[JsonFragmentUpdate], object]
 _Callback = TypeVar("_Callback", bound=Callback)
+
+_ERROR: Final = JsonFragmentKind.Error
 
 # What the next call has to do.
 _READY: Final = 0  # only read, if it gets text
@@ -117,11 +122,13 @@ class JsonFragmentAccumulator:
     __slots__ = (
         "_emitter",
         "_first",
+        "_mending",
         "_next_number",
         "_pattern_set",
         "_patterns_changed",
         "_phase",
         "_raises",
+        "_reader",
         "_shared",
         "_source",
         "_subscriptions",
@@ -145,12 +152,15 @@ class JsonFragmentAccumulator:
         - `limits=Limits()`: how long and deep each document may be.
         - `max_errors=1000`: with `on_error="skip"`, how many errors of a document are skipped; one more ends the
           stream with the reason `TOO_MANY_ERRORS`.
+        - `mend=None`: mend bad JSON, as `jsontide.mend` says; errors then point into the original text, and all other
+          updates into the mended one.
         """
-        self._first, self._raises = create_accumulator_state(**options)
+        self._first, self._raises, self._mending = create_accumulator_state(**options)
+        self._reader: MendReader | None = _start_reader(self._mending)
         self._pattern_set: PatternSet = PatternSet()
         self._emitter: EventEmitter = fork(self._first, self._pattern_set)
         self._source: ByteSource | None = None
-        self._phase: i64 = _READY
+        self._phase: i64 = _READY if self._reader is None else _CAREFUL
         self._shared: EventState | None = None  # handed out since the last fragment; may have been fed
         self._subscriptions: dict[int, Subscription] = {}
         self._next_number: int = 0
@@ -160,7 +170,13 @@ class JsonFragmentAccumulator:
 
     @property
     def state(self) -> EventState:
-        """The state of the stream, for `add_fragment` and `finalize` of `jsontide.events`."""
+        """The state of the stream, for `add_fragment` and `finalize` of `jsontide.events`.
+
+        Those read strict JSON, so an accumulator that mends has none.
+        """
+        if self._reader is not None:
+            message = "an accumulator that mends has no state of its own: feed mend_chunk's text to add_fragment"
+            raise TypeError(message)
         state = self._mark()
         self._shared = state
         self._phase = _CAREFUL
@@ -170,6 +186,11 @@ class JsonFragmentAccumulator:
     def is_complete(self) -> bool:
         """Whether at least one document has ended and nothing is open."""
         return self._mark().is_complete
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """All repairs so far, in the order of the text; there are none without `mend`."""
+        return () if self._reader is None else self._reader.repairs
 
     def add_fragment(self, fragment: str | bytes | bytearray | memoryview) -> list[JsonFragmentUpdate]:
         """Read a fragment, call the callbacks of the patterns that match, and return what happened."""
@@ -189,6 +210,12 @@ class JsonFragmentAccumulator:
     def _add_carefully(self, fragment: str | bytes | bytearray | memoryview) -> list[JsonFragmentUpdate]:
         """Do the same when there is more to do than to read text."""
         emitter = self._claim()
+        if self._reader is not None:
+            text = self._reader.decode(fragment)
+            if not emitter.is_over:
+                self._phase = _READING
+                self._feed_mended(self._reader, emitter, self._reader.feed_text(text))
+            return self._deliver()
         source, text, is_good = as_text(fragment, self._source, emitter.index, "fragment")
         if len(fragment) > 0 and not emitter.is_over:
             self._phase = _READING
@@ -201,12 +228,32 @@ class JsonFragmentAccumulator:
         emitter = self._claim()
         if not emitter.is_over:
             self._phase = _READING
-            feed_end(emitter, self._source)
+            if self._reader is not None:
+                self._feed_mended(self._reader, emitter, self._reader.finish())
+            if not emitter.is_over:
+                feed_end(emitter, self._source)
         return self._deliver()
+
+    def _feed_mended(self, reader: MendReader, emitter: EventEmitter, text: str) -> None:
+        """Read mended text, and then the error that ended the mending, if there is one."""
+        if text:
+            feed(emitter, text)
+        for at, update in enumerate(emitter.updates):
+            error = update.value
+            if update.kind is _ERROR and isinstance(error, ParserError):
+                placed = reader.place(error)
+                said = (update.text or "").replace(error.message, placed.message)
+                end = max(reader.original_index(update.end), placed.index)
+                emitter.updates[at] = JsonFragmentUpdate(_ERROR, get_link(placed), said, placed, placed.index, end)
+                if emitter.error is error:
+                    emitter.error = placed
+        if reader.error is not None and not emitter.is_over:
+            fail_with(emitter, reader.error)
 
     def reset(self) -> None:
         """Discard all input; keep the options and subscriptions."""
         self._emitter = fork(self._first, self._pattern_set)
+        self._reader = _start_reader(self._mending)
         self._source = None
         self._shared = None
         self._patterns_changed = False
@@ -302,6 +349,7 @@ class JsonFragmentAccumulator:
         if (
             self._phase == _CAREFUL
             and self._source is None
+            and self._reader is None
             and not (emitter.is_over or self._patterns_changed or self._shared)
         ):
             self._phase = _READY
@@ -313,3 +361,7 @@ class JsonFragmentAccumulator:
     def __reduce__(self) -> NoReturn:
         message = "an accumulator cannot be copied or pickled, but its state can; `jsontide.events` continues from it"
         raise TypeError(message)
+
+
+def _start_reader(mending: Mending | None) -> MendReader | None:
+    return None if mending is None else MendReader(mending)

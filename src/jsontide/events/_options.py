@@ -15,6 +15,7 @@ from jsontide._check import check_choice, check_choices, check_count, check_swit
 from jsontide.events._emitter import EventEmitter
 from jsontide.events._patterns import NO_PATTERNS
 from jsontide.events._state import EventState
+from jsontide.mend.options import Mending, check_mending
 from jsontide.text import Limits
 from jsontide.text.numbers import FLOATS, Floats
 from jsontide.text.options import check_limits
@@ -44,9 +45,10 @@ class EventChoices(TypedDict, total=False):
 
 
 class AccumulatorChoices(EventChoices, total=False):
-    """The same, with the option that only an accumulator has."""
+    """The same, with the options that only an accumulator has."""
 
     on_error: OnError
+    mend: Mending | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +83,12 @@ def create_event_state(*, skip_errors: bool = False, **options: Unpack[EventChoi
 
 
 def create_accumulator_state(
-    *, on_error: OnError = "event", **options: Unpack[EventChoices]
-) -> tuple[EventState, bool]:
-    """Return the first state of an accumulator, and whether it raises errors."""
+    *, on_error: OnError = "event", mend: Mending | None = None, **options: Unpack[EventChoices]
+) -> tuple[EventState, bool, Mending | None]:
+    """Return the first state of an accumulator, whether it raises errors, and what it mends."""
     check_choice("on_error", on_error, _ON_ERROR)
-    return create_event_state(skip_errors=on_error == "skip", **options), on_error == "raise"
+    first = create_event_state(skip_errors=on_error == "skip", **options)
+    return first, on_error == "raise", None if mend is None else check_mending(mend)
 
 
 def check_callback(callback: object) -> None:

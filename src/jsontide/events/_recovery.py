@@ -7,7 +7,8 @@ Rule: at most `max_errors` errors are skipped in a document; one more ends the s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._errors import ParserError, Reason, get_link
 from jsontide.events._types import JsonFragmentKind
@@ -117,6 +118,15 @@ def feed_end(emitter: EventEmitter, source: ByteSource | None) -> None:
             emitter.finish()
         if emitter.error is not None:
             _emit_error(emitter, emitter.error, emitter.error.message, emitter.error.index)
+
+
+def fail_with(emitter: EventEmitter, error: ParserError) -> None:
+    """End the stream with an error from outside, which is about what is being read."""
+    _end_any_recovery(emitter)
+    path: Any = emitter.path()
+    emitter.error = replace(error, path=path)
+    emitter.is_over = True
+    _emit_error(emitter, emitter.error, error.message, error.index)
 
 
 def _fail(emitter: EventEmitter, reason: Reason, wanted: str, found: str) -> None:

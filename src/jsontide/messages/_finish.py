@@ -10,6 +10,7 @@ from typing import Final, cast
 
 from jsontide._textbuffer import NO_TEXT
 from jsontide._values import MISSING
+from jsontide.mend.options import Repair, RepairKind
 from jsontide.messages._entries import CallEntry, Entry, TextEntry
 from jsontide.messages._errors import call_errors
 from jsontide.messages._reasons import (
@@ -105,7 +106,8 @@ class CheckedAnswer:
 def check_document(document: Document, ending: Ending, source: ErrorSource) -> CheckedDocument:
     if ending.is_withheld:
         return CheckedDocument(ending.outcome, document, document.errors(source))
-    if ending.is_normal:
+    if ending.is_normal or (document.mend is not None and document.is_complete):
+        # What follows a whole value is mended too, and may show that there is more wrong.
         document = document.finish()
     errors = document.errors(source)
     if errors:
@@ -161,6 +163,7 @@ def end_message(state: MessageState, ending: Ending) -> MessageState:
         message.role,
         tuple(all_errors),
         message._metadata,
+        (),
         answer.shown,
     )
     return MessageState(
@@ -194,6 +197,7 @@ def _finish_call(
     """Return a call as it is when its message has ended, and add what was wrong with it."""
     entry = _with_arguments(entry, ending)
     checked = _trust(_check_call(entry, ending, source, rules), ending, source)
+    checked = _check_repairs(checked, source, rules)
     found = checked.errors or _find_faults(entry, ending, source)
     errors += found
     call = entry.call
@@ -209,6 +213,7 @@ def _finish_call(
             False,
             call.item_id,
             call._extra,
+            document.repairs,
             document.model,
         )
     outcome = Outcome.INVALID if checked.outcome is Outcome.COMPLETE else checked.outcome
@@ -254,6 +259,24 @@ def _trust(found: CheckedDocument, ending: Ending, source: ErrorSource) -> Check
     said = f"the message ended with {reason!r}, and it is not known what that means"
     error = ErrorDetail(ErrorKind.TRANSPORT, source, said)
     return CheckedDocument(Outcome.TRUNCATED, found.document, (*found.errors, error))
+
+
+def _check_repairs(found: CheckedDocument, source: ErrorSource, rules: ReadingRules) -> CheckedDocument:
+    """A call whose arguments had to be restructured, or lost something, is not run unless that is allowed."""
+    if found.outcome is not Outcome.COMPLETE or found.document.mend is None:
+        return found
+    kinds = [repair.kind for repair in found.document.repairs if _changes_call(repair)]
+    names = list(dict.fromkeys([kind.value for kind in kinds if kind not in rules.runs_with]))
+    if not names:
+        return found
+    said = f"the arguments are not JSON, and runs_with does not allow to run them as mended: {', '.join(names)}"
+    error = ErrorDetail(ErrorKind.JSON, source, said)
+    return CheckedDocument(Outcome.INVALID, found.document, (*found.errors, error))
+
+
+def _changes_call(repair: Repair) -> bool:
+    """Return whether a call may be another one after a repair; the same value once more changes nothing."""
+    return repair.lossy or (repair.kind.is_structural and repair.kind is not RepairKind.SECOND_VALUE)
 
 
 def _with_arguments(entry: CallEntry, ending: Ending) -> CallEntry:
@@ -329,7 +352,11 @@ def _is_damaged(entry: Entry) -> bool:
 
 def _show_answer(checked: CheckedDocument) -> object:
     document = checked.document
-    return FinalAnswer(document.model, document.value) if checked.outcome is Outcome.COMPLETE else document
+    return (
+        FinalAnswer(document.model, document.value, document.repairs)
+        if checked.outcome is Outcome.COMPLETE
+        else document
+    )
 
 
 def _says_something(parts: list[BasePart]) -> bool:

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final, NoReturn, cast
 
 from jsontide._values import MISSING
+from jsontide.mend.options import Repair, RepairKind
 from jsontide.messages.calls import CompleteCall, PartialCall, ServerCall
 from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.record import Record
@@ -81,6 +82,9 @@ def _plain(value: object) -> object:
         return {"kind": _KIND_OF[cast("type[BasePart]", type(value))], **_record(value)}
     if isinstance(value, Outcome | ErrorKind):
         return value.value
+    if isinstance(value, Repair):
+        lossy = {"lossy": True} if value.lossy else {}
+        return {"kind": value.kind.value, "index": value.index, "was": value.was, "became": value.became, **lossy}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     if isinstance(value, Citation | Usage | ErrorDetail):
@@ -174,6 +178,18 @@ def _read_error(value: object) -> ErrorDetail:
     return cast("ErrorDetail", _dataclass(ErrorDetail, {**told, "kind": kind, "path": path}))
 
 
+def _read_repair(value: object) -> Repair:
+    told = dict(value) if isinstance(value, Mapping) else {}
+    said = told.pop("kind", None)
+    kind = next((one for one in RepairKind if one.value == said), None)
+    if kind is None:
+        _refuse("a repair has no known kind")
+    for name, type_ in (("index", int), ("was", str), ("became", str), ("lossy", bool)):
+        if name in told:
+            _of_type(name, told[name], (type_,))
+    return cast("Repair", _dataclass(Repair, {**told, "kind": kind}))
+
+
 _READERS: Final[dict[str, Callable[[object], object]]] = {
     "parts": _read_parts,
     "outcome": _outcome,
@@ -181,6 +197,7 @@ _READERS: Final[dict[str, Callable[[object], object]]] = {
     "usage": partial(_dataclass, Usage),
     "citations": lambda value: tuple([_dataclass(Citation, each) for each in _items("citations", value)]),
     "errors": lambda value: tuple([_read_error(each) for each in _items("errors", value)]),
+    "repairs": lambda value: tuple([_read_repair(each) for each in _items("repairs", value)]),
 }
 
 

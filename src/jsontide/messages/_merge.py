@@ -19,7 +19,9 @@ from jsontide.messages._entries import NO_INDEX, NO_KEY, CallEntry, Entries
 from jsontide.messages._rules import ReadingRules
 from jsontide.messages.calls import BaseCall, PartialCall, ServerCall
 
-_CONTRADICTION: Final = "\0"
+_NO_JSON: Final = "\0"
+_CONTRADICTION: Final = _NO_JSON
+_NO_TEXT: Final = "the arguments contradict those before, or are no text"
 _WHOSE: Final = "a delta came that does not say which of several open calls it belongs to: it may be this one"
 _NAMES: Final = "the names {!r} and {!r} may be of two calls, or the two parts of one name"
 
@@ -27,7 +29,18 @@ _NAMES: Final = "the names {!r} and {!r} may be of two calls, or the two parts o
 class CallDelta:
     """What an event says about one tool call."""
 
-    __slots__ = ("arguments", "cut_off", "id", "index", "is_object", "is_whole", "key", "name", "on_server")
+    __slots__ = (
+        "arguments",
+        "cut_off",
+        "id",
+        "index",
+        "is_object",
+        "is_whole",
+        "is_written",
+        "key",
+        "name",
+        "on_server",
+    )
 
     def __init__(
         self,
@@ -40,6 +53,7 @@ class CallDelta:
         on_server: bool = False,
         cut_off: bool = False,
         key: int = NO_KEY,
+        is_written: bool = False,
     ) -> None:
         self.index: Final = index
         self.id: Final = id
@@ -55,6 +69,8 @@ class CallDelta:
         """Whether the provider says that the call broke off."""
         self.key: Final = key
         """By which the events name the part."""
+        self.is_written: Final = is_written or is_object
+        """Whether the arguments are JSON that the reader wrote, so that there is nothing to mend."""
 
     def as_whole(self) -> CallDelta:
         """Return the same with arguments that are all of them so far."""
@@ -68,6 +84,7 @@ class CallDelta:
             self.on_server,
             self.cut_off,
             self.key,
+            self.is_written,
         )
 
     @property
@@ -187,7 +204,7 @@ def _begin(entries: Entries, at: int, delta: CallDelta, rules: ReadingRules) -> 
     part: BaseCall = PartialCall(index=place, is_open=True)
     if delta.on_server:
         part = ServerCall(index=place, is_open=True)
-    document = rules.new_document(rules.binding_of(None))
+    document = rules.new_document(rules.binding_of(None), True)
     is_hidden = rules.hides(None) and not delta.on_server
     begun = CallEntry(
         part, delta.key, delta.index, NO_TEXT, "", document, True, delta.on_server, False, doubt, is_hidden
@@ -265,13 +282,18 @@ def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntr
         piece, held = join_halves(held if delta.is_delta else "", piece)
     document = call.document
     if name is not call.name:
-        document = document.bind(rules.binding_of(name))
-    if piece:
+        document = rules.name_document(document, name)
+    doubt = call.doubt
+    if piece and document.mend is not None:
+        if delta.is_written and call.is_blank:
+            document = document.read_strictly()
+        elif _NO_JSON in piece:
+            doubt = doubt or _NO_TEXT
+    if piece and not (document.mend is not None and _NO_JSON in piece):
         document = document.append(piece)
     call_id = call.id or delta.id or None
     is_cut_off, on_server = call.is_cut_off or delta.cut_off, call.on_server or delta.on_server
     index = delta.index if call.index == NO_INDEX else call.index
-    doubt = call.doubt
     if delta.name and name != delta.name and not doubt:
         doubt = _NAMES.format(name, delta.name)
     key = delta.key if call.key == NO_KEY else call.key

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, Literal
 
+from jsontide.mend import Mending, MendState, RepairKind, start_mend
 from jsontide.messages.document import UNKNOWN, Document, SchemaBinding
+from jsontide.schema import shape_of
 from jsontide.text import Limits
 from jsontide.tree import create_parser_state
 
@@ -13,7 +16,10 @@ class ReadingRules:
     """How a message is read."""
 
     __slots__ = (
+        "_call_mend",
+        "_call_mends",
         "_limits",
+        "_mend",
         "_rests",
         "_trailing",
         "answer",
@@ -23,6 +29,7 @@ class ReadingRules:
         "is_cumulative",
         "max_parts",
         "output_name",
+        "runs_with",
     )
 
     def __init__(
@@ -36,6 +43,7 @@ class ReadingRules:
         max_parts: int,
         limits: Limits,
         trailing: Literal["error", "ignore"],
+        mend: Mending | None,
     ) -> None:
         self.answer: Final = answer
         """How the answer is read."""
@@ -50,12 +58,27 @@ class ReadingRules:
         self.max_parts: Final = max_parts
         self._limits: Final = limits
         self._trailing: Final = trailing
+        self._mend: Final = _start(mend, answer)
+        # Of two calls in one, none is the right one to run.
+        one = replace(mend, values="one") if mend is not None and mend.values == "first" else mend
+        self._call_mend: Final = _start(one, None)
+        self._call_mends: Final = {name: _start(one, binding) for name, binding in bindings.items()}
+        if emulates:
+            self._call_mends[output_name] = _start(one, answer)
+        self.runs_with: Final[frozenset[RepairKind]] = frozenset() if mend is None else mend.runs_with
+        """The repairs that drop or restructure something, with which a call is complete nevertheless."""
         names = [*bindings, output_name] if emulates else [*bindings]
         self._rests: Final = _find_rests(names)
         """The names of tools with which that of another tool begins, each with the rest of it."""
 
-    def new_document(self, binding: SchemaBinding | None) -> Document:
-        return Document(create_parser_state(limits=self._limits, trailing=self._trailing), binding)
+    def new_document(self, binding: SchemaBinding | None, is_call: bool) -> Document:
+        state = create_parser_state(limits=self._limits, trailing=self._trailing)
+        return Document(state, binding, mend=self._call_mend if is_call else self._mend)
+
+    def name_document(self, document: Document, name: str | None) -> Document:
+        """Return the arguments of a call, now that the name of its tool is known."""
+        mend = self._call_mend if name is None else self._call_mends.get(name, self._call_mend)
+        return document.bind(self.binding_of(name), mend)
 
     def binding_of(self, name: str | None) -> SchemaBinding | None:
         """Return how the arguments of a tool are read, `None` for those that were not offered."""
@@ -82,6 +105,12 @@ class ReadingRules:
         if name in self.bindings or self.is_output(name):
             return [first for first, rest in self._rests if rest.startswith(name)]
         return [*self.bindings, self.output_name] if self.emulates else [*self.bindings]
+
+
+def _start(mend: Mending | None, binding: SchemaBinding | None) -> MendState | None:
+    if mend is None:
+        return None
+    return start_mend(mend, None if binding is None or binding.schema is None else shape_of(binding.schema))
 
 
 def _find_rests(names: list[str]) -> list[tuple[str, str]]:

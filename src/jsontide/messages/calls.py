@@ -12,6 +12,7 @@ from typing import ClassVar, Final, Literal, NoReturn, TypeAlias, cast
 from jsontide._path import Segment
 from jsontide._textbuffer import GrowingText
 from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.mend.options import Repair
 from jsontide.messages.document import Document, write_json
 from jsontide.messages.parts import (
     TAIL,
@@ -33,7 +34,7 @@ _COMPLETE: Final = Outcome.COMPLETE  # compiled, looking up a member of an enum 
 class BaseCall(BasePart):
     """What all tool calls have."""
 
-    __slots__ = ("_document", "_partial", "_text", "id", "name")
+    __slots__ = ("_document", "_partial", "_repairs", "_text", "id", "name")
 
     def __init__(
         self,
@@ -45,6 +46,7 @@ class BaseCall(BasePart):
         is_open: bool,
         item_id: str | None,
         extra: dict[str, JsonValue] | None,
+        repairs: tuple[Repair, ...],
     ) -> None:
         BasePart.__init__(self, index, is_open, item_id, extra)
         self.name: Final = name
@@ -55,6 +57,7 @@ class BaseCall(BasePart):
         is_document = isinstance(partial, Document)
         self._document: Final = cast("Document", partial) if is_document else None
         self._partial: Final = MISSING if is_document else partial
+        self._repairs: Final = repairs
 
     @property
     def arguments(self) -> str:
@@ -65,6 +68,11 @@ class BaseCall(BasePart):
     def partial(self) -> JsonValue | Missing:
         """What may be shown of the arguments; what did not change is the same object as before."""
         return cast("JsonValue", self._partial) if self._document is None else self._document.value
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """What was mended in the arguments, in the order of their text; `arguments` stays as it was written."""
+        return self._repairs if self._document is None else self._document.repairs
 
     def is_complete(self, path: str | Sequence[Segment]) -> bool:
         """Return whether the value at a path of the arguments, such as `days[0].title`, will not change any more."""
@@ -94,7 +102,7 @@ class CompleteCall(BaseCall):
 
     __slots__ = ("_model", "arguments_value")
 
-    FIELDS: ClassVar[tuple[str, ...]] = ("name", "arguments_value", "arguments", "id", *TAIL)
+    FIELDS: ClassVar[tuple[str, ...]] = ("name", "arguments_value", "arguments", "id", *TAIL, "repairs")
 
     def __init__(
         self,
@@ -106,10 +114,11 @@ class CompleteCall(BaseCall):
         is_open: bool = False,
         item_id: str | None = None,
         extra: dict[str, JsonValue] | None = None,
+        repairs: tuple[Repair, ...] = (),
         model: object = MISSING,
     ) -> None:
         written = write_json(arguments_value) if arguments is None else arguments
-        BaseCall.__init__(self, name, written, arguments_value, id, index, is_open, item_id, extra)
+        BaseCall.__init__(self, name, written, arguments_value, id, index, is_open, item_id, extra, repairs)
         self.arguments_value: Final = cast("JsonValue", arguments_value)
         """The arguments to run the tool with."""
         self._model: Final = model
@@ -154,7 +163,7 @@ class PartialCall(BaseCall):
 
     __slots__ = ("_status", "error")
 
-    FIELDS: ClassVar[tuple[str, ...]] = ("name", "arguments", "partial", "status", "error", "id", *TAIL)
+    FIELDS: ClassVar[tuple[str, ...]] = ("name", "arguments", "partial", "status", "error", "id", *TAIL, "repairs")
 
     def __init__(
         self,
@@ -168,10 +177,11 @@ class PartialCall(BaseCall):
         is_open: bool = False,
         item_id: str | None = None,
         extra: dict[str, JsonValue] | None = None,
+        repairs: tuple[Repair, ...] = (),
     ) -> None:
         if status is _COMPLETE:
             raise ValueError("a call that is complete is a CompleteCall")
-        BaseCall.__init__(self, name, arguments, partial, id, index, is_open, item_id, extra)
+        BaseCall.__init__(self, name, arguments, partial, id, index, is_open, item_id, extra, repairs)
         self._status: Final = status
         self.error: Final = error
         """What was wrong, when the message has ended."""
@@ -217,6 +227,7 @@ class ServerCall(BaseCall):
         "partial",
         "id",
         *TAIL,
+        "repairs",
     )
 
     def __init__(
@@ -233,8 +244,9 @@ class ServerCall(BaseCall):
         is_open: bool = False,
         item_id: str | None = None,
         extra: dict[str, JsonValue] | None = None,
+        repairs: tuple[Repair, ...] = (),
     ) -> None:
-        BaseCall.__init__(self, name, arguments, partial, id, index, is_open, item_id, extra)
+        BaseCall.__init__(self, name, arguments, partial, id, index, is_open, item_id, extra, repairs)
         self.result: Final = cast("JsonValue | Missing", result)
         """What the tool returned, as the provider wrote it, `MISSING` before."""
         self.status: Final = status

@@ -12,6 +12,8 @@ from typing import Final
 from jsontide._errors import ParserError, Reason
 from jsontide._path import Segment
 from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.mend import MendState, Repair, finish_mend, mend_chunk
+from jsontide.mend.places import Passage, place_error, with_path
 from jsontide.messages.types import ErrorDetail, ErrorKind, ErrorSource
 from jsontide.schema import Partial, Policies, Resolution, SchemaMismatch, from_json_ast
 from jsontide.tree import ParserState, finalize, node_at, parse_chunk
@@ -54,7 +56,7 @@ class ErrorMemo:
 class Document:
     """One growing text."""
 
-    __slots__ = ("_memo", "binding", "resolution", "state")
+    __slots__ = ("_error", "_memo", "binding", "mend", "resolution", "state")
 
     def __init__(
         self,
@@ -62,22 +64,32 @@ class Document:
         binding: SchemaBinding | None = None,
         resolution: Resolution[object] | None = None,
         memo: ErrorMemo | None = None,
+        mend: MendState | None = None,
+        error: ParserError | None = None,
     ) -> None:
         self.state: Final = state
         self.binding: Final = binding
         self.resolution: Final = resolution
         """What the schema shows, if there is one, as soon as it may be asked."""
         self._memo = memo
+        self.mend: Final = mend
+        """Where mending stands, if bad JSON is mended."""
+        self._error: Final = error if mend is not None else state.error
 
     @property
     def is_complete(self) -> bool:
-        """Whether all of the text is there."""
-        return self.state.is_complete
+        """Whether all of the text is there; never by a repair."""
+        return self.state.is_complete and (self.mend is None or (self._error is None and not self.mend.is_truncated))
 
     @property
     def error(self) -> ParserError | None:
         """What is wrong with the text."""
-        return self.state.error
+        return self._error
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """What was mended."""
+        return () if self.mend is None else self.mend.repairs
 
     @property
     def mismatches(self) -> tuple[SchemaMismatch, ...]:
@@ -102,9 +114,14 @@ class Document:
         if len(mismatches) != len(known) or kept != len(known):
             self._memo = ErrorMemo(source, mismatches, details)
         error = self.error
-        if error is None or error.reason is Reason.UNEXPECTED_END:
+        if error is None or (error.reason is Reason.UNEXPECTED_END and not self._has_only_prose):
             return details
         return (ErrorDetail(ErrorKind.JSON, source, error.message, error.path, error), *details)
+
+    @property
+    def _has_only_prose(self) -> bool:
+        """Whether all of the text was dropped: it does not break off, it has no JSON."""
+        return self.mend is not None and self.state.root_id is None and bool(self.mend.repairs)
 
     @property
     def value(self) -> JsonValue | Missing:
@@ -135,6 +152,8 @@ class Document:
 
     def append(self, piece: str) -> Document:
         """Return the document after one more piece of its text."""
+        if self.mend is not None:
+            return self._append_mended(self.mend, piece)
         state = parse_chunk(self.state, piece)
         if state is self.state:
             return self
@@ -145,12 +164,64 @@ class Document:
 
     def finish(self) -> Document:
         """Return the document after the end of its text."""
+        if self.mend is not None:
+            return self._finish_mended(self.mend)
         state = finalize(self.state)
         return self if state is self.state else _resolve(state, self.binding, self.resolution, self._memo)
 
-    def bind(self, binding: SchemaBinding | None) -> Document:
-        """Return the document read with another schema, because now it is known."""
-        return self if self.binding is binding else _resolve(self.state, binding, None, None)
+    def bind(self, binding: SchemaBinding | None, mend: MendState | None) -> Document:
+        """Return the document read with another schema, because now it is known.
+
+        What was read before is not mended again.
+        """
+        if self.binding is binding:
+            return self
+        if self.mend is None or self.mend.index > 0:
+            mend = self.mend
+        return _resolve(self.state, binding, None, None, mend, self._error)
+
+    def read_strictly(self) -> Document:
+        """Return the document, which has no text yet, for text that is not mended."""
+        return self if self.mend is None else Document(self.state, self.binding, self.resolution)
+
+    def _append_mended(self, mend: MendState, piece: str) -> Document:
+        after, text, _ = mend_chunk(mend, piece)
+        if after is mend:
+            return self
+        state = parse_chunk(self.state, text) if text else self.state
+        return self._advance(state, after, self._place(state, after, piece))
+
+    def _finish_mended(self, mend: MendState) -> Document:
+        after, text, _ = finish_mend(mend)
+        if after is mend:
+            return self
+        # What would close a value that broke off is not read: it must not look complete.
+        text = text.removesuffix(after.closers)
+        state = parse_chunk(self.state, text) if text else self.state
+        error = self._place(state, after, "")
+        if error is None and after.truncation is not None:
+            error = with_path(after.truncation, finalize(state).error)
+        elif error is None:
+            state = finalize(state)
+            error = self._place(state, after, "")
+        return self._advance(state, after, error)
+
+    def _place(self, state: ParserState, after: MendState, piece: str) -> ParserError | None:
+        """Return what is wrong with the text, at its place in the original, after one more piece of it."""
+        before = self.mend
+        if self._error is not None or before is None:
+            return self._error
+        error = state.error
+        if error is not None:
+            held = before.passage
+            passage = Passage(held.text + piece, held.base, held.line, held.line_start)
+            return place_error(error, after.repairs, passage)
+        return None if after.error is None else with_path(after.error, finalize(state).error)
+
+    def _advance(self, state: ParserState, mend: MendState, error: ParserError | None) -> Document:
+        if state is self.state:
+            return Document(state, self.binding, self.resolution, self._memo, mend, error)
+        return _resolve(state, self.binding, self.resolution, self._memo, mend, error)
 
     def __eq__(self, other: object) -> bool:
         """Two documents are equal if they show the same."""
@@ -165,7 +236,7 @@ class Document:
         raise TypeError("unhashable type: 'Document'")
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return Document, (self.state, self.binding, self.resolution)
+        return Document, (self.state, self.binding, self.resolution, None, self.mend, self._error)
 
 
 def _is_shown(binding: SchemaBinding | None, state: ParserState) -> bool:
@@ -173,11 +244,17 @@ def _is_shown(binding: SchemaBinding | None, state: ParserState) -> bool:
 
 
 def _resolve(
-    state: ParserState, binding: SchemaBinding | None, before: Resolution[object] | None, memo: ErrorMemo | None
+    state: ParserState,
+    binding: SchemaBinding | None,
+    before: Resolution[object] | None,
+    memo: ErrorMemo | None,
+    mend: MendState | None = None,
+    error: ParserError | None = None,
 ) -> Document:
     if binding is None or binding.schema is None or not _is_shown(binding, state):
-        return Document(state, binding, before, memo)
-    return Document(state, binding, from_json_ast(binding.schema, state, before, policies=binding.policies), memo)
+        return Document(state, binding, before, memo, mend, error)
+    resolution = from_json_ast(binding.schema, state, before, policies=binding.policies)
+    return Document(state, binding, resolution, memo, mend, error)
 
 
 def write_json(value: object) -> str:

@@ -367,6 +367,7 @@ class Draft:
             message.role if role is None else role,
             (),
             self.metadata,
+            (),
             message._answer if answer is None else answer,
         )
         has_role = before.has_role or role is not None

@@ -12,6 +12,7 @@ from typing import ClassVar, Final, cast
 
 from jsontide._textbuffer import GrowingList
 from jsontide._values import MISSING, JsonValue
+from jsontide.mend.options import Repair
 from jsontide.messages._feedback import write_feedback
 from jsontide.messages._json_form import read_message, write_message
 from jsontide.messages.calls import CompleteCall, Part, PartialCall, ToolCall
@@ -45,15 +46,16 @@ _ERRORS: Final[dict[Outcome, type[MessageError]]] = {
 class FinalAnswer:
     """Structured output that is complete and valid."""
 
-    __slots__ = ("model", "value")
+    __slots__ = ("model", "repairs", "value")
 
-    def __init__(self, model: object, value: object) -> None:
+    def __init__(self, model: object, value: object, repairs: tuple[Repair, ...] = ()) -> None:
         self.model: Final = model
         self.value: Final = value
         """The same as plain JSON."""
+        self.repairs: Final = repairs
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return FinalAnswer, (self.model, self.value)
+        return FinalAnswer, (self.model, self.value, self.repairs)
 
 
 class Message(Record):
@@ -62,6 +64,7 @@ class Message(Record):
     __slots__ = (
         "_answer",
         "_metadata",
+        "_repairs",
         "created",
         "errors",
         "finish_reason",
@@ -88,6 +91,7 @@ class Message(Record):
         "role",
         "errors",
         "metadata",
+        "repairs",
     )
 
     def __init__(
@@ -104,6 +108,7 @@ class Message(Record):
         role: str = "assistant",
         errors: tuple[ErrorDetail, ...] = (),
         metadata: dict[str, object] | None = None,
+        repairs: tuple[Repair, ...] = (),
         answer: object = MISSING,
     ) -> None:
         self.parts: Final = parts
@@ -130,7 +135,14 @@ class Message(Record):
         self.errors: Final = errors
         """What was wrong; known at the end."""
         self._metadata: Final = metadata
+        self._repairs: Final = repairs
         self._answer: Final = answer
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """What was mended in the structured output, in the order of its text; calls have their own."""
+        answer = self._answer
+        return answer.repairs if isinstance(answer, (Document, FinalAnswer)) else self._repairs
 
     @property
     def metadata(self) -> dict[str, JsonValue]:

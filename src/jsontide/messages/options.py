@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeGuard, TypeV
 
 from jsontide._check import check_count, check_switches
 from jsontide._values import MISSING
+from jsontide.mend.options import Mending, check_mending
 from jsontide.messages._check import check_texts, wrong_type
 from jsontide.messages._rules import ReadingRules
 from jsontide.messages.calls import BaseCall, ToolCall
@@ -209,12 +210,19 @@ class MessageConfig:
     """How many parts a message may have; a stream with more fails."""
     policies: Policies | None = None
     """When values of the answer may be shown: `Stream()`, `Done()` or `Gate()` by path pattern."""
+    mend: Mending | None = None
+    """What is mended in the JSON of the answer and of arguments, if anything.
+
+    A call whose arguments lost something or were restructured is invalid, unless `runs_with` has the kind of repair.
+    """
     _rules: ReadingRules = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_switches(self, "emulate_structured_output", "cumulative_arguments")
         check_count("max_parts", self.max_parts)
         _check_choice(self.choice)
+        if self.mend is not None:
+            check_mending(self.mend)
         tools = _check_tools(self.tools)
         object.__setattr__(self, "tools", tools)
         object.__setattr__(self, "response_schema", _keep(self.response_schema))
@@ -251,6 +259,7 @@ class MessageConfig:
             self.max_parts,
             self.limits,
             self.trailing,
+            self.mend,
         )
         object.__setattr__(self, "_rules", rules)
 
@@ -269,6 +278,7 @@ class MessageConfig:
                     "limits",
                     "max_parts",
                     "policies",
+                    "mend",
                 )
             },
         )

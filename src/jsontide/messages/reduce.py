@@ -30,7 +30,7 @@ def start_message(config: object = None) -> MessageState:
         raise TypeError(message)
     rules = config._rules
     parses = rules.answer is not None and not rules.emulates
-    document = rules.new_document(rules.answer) if parses else None
+    document = rules.new_document(rules.answer, False) if parses else None
     answer = MISSING if document is None else document
     return MessageState(config, Message(answer=answer), [], document, None, None, False)
 

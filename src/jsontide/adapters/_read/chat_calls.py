@@ -73,7 +73,7 @@ def _read_custom(draft: Draft, call: dict[str, Any], custom: dict[str, Any]) -> 
     piece = NO_ARGUMENTS_TEXT if text is None else dumps(text, ensure_ascii=False)[1:-1]
     part = draft.part_at(at)
     begins = isinstance(part, BaseCall) and not part.arguments
-    draft.add_call(CallDelta(index, call_id, None, f'"{piece}' if begins else piece))
+    draft.add_call(CallDelta(index, call_id, None, f'"{piece}' if begins else piece, is_written=True))
 
 
 def close_custom_calls(draft: Draft) -> None:
@@ -82,7 +82,7 @@ def close_custom_calls(draft: Draft) -> None:
         part = draft.part_at(at)
         if isinstance(part, PartialCall) and part.extra.get("type") == CUSTOM and load_json(part.arguments) is None:
             name = None if part.id else part.name
-            draft.add_call(CallDelta(NO_INDEX, part.id, name, '"' if part.arguments else '""'))
+            draft.add_call(CallDelta(NO_INDEX, part.id, name, '"' if part.arguments else '""', is_written=True))
 
 
 def _keep_rest(draft: Draft, at: int, call: dict[str, Any], function: dict[str, Any]) -> None:

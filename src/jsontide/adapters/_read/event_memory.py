@@ -11,7 +11,7 @@ from __future__ import annotations
 from sys import intern
 from typing import Any, Final
 
-from jsontide.adapters._read.decode import is_damaged
+from jsontide._textbuffer import has_half
 from jsontide.adapters._read.event_json import load_json, scan_json
 from jsontide.adapters._read.sse import NamedEvent
 from jsontide.adapters._read.wire import load_event
@@ -82,7 +82,7 @@ class EventMemory:
             if text[at:end] != after:
                 return False
             at = end
-        return at == len(text) and not is_damaged(text)
+        return at == len(text) and not has_half(text)
 
     def _compare(self, old: str, new: str) -> None:
         """Find the values in which two texts differ, if nothing else does.

@@ -381,7 +381,9 @@ class _Step:
             if goes_on == CLOSED:
                 more += grown.closing
             self.arguments = None if goes_on == CLOSED else grown
-            delta = CallDelta(self.calls - 1, text_of(call, "id"), name, more, cut_off=is_unclear, key=key)
+            delta = CallDelta(
+                self.calls - 1, text_of(call, "id"), name, more, cut_off=is_unclear, key=key, is_written=True
+            )
         at = draft.add_call(delta)
         rest = {field: plain(item) for field, item in call.items() if item is not None and field not in _IN_CALL}
         if rest:

@@ -161,7 +161,7 @@ class ResponsesReader(Reader):
                 return self._read_rest(draft, event, kind, beginning.go_on())
             add_piece(draft, text, key, text_of(event, "delta") or "")
         elif kind == _ARGUMENTS:
-            _add_arguments(draft, event, event.get("delta"), False)
+            _add_arguments(draft, event, event.get("delta"), False, False)
         elif kind == _CREATED:
             begun = beginning.begin(draft, text_of(as_dict(event.get("response") or event), "id"))
             return self if begun is None else self._read_rest(draft, event, kind, begun)
@@ -207,7 +207,7 @@ def _read_event(items: Items, event: dict[str, Any], kind: str) -> None:
     elif kind in _PIECES:
         is_text, on_server = _PIECES[kind]
         piece: object = escape(event.get("delta")) if is_text else event.get("delta")
-        _add_arguments(items.draft, event, piece, on_server)
+        _add_arguments(items.draft, event, piece, on_server, is_text)
     elif kind in _ALL_PIECES:
         _complete_arguments(items.draft, event, _ALL_PIECES[kind])
     elif not _read_rare(items, event, kind):
@@ -255,7 +255,7 @@ def _read_failure(draft: Draft, event: dict[str, Any]) -> None:
     draft.fail(text_of(event, "message") or describe_error(event.get("error")))
 
 
-def _add_arguments(draft: Draft, event: dict[str, Any], piece: object, on_server: bool) -> None:
+def _add_arguments(draft: Draft, event: dict[str, Any], piece: object, on_server: bool, is_text: bool) -> None:
     """Note more of the arguments of a call.
 
     The id of an item is not the id of its call: the place among the outputs is what all events share.
@@ -264,7 +264,7 @@ def _add_arguments(draft: Draft, event: dict[str, Any], piece: object, on_server
     key = NO_KEY if index == NO_INDEX else item_key(index)
     count = draft.count
     text, is_whole = (piece, False) if type(piece) is str else (arguments_of(piece), is_object(piece))
-    at = draft.add_call(CallDelta(index, None, None, text, is_object=is_whole, on_server=on_server, key=key))
+    at = draft.add_call(CallDelta(index, None, None, text, False, is_whole, on_server, False, key, is_text))
     if at == count:
         draft.label(at, text_of(event, "item_id"), None, True)
 
@@ -285,6 +285,7 @@ def _complete_arguments(draft: Draft, event: dict[str, Any], name: str) -> None:
         is_object=is_object(value),
         on_server=name == "code",
         key=NO_KEY if index == NO_INDEX else item_key(index),
+        is_written=name != "arguments",
     )
     if draft.add_call(delta) == count:
         draft.label(count, text_of(event, "item_id"), None, True)

@@ -220,21 +220,19 @@ class Items(Texts):
     def _read_call(self, output: int, item: dict[str, Any], is_done: bool) -> None:
         cut_off = is_done and is_cut_off(item)
         written = written_arguments(item, '"' if is_done and not cut_off else "")
-        self.add_call(
-            CallDelta(
-                output,
-                name_in(item, "call_id"),
-                name_in(item, "name"),
-                written,
-                is_whole=is_done,
-                is_object=is_object(item.get("arguments")),
-                on_server=self.is_on_server(item),
-                cut_off=cut_off,
-                key=NO_KEY if output == NO_INDEX else item_key(output),
-            ),
-            item,
-            is_done,
+        delta = CallDelta(
+            output,
+            name_in(item, "call_id"),
+            name_in(item, "name"),
+            written,
+            is_whole=is_done,
+            is_object=is_object(item.get("arguments")),
+            on_server=self.is_on_server(item),
+            cut_off=cut_off,
+            key=NO_KEY if output == NO_INDEX else item_key(output),
+            is_written=text_of(item, "type") == CUSTOM,
         )
+        self.add_call(delta, item, is_done)
 
     def add_call(self, delta: CallDelta, item: dict[str, Any], is_done: bool) -> None:
         """Note what an item says about a call."""
@@ -269,7 +267,8 @@ class Items(Texts):
         else:
             written = arguments_of(item.get(tool.arguments))
         item_id, name, key = name_in(item, "id"), tool.name or name_in(item, "name"), item_key(output)
-        at = draft.add_call(CallDelta(output, item_id, name, written, is_whole=is_done, on_server=True, key=key))
+        is_code = tool.arguments == _CODE
+        at = draft.add_call(CallDelta(output, item_id, name, written, is_done, False, True, False, key, is_code))
         if not 0 <= at < draft.count:
             return
         part = draft.part_at(at)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from jsontide.adapters._read.fields import as_dict, count_of, created_of, dict_of, is_object, list_of, plain, text_of
-from jsontide.adapters._read.responses_items import CALLS, Items, is_cut_off, status_of, written_arguments
+from jsontide.adapters._read.responses_items import CALLS, CUSTOM, Items, is_cut_off, status_of, written_arguments
 from jsontide.adapters._read.responses_texts import item_key, output_of_key
 from jsontide.messages.calls import CompleteCall, PartialCall
 from jsontide.messages.draft import NO_INDEX, CallDelta, Draft
@@ -179,5 +179,6 @@ def _repeat_call(items: Items, at: int, item: dict[str, Any], has_call: bool) ->
         is_object=not cut_off and is_object(item.get("arguments")),
         on_server=items.is_on_server(item),
         cut_off=cut_off,
+        is_written=text_of(item, "type") == CUSTOM,
     )
     items.add_call(delta, item, True)

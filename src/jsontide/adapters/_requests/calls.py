@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide.messages.calls import BaseCall, CompleteCall, ToolCall
+from jsontide.messages.document import write_json
 
 if TYPE_CHECKING:
     from jsontide.messages import Message
@@ -29,10 +30,16 @@ def name_of(call: ToolCall) -> str:
     return call.name or UNNAMED
 
 
+def written_arguments(call: BaseCall) -> str:
+    """Return the arguments of a call as they were written; if they were mended, as they should have been."""
+    is_mended = isinstance(call, CompleteCall) and call.repairs
+    return write_json(call.arguments_value) if is_mended and isinstance(call, CompleteCall) else call.arguments
+
+
 def input_of(call: BaseCall) -> dict[str, Any]:
     """Return the arguments of a call as an object, an empty one if they are not."""
     try:
-        found = json.loads(call.arguments)
+        found = json.loads(written_arguments(call))
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -41,5 +48,5 @@ def input_of(call: BaseCall) -> dict[str, Any]:
 def arguments_of(call: ToolCall) -> str:
     """Return the arguments of a call as text, as they were written; an empty object if they are not one."""
     if isinstance(call, CompleteCall):
-        return call.arguments
+        return written_arguments(call)
     return call.arguments if input_of(call) else "{}"

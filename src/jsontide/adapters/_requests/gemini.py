@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._values import MISSING
+from jsontide.adapters._requests.calls import written_arguments
 from jsontide.messages.calls import CompleteCall, PartialCall, ServerCall
 from jsontide.messages.options import to_plain
 from jsontide.messages.parts import File, Other, ReasoningPart, TextPart
@@ -96,7 +97,7 @@ def _write_call(call: ToolCall) -> list[Item]:
 def read_arguments(call: ToolCall) -> dict[str, Any]:
     """Return the arguments of a call if they are an object, else an empty one: an error result may refer to it."""
     try:
-        value = json.loads(call.arguments)
+        value = json.loads(written_arguments(call))
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._values import MISSING
 from jsontide.adapters._read.responses_items import CUSTOM, SERVER_TOOLS
+from jsontide.adapters._requests.calls import written_arguments
 from jsontide.messages.calls import CompleteCall, Part, PartialCall, ServerCall, ToolCall
 from jsontide.messages.document import write_json
 from jsontide.messages.parts import File, Other, ReasoningPart, Refusal, TextPart
@@ -186,8 +187,9 @@ def _id_of(call: ToolCall | ServerCall) -> str:
 
 def _arguments_of(call: ToolCall) -> str:
     """The provider refuses arguments that are no object."""
-    if isinstance(_load(call.arguments), dict):
-        return call.arguments
+    written = written_arguments(call)
+    if isinstance(_load(written), dict):
+        return written
     is_whole = isinstance(call, CompleteCall) and isinstance(call.arguments_value, dict)
     return write_json(call.arguments_value) if is_whole and isinstance(call, CompleteCall) else "{}"
 
