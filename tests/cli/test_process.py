@@ -72,6 +72,78 @@ def test_a_chunk_is_printed_before_the_next_snapshot_is_there() -> None:
         assert process.wait(PATIENCE) == 0
 
 
+def test_mended_text_and_repairs_are_written_before_the_text_ends() -> None:
+    with start("mend", "--json") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write('Sure: {"a": "Zoë 健'.encode())
+        process.stdin.flush()
+        shown = '{"a": "Zoë 健'.encode()
+        assert process.stdout.read(len(shown)) == shown
+        assert json.loads(process.stderr.readline())["kind"] == "prose"
+        process.stdin.write(b'", b: [1,')
+        process.stdin.flush()
+        assert json.loads(process.stderr.readline())["kind"] == "unquoted-key"
+        process.stdin.write(b"]}")
+        process.stdin.close()
+        assert process.stdout.read() == b'", "b": [1]}'
+        assert [json.loads(line) for line in process.stderr][1:] == [{"result": "mended", "repairs": 3}]
+        assert process.wait(PATIENCE) == 0
+
+
+def test_a_named_pipe_is_mended_as_it_arrives(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with start("mend", path) as process, path.open("wb", buffering=0) as pipe:
+        assert process.stdout is not None
+        pipe.write(b'{"a": "x')
+        assert process.stdout.read(8) == b'{"a": "x'
+        pipe.write(b'"}')
+        pipe.close()
+        assert process.stdout.read() == b'"}'
+        assert process.wait(PATIENCE) == 0
+
+
+def test_text_that_cannot_be_mended_is_left_at_once() -> None:
+    with start("mend") as process:
+        assert process.stdin is not None
+        process.stdin.write(b'{"a": [1, spread()')
+        process.stdin.flush()
+        assert process.wait(PATIENCE) == 1
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_mending_ends_quietly_when_nobody_reads(closed: str) -> None:
+    with start("mend", "-") as process:
+        assert process.stdin is not None
+        stream = getattr(process, closed)
+        process.stdin.write(b'{a: "x')
+        process.stdin.flush()
+        stream.read(1)
+        stream.close()
+        process.stdin.write(b'y", b: 1,')
+        process.stdin.flush()
+        assert process.wait(PATIENCE) == 141
+        other = process.stderr if closed == "stdout" else process.stdout
+        assert other is not None
+        assert b"Traceback" not in other.read()
+
+
+def test_a_report_that_cannot_be_written_ends_with_2() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*COMMAND, "mend"], input=b"[1,]", stdout=subprocess.PIPE, stderr=full, check=False)
+    assert done.returncode == 2
+
+
+def test_without_standard_error_the_value_is_written_all_the_same() -> None:
+    command = ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh", *COMMAND, "mend"]
+    done = subprocess.run(command, input=b"[1,]", stdout=subprocess.PIPE, check=False, timeout=PATIENCE)
+    assert (done.returncode, done.stdout) == (0, b"[1]")
+
+
 def test_a_stream_that_is_cut_off_ends_with_1() -> None:
     code, out, err = feed([b'{"a": "\xc3'])
     assert code == 1
@@ -99,7 +171,7 @@ def test_a_closed_output_ends_quietly(tmp_path: Path) -> None:
         assert process.stderr.read() == b""
 
 
-@pytest.mark.parametrize("command", ["watch", "chunk"])
+@pytest.mark.parametrize("command", ["watch", "chunk", "mend"])
 @pytest.mark.parametrize(("output", "words"), [(">&-", b"it is closed"), (">/dev/full", b"No space left on device")])
 def test_an_output_that_cannot_be_written_is_named(command: str, output: str, words: bytes) -> None:
     if output == ">/dev/full" and not Path("/dev/full").exists():
@@ -116,7 +188,7 @@ def test_an_output_that_cannot_be_written_is_named(command: str, output: str, wo
     assert b"Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize("command", ["watch", "chunk"])
+@pytest.mark.parametrize("command", ["watch", "chunk", "mend"])
 def test_a_closed_standard_input_is_named(command: str) -> None:
     result = subprocess.run(
         ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *COMMAND, command, "-"],
@@ -132,14 +204,15 @@ def test_a_closed_standard_input_is_named(command: str) -> None:
     signal.getsignal(signal.SIGINT) == signal.SIG_IGN,
     reason="interrupts are ignored here, and so by every process started from here",
 )
-def test_an_interrupt_ends_with_130() -> None:
-    with start("watch", "-") as process:
+@pytest.mark.parametrize("command", ["watch", "mend"])
+def test_an_interrupt_ends_with_130(command: str) -> None:
+    with start(command, "-") as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
-        process.stdin.write(b"[")
+        process.stdin.write(b'{"a": "x')
         process.stdin.flush()
-        process.stdout.readline()
+        process.stdout.read(1)
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
         assert b"Traceback" not in process.stderr.read()
@@ -226,3 +299,41 @@ def test_the_progress_of_a_long_file_is_shown_where_it_disturbs_nothing(tmp_path
     code, sent = on_terminal(["chunk", path, "--raw"], columns=60, lines=20)
     assert code == 0
     assert json.loads(sent) == ["a" * 1_999]
+
+
+def test_on_a_terminal_repairs_follow_the_value(tmp_path: Path) -> None:
+    path = tmp_path / "answer.txt"
+    path.write_text('Here you are: {"a": [1, 2,],\n"b": "\u009b2J健二", }', encoding="utf-8")
+    code, sent = on_terminal(["mend", path], columns=40, lines=20)
+    assert code == 0
+    assert sent.replace("\r\n", "\n") == (
+        '{"a": [1, 2],\n"b": "\\u009b2J健二" }\n'
+        "jsontide: prose: dropped 'Here you …' (line 1, column 1)\n"
+        '1 | Here you are: {"a": [1, 2,],\n'
+        "    ^\n"
+        "jsontide: trailing comma: removed ',' (line 1, column 26)\n"
+        '1 | Here you are: {"a": [1, 2,],\n'
+        "                             ^\n"
+        "jsontide: trailing comma: removed ',' (line 2, column 13)\n"
+        '2 | "b": "\\u009b2J健二", }\n'
+        "                       ^\n"
+    )
+
+
+def test_mending_a_long_file_shows_progress_where_it_disturbs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text("[" + "1, 2, 3,\n" * 200_000 + "]")
+    code, sent = on_terminal(["mend", path], columns=60, lines=20, stdout=subprocess.DEVNULL)
+    assert code == 0
+    assert "long.txt" in sent
+    assert "100%" in sent
+    report = sent[sent.index("jsontide: trailing comma") :]
+    assert report.splitlines() == [
+        "jsontide: trailing comma: removed ',' (line 200000, column 8)",
+        "200000 | 1, 2, 3,",
+        "                ^",
+    ]
+    code, sent = on_terminal(["mend", path, "--check"], columns=60, lines=20)
+    assert code == 4
+    assert "long.txt" in sent
+    assert "jsontide:" not in sent

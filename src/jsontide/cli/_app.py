@@ -6,8 +6,9 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TextIO
 
 import typer
 from rich.console import Console
@@ -16,10 +17,34 @@ from rich.progress import Progress
 from jsontide import COMPILED, JsonStreamChunker, ParserState, __version__
 from jsontide.cli._chunk import BadSnapshotError, Summary, encode_line, write_chunks
 from jsontide.cli._excerpt import RecentText
-from jsontide.cli._source import Sizes, UnreadableError, file_size, read_lines, read_stdin, read_stdin_lines, replay
+from jsontide.cli._mend import (
+    KINDS,
+    NoReport,
+    Outcome,
+    Report,
+    ReportForPeople,
+    ReportForPrograms,
+    Say,
+    StrictWriter,
+    mend_stream,
+)
+from jsontide.cli._source import (
+    Sizes,
+    UnreadableError,
+    file_size,
+    read_blocks,
+    read_lines,
+    read_stdin,
+    read_stdin_lines,
+    replay,
+)
 from jsontide.cli._watch import show_lines, show_live
+from jsontide.mend import EVERYTHING, MODELS, Mending
 
 BAD_TEXT = 1
+UNUSABLE = 2
+CUT_OFF = 3
+TO_BE_MENDED = 4
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
@@ -243,16 +268,24 @@ def chunk(  # noqa: PLR0913 - options, all by name
 def _lines(file: str) -> Iterator[bytes]:
     """Yield the lines of a source, with a progress bar for a long file if nothing else is on the terminal."""
     if file == "-":
-        yield from read_stdin_lines(sys.stdin)
-        return
-    path = Path(file)
+        return read_stdin_lines(sys.stdin)
+    return _show_progress(Path(file), read_lines(Path(file)), beside_output=False)
+
+
+def _show_progress(path: Path, pieces: Iterable[bytes], *, beside_output: bool) -> Iterator[bytes]:
     total = file_size(path)
-    shows = total is not None and total > _LONG and sys.stderr.isatty() and not sys.stdout.isatty()
+    has_room = beside_output or not _is_terminal(sys.stdout)
+    shows = total is not None and total > _LONG and _is_terminal(sys.stderr) and has_room
     with Progress(console=Console(stderr=True), transient=True, disable=not shows) as progress:
         task = progress.add_task(path.name, total=total)
-        for line in read_lines(path):
-            yield line
-            progress.advance(task, len(line))
+        for piece in pieces:
+            yield piece
+            progress.advance(task, len(piece))
+
+
+def _is_terminal(file: TextIO | None) -> bool:
+    """Return whether a standard stream is a terminal; it is `None` if its descriptor is closed."""
+    return file is not None and file.isatty()
 
 
 def _check(summary: Summary) -> None:
@@ -264,3 +297,95 @@ def _check(summary: Summary) -> None:
     if not is_equal:
         raise _report(f"{counts}: joined, they differ from the last snapshot")
     typer.echo(f"jsontide: {counts}: joined, they equal the last snapshot", err=True)
+
+
+_WITHOUT = f"Do not mend this kind; can be repeated. Kinds: {', '.join(KINDS)}."
+
+
+@app.command()
+def mend(  # noqa: PLR0913 - options, all by name
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")] = "-",
+    *,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing: only the exit code tells; with --json, the report does too.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Report repairs as JSON, an object on a line of its own for each.")
+    ] = False,
+    every_value: Annotated[
+        bool, typer.Option("--all", help="Keep all values, each on lines of its own, and not only the first.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="Mend what people do in files and logs, too: an ellipsis is dropped.")
+    ] = False,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", show_default=False, help=_WITHOUT),
+    ] = None,
+) -> None:
+    """Mend the JSON that a language model wrote.
+
+    Finds the value in what stands around it, and writes it as strict JSON as soon as it is certain.
+    What is strict already stays as it is, character by character.
+    Text that can be read in two ways is an error, and not guessed.
+
+    Reports each repair on standard error: what was done, where, and the line with a caret under
+    the place.
+    On a terminal the report follows the value.
+    With --json, the objects have the members kind, index, line, column, was, became and lossy; an
+    error has error, index, line, column and message; the last has result (strict, mended,
+    truncated or refused) and repairs, their number.
+
+    Exit codes: 0 the output is strict JSON, mended or not; 1 the text cannot be mended, and
+    standard error says where; 2 invalid command line, or the source or the output cannot be used;
+    3 the text was cut off, and the output has all of it that is certain, closed; 130 interrupted;
+    141 the output was closed.
+    With --check: 0 the text is strict JSON; 1 it cannot be mended; 3 it is cut off; 4 it would be
+    mended.
+    """
+    mending = _choose_mending(everything=everything, every_value=every_value, without=without or [])
+    # On a terminal, the report would get between the pieces of the value, or into the progress bar.
+    waits = _is_terminal(sys.stderr) and (_is_terminal(sys.stdout) or file != "-")
+    waiting: list[str] = []
+    report = _choose_report(waiting.append if waits else _say, as_json=as_json, check=check)
+    with _exit_codes():
+        chunks = read_stdin(_STANDARD_INPUT) if file == "-" else _blocks(file, check=check)
+        writer = None if check else StrictWriter(sys.stdout.buffer, is_terminal=_is_terminal(sys.stdout))
+        outcome = mend_stream(chunks, mending, writer, report)
+        if writer is not None and (every_value or writer.is_terminal):
+            writer.end_line()
+        for message in waiting:
+            _say(message)
+    codes = {Outcome.REFUSED: BAD_TEXT, Outcome.TRUNCATED: CUT_OFF, Outcome.MENDED: TO_BE_MENDED if check else 0}
+    raise typer.Exit(codes.get(outcome, 0))
+
+
+def _choose_mending(*, everything: bool, every_value: bool, without: Iterable[str]) -> Mending:
+    kinds = []
+    for name in without:
+        kind = KINDS.get(re.sub(r"[\s_]", "-", name.lower()))
+        if kind is None:
+            raise typer.BadParameter(f"there is no kind {name!r}; there are {', '.join(KINDS)}", param_hint="--without")
+        kinds.append(kind)
+    mending = EVERYTHING if everything else MODELS
+    return replace(mending.without(*kinds), values="all" if every_value else "first")
+
+
+def _choose_report(say: Say, *, as_json: bool, check: bool) -> Report:
+    if as_json:
+        return ReportForPrograms(say)
+    return NoReport() if check else ReportForPeople(say, Console(stderr=True).width)
+
+
+def _blocks(file: str, *, check: bool) -> Iterator[bytes]:
+    path = Path(file)
+    return _show_progress(path, read_blocks(path), beside_output=check)
+
+
+def _say(message: str) -> None:
+    try:
+        typer.echo(message, err=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # and there is nowhere to say so
+        raise typer.Exit(UNUSABLE) from error

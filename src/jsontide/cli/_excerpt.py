@@ -30,21 +30,31 @@ class RecentText:
         self._text = self._text[dropped:] + self._decoder.decode(chunk)
 
     def explain(self, error: ParserError, width: int) -> str:
-        """Return the message, the line and the caret; the line is cut to the width around the place."""
-        place = error.index - self._start
-        line_start = self._text.rfind("\n", 0, place) + 1
-        line_end = (self._text + "\n").find("\n", place)
-        gutter = f"{error.line} | "
-        # A line may be as long as a chunk: it is cut roughly before its cells are measured.
-        after = _first_cells(escape_unsafe(self._text[place : min(line_end, place + _AFTER)]), _AFTER)
-        before = escape_unsafe(self._text[max(line_start, place - width) : place])
-        before = _last_cells(before, width - len(gutter) - _AFTER)
-        margin = " " * (len(gutter) + cell_len(before))
-        where = f" at {escape_unsafe(path_text(error.path))}" if error.path else ""
-        return f"{error.message}{where}\n{gutter}{before}{after}\n{margin}^"
+        """Return the message, the line and the caret."""
+        return f"{describe(error)}\n{draw_place(self._text, error.index - self._start, error.line, width)}"
 
 
-def _first_cells(text: str, room: int) -> str:
+def describe(error: ParserError) -> str:
+    """Return the message, with the path if the error has one."""
+    where = f" at {escape_unsafe(path_text(error.path))}" if error.path else ""
+    return f"{error.message}{where}"
+
+
+def draw_place(text: str, place: int, line: int, width: int) -> str:
+    """Return the line around a place of the text, cut to the width, and under it the caret."""
+    gutter = f"{line} | "
+    room = width - len(gutter)
+    # A line may be as long as a chunk: it is cut roughly before its cells are measured.
+    before = text[max(place - width, 0) : place].rpartition("\n")[2]
+    after = escape_unsafe(text[place : place + max(width, _AFTER)].partition("\n")[0])
+    before = _last_cells(escape_unsafe(before), room - cell_len(first_cells(after, _AFTER)))
+    after = first_cells(after, max(room - cell_len(before), _AFTER))
+    margin = " " * (len(gutter) + cell_len(before))
+    return f"{gutter}{before}{after}\n{margin}^"
+
+
+def first_cells(text: str, room: int) -> str:
+    """Return the beginning of a text that is not wider."""
     while cell_len(text) > room:
         text = text[:-1]
     return text

@@ -34,6 +34,13 @@ def replay(path: Path, sizes: Sizes, seed: int) -> Iterator[bytes]:
             yield piece
 
 
+def read_blocks(path: Path) -> Iterator[bytes]:
+    """Yield a file in large pieces; a named pipe as it arrives."""
+    with _errors_of(str(path)), path.open("rb", buffering=0) as file:
+        while block := file.read(_PIPE):
+            yield block
+
+
 def read_lines(path: Path) -> Iterator[bytes]:
     """Yield the lines of a file."""
     with _errors_of(str(path)), path.open("rb") as file:
