@@ -11,13 +11,15 @@ PIP := JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PY) -m pip install --quiet --disable
 COMPILED_VENV := .venv-compiled
 # The libraries that are compared by their tool calls need other versions of packages than the tests do.
 PEERS_VENV := .venv-peers
+# The tools that read bad JSON; jsonrepair, which npm installs, comes on top.
+MEND_PEERS := 'baml-py>=0.226' 'json-repair[schema]>=0.64' 'langchain-core>=1.7' 'partial-json-parser>=0.2.1'
 COMPILED_PY := $(COMPILED_VENV)/$(BIN)/python
 COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install --quiet --disable-pip-version-check
 # Empty: where nothing can be compiled, the tests of the compiled build are left out. Continuous integration sets it.
 MUST_COMPILE ?=
 # These tests count work: they cannot share a process with coverage, which would be counted too.
 # Property tests run without it for their speed; the examples alone must reach the bound.
-COST := tests/test_cost.py tests/events/test_event_cost.py tests/snapshots/test_snapshot_cost.py tests/schema/test_schema_cost.py tests/messages/test_message_cost.py
+COST := tests/test_cost.py tests/mend/test_mend_cost.py tests/events/test_event_cost.py tests/snapshots/test_snapshot_cost.py tests/schema/test_schema_cost.py tests/messages/test_message_cost.py
 # As many processes as processors; coverage is measured in all of them.
 PARALLEL := --numprocesses=auto --dist=loadfile
 METADATA := pyproject.toml src/jsontide/_version.py
@@ -26,7 +28,7 @@ SOURCES := hatch_build.py $(shell find src -name '*.py')
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo agent check test test-pure test-compiled test-dist lint types docs bench growth peers fuzz build wheels clean
+.PHONY: help demo agent check test test-pure test-compiled test-dist lint types docs bench growth peers mend-peers fuzz build wheels clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,6 +94,9 @@ growth: $(VENV)/.test ## Measure how work grows with hostile input, and write do
 peers: $(PEERS_VENV)/.peers ## Feed tool calls of all shapes to other libraries, and write docs/tool-calls.md
 	$(PEERS_VENV)/$(BIN)/python -m benchmarks.tool_matrix
 
+mend-peers: $(PEERS_VENV)/.mend-peers ## Feed bad JSON to other tools, and write docs/mend-peers.md
+	$(PEERS_VENV)/$(BIN)/python -m benchmarks.mend_peers
+
 fuzz: $(VENV)/.test ## Run the property tests with twenty times the examples (half an hour)
 	HYPOTHESIS_PROFILE=fuzz $(PY) -m pytest tests -m hypothesis
 
@@ -143,6 +148,14 @@ $(PEERS_VENV)/.peers: $(METADATA) | $(PY)
 	$(PY) -m venv $(PEERS_VENV)
 	$(PEERS_VENV)/$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PEERS_VENV)/$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group peers
+	@touch $@
+
+# One by one: a tool that cannot be installed here is left out of the table, which says so.
+$(PEERS_VENV)/.mend-peers: $(PEERS_VENV)/.peers
+	for tool in $(MEND_PEERS); do \
+		$(PEERS_VENV)/$(BIN)/python -m pip install --quiet --disable-pip-version-check $$tool || echo "left out: $$tool"; \
+	done
+	npm install --silent --prefix $(PEERS_VENV) 'jsonrepair@>=3.15' || echo "left out: jsonrepair"
 	@touch $@
 
 $(COMPILED_PY): | $(PY)
