@@ -40,11 +40,16 @@ def _section(name: str, command: Any) -> Iterator[str]:  # noqa: ANN401 - see ab
     options = [param for param in command.params if param.param_type_name == "option"]
     types = get_type_hints(unwrap(command.callback))
     more = "COMMAND [ARGS]..." * hasattr(command, "commands")
-    words = [name, "[OPTIONS]" * bool(options), *(param.name.upper() for param in arguments), more]
+    words = [name, "[OPTIONS]" * bool(options), *map(_argument, arguments), more]
     yield f"## `{name}`\n"
     yield f"```\n{' '.join(filter(None, words))}\n```\n"
     yield f"{_prose(command.help)}\n"
     yield "\n".join(_entry(param, types[param.name]) for param in arguments + options) + "\n"
+
+
+def _argument(param: Any) -> str:  # noqa: ANN401 - see above
+    name = str(param.name).upper()
+    return name if param.required else f"[{name}]"
 
 
 def _prose(text: str) -> str:
