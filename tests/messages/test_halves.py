@@ -5,7 +5,7 @@ A half that stays alone is shown as it came; in arguments and answers it is dama
 
 import json
 import pickle
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from itertools import pairwise
 from random import Random
@@ -37,7 +37,11 @@ from tests.strategies import randoms
 texts = st.text(st.sampled_from("aé日😀𝄞\U0010ffff\U00010000")).filter(bool)
 FIRST, SECOND = "\ud83d", "\ude00"
 LOST = "half of a character stands alone in the text; the other half is lost"
-ENDS = (finish_message, stop_message, lambda state: fail_message(state, "reset"))
+ENDS: tuple[Callable[[MessageState], MessageState], ...] = (
+    finish_message,
+    stop_message,
+    lambda state: fail_message(state, "reset"),
+)
 
 
 def units(whole: str) -> list[str]:

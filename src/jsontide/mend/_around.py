@@ -191,8 +191,6 @@ class Around(Mistakes):
             if tag > 0:
                 self.at_start = True
                 return tag if self._drop_whole(i, tag, TAG) else i
-        if found == NO and self._is_odd_after(i, buffer[i]):
-            return self._fail_ambiguous(i, "nothing after the end of the value")
         if found == WAIT:
             if not self.is_end:
                 if not self._is_late(i, n):
@@ -202,6 +200,8 @@ class Around(Mistakes):
             found = self._take_cut_off(i, end, is_sure, is_end)
         if found == YES and not self.doubtful and not self.remark:
             return self._begin_wanted(i)
+        if found == NO and self._is_odd_after(i, buffer[i]):
+            return self._fail_ambiguous(i, "nothing after the end of the value")
         self._open_remark(i, n, is_sure)
         return self._pass_opener(i)
 
