@@ -186,8 +186,8 @@ class Around(Mistakes):
         found = container_begins(buffer, i, end, is_sure, is_end)
         if found == NO and buffer[i] == "[":
             tag = read_tag(buffer, i, end, is_end)
-            if tag == UNDECIDED and not self._is_late(i, n):
-                return self._wait(i)
+            if tag == UNDECIDED:
+                return self._fail_late(i) if self._is_late(i, n) else self._wait(i)
             if tag > 0:
                 self.at_start = True
                 return tag if self._drop_whole(i, tag, TAG) else i
@@ -295,9 +295,7 @@ class Around(Mistakes):
         end = self._limit(i, n)
         after = read_fence(buffer, i, end, self.is_end and end == n)
         if after == UNDECIDED:
-            if not self._is_late(i, n):
-                return self._wait(i)
-            after = MISSING
+            return self._fail_late(i) if self._is_late(i, n) else self._wait(i)
         if after == MISSING:
             self.lead = buffer[i]
             return i + 1 if self._drop(i, i + 1, PROSE) else i
@@ -319,9 +317,7 @@ class Around(Mistakes):
         end = self._limit(i, n)
         after = read_tag(buffer, i, end, self.is_end and end == n)
         if after == UNDECIDED:
-            if not self._is_late(i, n):
-                return self._wait(i)
-            after = MISSING
+            return self._fail_late(i) if self._is_late(i, n) else self._wait(i)
         if after == MISSING:
             self.lead = buffer[i]
             self.at_start = False
