@@ -141,8 +141,9 @@ class Around(Mistakes):
             place = n
         if place > i:
             words = buffer[i:place]
-            if self.remark and ends_paragraph(words, self.lead):
+            if (self.remark or self.has_quote) and ends_paragraph(words, self.lead):
                 self.remark = ""
+                self.has_quote = False
             self.lead = lead_of(words, self.lead)
             self.at_start = False
             self.has_quote = self.has_quote or (self.found and '"' in words)
@@ -236,7 +237,8 @@ class Around(Mistakes):
             self.was_doubtful = True
             return
         place = skip_spaces(self.buffer, i + 1, n)
-        is_smiley = self.lead in "-;=" or self.buffer.startswith(".", place)
+        before = self.buffer[i - 1] if i else self.recent[-1:]
+        is_smiley = before in "-;=" or self.buffer.startswith(".", place)
         if not is_smiley and (place == n or begins_value(self.buffer[place])):
             self.remark = (self.remark + closer)[:_DEEPEST]
 

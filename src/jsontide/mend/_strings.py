@@ -216,7 +216,7 @@ class Strings(Edits):
         is_key = self.mode == KEY_TEXT
         top = written_frame(self.top)
         if top is None or self.flushed >= 0 or (is_key and i - self.hold > self.max_held):
-            return self._end_string(i)
+            return self._fail_held(i) if self.tally.marks else self._end_string(i)
         if self.tally.marks == 0 and i + 1 < n and self._ends_plainly(i, n, top):
             return self._end_string(i)
         if self.base + i == self.string_start and self.buffer[i] in "\"'":
