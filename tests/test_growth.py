@@ -16,7 +16,7 @@ PLAIN = {
     *("AsyncMessageStream", "Choice", "Citation", "CompletionChunk", "Delta", "Done", "File", "Gate", "Other"),
     *("CompleteCall", "JsonFragmentUpdate", "Limits", "MessageConfig", "ErrorDetail", "PartialCall", "Usage"),
     *("ParserError", "Partial", "Path", "ReasoningPart", "Refusal", "Resolution", "SchemaMismatch", "ServerCall"),
-    *("Source", "SseEvent", "Stream", "TextPart", "Part", "ToolCall"),
+    *("Source", "SseEvent", "Stream", "TextPart", "Part", "ToolCall", "shape_of"),
     *(
         "ToolCallDelta",
         "EventState",

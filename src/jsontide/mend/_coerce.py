@@ -106,7 +106,9 @@ class Coercions(Strings):
         buffer = self.buffer
         item = shape.item
         place = skip_spaces(buffer, i + 1, n)
-        if item is not None and item.is_closed and place < n and buffer[place] == '"':
+        if item is not None and item.is_closed and place == n:
+            return self._wait_for_end(i, n)
+        if item is not None and item.is_closed and buffer[place] == '"':
             after = string_end(buffer, place, n)
             if after < 0:
                 return self._wait_for_end(i, n)
@@ -153,7 +155,8 @@ class Coercions(Strings):
         kinds = shape.kinds
         if kinds & shapes.NUMBER:
             after = strict_number_end(buffer, i, n)
-            if after >= 0 and buffer[after] not in COMMAS:
+            place = skip_spaces(buffer, after, n) if after >= 0 else n
+            if place < n and buffer[place] in ",}]" and not (place == after and buffer[place] == ","):
                 return i
         after = self._words_end(i, self._limit(i, n))
         if after == -2:

@@ -72,9 +72,17 @@ class Edits(Fields):
         """Return up to where to give out text that cannot be held any longer."""
         if self.is_waiting and self.wait_place == self.hold:
             return n  # a single token
-        self.flushed = self.base + self.hold
+        self._set_flushed(self.hold)
         self.hold = -1
         return self.wait_place if self.is_waiting else n
+
+    def _set_flushed(self, place: i64) -> None:
+        """Note that the text from `place` on was given out before it was certain."""
+        before = self.buffer[:place]
+        newline: i64 = before.rfind("\n")
+        start: i64 = self.line_start if newline < 0 else self.base + newline + 1
+        self.flushed_line = (self.line + before.count("\n"), start)
+        self.flushed = self.base + place
 
     def _drop_held(self, keep: i64) -> None:
         """Leave out what is held, because the text ends inside of it."""

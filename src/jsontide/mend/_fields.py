@@ -54,6 +54,7 @@ class Fields:
         "first_end",
         "first_start",
         "flushed",
+        "flushed_line",
         "found",
         "has_comma",
         "has_quote",
@@ -142,6 +143,7 @@ class Fields:
         self.drop_kind: i64 = -1  # what is being dropped, and not yet reported
         self.drop_index: i64 = 0
         self.drop_text: str = ""
+        self.flushed_line: tuple[i64, i64] = (1, 0)  # the line of that place, and where it begins
         self.flushed: i64 = -1  # where the text begins that could not be held any longer
         self.quote: str = '"'  # what ends the open string
         self.string_start: i64 = 0
@@ -181,6 +183,8 @@ class Fields:
         if self.error is not None:
             return
         place: i64 = at - self.base
+        if self.hold >= 0 and place - self.hold > self.max_held:
+            self.hold = -1  # what is held would have been given out by now
         self.error = self._make_error(reason, wanted, found, at, expected)
         self.is_over = True
         if self.stop < 0:
@@ -190,7 +194,9 @@ class Fields:
         place: i64 = at - self.base
         line: i64 = self.line
         start: i64 = self.line_start
-        if place > 0:
+        if at == self.flushed:
+            line, start = self.flushed_line
+        elif place > 0:
             before = self.buffer[:place]
             if "\n" in before:
                 line += before.count("\n")

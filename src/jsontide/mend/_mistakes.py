@@ -103,6 +103,8 @@ class Mistakes(Tokens):
         if char in ".…":
             return self._read_ellipsis(i, n)
         end = self._limit(i, n)
+        if self.flushed >= 0 or end == i:
+            return self._fail_held(i)
         place = name_end(buffer, i, end)
         if place == i:
             return self._fail_at(i)

@@ -34,6 +34,7 @@ _PLAIN: Final = (
     "drop_index",
     "drop_text",
     "flushed",
+    "flushed_line",
     "quote",
     "string_start",
     "key",

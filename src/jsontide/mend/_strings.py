@@ -266,7 +266,7 @@ class Strings(Edits):
         if self.tally.marks:
             return self._fail_ambiguous(i, "a clear end of the string with quotation marks inside")
         if self.hold < 0:
-            self.flushed = self.base + i
+            self._set_flushed(i)
         return self._end_string(i)
 
     def _keep_quote(self, i: i64) -> i64:

@@ -121,6 +121,8 @@ class Tokens(Coercions):
             return self._fail_at(i)
         if became != word:
             self._hold_key(i)
+            if end - self.hold > self.max_held:
+                return self._fail_held(i)
             if not self._edit(i, end, became, LITERAL, word in NOT_NUMBERS):
                 return i
         return self._end_token(end)

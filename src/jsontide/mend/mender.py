@@ -86,6 +86,7 @@ class Mender(Around):
         copy.drop_index = self.drop_index
         copy.drop_text = self.drop_text
         copy.flushed = self.flushed
+        copy.flushed_line = self.flushed_line
         copy.quote = self.quote
         copy.string_start = self.string_start
         copy.escapes = self.escapes
@@ -253,7 +254,10 @@ class Mender(Around):
     def _begin_token(self, i: i64, n: i64, cell: i64) -> i64:
         """Read the token at `i`, or what stands in place of one."""
         if self.shape is not None and cell != CLOSE and self.mode in AT_A_VALUE:
+            top = self.top
             place = self._coerce(i, n)
+            if top is not self.top and place == i:  # a list was opened around the value
+                place = self._coerce(i, n)
             if place != i or self.is_waiting or self.is_over:
                 return place
         if cell == OPEN_STRING:
