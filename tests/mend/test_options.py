@@ -60,17 +60,18 @@ def test_wrong_options_are_refused(options: dict[str, Any], error: type[Exceptio
 
 @pytest.mark.parametrize("wrong", [None, "models", frozenset(), 1])
 def test_anything_but_mending_is_refused(wrong: Any) -> None:
-    with pytest.raises(TypeError, match=r"jsontide\.mend\.MODELS"):
+    # The compiler checks types too, in its own words.
+    with pytest.raises(TypeError, match="Mending"):
         start_mend(wrong)
-    with pytest.raises(TypeError, match="must be a MendState"):
+    with pytest.raises(TypeError, match="MendState"):
         mend_chunk(wrong, "")
-    with pytest.raises(TypeError, match="must be a MendState"):
+    with pytest.raises(TypeError, match="MendState"):
         finish_mend(wrong)
 
 
 def test_a_schema_is_given_by_its_shape() -> None:
     wrong: Any = {"type": "object"}
-    with pytest.raises(TypeError, match="shape_of"):
+    with pytest.raises(TypeError, match=r"shape_of|Shape"):
         start_mend(MODELS, wrong)
 
 
