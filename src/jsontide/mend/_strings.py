@@ -239,6 +239,10 @@ class Strings(Edits):
     def _may_have_lost_its_end(self, i: i64, top: Frame) -> bool:
         """Return whether a string with quotation marks inside may be more than one, or a key and a value."""
         tally = self.tally
+        if self.escapes & _NEWLINE:
+            place = skip_spaces(self.buffer, i + 1, len(self.buffer))
+            if place < len(self.buffer) and self.buffer[place] not in ",，、:：}])`<":
+                return True
         if not tally.marks:
             return False
         if self.mode == KEY_TEXT:
