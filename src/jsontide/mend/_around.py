@@ -235,9 +235,10 @@ class Around(After):
             return i + 1 if self._drop(i, i + 1, PROSE) else i
         if not self._drop_whole(i, after, FENCE):
             return i
+        if self.lead == "\n":  # else it may be part of a string
+            self.doubtful = self.remark = ""
+            self.was_doubtful = False
         self.lead = "\n"
-        self.doubtful = self.remark = ""
-        self.was_doubtful = False
         self.in_fence = not self.in_fence
         self.at_start = True
         if self.in_fence and not is_json_info(fence_info(buffer, i, end)):
