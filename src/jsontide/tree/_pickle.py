@@ -38,7 +38,7 @@ class ParserDump(NamedTuple):
     stack: tuple[int, ...]
     owners: list[int]  # by node: the id of the container around it, -1 for the document
     keys: list[str | None]  # by node
-    starts: array[int]  # by node
+    starts: list[int]  # by node
     scalars: list[object]  # by node; None stands for a container too
     objects: dict[int, bool]  # the containers: whether they are objects
     lexemes: dict[int, str]

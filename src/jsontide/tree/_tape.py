@@ -9,7 +9,6 @@ A scalar is logged when it is complete.
 
 from __future__ import annotations
 
-from array import array
 from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import Reason
@@ -77,7 +76,7 @@ class Tape(Scanner):
         self.owners: list[Container] = []
         self.keys: list[str | None] = []
         self.entries: list[object] = []
-        self.starts: array[int] = array("q")  # of a string, after its quote
+        self.starts: list[int] = []  # of a string, after its quote
         self.lexemes: dict[int, str] = {}  # of numbers that Python would write differently
         self.node_index: NodeIndex = NodeIndex()
         self.lines: Lines = no_lines()
