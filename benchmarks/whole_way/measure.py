@@ -81,7 +81,7 @@ def is_checked(found: Found, work: Work, side: str, opener: Opener) -> bool:
     reads = work.delivered(respond(work.form, pieces_of(work.form, work.text(size))))
     try:
         wrong = "" if is_right(read_all(opener, reads), work.expected(size)) else WRONG
-    except FAILURES as error:
+    except (*FAILURES, ImportError) as error:
         wrong = type(error).__name__
     if wrong:
         found.missing[f"{side}, {work.name}"] = wrong
