@@ -18,7 +18,7 @@ def begins(state: ParserState) -> list[int]:
     """Where each node begins, the open scalar included."""
     log = get_log(state)
     scalar = open_scalar(state)
-    return [*log.starts[: log.length], *([] if scalar is None else [scalar.start])]
+    return [*map(log.start_of, range(log.length)), *([] if scalar is None else [scalar.start])]
 
 
 @examples(1)

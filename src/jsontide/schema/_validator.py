@@ -157,7 +157,7 @@ def _find_starts(paths: list[Path], log: Log, node_id: int, *, keeps_first: bool
     wanted: _Wanted = {}
     for path in paths:
         reduce(lambda names, each: names.setdefault(each, {}), path, wanted)
-    found: dict[Path, int] = {(): log.starts[node_id]}
+    found: dict[Path, int] = {(): log.start_of(node_id)}
     open_at: dict[int, tuple[Path, _Wanted]] = {node_id: ((), wanted)}
     counts: dict[int, int] = {}
     for child in range(node_id + 1, log.length if isinstance(log.entries[node_id], Container) else 0):
@@ -174,6 +174,6 @@ def _find_starts(paths: list[Path], log: Log, node_id: int, *, keeps_first: bool
             continue
         path = (*around, segment)
         if not keeps_first or path not in found:
-            found[path] = log.starts[child]
+            found[path] = log.start_of(child)
             open_at[child] = path, names[segment]
     return found

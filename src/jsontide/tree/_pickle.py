@@ -38,7 +38,7 @@ class ParserDump(NamedTuple):
     stack: tuple[int, ...]
     owners: list[int]  # by node: the id of the container around it, -1 for the document
     keys: list[str | None]  # by node
-    starts: list[int]  # by node
+    starts: array[int]  # by node
     scalars: list[object]  # by node; None stands for a container too
     objects: dict[int, bool]  # the containers: whether they are objects
     lexemes: dict[int, str]
@@ -62,7 +62,7 @@ def dump(state: ParserState) -> ParserDump:
         stack=state.stack,
         owners=[owner.node_id for owner in tape.owners[:logged]],
         keys=tape.keys[:logged],
-        starts=tape.starts[:logged],
+        starts=tape.first_starts(logged),
         scalars=[None if isinstance(entry, Container) else entry for entry in entries],
         objects={
             entry.node_id: isinstance(entry, ObjectContainer) for entry in entries if isinstance(entry, Container)
@@ -87,7 +87,8 @@ def load(dump: ParserDump) -> Tape:
         tape.top = cast("Container", tape.entries[dump.stack[-1]])
     else:
         tape.top = tape.document
-    tape.starts = dump.starts
+    tape.packed_starts = dump.starts
+    tape.recent_starts = []
     tape.restore_lines(Lines(*dump.lines))
     tape.member_key = dump.member_key
     tape.is_duplicate = dump.is_duplicate

@@ -22,15 +22,19 @@ ScalarKind: TypeAlias = Literal["string", "number", "boolean", "null"]
 class Log:
     """The nodes opened so far, by id: owner, key, index of the first character, and the scalar or container itself."""
 
-    __slots__ = ("entries", "keys", "length", "owners", "starts", "top_id")
+    __slots__ = ("_tape", "entries", "keys", "length", "owners", "top_id")
 
     def __init__(self, tape: Tape, length: int, top_id: int) -> None:
         self.owners = tape.owners
         self.keys = tape.keys
-        self.starts = tape.starts
+        self._tape = tape
         self.entries = tape.entries
         self.length = length
         self.top_id = top_id  # the innermost open container, -1 for the document
+
+    def start_of(self, node_id: int) -> int:
+        """Return where a node begins."""
+        return self._tape.start_of(node_id)
 
 
 class OpenScalar:
@@ -116,8 +120,8 @@ def continues(state: ParserState, before: ParserState) -> bool:
     return (
         length <= mine.length
         and tape.options == old.options
-        and tape.lines.is_same_until(old.lines, theirs.starts[length - 1] if length else 0)
-        and mine.starts[:length] == theirs.starts[:length]
+        and tape.lines.is_same_until(old.lines, old.start_of(length - 1) if length else 0)
+        and tape.first_starts(length) == old.first_starts(length)
         and mine.keys[:length] == theirs.keys[:length]
         and all(
             mine.owners[at].node_id == theirs.owners[at].node_id
@@ -131,7 +135,7 @@ def continues(state: ParserState, before: ParserState) -> bool:
 def _has_scalar_of(before: ParserState, state: ParserState, log: Log, at: int) -> bool:
     """Return whether a state, of this log, has its node `at` where another one has its open scalar."""
     if at < log.length:
-        place = (log.owners[at].node_id, log.keys[at], log.starts[at])
+        place = (log.owners[at].node_id, log.keys[at], log.start_of(at))
     elif has_open_scalar(state):
         place = (state._top.node_id, state._member_key, state._token_start)
     else:

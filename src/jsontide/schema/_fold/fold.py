@@ -148,7 +148,7 @@ class SchemaFold:
             if isinstance(entry, Container):
                 self._open(container, node_id, segment, log)
             else:
-                self._add_scalar(container, segment, entry, log.starts[node_id])
+                self._add_scalar(container, segment, entry, log.start_of(node_id))
         self.length = log.length
         while containers[-1].node_id != log.top_id:
             self._close(log)
@@ -156,11 +156,11 @@ class SchemaFold:
     def _skip_hidden(self, node_id: int, segment: Segment, log: Log) -> None:
         """Skip a member that an earlier one of the same key hides, with all that is in it."""
         if isinstance(log.entries[node_id], Container):
-            self.stack.push(OpenContainer(node_id, segment, log.starts[node_id], []))
+            self.stack.push(OpenContainer(node_id, segment, log.start_of(node_id), []))
 
     def _open(self, container: OpenContainer, node_id: int, segment: Segment, log: Log) -> None:
         is_object = isinstance(log.entries[node_id], ObjectContainer)
-        start = log.starts[node_id]
+        start = log.start_of(node_id)
         choices = _sole_choice(container, segment, is_object=is_object) or self._find_choices(
             container, segment, start, is_object
         )
