@@ -17,11 +17,10 @@ COMPILED_PY := $(COMPILED_VENV)/$(BIN)/python
 COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install --quiet --disable-pip-version-check
 # Empty: where nothing can be compiled, the tests of the compiled build are left out. Continuous integration sets it.
 MUST_COMPILE ?=
-# These tests count work: they cannot share a process with coverage, which would be counted too.
-# Property tests run without it for their speed; the examples alone must reach the bound.
-COST := tests/test_cost.py tests/mend/test_mend_cost.py tests/events/test_event_cost.py tests/snapshots/test_snapshot_cost.py tests/schema/test_schema_cost.py tests/messages/test_message_cost.py
 # As many processes as processors; coverage is measured in all of them.
 PARALLEL := --numprocesses=auto --dist=loadfile
+# Without these caches each process would compile all tests and sources anew.
+export PYTHONDONTWRITEBYTECODE :=
 METADATA := pyproject.toml src/jsontide/_version.py
 SOURCES := hatch_build.py $(shell find src -name '*.py')
 
@@ -45,14 +44,14 @@ check: lint types ## Check in a minute: lint, types, and quick tests of what cha
 
 test: lint types test-pure test-compiled ## Check everything: lint, types, all tests of both builds
 
+# Examples first, with coverage; then the rest without it, for its speed: property tests, and what tests/conftest.py says.
 test-pure: export JSONTIDE_EXPECT := pure
 test-pure: $(VENV)/.test ## Run all tests in pure Python, branch coverage of at least 98 %
 	$(PY) -m coverage erase
-	$(PY) -m coverage run -m pytest $(PARALLEL) -m 'not hypothesis' $(addprefix --ignore=,$(COST))
+	$(PY) -m coverage run -m pytest $(PARALLEL) -m 'not hypothesis and not untraced'
 	$(PY) -m coverage combine --quiet
 	$(PY) -m coverage report
-	$(PY) -m pytest $(PARALLEL) $(COST)
-	$(PY) -m pytest $(PARALLEL) tests -m hypothesis $(addprefix --ignore=,$(COST))
+	$(PY) -m pytest $(PARALLEL) tests -m 'hypothesis or untraced'
 
 test-compiled: $(VENV)/.test ## Run all tests against the compiled build, as it is installed
 	@reason=$$($(PY) -c 'import hatch_build; print(hatch_build.obstacle() or "")'); \

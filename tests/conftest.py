@@ -1,4 +1,7 @@
-"""The meters of the cost tests, and the Hypothesis profiles.
+"""The meters of the cost tests, which tests run without coverage, and the Hypothesis profiles.
+
+Tests marked `untraced` run without coverage, under which they would take two to five times as long.
+They either count work, and would count that of the tracer too, or do what other tests do to much more data.
 
 HYPOTHESIS_PROFILE chooses a profile; the default is ``ci`` where CI=true, and ``dev`` elsewhere.
 
@@ -8,6 +11,7 @@ ci    the same examples each time, a failure prints what reproduces it
 fuzz  many examples, for `make fuzz`
 """
 
+import gc
 import os
 import tracemalloc
 from collections.abc import Iterator
@@ -16,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.meters import Meter, heap, interpreted, opcodes
+from tests.recordings import needs_recordings
 
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.register_profile("dev", deadline=None)
@@ -29,6 +34,30 @@ settings.register_profile(
 )
 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "dev"))
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_untraced(item):
+            item.add_marker("untraced")
+
+
+def is_untraced(item: pytest.Item) -> bool:
+    """Tell whether a test is one of those without being marked: it counts work, or reads recordings.
+
+    The recordings are not part of the repository, so the bound of coverage has to be reached without them.
+    """
+    return (
+        item.path.stem.endswith("_cost")
+        or "meter" in getattr(item, "fixturenames", ())
+        or any(mark is needs_recordings.mark for mark in item.iter_markers("skipif"))
+    )
+
+
+def pytest_collection_finish() -> None:
+    """Leave out of every garbage collection what lives as long as the tests do: thousands of them, and all modules."""
+    gc.freeze()
 
 
 @pytest.fixture(params=[pytest.param(opcodes, marks=interpreted), heap], ids=["opcodes", "heap"])
