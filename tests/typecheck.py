@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src"
+# What mypy finds in the library and in other packages is kept for the next program: one cache for each process of tests.
+CACHE = ROOT / ".mypy_cache" / f"programs{os.environ.get('PYTEST_XDIST_WORKER', '')}"
 COMMANDS = {
-    "mypy": ["mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull],
+    "mypy": ["mypy", "--strict", "--cache-dir", str(CACHE)],
     "basedpyright": ["basedpyright", "--level", "error"],  # pyright's checker, with the Node that it needs
 }
 
@@ -29,12 +32,13 @@ def check_program(checker: str, program: str, place: Path) -> None:
     path.write_text(program, "utf-8")
     settings = f'{{"extraPaths": ["{SOURCE.as_posix()}"], "typeCheckingMode": "standard"}}'
     (place / "pyrightconfig.json").write_text(settings, "utf-8")
+    untraced = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     done = subprocess.run(
         [sys.executable, "-m", *COMMANDS[checker], str(path)],
         capture_output=True,
         check=False,
         cwd=place,
-        env={**os.environ, "MYPYPATH": str(SOURCE)},
+        env={**untraced, "MYPYPATH": str(SOURCE)},
         text=True,
     )
     found = {int(line) for line in re.findall(r"program\.py:(\d+):(?:\d+ -)? error", done.stdout)}
