@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
-# What mypy finds in the library and in other packages is kept for the next program: one cache for each process of tests.
+# What mypy finds in the library and in other packages is kept for the next program, for each process of tests.
 CACHE = ROOT / ".mypy_cache" / f"programs{os.environ.get('PYTEST_XDIST_WORKER', '')}"
 COMMANDS = {
     "mypy": ["mypy", "--strict", "--cache-dir", str(CACHE)],

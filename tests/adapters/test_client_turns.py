@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import pytest
-from pydantic import TypeAdapter
 
 from jsontide.adapters import (
     arun_tools,
@@ -21,6 +20,7 @@ from jsontide.adapters import (
 from jsontide.messages import CompleteCall, Message, Outcome, Tool
 from tests.adapters import client_scripts as scripts
 from tests.adapters.client_scripts import ANSWER, ARGUMENTS, RESULT, SAID, SECRET, SIGNATURE, THOUGHT, Event
+from tests.adapters.client_types import adapter_of
 from tests.adapters.serving import serving
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
@@ -111,9 +111,9 @@ class Chat:
     def conversation(self, body: Event) -> list[Event]:
         types = pytest.importorskip("openai.types.chat")
         for tool in body["tools"]:
-            TypeAdapter(types.ChatCompletionToolParam).validate_python(tool)
+            adapter_of(types.ChatCompletionToolParam).validate_python(tool)
         for message in body["messages"]:
-            TypeAdapter(types.ChatCompletionMessageParam).validate_python(message)
+            adapter_of(types.ChatCompletionMessageParam).validate_python(message)
         return list(body["messages"])
 
     def check(self, body: Event) -> None:
@@ -140,9 +140,9 @@ class Responses(Chat):
     def conversation(self, body: Event) -> list[Event]:
         types = pytest.importorskip("openai.types.responses")
         for tool in body["tools"]:
-            TypeAdapter(types.FunctionToolParam).validate_python(tool)
+            adapter_of(types.FunctionToolParam).validate_python(tool)
         for item in body["input"]:
-            TypeAdapter(types.ResponseInputItemParam).validate_python(item)
+            adapter_of(types.ResponseInputItemParam).validate_python(item)
         return list(body["input"])
 
     def check(self, body: Event) -> None:
@@ -174,9 +174,9 @@ class Anthropic:
     def conversation(self, body: Event) -> list[Event]:
         types = pytest.importorskip("anthropic.types")
         for tool in body["tools"]:
-            TypeAdapter(types.ToolParam).validate_python(tool)
+            adapter_of(types.ToolParam).validate_python(tool)
         for message in body["messages"]:
-            TypeAdapter(types.MessageParam).validate_python(message)
+            adapter_of(types.MessageParam).validate_python(message)
         return list(body["messages"])
 
     def check(self, body: Event) -> None:

@@ -19,6 +19,7 @@ from jsontide.messages import (
 )
 from tests.adapters.block_streams import Event, last
 from tests.adapters.chat_events import chunk
+from tests.adapters.client_types import adapter_of
 
 CALL = CompleteCall("weather", {"city": "Rome"}, id="call_1", index=1)
 
@@ -26,14 +27,13 @@ CALL = CompleteCall("weather", {"city": "Rome"}, id="call_1", index=1)
 def check(item: Event) -> None:
     """An item is what the SDK takes as a message."""
     chat = pytest.importorskip("openai.types.chat", reason="the types of the SDK are needed")
-    pydantic = pytest.importorskip("pydantic", reason="it checks them")
     kinds = {
         "assistant": chat.ChatCompletionAssistantMessageParam,
         "tool": chat.ChatCompletionToolMessageParam,
         "function": chat.ChatCompletionFunctionMessageParam,
     }
     kind = kinds[item["role"]]
-    pydantic.TypeAdapter(kind).validate_python(item)
+    adapter_of(kind).validate_python(item)
     assert set(item) <= set(kind.__annotations__)
 
 
@@ -162,10 +162,9 @@ def test_results() -> None:
 @pytest.mark.parametrize("strict", [True, False])
 def test_tools(strict: bool) -> None:  # noqa: FBT001 - a parameter of the test
     chat = pytest.importorskip("openai.types.chat", reason="the types of the SDK are needed")
-    pydantic = pytest.importorskip("pydantic", reason="it checks them")
     schema = {"type": "object", "properties": {"city": {"type": "string"}}}
     (item,) = tool_definitions([Tool("weather", schema, description="Today.")], "openai_chat", strict=strict)
-    pydantic.TypeAdapter(chat.ChatCompletionToolParam).validate_python(item)
+    adapter_of(chat.ChatCompletionToolParam).validate_python(item)
     assert item["type"] == "function"
     assert item["function"]["strict"] is strict
     assert (item["function"]["name"], item["function"]["description"]) == ("weather", "Today.")

@@ -14,6 +14,7 @@ from jsontide import MISSING
 from jsontide.adapters import finish_stream, reduce_item, start_stream, stream_message
 from jsontide.adapters._requests.openai_responses import FORM
 from jsontide.messages import CompleteCall, Message, Outcome, Refusal, ServerCall, TextPart, ToolResult
+from tests.adapters.client_types import adapter_of
 from tests.recordings import NAMES, Event, events, needs_recordings
 
 pytestmark = needs_recordings
@@ -211,10 +212,9 @@ def test_what_is_written_back_is_what_came(name: str) -> None:
 
 @every_recording
 def test_what_is_written_back_is_what_the_client_takes(name: str) -> None:
-    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
     responses = pytest.importorskip("openai.types.responses", reason="the openai client is not installed")
     message = read(name)
-    taker = pydantic.TypeAdapter(responses.ResponseInputItemParam)
+    taker = adapter_of(responses.ResponseInputItemParam)
     for item in FORM.write_message(message):
         assert taker.validate_python(item)["type"] == item["type"]
 

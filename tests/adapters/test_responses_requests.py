@@ -22,6 +22,7 @@ from jsontide.messages import (
     TextPart,
     ToolResult,
 )
+from tests.adapters.client_types import adapter_of
 
 Event = dict[str, Any]
 OWN = "openai_responses"
@@ -29,9 +30,8 @@ OWN = "openai_responses"
 
 def check(items: list[Event], kind: str = "ResponseInputItemParam") -> list[Event]:
     """The same, if the client takes them."""
-    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
     responses = pytest.importorskip("openai.types.responses", reason="the openai client is not installed")
-    taker = pydantic.TypeAdapter(getattr(responses, kind))
+    taker = adapter_of(getattr(responses, kind))
     for item in items:
         taker.validate_python(item)
     return items
