@@ -61,25 +61,28 @@ def as_bytes(text: str) -> bytes | None:
         return None
 
 
-def ways(text: Text) -> Iterator[list[Text]]:
-    """Whole, one at a time, fixed sizes, in two, with empty chunks, and at random."""
+def ways(text: Text, *, in_two: bool = True) -> Iterator[list[Text]]:
+    """Whole, one at a time, fixed sizes, in two unless that is left out, with empty chunks, and at random."""
     yield whole(text)
     yield singles(text)
     if len(text) <= FEW:
         yield with_empties(singles(text))
         yield from (sized(text, size) for size in (2, 3, 5, 7))
-        yield from halves(text)
+        yield from halves(text) if in_two else ()
     random = Random(len(text))
     for _ in range(3):
         yield cut_randomly(text, random)
 
 
 def every(text: str) -> Iterator[Chunks]:
-    """All ways to cut a text, as `str` and, where it has one, as its UTF-8."""
+    """All ways to cut a text, as `str` and, where it has one, as its UTF-8.
+
+    ASCII is cut in two as `str` only: each half of its bytes would be decoded to what the same half of `str` was.
+    """
     yield from ways(text)
     data = as_bytes(text)
     if data is not None:
-        yield from ways(data)
+        yield from ways(data, in_two=not text.isascii())
 
 
 def few(text: str) -> Iterator[Chunks]:
