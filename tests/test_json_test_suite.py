@@ -16,7 +16,10 @@ from tests.shared_data import DATA
 
 FOLDER = DATA / "JSONTestSuite" / "test_parsing"
 
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"JSONTestSuite not found in {DATA}; set JSONTIDE_DATA")
+pytestmark = [
+    pytest.mark.skipif(not FOLDER.is_dir(), reason=f"JSONTestSuite not found in {DATA}; set JSONTIDE_DATA"),
+    pytest.mark.untraced,  # as with recordings, the bound of coverage has to be reached without them
+]
 
 
 class Decision(NamedTuple):

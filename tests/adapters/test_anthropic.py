@@ -363,6 +363,7 @@ class TestBlocks:
         message = last(first, second, more, end("end_turn"))
         assert [part.text for part in message.parts if isinstance(part, TextPart)] == ["a", "bc"]
 
+    @pytest.mark.untraced
     def test_too_many_parts_end_the_stream(self) -> None:
         kinds: list[Event] = [
             {"type": "text", "text": "x", "tone": 1},

@@ -557,6 +557,7 @@ def kept_after(count: int) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.untraced
 def test_the_container_around_items_is_not_built() -> None:
     assert kept_after(5_000) < kept_after(50) + 5_000
 

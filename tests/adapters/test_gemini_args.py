@@ -80,6 +80,7 @@ def test_partial_arguments_grow_to_the_value_that_they_write(value: dict[str, An
 
 
 @pytest.mark.parametrize("form", ["sse", "ndjson"])
+@pytest.mark.untraced
 def test_law_9_partial_arguments_cut_at_any_byte_cannot_be_run(form: Literal["sse", "ndjson"]) -> None:
     steps = [part(partialArgs=[one], willContinue=True) for one in flattened({"to": "Zoë", "amount": 5})]
     data = Recording([part(name="pay", willContinue=True), *steps, part(), STOP]).encode(form).removesuffix(b"\n")
@@ -228,6 +229,7 @@ class TestGrowth:
 
         assert cost(4_000) <= SLACK[meter] * cost(400) + SMALL[meter]
 
+    @pytest.mark.untraced
     def test_of_very_many_in_one_event(self) -> None:
         parts = self.parts("objects", 0, 32_000)
         (call,) = messages(part(name="cook", partialArgs=parts))[-1].tool_calls

@@ -367,6 +367,7 @@ class TestArguments:
             assert call.error == message.errors[0]
 
     @pytest.mark.parametrize("lone", [FIRST, SECOND, SECOND + FIRST, FIRST + FIRST])
+    @pytest.mark.untraced
     def test_that_are_halves_alone_cannot_be_run(self, name: str, lone: str) -> None:
         for pieces in ([lone], list(lone), ["", lone, ""], ["a", lone, "b"]):
             for message in ends(CALLS[name](pieces), Random(1)):

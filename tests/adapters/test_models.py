@@ -211,6 +211,7 @@ def test_a_name_that_the_model_does_not_have_is_an_attribute_error() -> None:
         ("root", False),
     ],
 )
+@pytest.mark.untraced
 def test_is_complete_tells_of_values_that_will_not_change(path: Any, complete: bool) -> None:  # noqa: FBT001
     text = '{"city": "Porto", "nights": "x", "unknown": 1, "days": [{"title": "A", "distance": 2.5}, {"title": "Re'
     for chunks in every(text):

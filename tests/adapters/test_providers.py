@@ -338,6 +338,7 @@ class TestLawNineOfEveryProvider:
         assert (len(message.tool_calls), runnable(message)) == (1, [])
 
     @pytest.mark.parametrize("form", ["sse", "ndjson"])
+    @pytest.mark.untraced
     def test_a_stream_cut_at_any_byte_cannot_be_run(self, provider: str, form: Literal["sse", "ndjson"]) -> None:
         recording = Recording(told_with('{"to": "Zoë", "amount": 5}')[provider])
         data = recording.encode(form).removesuffix(b"\n")

@@ -252,6 +252,7 @@ def in_document(count: int) -> Chunks:
 
 @interpreted
 @pytest.mark.parametrize("chunks", [in_pieces, in_one_read, in_lines, in_document])
+@pytest.mark.untraced
 def test_work_grows_in_step_with_what_is_read(chunks: Any) -> None:
     few, many = chunks(1_000), chunks(10_000)
     short, long = opcodes(lambda: read(few))[0], opcodes(lambda: read(many))[0]
@@ -259,6 +260,7 @@ def test_work_grows_in_step_with_what_is_read(chunks: Any) -> None:
 
 
 @pytest.mark.parametrize("chunks", [in_pieces, in_one_read, in_lines, in_document])
+@pytest.mark.untraced
 def test_memory_grows_in_step_with_what_is_read(chunks: Any) -> None:
     sent = chunks(10_000)
     size = sum(map(len, sent))

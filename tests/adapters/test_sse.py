@@ -152,6 +152,7 @@ def test_a_limit_that_is_none_is_refused(wrong: Any, error: type[Exception]) -> 
             kind(max_chars=wrong)
 
 
+@pytest.mark.untraced
 def test_a_long_line_in_small_pieces_costs_as_much_as_it_is_long() -> None:
     state = reduce(step, [b"data:"] + [b"x"] * 100_000, Decoded(SseState(), ())).state
     assert decode_sse(state, b"\n\n")[1] == (SseEvent("x" * 100_000),)

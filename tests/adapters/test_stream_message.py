@@ -548,6 +548,7 @@ def read_all_later(chunks: Iterable[str]) -> int:
 
 class TestSeveralEventsInOneRead:
     @pytest.mark.parametrize("read", [read_all, read_all_later])
+    @pytest.mark.untraced
     def test_take_no_more_memory_than_one_by_one(self, read: Callable[[Iterable[str]], int]) -> None:
         events = growing_list(400)
         whole = "".join(events)

@@ -231,6 +231,7 @@ def test_as_one_event(name: str) -> None:
 @every_whole
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("form", ["{}", "\n{}\n", "data: {}\n\n", "data: {}\n\ndata: [DONE]\n\n"])
+@pytest.mark.untraced
 def test_as_text_cut_anywhere(name: str, indent: int | None, form: str) -> None:
     written = json.dumps(WHOLES[name], indent=indent, ensure_ascii=False)
     text = form.replace("{}", written.replace("\n", "\ndata: ") if form.startswith("data: ") else written)

@@ -210,6 +210,7 @@ class Reports:
 
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
+@pytest.mark.untraced
 def test_repairs_of_the_corpus_are_found_in_the_text(size: int) -> None:
     for case in read_corpus():
         text = case.text.removeprefix("\ufeff")
@@ -223,6 +224,7 @@ def test_repairs_of_the_corpus_are_found_in_the_text(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [5, 1_000, 65_536])
+@pytest.mark.untraced
 def test_places_after_a_long_text_are_right_and_little_of_it_is_kept(size: int) -> None:
     lines = [f'{{"n": {n}, "text": "{"x" * (n % 50)}",}},' for n in range(3_000)]
     text = "Sure:\n[" + "\n".join(lines) + "]"

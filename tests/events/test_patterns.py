@@ -219,6 +219,7 @@ def test_a_long_walk_needs_few_states(kept_bytes: Kept) -> None:
 @pytest.mark.parametrize(
     ("pattern", "segments"), [("**.a" + ".*" * STARS, ("a", "b")), ("**[0]" + "[*]" * STARS, (0, 1))]
 )
+@pytest.mark.untraced
 def test_memory_has_a_bound_where_patterns_have_many_states(pattern: str, segments: Path, kept_bytes: Kept) -> None:
     state = walk(pattern_set(pattern), ())
     path = Random(4).choices(segments, k=30_000)

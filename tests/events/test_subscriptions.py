@@ -333,6 +333,7 @@ def test_what_no_pattern_wants_makes_no_path_and_no_update() -> None:
 
 
 @pytest.mark.parametrize("unwanted", [heavy(2_000), '"' + "x" * 300_000 + '"'])
+@pytest.mark.untraced
 def test_what_no_pattern_wants_is_not_kept(unwanted: str) -> None:
     accumulator = JsonFragmentAccumulator(updates=False)
     accumulator.on("answer", print, deltas=True)

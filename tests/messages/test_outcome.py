@@ -54,6 +54,7 @@ def chat(reason: str | None = None, **said: object) -> dict[str, object]:
 
 class TestLawNine:
     @pytest.mark.parametrize("reason", ["tool_calls", "stop", "length", "content_filter", None])
+    @pytest.mark.untraced
     def test_a_stream_cut_at_any_byte_cannot_be_run(self, reason: str | None) -> None:
         function = {"name": "pay", "arguments": ""}
         pieces = ['{"amount": 1', '2, "to": "', "Zoë 𝄞", '"}']

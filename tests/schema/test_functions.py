@@ -221,6 +221,7 @@ def reported(resolution: Resolution[Any]) -> Counter[tuple[object, ...]]:
 
 @pytest.mark.parametrize("name", SAME)
 @pytest.mark.parametrize(("nested", "text"), [each[1:] for each in nestings()], ids=[each[0] for each in nestings()])
+@pytest.mark.untraced
 def test_functions_that_change_nothing_change_no_mismatch(name: str, nested: Any, text: str) -> None:
     for wrong in WRONG:
         document = text.replace("%s", wrong)

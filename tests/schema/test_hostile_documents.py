@@ -69,6 +69,7 @@ SCHEMAS: dict[str, tuple[Any, Callable[[int], str]]] = {
 
 @interpreted
 @pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.untraced
 def test_twice_the_document_is_at_most_twice_the_work(name: str) -> None:
     schema, text = SCHEMAS[name]
     closed(schema, text(1))  # the schema is read once

@@ -92,6 +92,7 @@ def test_unions_that_multiply_are_refused(make: Any) -> None:
         from_json_ast(make(20), create_parser_state())
 
 
+@pytest.mark.untraced
 def test_what_is_read_before_a_refusal_takes_little_memory() -> None:
     assert taken(any_beside(20)) < 200 * MEGABYTES
 

@@ -237,6 +237,7 @@ def frames_share(state: SnapshotState, text: str) -> bool:
 
 
 @pytest.mark.parametrize("begins", ["small", "large", "otherwise"])
+@pytest.mark.untraced
 def test_a_state_holds_the_objects_that_the_reader_has(begins: str) -> None:
     whole = json.dumps({"title": "x", "items": [record(at) for at in range(60)]})
     state = create_snapshot_state(key_order="kept")
@@ -274,6 +275,7 @@ def test_a_source_that_does_not_always_continue_has_every_text_read_in_bounded_t
         assert count <= len(text) // SLOWDOWN
 
 
+@pytest.mark.untraced
 def test_a_source_that_always_continues_has_every_character_read_once() -> None:
     whole = json.dumps([record(at) for at in range(200)])
     last = NOTHING_READ
