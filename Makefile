@@ -17,8 +17,8 @@ COMPILED_PY := $(COMPILED_VENV)/$(BIN)/python
 COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install --quiet --disable-pip-version-check
 # Empty: where nothing can be compiled, the tests of the compiled build are left out. Continuous integration sets it.
 MUST_COMPILE ?=
-# As many processes as processors; coverage is measured in all of them.
-PARALLEL := --numprocesses=auto --dist=loadfile
+# As many processes as processors; coverage is measured in all of them. One that is done takes tests from another.
+PARALLEL := --numprocesses=auto --dist=worksteal
 # Without these caches each process would compile all tests and sources anew.
 export PYTHONDONTWRITEBYTECODE :=
 METADATA := pyproject.toml src/jsontide/_version.py

@@ -87,6 +87,7 @@ def test_what_is_laid_flat_means_the_same(make: Any, value: Any) -> None:
 
 
 @pytest.mark.parametrize("make", [any_beside, one_and_any])
+@pytest.mark.untraced
 def test_unions_that_multiply_are_refused(make: Any) -> None:
     with pytest.raises(UnsupportedSchemaError, match="more than 500000 keywords"):
         from_json_ast(make(20), create_parser_state())

@@ -126,6 +126,7 @@ HUGE = [
     ("keyword", "bound"),
     [(keyword, bound) for keyword in KEYWORDS[:-1] for bound in (3, 0.01, 2.5, 1e300, 10**400)] + [("type", "integer")],
 )
+@pytest.mark.untraced
 def test_no_number_raises_or_is_written_out(keyword: str, bound: Any, text: str, mode: Any) -> None:
     is_accepted({keyword: bound}, text, mode)
     tracemalloc.start()

@@ -56,6 +56,7 @@ EVIL: dict[str, tuple[Any, Callable[[str], str]]] = {
 
 @interpreted
 @pytest.mark.parametrize("name", EVIL)
+@pytest.mark.untraced
 def test_twice_the_text_is_at_most_twice_the_work(name: str) -> None:
     schema, written = EVIL[name]
     closed(schema, written("a"))
