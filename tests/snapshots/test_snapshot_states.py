@@ -285,7 +285,7 @@ def test_cumulative_texts_become_their_pieces(pieces: list[str], random: Random)
     assert written + chunker.finish() == text
 
 
-@pytest.mark.parametrize("depth", [2, 1_000, 10_000])
+@pytest.mark.parametrize("depth", [2, 1_000, pytest.param(10_000, marks=pytest.mark.untraced)])
 @pytest.mark.parametrize("inner", ["", '"a"', "1", '{"a": ["b", "c"], "d": 1, "e": ""}'])
 @pytest.mark.parametrize("options", [{}, {"empty": "late"}, {"numbers": "grow"}, {"key_order": "kept"}])
 def test_every_state_of_a_deep_snapshot_goes_into_a_pickle(depth: int, inner: str, options: Options) -> None:
