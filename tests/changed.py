@@ -1,7 +1,8 @@
 """`python -m tests.changed`: which tests to run after a change, for `make check`.
 
 In: the files that git says have changed, since the last commit, or in it if nothing has.
-Out: the tests of the same package, changed tests, and changed documents, whose examples are tests too.
+Out: the tests of the same package, changed tests, and changed documents, whose examples are tests too; and to be
+ignored, the cost tests of these packages, unless they have changed themselves: each of them takes long.
 """
 
 import subprocess
@@ -42,9 +43,19 @@ def find_tests(paths: Iterable[str]) -> Iterator[str]:
                 pass
 
 
+def find_costly(found: Iterable[str]) -> Iterator[str]:
+    """Yield the cost tests in folders of tests, but those that were found by their own names."""
+    chosen = {*found}
+    for path in sorted(path for folder in chosen for path in (ROOT / folder).glob("test_*_cost.py")):
+        name = path.relative_to(ROOT).as_posix()
+        if name not in chosen:
+            yield name
+
+
 def main() -> None:
     found = {path for path in find_tests(changed()) if (ROOT / path).exists()} or {*WITHOUT_A_CHANGE}
-    print(*sorted({*found, *ALWAYS}))  # noqa: T201 - its output is the product
+    ignored = [f"--ignore={path}" for path in find_costly(found)]
+    print(*sorted({*found, *ALWAYS}), *ignored)  # noqa: T201 - its output is the product
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.changed import find_tests
+from tests.changed import find_costly, find_tests
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,16 @@ from tests.changed import find_tests
 )
 def test_a_change_leads_to_its_tests(changed: str, expected: list[str]) -> None:
     assert list(find_tests([changed])) == expected
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (["tests/tree"], []),
+        (["tests/events", "tests/test_path.py"], ["tests/events/test_event_cost.py"]),
+        (["tests/events", "tests/events/test_event_cost.py"], []),
+        (["tests/events/test_event_cost.py"], []),
+    ],
+)
+def test_cost_tests_are_left_out_unless_they_changed(found: list[str], expected: list[str]) -> None:
+    assert list(find_costly(found)) == expected
