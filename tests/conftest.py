@@ -1,7 +1,8 @@
 """The meters of the cost tests, which tests run without coverage, and the Hypothesis profiles.
 
 Tests marked `untraced` run without coverage, under which they would take two to five times as long.
-They either count work, and would count that of the tracer too, or do what other tests do to much more data.
+Those that count work are marked here: they would count that of the tracer too. Others mark themselves, because they
+do to much more data what other tests do.
 
 HYPOTHESIS_PROFILE chooses a profile; the default is ``ci`` where CI=true, and ``dev`` elsewhere.
 
@@ -20,7 +21,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.meters import Meter, heap, interpreted, opcodes
-from tests.recordings import needs_recordings
 
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.register_profile("dev", deadline=None)
@@ -39,20 +39,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if is_untraced(item):
+        counts_work = item.path.stem.endswith("_cost") or "meter" in getattr(item, "fixturenames", ())
+        if counts_work:
             item.add_marker("untraced")
-
-
-def is_untraced(item: pytest.Item) -> bool:
-    """Tell whether a test is one of those without being marked: it counts work, or reads recordings.
-
-    The recordings are not part of the repository, so the bound of coverage has to be reached without them.
-    """
-    return (
-        item.path.stem.endswith("_cost")
-        or "meter" in getattr(item, "fixturenames", ())
-        or any(mark is needs_recordings.mark for mark in item.iter_markers("skipif"))
-    )
 
 
 def pytest_collection_finish() -> None:

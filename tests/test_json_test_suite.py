@@ -18,7 +18,7 @@ FOLDER = DATA / "JSONTestSuite" / "test_parsing"
 
 pytestmark = [
     pytest.mark.skipif(not FOLDER.is_dir(), reason=f"JSONTestSuite not found in {DATA}; set JSONTIDE_DATA"),
-    pytest.mark.untraced,  # as with recordings, the bound of coverage has to be reached without them
+    pytest.mark.untraced,
 ]
 
 

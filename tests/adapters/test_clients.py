@@ -18,7 +18,7 @@ anthropic = pytest.importorskip("anthropic", reason="the anthropic client is not
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 responses = pytest.importorskip("starlette.responses", reason="starlette is not installed")
 
-pytestmark = needs_recordings
+pytestmark = [needs_recordings, pytest.mark.untraced]
 
 CHAT = (
     "groq/groq-tool-call.chunks.txt",

@@ -13,7 +13,7 @@ from jsontide.messages.record import replace
 from tests.recordings import NAMES, Event, events, needs_recordings, reading
 from tests.relations import same
 
-pytestmark = needs_recordings
+pytestmark = [needs_recordings, pytest.mark.untraced]
 
 INDICES = ("index", "output_index", "content_index", "summary_index", "contentBlockIndex")
 IDS = ("id", "item_id", "call_id", "toolUseId")

@@ -127,6 +127,7 @@ def test_recorded_events_are_what_a_parser_gives(file: str) -> None:
 
 @needs_recordings
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.untraced
 def test_nothing_of_an_event_is_kept_but_copies(name: str) -> None:
     """An event changes when the next one is loaded: no message may hold a part of it."""
     whole = spoilt = start_stream()

@@ -21,7 +21,7 @@ from tests.cuts import cut_randomly
 from tests.recordings import NAMES, TURNS, Event, Reading, all_events, events, is_end, needs_recordings, reading
 from tests.relations import same
 
-pytestmark = needs_recordings
+pytestmark = [needs_recordings, pytest.mark.untraced]
 
 OUTCOMES = {
     "stop": Outcome.COMPLETE,

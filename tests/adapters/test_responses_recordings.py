@@ -77,6 +77,7 @@ def shown(part: Any) -> tuple[object, ...]:
 
 
 @every_recording
+@pytest.mark.untraced
 class TestEveryRecording:
     def test_has_the_parts_of_its_items_in_order(self, name: str) -> None:
         parts = [shown(part) for part in read(name).parts]

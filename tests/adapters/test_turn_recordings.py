@@ -17,7 +17,7 @@ from tests.cuts import cut_randomly
 from tests.leaves import TABLE, Dropped, is_shown, leaves, lost, read_table, shown_in
 from tests.recordings import NAMES, Event, events, is_end, needs_recordings
 
-pytestmark = needs_recordings
+pytestmark = [needs_recordings, pytest.mark.untraced]
 
 every_recording = pytest.mark.parametrize("name", NAMES)
 
