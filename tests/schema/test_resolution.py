@@ -20,7 +20,7 @@ from jsontide import (
     stream_model,
 )
 from jsontide.schema import Done, Gate, MismatchReason, Status, UnsupportedSchemaError, from_json_ast
-from tests.cuts import every, fed, halves, singles, states_along, whole
+from tests.cuts import every, fed, halves, prefixes, singles, sized, states_along, whole
 from tests.schema.kinds import Tree
 from tests.schema.resolving import resolutions, said
 
@@ -375,3 +375,21 @@ def test_a_resolution_takes_no_weak_references_and_no_other_attributes() -> None
 def test_pending_values_are_missing() -> None:
     assert from_json_ast(Shop, create_parser_state()).value is MISSING
     assert repr(from_json_ast(Shop, create_parser_state())).startswith("<Resolution PENDING")
+
+
+KEPT = '{"a": "xy", "days": [{"b": 1, "c": "zz"}, {"b": 2}, {}], "d": 4, "e": "5", "f": 6, "g": [7, [8, 9]], "h": {}}'
+
+
+@pytest.mark.parametrize("size", [1, 5, 30])
+@pytest.mark.parametrize("every_other", [1, 2, 3])
+def test_a_program_that_keeps_nothing_sees_what_each_state_alone_shows(size: int, every_other: int) -> None:
+    """Views are changed in place when nothing else refers to them; here only the last resolution is held."""
+    days = {"items": {"properties": {"b": {"type": "integer"}}}}
+    schema = {"properties": {"a": {"enum": ["xy", "zz"]}, "days": days}}
+    chunks = sized(KEPT, size)
+    state, last = create_parser_state(), None
+    for at, prefix in enumerate(list(prefixes(chunks))[1:]):
+        state = parse_chunk(state, chunks[at])
+        last = from_json_ast(schema, state, last)
+        if at % every_other == 0:
+            assert last.value == from_json_ast(schema, fed(whole(prefix))).value

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from jsontide import MISSING, Missing, create_parser_state, get_resolved_value, parse_chunk
-from tests.cuts import every, fed, singles, states_along
+from tests.cuts import every, fed, prefixes, singles, sized, states_along
+from tests.oracles import visible
 from tests.relations import same
 
 SHOWN = [
@@ -208,3 +209,15 @@ def test_a_root_null_is_a_value() -> None:
         assert state.is_complete
         assert state.value is None
         assert get_resolved_value(state) is None
+
+
+@pytest.mark.parametrize("size", [1, 5, 30])
+@pytest.mark.parametrize("every_other", [1, 2, 3])
+def test_a_program_that_keeps_nothing_sees_the_same(size: int, every_other: int) -> None:
+    """Values are changed in place when nothing else refers to them; here nothing does."""
+    chunks = sized('{"a": "xy", "days": [{"b": 1}, "long text", [1, [2], {}], 3, 4], "d": 4, "e": {"f": "6"}}', size)
+    state = create_parser_state()
+    for at, prefix in enumerate(list(prefixes(chunks))[1:]):
+        state = parse_chunk(state, chunks[at])
+        if at % every_other == 0:
+            assert same(state.value, visible(prefix))
