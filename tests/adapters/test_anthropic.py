@@ -357,6 +357,11 @@ class TestBlocks:
             "amazon-bedrock-invocationMetrics": {"latency": 1},
         }
 
+    def test_json_for_a_block_that_nobody_knows_is_kept_and_is_no_call(self) -> None:
+        message = last(start(0, type="new"), piece(0, '{"a": '), piece(0, "1}"), stop(0), end("end_turn"))
+        assert message.tool_calls == ()
+        assert only(message) == Other("new", {"type": "new", "partial_json": '{"a": 1}'})
+
     def test_a_block_without_an_index_begins_a_part(self) -> None:
         first, second = ({"type": "content_block_start", "content_block": {"type": "text", "text": t}} for t in "ab")
         more = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "c"}}

@@ -258,6 +258,13 @@ def test_a_string_that_is_closed_twice_is_closed() -> None:
     assert call.status is Outcome.COMPLETE
 
 
+def test_every_kind_of_value_is_written_as_json() -> None:
+    value = {"text": "é", "yes": True, "no": False, "none": None, "number": 1.5, "list": ["a", True, None]}
+    (call,) = messages(part(name="cook", partialArgs=flattened(value)))[-1].tool_calls
+    assert call.status is Outcome.COMPLETE
+    assert call.arguments_value == value
+
+
 @pytest.mark.parametrize("strange", ["$.a", {"a": 1}, 5])
 def test_parts_that_are_no_array_cannot_be_run(strange: object) -> None:
     for events in ([part(name="cook", partialArgs=strange)], [part(name="cook", willContinue=True)]):
