@@ -236,8 +236,10 @@ def frames_share(state: SnapshotState, text: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("begins", ["small", "large", "otherwise"])
-@pytest.mark.untraced
+@pytest.mark.parametrize(
+    "begins",
+    [pytest.param("small", marks=pytest.mark.untraced), "large", pytest.param("otherwise", marks=pytest.mark.untraced)],
+)
 def test_a_state_holds_the_objects_that_the_reader_has(begins: str) -> None:
     whole = json.dumps({"title": "x", "items": [record(at) for at in range(60)]})
     state = create_snapshot_state(key_order="kept")
