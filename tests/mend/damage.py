@@ -300,6 +300,8 @@ def control_character(document: Document, random: Random) -> bool:
     left, right = token.value[:place], token.value[place:]
     token.damage(f'"{escaped(left)}{char}{escaped(right)}"')
     token.value = left + char + right
+    if re.search(r"[,，、]\s*$", token.value) and "\n" in token.text:
+        document.is_certain = False  # at the end of a line, the closing quote may be missing before the comma
     return add(document, RepairKind.CONTROL_CHARACTER)
 
 
@@ -313,7 +315,10 @@ def add(document: Document, *kinds: RepairKind) -> bool:
 
 
 def unknown_escape(document: Document, random: Random) -> bool:
-    """The backslash belongs to the text; only before an apostrophe it does not."""
+    """The backslash belongs to the text; only before an apostrophe it does not.
+
+    Beside an escape of JSON with a letter after it, it is in doubt whether that is one: `C:\\new\\_old`.
+    """
     token = pick(document, random, lambda token: token.role in {"string", "key"} and is_plain(token.value))
     if token is None:
         return False
@@ -324,6 +329,8 @@ def unknown_escape(document: Document, random: Random) -> bool:
     left, right = token.value[:place], token.value[place:]
     token.damage(f'"{escaped(left)}\\{after}{escaped(right)}"')
     token.value = left + ("'" if after == "'" else f"\\{after}") + right
+    if re.search(r"\\[bfnrt][^\W\d_]", token.text.replace("\\\\", "")):
+        document.is_certain = False
     return add(document, RepairKind.ESCAPE)
 
 
@@ -639,12 +646,18 @@ def prose(document: Document, random: Random) -> bool:
     if document.is_scalar or "</" in document.after:
         return False
     own_line = document.is_listing or document.before.startswith(("```", "~~~"))
+    # In the middle of a sentence, a value has to begin as in JSON.
+    is_odd = any(token.is_damaged for token in document.solid()[:3])
     document.also.add(RepairKind.TAG)  # for the tags of the last sentence
     only_before = RepairKind.SECOND_VALUE in document.kinds  # after another value, prose is a part of that
     if only_before or random.random() < 0.8:
         text = random.choice((". ", "\n", ".\n\n")).join(random.choices(SENTENCES, k=random.randint(1, 3)))
         document.before = (
-            text + random.choice(("\n", ":\n", ":\n\n", *(() if own_line else (": ", " ")))) + document.before
+            text
+            + random.choice(
+                ("\n", ":\n", ":\n\n", *(() if own_line else (": ",)), *(() if own_line or is_odd else (" ",)))
+            )
+            + document.before
         )
         if only_before or random.random() < 0.4:
             return add(document, RepairKind.PROSE)

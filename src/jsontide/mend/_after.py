@@ -15,6 +15,7 @@ from jsontide.mend._look import (
     WAIT,
     YES,
     key_ahead,
+    skip_comments,
     skip_spaces,
 )
 from jsontide.text.modes import (
@@ -57,7 +58,7 @@ class After(Mistakes):
         """Read a comma after a whole value: with more members behind it, the value ended too early."""
         buffer = self.buffer
         end = self._limit(i, n)
-        place = skip_spaces(buffer, i + 1, end)
+        place = skip_comments(buffer, i + 1, end)
         if place == end:
             if self.is_end and end == n:
                 self.mode = DONE

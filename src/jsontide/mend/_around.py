@@ -75,10 +75,10 @@ class Around(After):
             words = buffer[i:place]
             if (self.remark or self.has_quote) and ends_paragraph(words, self.lead):
                 self.remark = ""
-                self.has_quote = False
+                self.has_quote = self.has_quote and not self.found
             self.lead = lead_of(words, self.lead)
             self.at_start = False
-            self.has_quote = self.has_quote or (self.found and '"' in words)
+            self.has_quote = self.has_quote or ((self.found or self.doubtful != "") and '"' in words)
             return place if self._drop(i, place, self.prose_kind) else i
         if buffer[i] in "]}｝］":
             return self._close_remark(i)
@@ -97,7 +97,7 @@ class Around(After):
                 return self._wait(i)
             if buffer[i + 1 : i + 2] in ("/", "*"):
                 return self._begin_comment(i, n)
-        if not self.found and (char in '"-tfn' or char in "0123456789"):
+        if not self.found and not self.was_doubtful and (char in '"-tfn' or char in "0123456789"):
             end = self._limit(i, n)
             found = scalar_ends(buffer, i, end, self.is_end and end == n)
             if found == WAIT and self._is_late(i, n):
@@ -199,6 +199,8 @@ class Around(After):
 
     def _begin_value(self, i: i64) -> i64:
         if not self.found:
+            if self.was_doubtful and self.has_quote:
+                return self._fail_ambiguous(i, "no value after brackets that may be one")
             self._flush_drop()
             self.doubtful = self.remark = ""
             self.prose_kind = PROSE
@@ -238,6 +240,7 @@ class Around(After):
         if self.lead == "\n":  # else it may be part of a string
             self.doubtful = self.remark = ""
             self.was_doubtful = False
+            self.has_quote = self.has_quote and self.found
         self.lead = "\n"
         self.in_fence = not self.in_fence
         self.at_start = True
@@ -312,8 +315,8 @@ class Around(After):
                 found = scalar_ends(buffer, place, end, is_end)
             else:
                 found = container_begins(buffer, place, end, True, is_end)
-        if found == WAIT and not self.is_end and not self._is_late(i, n):
-            return self._wait(i)
+        if found == WAIT and not self.is_end:
+            return self._fail_late(i) if self._is_late(i, n) else self._wait(i)
         if found == YES:
             self.mode = OUTSIDE
         else:

@@ -103,13 +103,25 @@ class Edits(Fields):
         self.drop_text = self.held_drop_text
         self.mode = self.held_mode
 
+    def _end_before(self, i: i64) -> str:
+        """Return the last character before `i` that is not white space, and the very last, if that is."""
+        buffer = self.buffer
+        place: i64 = i - 1
+        if place >= 0 and not buffer[place].isspace():
+            return buffer[place]
+        while place >= 0 and buffer[place].isspace():
+            place -= 1
+        last = buffer[i - 1] if i else self.recent[-1:]
+        solid = buffer[place] if place >= 0 else self.recent.rstrip()[-1:]
+        return solid + last if last.isspace() else last
+
     def _advance(self, keep: i64, n: i64) -> None:
         buffer = self.buffer
         newline: i64 = buffer.rfind("\n", 0, keep)
         if newline >= 0:
             self.line += buffer.count("\n", 0, keep)
             self.line_start = self.base + newline + 1
-        self.recent = buffer[keep - 1]
+        self.recent = self._end_before(keep)
         self.base += keep
         self.buffer = "" if keep == n else buffer[keep:]
 
@@ -202,6 +214,11 @@ class Edits(Fields):
         self._flush_drop()
         place = self.hold
         repair = Repair(KINDS[TRAILING_COMMA], self.base + place, self.buffer[place], "")
+        if not self.has_comma:  # it was put there, as a missing one
+            self.out[self.safe] = ""
+            del self.repairs[self.safe_repairs]
+            self.repair_count -= 1
+            return True
         if not self.is_split:
             self.has_comma = False
             self._copy_to(place)

@@ -151,7 +151,9 @@ class Fields:
         self.escapes: i64 = 0  # whether those of the open string may be a matter of doubt
         self.escape_end: i64 = -1  # the index after an escape that ends with a letter
         self.tally: Tally = NO_MARKS
-        self.recent: str = ""  # ends with the character before the buffer
+        self.recent: str = (
+            ""  # ends with the last character before the buffer that is not white space, and what follows it
+        )
         self.newline: i64 = -1  # the index of the last one between tokens
         self.token_end: i64 = 0  # of the last number, literal or root
         self.resume: i64 = 0  # the mode after a comment
@@ -159,7 +161,7 @@ class Fields:
         self.lead: str = "\n"  # the last character in the line before a value, a newline if there is none
         self.prose_kind: i64 = PROSE  # what words around the value are reported as
         self.doubtful: str = ""  # closes brackets around words that may be a value all the same: none begins inside
-        self.has_quote: bool = False  # whether a quotation mark follows the value
+        self.has_quote: bool = False  # whether a quotation mark follows the value, or is in brackets before it
         self.was_doubtful: bool = False  # whether there were any
         self.remark: str = ""  # the same of brackets in the middle of the line
         self.at_start: bool = True  # whether the next character may begin a value of any kind

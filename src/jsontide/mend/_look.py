@@ -186,7 +186,7 @@ def colon_ahead(text: str, i: i64, end: i64, names: bool) -> i64:
             return -2
     else:
         return -1
-    after = skip_spaces(text, after, end)
+    after = skip_comments(text, after, end)
     if after == end:
         return -2
     return after if text[after] in COLONS else -1
@@ -246,13 +246,15 @@ def object_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool, is_n
 
 def _quoted_key_ahead(text: str, i: i64, end: i64, is_sure: bool) -> i64:
     """Tell whether the first key of an object is at `i`, in quotation marks, and what follows it fits."""
-    after = string_end(text, i, end)
-    after = end if after < 0 else skip_comments(text, after, end)
+    quote = string_end(text, i, end)
+    after = end if quote < 0 else skip_comments(text, quote, end)
     if after == end:
         return WAIT
     if text[after] in COLONS:
         return YES
-    return YES if is_sure and text[after - 1] in SPACES and begins_value(text[after]) else NO
+    if not is_sure or not begins_value(text[after]):
+        return NO
+    return YES if after > quote or text[after] in "{[" else NO
 
 
 def _name_ahead(text: str, i: i64, end: i64) -> i64:
@@ -260,7 +262,7 @@ def _name_ahead(text: str, i: i64, end: i64) -> i64:
     colon = colon_ahead(text, i, end, True)
     if colon < 0:
         return NO if colon == -1 else WAIT
-    after = skip_spaces(text, colon + 1, end)
+    after = skip_comments(text, colon + 1, end)
     if after == end:
         return WAIT
     return YES if begins_value(text[after]) else NO
@@ -270,10 +272,11 @@ def array_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool) -> i6
     """Tell whether the bracket at `i` opens an array and not a reference or a remark in brackets."""
     nested: i64 = 0
     i = skip_comments(text, i + 1, end)
-    while i < end and text[i] == "[":
-        nested += 1
-        if nested == _MOST_NESTED:
-            return YES if is_sure else NO
+    while i < end and (text[i] == "[" or (is_sure and text[i] in COMMAS)):
+        if text[i] == "[":
+            nested += 1
+            if nested == _MOST_NESTED:
+                return YES if is_sure else NO
         i = skip_comments(text, i + 1, end)
     if i == end:
         return WAIT

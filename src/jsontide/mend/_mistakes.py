@@ -162,6 +162,8 @@ class Mistakes(Tokens):
         top = self.top
         assert top is not None
         char = self.buffer[i]
+        if self.flushed >= 0:
+            return self._fail_held(i)
         if char in COMMAS:
             self._begin_hold(i, mode)
             if not self._edit(i, i + 1, ",", PUNCTUATION):

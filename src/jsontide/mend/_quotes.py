@@ -29,7 +29,6 @@ from jsontide.mend._look import (
     key_ahead,
     number_end,
     skip_comments,
-    skip_spaces,
     word_end,
 )
 
@@ -64,12 +63,13 @@ class Tally:
         return self.opened == 0 and not self.is_alone
 
     def add(self, before: str, after: str, mark: str, in_array: bool) -> Tally:
-        """Return the tally after one more mark, between a character, if there is one, and the text up to the next."""
-        beside = after[:1]
+        """Return the tally after one more mark, between the text from the last word on and that up to the next."""
+        beside, solid = after[:1], before[:1]
+        before = before[-1:]
         if mark != '"' and before.isalnum() and beside.isalnum():
             return self  # an apostrophe
         has_key = self.has_key or after[-1:] in COLONS
-        if in_array and after[-1:] in COMMAS:
+        if in_array and (after[-1:] in COMMAS or self._begins_item(solid, before, beside)):
             return Tally(self.marks + 1, self.opened, True, has_key)  # perhaps between two items
         opens = not before or before in _OPENS_AFTER
         closes = not beside or beside in _CLOSES_BEFORE or beside in CLOSING
@@ -80,6 +80,12 @@ class Tally:
         if closes:
             return Tally(self.marks + 1, 0, True, has_key)
         return Tally(self.marks + 1, 1, self.is_alone, has_key)
+
+    def _begins_item(self, solid: str, before: str, beside: str) -> bool:
+        """Return whether a mark after a comma may begin the next item: quoted words begin there, but do not end."""
+        if not solid or solid not in COMMAS:
+            return False
+        return self.marks == 0 or (self.opened > 0 and (before in SPACES or (beside != "" and beside in CLOSING)))
 
 
 NO_MARKS: Final = Tally()
@@ -204,7 +210,7 @@ class Mark:
     def _judge_plus(self, i: i64) -> i64:
         if not self.kinds >> CONCATENATION & 1 or not self.tally.is_balanced:
             return CONTENT
-        i = skip_spaces(self.text, i + 1, self.end)
+        i = skip_comments(self.text, i + 1, self.end)
         if i == self.end:
             return self._wait(CONTENT)
         return JOINED if self.text[i] in "\"'" else CONTENT
@@ -215,7 +221,7 @@ class Mark:
         found: i64 = NO
         if self.is_key:
             if char in COLONS:
-                i = skip_spaces(text, i + 1, self.end)
+                i = skip_comments(text, i + 1, self.end)
                 found = self._unless_end(i) if i == self.end else begins_value(text[i])
         elif char in COMMAS:
             found = self._token_after_commas(self._after_commas(i), self.frame)
@@ -286,7 +292,7 @@ class Mark:
             if shape.is_closed and not is_known:
                 return NO
             self.is_known = is_known and not frame.has_seen(key)
-        i = skip_spaces(self.text, colon + 1, self.end)
+        i = skip_comments(self.text, colon + 1, self.end)
         return self._unless_end(i) if i == self.end else begins_value(self.text[i])
 
     def _closers_ahead(self, i: i64) -> i64:

@@ -8,13 +8,13 @@ from jsontide._build import COMPILED
 from jsontide.mend._bits import (
     CONCATENATION,
     CONTROL_CHARACTER,
-    ESCAPE,
     INNER_QUOTE,
     QUOTES,
 )
 from jsontide.mend._frame import ARRAY, OBJECT, TUPLE, Frame
 from jsontide.mend._look import (
     CLOSING,
+    COMMAS,
     NO,
     SPACES,
     WAIT,
@@ -38,23 +38,15 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
 from jsontide.mend._bits import LIST, LOST_QUOTE
-from jsontide.mend._edits import Edits
+from jsontide.mend._escapes import NEWLINE, SUSPICIOUS, Escapes
 from jsontide.mend._frame import WRAPPER, written_frame
 from jsontide.mend._look import colon_ahead, is_delimiter, string_end
 
-_LETTERS: Final = "bfnrt"
-_SUSPICIOUS: Final = 1
-"""An escape such as `\\n` with a letter after it, as in a path."""
-_UNKNOWN: Final = 2
-"""A backslash that begins no escape."""
-_NEWLINE: Final = 4
-"""A raw newline: a string that goes on in the next line may have lost its end."""
-_HEX: Final = "0123456789abcdefABCDEF"
 _CONTROLS: Final[dict[str, str]] = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _TRIPLE: Final = 3
 
 
-class Strings(Edits):
+class Strings(Escapes):
     """Reads strings and keys."""
 
     __slots__ = ()
@@ -109,7 +101,7 @@ class Strings(Edits):
         buffer, quote = self.buffer, self.quote
         if self.string_start == self.base + i and i < n:
             self.opens_json = buffer[i] in "{["
-        if self.escape_end == self.base + i and i < n and not self._see_escape(i, _SUSPICIOUS):
+        if self.escape_end == self.base + i and i < n and not self._see_escape(i, SUSPICIOUS):
             return i
         stops = self._stops()
         while i < n:
@@ -145,7 +137,7 @@ class Strings(Edits):
         if char == '"':
             return i + 1 if self._edit(i, i + 1, '\\"', QUOTES) else i
         if char == "\n":
-            self.escapes |= _NEWLINE
+            self.escapes |= NEWLINE
         became = _CONTROLS.get(char) or f"\\u{ord(char):04x}"
         return i + 1 if self._edit(i, i + 1, became, CONTROL_CHARACTER) else i
 
@@ -158,56 +150,6 @@ class Strings(Edits):
                 return self._fail_ambiguous(i, "to see where the string ends")
             return self._close_lost(i)
         return self._wait(i) if found == WAIT else i + 1
-
-    def _read_escape(self, i: i64, n: i64) -> i64:
-        """Read the backslash at `i`, and what belongs to it."""
-        buffer = self.buffer
-        if i + 1 == n:
-            return self._wait(i)
-        char = buffer[i + 1]
-        if char in '"\\/':
-            return i + 2
-        if char in _LETTERS:
-            if i + 2 == n:
-                self.escape_end = self.base + n
-                return n
-            return i + 2 if self._see_escape(i + 2, _SUSPICIOUS) else i
-        end = self._digits_end(i, n) if char == "u" else i
-        if end > i + 2 and end == i + 6:
-            return self._wait(i) if self._is_half(i, n) else end
-        if end == n:
-            return self._wait(i)
-        if char == "'" or char in self.quote:
-            return i + 2 if self._edit(i, i + 1, "", ESCAPE) else i
-        if not self._see_escape(i, _UNKNOWN):
-            return i
-        return i + 1 if self._edit(i, i + 1, "\\\\", ESCAPE) else i
-
-    def _digits_end(self, i: i64, n: i64) -> i64:
-        """Return where the digits of the escape at `i` end, of which there should be four."""
-        end: i64 = i + 2
-        while end < n and end < i + 6 and self.buffer[end] in _HEX:
-            end += 1
-        return end
-
-    def _is_half(self, i: i64, n: i64) -> bool:
-        """Return whether the escape at `i` is the first half of a character, and the text may end before the second."""
-        buffer = self.buffer
-        if buffer[i + 2] not in "dD" or buffer[i + 3] not in "89abAB":
-            return False
-        return i + 6 == n or (buffer[i + 6] == "\\" and n - i < 12)
-
-    def _see_escape(self, place: i64, kind: i64) -> bool:
-        r"""Note an escape before `place`, or a backslash there, that may be in doubt; return whether it is not yet.
-
-        In `C:\Users\new` the first backslash begins no escape, and the second one does, but is not meant to.
-        """
-        if kind == _UNKNOWN or self.buffer[place].isalpha():
-            self.escapes |= kind
-        if self.escapes & _SUSPICIOUS and self.escapes & _UNKNOWN:
-            self._fail_ambiguous(place, "backslashes that are all escapes, or none")
-            return False
-        return True
 
     def _judge(self, i: i64, n: i64) -> i64:
         """Read the quotation mark at `i`: the end of the string, or text."""
@@ -239,7 +181,9 @@ class Strings(Edits):
     def _may_have_lost_its_end(self, i: i64, top: Frame) -> bool:
         """Return whether a string with quotation marks inside may be more than one, or a key and a value."""
         tally = self.tally
-        if self.escapes & _NEWLINE:
+        if self.escapes & NEWLINE:
+            if self._end_before(i)[:1] in COMMAS:
+                return True
             place = skip_spaces(self.buffer, i + 1, len(self.buffer))
             if place < len(self.buffer) and self.buffer[place] not in ",，、:：}])`<":
                 return True
@@ -248,12 +192,14 @@ class Strings(Edits):
         if self.mode == KEY_TEXT:
             key = self._key_before(i)
             return not key or ":" in key or "," in key
-        return self.escapes & _NEWLINE != 0 and (tally.has_key or top.closer != OBJECT)
+        return self.escapes & NEWLINE != 0 and (tally.has_key or top.closer != OBJECT)
 
     def _ends_plainly(self, i: i64, n: i64, top: Frame) -> bool:
         """Return whether the string ends at `i` as nearly all strings do."""
         buffer = self.buffer
         char = buffer[i + 1]
+        if self.escapes & NEWLINE:
+            return False
         if self.mode == KEY_TEXT:
             return char == ":"
         if char != ",":
@@ -267,7 +213,7 @@ class Strings(Edits):
         """Wait for the token after a quotation mark; if it is too far away, take JSON's reading."""
         if not self._is_late(i, n):
             return self._wait(i)
-        if self.tally.marks:
+        if self.tally.marks or self.escapes & NEWLINE:
             return self._fail_ambiguous(i, "a clear end of the string with quotation marks inside")
         if self.hold < 0:
             self._set_flushed(i)
@@ -276,8 +222,7 @@ class Strings(Edits):
     def _keep_quote(self, i: i64) -> i64:
         """Take the quotation mark for text."""
         buffer = self.buffer
-        index: i64 = self.base + i
-        before = "" if index == self.string_start else (buffer[i - 1] if i else self.recent[-1:])
+        before = "" if self.base + i == self.string_start else self._end_before(i)
         mark = buffer[i]
         after = skip_spaces(buffer, i + 1, len(buffer))
         top = written_frame(self.top)
@@ -317,7 +262,7 @@ class Strings(Edits):
     def _join(self, i: i64, n: i64) -> i64:
         """Leave out what is between two strings with a plus sign between them."""
         place = skip_comments(self.buffer, i + 1, n)
-        place = skip_spaces(self.buffer, place + 1, n)
+        place = skip_comments(self.buffer, place + 1, n)
         if not self._edit(i, place + 1, "", CONCATENATION):
             return i
         self.quote = CLOSING[self.buffer[place]]

@@ -135,7 +135,7 @@ class Mender(Around):
                 is_plain = '"' not in chunk and "\\" not in chunk and chunk.isprintable()
             if is_plain:
                 self.base += len(chunk)
-                self.recent = chunk
+                self.recent = self.recent.rstrip()[-1:] + chunk[-1:] if chunk.isspace() else chunk
                 if self.keeps_text:
                     self.original = self.original.append(chunk)
                 return chunk
