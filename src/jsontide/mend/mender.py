@@ -42,8 +42,8 @@ from jsontide.text.strings import plain_end
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
-from jsontide.mend._around import Around
 from jsontide.mend._bits import LIST
+from jsontide.mend._clean import Clean
 from jsontide.mend._fields import BLOCK_COMMENT, COMPARING, LEAVING, LINE_COMMENT, OUTSIDE, SKIPPING, wanted_in
 from jsontide.mend._frame import written_frame
 from jsontide.mend._mistakes import AT_A_VALUE
@@ -63,7 +63,7 @@ _LATE_END: Final[dict[int, str]] = {
 """What must follow text that was returned in these modes because more would have been too much to hold."""
 
 
-class Mender(Around):
+class Mender(Clean):
     """Mends one text; all that it knows between two chunks can be copied, because none of it changes in place."""
 
     __slots__ = ()
@@ -126,24 +126,36 @@ class Mender(Around):
             and not self.buffer
             and self.quote == '"'
             and self.escape_end != self.base
-            and self.string_start != self.base
             and self.shape is None
         ):
             if COMPILED:
                 is_plain = plain_end(chunk, 0) == len(chunk)
             else:
                 is_plain = '"' not in chunk and "\\" not in chunk and chunk.isprintable()
-            if is_plain:
+            if is_plain and chunk:
+                if self.string_start == self.base:
+                    self.opens_json = chunk[0] in "{["
                 self.base += len(chunk)
-                self.recent = self.recent.rstrip()[-1:] + chunk[-1:] if chunk.isspace() else chunk
+                self.recent = self.recent.rstrip()[-1:] + chunk[-1] if chunk.isspace() else chunk
                 if self.keeps_text:
                     self.original = self.original.append(chunk)
                 return chunk
         if self.is_over or not chunk:
             return ""
-        self.buffer = self.buffer + chunk if self.buffer else chunk
         if self.keeps_text:
             self.original = self.original.append(chunk)
+        text = self.buffer + chunk if self.buffer else chunk
+        if (
+            not COMPILED
+            and self.shape is None
+            and self.flushed < 0
+            and self.drop_kind < 0
+            and len(text) <= self.max_held
+        ):
+            match = self._match_clean(text)
+            if match is not None:
+                return self._take_clean(text, match)
+        self.buffer = text
         return self._run(False)
 
     def finish(self) -> str:
