@@ -87,6 +87,7 @@ def test_it_is_refused(name: str) -> None:
         ('```text\n\n[\r\n    {\r\n        "name": "more"\r\n    }\r\n]\n```\n\n{"b": 2}', 16),
         ('{\r\n  "first name"{}\r\n}', 16),
         ('["two\nlines"\t  , "b"]', 2),
+        ('["b,9", 12345.678 "report", {"o": ","}]', 2),
     ],
 )
 def test_a_low_limit_does_not_lead_to_another_value(text: str, most: int) -> None:

@@ -121,7 +121,8 @@ class Edits(Fields):
         if newline >= 0:
             self.line += buffer.count("\n", 0, keep)
             self.line_start = self.base + newline + 1
-        self.recent = self._end_before(keep)
+        last = buffer[keep - 1]
+        self.recent = self._end_before(keep) if last.isspace() else last
         self.base += keep
         self.buffer = "" if keep == n else buffer[keep:]
 
@@ -142,6 +143,12 @@ class Edits(Fields):
         self.held_drop_kind = self.drop_kind
         self.held_drop_index = self.drop_index
         self.held_drop_text = self.drop_text
+
+    def _hold_comma(self, i: i64, mode: i64) -> None:
+        """Hold the text from the comma at `i` on, unless it follows a string whose end was not certain."""
+        if self.flushed < 0 or self.token_end > self.flushed + 1:
+            self._begin_hold(i, mode)
+            self.has_comma = True
 
     def _hold_key(self, i: i64) -> None:
         """Hold the text from `i` on, if none is held: a key is certain when its value begins."""

@@ -79,8 +79,10 @@ class Strings(Escapes):
             self._flush_drop()
 
     def _end_token(self, i: i64) -> i64:
-        """Leave a number or a literal that ends at `i`."""
+        """Leave a number or a literal that ends at `i`: what follows it may tell more of a string before it."""
+        flushed: i64 = self.flushed
         self._release()
+        self.flushed = flushed
         self.token_end = self.base + i
         self._leave_value(i)
         return i

@@ -247,8 +247,7 @@ class Mender(Clean):
                     cell = FAIL
             if cell < FAIL:
                 if cell != mode and (mode == AFTER_MEMBER or mode == AFTER_ITEM):
-                    self._begin_hold(i, mode)
-                    self.has_comma = True
+                    self._hold_comma(i, mode)
                 mode = cell
                 i += 1
             elif cell == NEWLINE:
