@@ -49,6 +49,11 @@ AMBIGUOUS: dict[str, str] = {
     "a line that ends in a comma, without a quote before it": '{"text": "on,\n", ".said , said ": false}',
     "a value after what may have been one": '{ off ! null, "a": ["on"]}\n[{"x": "y"}]',
     "a number in a tag, after what may have been a value": '{\n"<a href="x" class="y">5</a>": [1],\n"n: 1\n}',
+    "four quotes that begin a string": '{"text": """"["""}',
+    "a value that ends inside a string, before a comma": '{"a": "b", "text": ""}, {1{\\n",\n"note": "for is"\n}',
+    "a value that ends inside a string, before a backslash": '{"a": 1, "text": " " }\\n[""{"\n}',
+    "a value that ends inside a string, after a comma": '[ "1", ][[ "", "we"]',
+    "a closer too many inside a string": '["a", "["]}a \'said ["\n]',
     "brackets that close after a remark": '{"a": [ "b"}]\n',
 }
 

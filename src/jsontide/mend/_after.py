@@ -12,8 +12,10 @@ from jsontide.mend._bits import (
 from jsontide.mend._frame import ARRAY
 from jsontide.mend._look import (
     COMMAS,
+    NO,
     WAIT,
     YES,
+    container_begins,
     key_ahead,
     skip_comments,
     skip_spaces,
@@ -46,6 +48,7 @@ class After(Mistakes):
             if self.was_doubtful:
                 return self._fail_ambiguous(i, "no bracket after a value that may be inside of another")
             self.mode = DONE
+            self.token_end = self.base + i + 1
             return i + 1 if self._edit(i, i + 1, "", EXTRA_CLOSER) else i
         if char in COMMAS:
             return self._leave_comma(i, n)
@@ -65,6 +68,9 @@ class After(Mistakes):
                 return i + 1 if self._edit(i, i + 1, "", EXTRA_COMMA) else i
             return self._fail_held(i) if self._is_late(i, n) else self._wait(i)
         found = key_ahead(buffer, place, end, True)
+        if found == NO and buffer[place] in "{[":
+            found = container_begins(buffer, place, end, True, self.is_end and end == n)
+            found = YES if found == NO else (NO if found == YES else WAIT)
         if found == YES or (found == WAIT and self._is_late(i, n)):
             return self._fail_ambiguous(i, "nothing after the end of the value")
         if found == WAIT and not self.is_end:
@@ -76,7 +82,7 @@ class After(Mistakes):
         """Return whether this cannot follow a value, so that the value may have another end."""
         if not self.found or self.base + i != self.token_end:
             return False
-        return char.isalnum() or char in "{[" or (char == '"' and self.lead != '"')
+        return char.isalnum() or char in "{[\\" or (char == '"' and self.lead != '"')
 
     def _leave_item(self, i: i64, n: i64) -> i64:
         """Read what follows an item of a list that only the schema asks for: another item on a line of its own."""

@@ -8,11 +8,13 @@ from jsontide.mend._bits import (
     CODE_BLOCK,
     COMMENT,
     FENCE,
+    KINDS,
     PROSE,
     SECOND_VALUE,
     SPACE,
     TAG,
     THINKING,
+    TRAILING_COMMA,
 )
 from jsontide.mend._look import (
     NO,
@@ -208,7 +210,7 @@ class Around(After):
             self.first_start = self.base + i
             self.mode = VALUE
             return i
-        if self.is_truncated:
+        if self.is_truncated or self._is_early_end(i):
             return self._fail_ambiguous(i, "nothing after a value that was not complete")
         several = self.mending.values
         if several == "first":
@@ -225,6 +227,14 @@ class Around(After):
             if self.newline >= self.token_end or self._edit(i, i, "\n", SECOND_VALUE):
                 self.mode = VALUE
         return i
+
+    def _is_early_end(self, i: i64) -> bool:
+        """Return whether a value right behind the first one may be part of it: that one ended after a comma."""
+        return (
+            self.base + i == self.token_end
+            and self.repair_count > 0
+            and self.repairs[self.repair_count - 1].kind is KINDS[TRAILING_COMMA]
+        )
 
     def _read_fence(self, i: i64, n: i64) -> i64:
         buffer = self.buffer

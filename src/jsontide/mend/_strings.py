@@ -81,8 +81,10 @@ class Strings(Escapes):
     def _end_token(self, i: i64) -> i64:
         """Leave a number or a literal that ends at `i`: what follows it may tell more of a string before it."""
         flushed: i64 = self.flushed
+        is_after_string = self.token_end == flushed + 1
         self._release()
-        self.flushed = flushed
+        if is_after_string:
+            self.flushed = flushed
         self.token_end = self.base + i
         self._leave_value(i)
         return i
@@ -167,7 +169,7 @@ class Strings(Escapes):
             if i + 1 == n and not self.is_end:
                 return self._wait(i)
             if i + 1 < n and self.buffer[i + 1] == self.buffer[i]:
-                return self._begin_triple(i)
+                return self._begin_triple(i, n)
         end = self._limit(i, n)
         is_end = self.is_end and end == n
         mark = Mark(self.buffer, i, end, is_end, is_key, top, self.tally, self.kinds, self.opens_json)
@@ -271,7 +273,11 @@ class Strings(Escapes):
         self.string_start = self.base + place + 1
         return place + 1
 
-    def _begin_triple(self, i: i64) -> i64:
+    def _begin_triple(self, i: i64, n: i64) -> i64:
+        if i + 2 == n and not self.is_end:
+            return self._wait(i)
+        if i + 2 < n and self.buffer[i + 2] == self.buffer[i]:
+            return self._fail_ambiguous(i, "three quotation marks, not four")
         if not self._edit(i, i + 2, "", QUOTES):
             return i
         self.quote = self.buffer[i] * _TRIPLE

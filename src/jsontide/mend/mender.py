@@ -174,6 +174,8 @@ class Mender(Clean):
             self._fail(Reason.UNEXPECTED_END, "the rest of the same value again", END_OF_TEXT, end)
         elif self.is_truncated or self._is_open():
             text += self._close(end)
+        elif self.mode == OUTSIDE and self.has_quote and (self.remark or self.doubtful):
+            self._fail(Reason.AMBIGUOUS, "nothing after the end of the value", END_OF_TEXT, end)
         elif self.top is not None:
             self._add_repair(Repair(KINDS[LIST], end, "", ARRAY))
             text += ARRAY
