@@ -32,7 +32,7 @@ MENDED: dict[str, tuple[str, Any]] = {
     "an object right after its key": ('{"first name"{}\n}', {"first name": {}}),
     "commas before the first of nested items": ('[\n[,\n"}])"\t]\n,\n[ ]\n, null\t]', [["}])"], [], None]),
     "a comma before a nested array": ('[,\n [\n "", {}\n ]\n]', [["", {}]]),
-    "an ellipsis after a missing comma, then the end": ('[\n[\n""\n] ... \n]', [[""]]),
+    "an ellipsis after a missing comma, then the end": ('[\n[\n""\n]\n... \n]', [[""]]),
     "half a character before an escaped quote": (r'{"a":  "\ud800\""}', {"a": '\ud800"'}),
     "half a character before a backslash": (r'["z:\ud800\\"]', ["z:\ud800\\"]),
 }
@@ -92,6 +92,7 @@ def test_it_is_refused(name: str) -> None:
         ('```text\n\n[\r\n    {\r\n        "name": "more"\r\n    }\r\n]\n```\n\n{"b": 2}', 16),
         ('{\r\n  "first name"{}\r\n}', 16),
         ('["two\nlines"\t  , "b"]', 2),
+        ("[\n[\n] null\t]", 2),
         ('["b,9", 12345.678 "report", {"o": ","}]', 2),
     ],
 )

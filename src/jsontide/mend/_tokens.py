@@ -62,6 +62,7 @@ class Tokens(Coercions):
         self.flushed = -1
         self._flush_drop()
         self.top = top.parent
+        self.token_end = self.base + i + 1
         self._leave_value(i + 1)
         return i + 1
 
