@@ -40,7 +40,7 @@ def _copy_log(state: ParserState, tape: Tape) -> None:
     tape.owners = old.owners[:logged]
     tape.keys = old.keys[:logged]
     tape.entries = old.entries[:logged]
-    tape.packed_starts = old.first_starts(logged)
+    tape.starts = old.starts[:logged]
     tape.lexemes = {node_id: text for node_id, text in old.lexemes.items() if node_id < logged}
     tape.node_index.take_nodes_in_use(state, old.node_index)
 

@@ -38,7 +38,7 @@ class ParserDump(NamedTuple):
     stack: tuple[int, ...]
     owners: list[int]  # by node: the id of the container around it, -1 for the document
     keys: list[str | None]  # by node
-    starts: array[int]  # by node
+    starts: list[int]  # by node
     scalars: list[object]  # by node; None stands for a container too
     objects: dict[int, bool]  # the containers: whether they are objects
     lexemes: dict[int, str]
@@ -80,15 +80,15 @@ def load(dump: ParserDump) -> Tape:
     tape.trailing_index = dump.trailing_index
     tape.is_over = tape.error is not None or tape.trailing_index >= 0
     tape.lexemes = dump.lexemes
+    token_start = tape.token_start
     open_ids = frozenset(dump.stack)
     for node_id in range(len(dump.owners)):
         _load_node(tape, dump, node_id, open_ids)
+    tape.token_start = token_start
     if dump.stack:
         tape.top = cast("Container", tape.entries[dump.stack[-1]])
     else:
         tape.top = tape.document
-    tape.packed_starts = dump.starts
-    tape.recent_starts = []
     tape.restore_lines(Lines(*dump.lines))
     tape.member_key = dump.member_key
     tape.is_duplicate = dump.is_duplicate
@@ -104,6 +104,7 @@ def _load_node(tape: Tape, dump: ParserDump, node_id: int, open_ids: frozenset[i
     owner = tape.document if owner_id < 0 else cast("Container", tape.entries[owner_id])
     key = dump.keys[node_id]
     tape.top = owner
+    tape.token_start = dump.starts[node_id]
     tape.member_key = key
     tape.is_duplicate = tape.keep_first and isinstance(owner, ObjectContainer) and key in owner.members
     tape.hidden_levels += tape.is_duplicate

@@ -9,7 +9,6 @@ A scalar is logged when it is complete.
 
 from __future__ import annotations
 
-from array import array
 from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import Reason
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from jsontide._path import Path, Segment
     from jsontide.tree._options import ParserOptions
 
-_RECENT: Final = 64  # values whose beginnings are packed together
 _LITERAL_VALUES: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 
 
@@ -54,11 +52,10 @@ class Tape(Scanner):
         "noted_start",
         "options",
         "owners",
-        "packed_starts",
-        "recent_starts",
         "refuse_duplicates",
         "settled_step",
         "shown_step",
+        "starts",
         "top",
         "views",
     )
@@ -79,9 +76,8 @@ class Tape(Scanner):
         self.owners: list[Container] = []
         self.keys: list[str | None] = []
         self.entries: list[object] = []
-        # Where values begin, of a string after its quote: packed, but for the last ones, as packing each costs more.
-        self.packed_starts: array[int] = array("q")
-        self.recent_starts: list[int] = []
+        # Where scalars begin in their container, a string after its quote: small numbers, which are shared objects.
+        self.starts: list[int] = []
         self.lexemes: dict[int, str] = {}  # of numbers that Python would write differently
         self.node_index: NodeIndex = NodeIndex()
         self.lines: Lines = no_lines()
@@ -110,8 +106,6 @@ class Tape(Scanner):
             self.changed_step = self.step
         container.is_duplicate = self.is_duplicate
         self.log(container)
-        if len(self.recent_starts) > _RECENT:
-            self._pack_starts()
         self.top = container
         self.member_key = None
         self.is_duplicate = False
@@ -176,7 +170,7 @@ class Tape(Scanner):
         self.owners.append(top)
         self.keys.append(key)
         self.entries.append(value)
-        self.recent_starts.append(self.token_start)
+        self.starts.append(self.token_start - top.start)
         if self.line[1] != self.noted_start:
             self._note_line()
         if self.is_duplicate:
@@ -185,32 +179,24 @@ class Tape(Scanner):
         else:
             top.add(key, value)
 
-    def log(self, entry: object) -> None:
-        """Append a value to the log: its index there is its id."""
+    def log(self, container: Container) -> None:
+        """Append a container to the log: its index there is its id."""
+        container.start = self.token_start
         self.owners.append(self.top)
         self.keys.append(self.member_key)
-        self.entries.append(entry)
-        self.recent_starts.append(self.token_start)
+        self.entries.append(container)
+        self.starts.append(0)
         if self.line[1] != self.noted_start:
             self._note_line()
 
-    def _pack_starts(self) -> None:
-        self.packed_starts.extend(self.recent_starts)
-        self.recent_starts = []  # not cleared: another thread may be looking
-
     def start_of(self, node_id: int) -> int:
         """Return where a value begins."""
-        recent = self.recent_starts  # first: then nothing is missed if they are packed meanwhile
-        packed = self.packed_starts
-        count = len(packed)
-        return packed[node_id] if node_id < count else recent[node_id - count]
+        entry = self.entries[node_id]
+        return entry.start if isinstance(entry, Container) else self.owners[node_id].start + self.starts[node_id]
 
-    def first_starts(self, count: int) -> array[int]:
+    def first_starts(self, count: int) -> list[int]:
         """Return where the first values begin, so many of them."""
-        recent = self.recent_starts
-        starts = self.packed_starts[:count]
-        starts.extend(recent[: count - len(starts)])
-        return starts
+        return [self.start_of(node_id) for node_id in range(count)]
 
     def restore_lines(self, lines: Lines) -> None:
         """Take over the lines in which values begin."""

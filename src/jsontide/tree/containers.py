@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Container(Viewable):
     """An array or object."""
 
-    __slots__ = ("after", "closed_at", "node_id", "parent", "place")
+    __slots__ = ("after", "closed_at", "node_id", "parent", "place", "start")
 
     def __init__(self, node_id: i64, parent: Container | None, key: str | None, after: i64) -> None:
         # As `super().__init__`, here and below, which costs twice as much interpreted.
@@ -35,6 +35,7 @@ class Container(Viewable):
         self.after: i64 = after  # the mode after a value in it
         self.place: i64 = 0 if parent is None else parent.count  # complete values before it in the parent
         self.closed_at: i64 = 0  # the step in which it closed, 0 while it is open
+        self.start: i64 = 0  # the index of its bracket
 
     def outer(self) -> Viewable | None:
         return self.parent
@@ -96,6 +97,7 @@ class ArrayContainer(Container):
 
     def fork(self, count: i64, parent: Container | None) -> Container:
         fork = ArrayContainer(self.node_id, parent, self.key, self.after)
+        fork.start = self.start
         fork.items = self.items[:count]
         fork.count = count
         return fork
@@ -185,6 +187,7 @@ class ObjectContainer(Container):
 
     def fork(self, count: i64, parent: Container | None) -> Container:
         fork = ObjectContainer(self.node_id, parent, self.key)
+        fork.start = self.start
         fork.members = self._first(count)
         fork.keys = list(fork.members)
         fork.count = len(fork.members)  # no older state sees this copy, so replaced values are dropped
