@@ -546,3 +546,17 @@ def typed_documents(draw: st.DrawFn, *, wrong: float = 0.0, repeat_keys: bool = 
     random = draw(randoms)
     schema = rooted(random)
     return schema, spell(some_value(schema, schema, random, wrong), random, repeat_keys=repeat_keys)
+
+
+HOSTILE_KEYS = (
+    *("__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "then", "length"),
+    *("0", "10", "2", "-1", "1e3", "01", "4294967295"),
+)
+hostile_values = st.recursive(
+    scalars,
+    lambda children: st.one_of(
+        st.lists(children, max_size=4), st.dictionaries(st.sampled_from(HOSTILE_KEYS), children, max_size=6)
+    ),
+    max_leaves=15,
+)
+"""Values whose keys mean something to JavaScript, or are sorted by it."""

@@ -17,9 +17,9 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "jsontide"
 LAYERS = (
     {"cli", "testing"},
-    {"adapters"},
+    {"adapters", "encoders"},
     {"messages"},
-    {"schema"},
+    {"schema", "deltas"},
     {"tree", "events", "snapshots"},
     {"mend"},
     {"text", "_pattern"},

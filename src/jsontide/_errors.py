@@ -9,9 +9,11 @@
     ├── SchemaError                    a complete document does not fit its schema, in `schema`
     ├── UnsupportedSchemaError         a schema cannot be used, in `schema`
     ├── IncompleteCallError            a call without arguments to run was asked for them, in `messages`
-    └── PathSyntaxError                a path pattern is invalid
+    ├── PathSyntaxError                a path pattern is invalid
+    └── ProtocolError                  a stream does not follow its protocol, in `testing`
 
-All are also `ValueError`s, except `IncompleteCallError`, which is an `AttributeError`.
+All are also `ValueError`s, except `IncompleteCallError`, which is an `AttributeError`, and `ProtocolError`, which is
+an `AssertionError`.
 Wrong types and values of options are Python's own `TypeError` and `ValueError`.
 Parsing itself never raises on text: an error is part of the state.
 Decide by `reason`; messages are for people and may change.

@@ -88,6 +88,24 @@ class GrowingText:
             self._whole = whole = blocks.read() + self._last
         return whole
 
+    def tail(self, count: int) -> str:
+        """Return the last characters, so many of them; what is before them is not joined."""
+        last = self._last
+        block = self._blocks
+        if count <= len(last) or block is None:
+            return last[max(len(last) - count, 0) :]
+        pieces = [last]
+        missing = count - len(last)
+        while block is not None and missing > 0:
+            data = block._data
+            # An ASCII block is as long in bytes as in characters, so only its end is decoded.
+            text = (data[-missing:] if data.isascii() else data).decode("utf-8", "surrogatepass")[-missing:]
+            pieces.append(text)
+            missing -= len(text)
+            block = block._before
+        pieces.reverse()
+        return "".join(pieces)
+
     def has_half(self) -> bool:
         """Return whether half of a character stands alone in the text, which is not joined for it."""
         block = self._blocks

@@ -28,12 +28,14 @@ from jsontide import (
     value,
     values,
 )
+from jsontide.adapters import astates, states
 
 DONE = "data: [DONE]\n\n"
 TEXT = ('["a', 'b", ', '"c"]')
 
 LOOPS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "values": (values, avalues),
+    "states": (states, astates),
     "stream": (lambda chunks: stream(chunks, "[0]"), lambda chunks: astream(chunks, "[0]")),
     "items": (lambda chunks: items(chunks, "root"), lambda chunks: aitems(chunks, "root")),
     "model": (lambda chunks: stream_model(chunks, list[str]), lambda chunks: astream_model(chunks, list[str])),

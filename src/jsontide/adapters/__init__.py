@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jsontide._public import homes_of, lazily, publish
 from jsontide.adapters._chunks import Chunk
-from jsontide.adapters._drive import aloads, avalues, loads, values
+from jsontide.adapters._drive import aloads, astates, avalues, loads, states, values
 from jsontide.adapters._follow import aitems, astream, avalue, items, stream, value
 from jsontide.adapters._snapshots import achunk_snapshots, chunk_snapshots
 
@@ -75,6 +75,7 @@ __all__ = [
     "aitems",
     "aloads",
     "arun_tools",
+    "astates",
     "astream",
     "astream_message",
     "astream_model",
@@ -91,6 +92,7 @@ __all__ = [
     "reduce_item",
     "run_tools",
     "start_stream",
+    "states",
     "stream",
     "stream_message",
     "stream_model",

@@ -1,8 +1,8 @@
-"""Streams of chunks in, growing values out: the loops around the parser, sync and async."""
+"""Streams of chunks in, growing values or the parser's states out: the loops around the parser, sync and async."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from jsontide._values import MISSING
 from jsontide.adapters._chunks import Chunk, adrive, afirst, as_async_chunks, as_chunks, drive, first
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from jsontide._errors import ParserError
     from jsontide._values import JsonValue
     from jsontide.adapters._chunks import Stage
+    from jsontide.adapters._mended import TextStage
     from jsontide.mend import Mending, Repair
+
+_Found = TypeVar("_Found")
 
 
 def values(
@@ -83,12 +86,43 @@ def aloads(
     return cast("Coroutine[object, None, JsonValue]", found)
 
 
+def states(
+    chunks: Chunk | Iterable[Chunk],
+    state: ParserState | None = None,
+    *,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> Generator[ParserState]:
+    """Yield the parser's state after each chunk, and after the end of the text, beginning from `state` if one is given.
+
+    This is what `jsontide.deltas` and `jsontide.encoders` read changes from.
+    With `mend`, the states are those of the mended text, one for each chunk that brought some of it.
+    Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding the state that says so;
+    with `mend` the exception alone says what cannot be mended, and that a value broke off.
+
+    >>> [(state.value, state.is_complete) for state in states(["[1, 2", "3]"])]
+    [([1], False), ([1, 23], True), ([1, 23], True)]
+    """
+    return drive(as_chunks(chunks, "astates"), _stage(_States, state, mend, on_repair))
+
+
+def astates(
+    chunks: AsyncIterable[Chunk],
+    state: ParserState | None = None,
+    *,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> AsyncGenerator[ParserState]:
+    """Like `states`, but for an asynchronous stream of chunks."""
+    return adrive(as_async_chunks(chunks, "states"), _stage(_States, state, mend, on_repair))
+
+
 def _stage(
-    kind: type[_Whole | _Growing],
+    kind: Callable[[ParserState], TextStage[_Found]],
     state: ParserState | None,
     mend: Mending | None,
     on_repair: Callable[[Repair], object] | None,
-) -> Stage[Chunk, JsonValue]:
+) -> Stage[Chunk, _Found]:
     if mend is not None and isinstance(state, ParserState) and state.index:
         message = "a state that has read text cannot go on with mend: its text may need repairs too"
         raise ValueError(message)
@@ -135,4 +169,19 @@ class _Growing(_Parsing):
         value = state.value
         if value is not MISSING and value is not before.value:
             yield value
+        raise_error(state.error, self.place)
+
+
+class _States(_Parsing):
+    """Shows every state."""
+
+    def add(self, chunk: Chunk) -> Iterator[ParserState]:
+        return self._advance(parse_chunk(self._state, chunk))
+
+    def finish(self) -> Iterator[ParserState]:
+        return self._advance(finalize(self._state))
+
+    def _advance(self, state: ParserState) -> Iterator[ParserState]:
+        self._state = state
+        yield state
         raise_error(state.error, self.place)

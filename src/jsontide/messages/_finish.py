@@ -328,7 +328,7 @@ def _finish_answer(
     call = entries[answer_at] if answer_at >= 0 else None
     if isinstance(call, CallEntry):
         checked = _check_call(_with_arguments(call, ending), ending, "content", rules)
-        return CheckedAnswer(_show_answer(checked), checked.outcome, checked.errors)
+        return CheckedAnswer(_show_answer(checked, False), checked.outcome, checked.errors)
     if document is None:
         was_told = ending.outcome is Outcome.COMPLETE and ending.reason in AS_ASKED
         if rules.emulates and was_told and has_text and not has_calls:
@@ -343,17 +343,19 @@ def _finish_answer(
     certain = () if rules.bindings else document.errors("content")
     if checked.outcome is not Outcome.COMPLETE and has_calls:
         return CheckedAnswer(checked.document, None, certain)  # prose beside calls
-    return CheckedAnswer(_show_answer(checked), checked.outcome, certain if ending.is_withheld else checked.errors)
+    return CheckedAnswer(
+        _show_answer(checked, True), checked.outcome, certain if ending.is_withheld else checked.errors
+    )
 
 
 def _is_damaged(entry: Entry) -> bool:
     return isinstance(entry, TextEntry) and isinstance(entry.part, TextPart) and entry.text.has_half()
 
 
-def _show_answer(checked: CheckedDocument) -> object:
+def _show_answer(checked: CheckedDocument, is_text: bool) -> object:
     document = checked.document
     return (
-        FinalAnswer(document.model, document.value, document.repairs)
+        FinalAnswer(document.model, document.value, document.repairs, is_text)
         if checked.outcome is Outcome.COMPLETE
         else document
     )

@@ -22,19 +22,29 @@ from jsontide.tree import ParserState, finalize, node_at, parse_chunk
 class SchemaBinding:
     """The schema that a document is read with; without one, any JSON is shown."""
 
-    __slots__ = ("is_known", "policies", "schema", "streams")
+    __slots__ = ("is_known", "is_text", "policies", "schema", "streams")
 
-    def __init__(self, schema: object, streams: bool, is_known: bool = True, policies: Policies | None = None) -> None:
+    def __init__(
+        self,
+        schema: object,
+        streams: bool,
+        is_known: bool = True,
+        policies: Policies | None = None,
+        is_text: bool = False,
+    ) -> None:
         self.schema: Final = schema
         self.streams: Final = streams
         """Whether the value is shown while it grows."""
         self.is_known: Final = is_known
         """False until the tool's name is known; nothing is shown before then."""
         self.policies: Final = policies
+        self.is_text: Final = is_text
+        """Whether it is read from the text of a message, and not from the arguments of a call."""
 
     def __reduce__(self) -> str | tuple[type[SchemaBinding], tuple[object, ...]]:
         # There is one that is unknown, also after unpickling: bindings are compared by identity.
-        return (SchemaBinding, (self.schema, self.streams, True, self.policies)) if self.is_known else "UNKNOWN"
+        fields = (self.schema, self.streams, True, self.policies, self.is_text)
+        return (SchemaBinding, fields) if self.is_known else "UNKNOWN"
 
 
 UNKNOWN: Final = SchemaBinding(None, False, False)

@@ -46,16 +46,18 @@ _ERRORS: Final[dict[Outcome, type[MessageError]]] = {
 class FinalAnswer:
     """Structured output that is complete and valid."""
 
-    __slots__ = ("model", "repairs", "value")
+    __slots__ = ("is_text", "model", "repairs", "value")
 
-    def __init__(self, model: object, value: object, repairs: tuple[Repair, ...] = ()) -> None:
+    def __init__(self, model: object, value: object, repairs: tuple[Repair, ...] = (), is_text: bool = True) -> None:
         self.model: Final = model
         self.value: Final = value
         """The same as plain JSON."""
         self.repairs: Final = repairs
+        self.is_text: Final = is_text
+        """Whether it is the text of the message, and not the arguments of a call."""
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return FinalAnswer, (self.model, self.value, self.repairs)
+        return FinalAnswer, (self.model, self.value, self.repairs, self.is_text)
 
 
 class Message(Record):

@@ -243,7 +243,7 @@ class MessageConfig:
         answer = (
             None
             if self.response_schema is None
-            else SchemaBinding(self.response_schema, streams=True, policies=self.policies)
+            else SchemaBinding(self.response_schema, streams=True, policies=self.policies, is_text=not emulates)
         )
         bindings = {tool.name: tool._binding for tool in tools}
         for binding in (answer, *bindings.values()):

@@ -1,11 +1,33 @@
-"""Recorded streams, cut at random and replayed, for tests of programs that read messages.
+"""Recorded streams, cut at random and replayed, and checkers of what front ends are sent, for tests of programs.
 
 `jsontide.testing.pytest_plugin` offers them as a pytest fixture.
 """
 
 from jsontide._public import publish
+from jsontide.testing._ag_ui import AgUiCall, AgUiRun, check_ag_ui
+from jsontide.testing._assistant import (
+    AssistantPart,
+    AssistantTransport,
+    check_assistant_transport,
+    check_object_stream,
+)
+from jsontide.testing._frames import ProtocolError
 from jsontide.testing._recording import Recording
+from jsontide.testing._vercel import VercelCall, VercelReport, check_vercel
 
-__all__ = ["Recording"]
+__all__ = [
+    "AgUiCall",
+    "AgUiRun",
+    "AssistantPart",
+    "AssistantTransport",
+    "ProtocolError",
+    "Recording",
+    "VercelCall",
+    "VercelReport",
+    "check_ag_ui",
+    "check_assistant_transport",
+    "check_object_stream",
+    "check_vercel",
+]
 
 publish(__name__, __all__, globals())

@@ -55,6 +55,42 @@ class OpenScalar:
         return "".join(self.pieces[: self.piece_count])
 
 
+class Place:
+    """Where a state stands: the innermost open container that is shown, and what is open in it."""
+
+    __slots__ = ("container", "count", "key", "piece_count", "pieces")
+
+    def __init__(self, state: ParserState) -> None:
+        self.container: Container = state._top
+        self.count: int = state._count  # complete values in it
+        self.key: str | None = state._member_key
+        has_string = state._mode == modes.STRING and not state._is_duplicate
+        self.pieces: list[str] | None = state._pieces if has_string else None  # of the open string, if there is one
+        self.piece_count: int = state._piece_count
+        container: Container | None = state._top
+        while container is not None:
+            parent = container.parent
+            if container.is_duplicate and parent is not None:  # nothing in it is shown
+                self.container = parent
+                self.count = container.place
+                self.pieces = None
+            container = parent
+
+    @property
+    def shows_nothing(self) -> bool:
+        """Whether there is no value yet; the value itself is not made for it."""
+        return self.container.parent is None and self.count == 0 and self.pieces is None
+
+    def text(self) -> str:
+        """Return what is shown of the open string."""
+        return "" if self.pieces is None else "".join(self.pieces[: self.piece_count])
+
+
+def has_closed(state: ParserState, container: Container) -> bool:
+    """Return whether a container of the log is closed in this state."""
+    return is_closed(state, container)
+
+
 def is_still_at(state: ParserState, before: ParserState) -> bool:
     """Return whether nothing has opened or closed since an earlier state of the stream."""
     if state._node_count != before._node_count or state._top is not before._top or state._step < before._step:

@@ -1,0 +1,291 @@
+"""A stream of AG-UI events in, what a client has at its end out; `ProtocolError` for what a client would refuse,
+or would drop with a warning.
+
+Rule: stricter than any client. A stream has an end; every patch fits; a call that ended has arguments that are JSON;
+`RUN_FINISHED` leaves nothing open, and names the calls that are to be run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from jsontide.testing._events import Event, Parsed, check_fields, load_event, refuse, refuse_unsafe
+from jsontide.testing._frames import ProtocolError, sse_events
+from jsontide.testing._patch import apply_patch
+
+_ALL: Final = {"timestamp?": "count", "rawEvent?": "something", "metadata?": "object"}
+_ATTRIBUTED: Final = {**_ALL, "subagentRunId?": "text"}
+_MESSAGE: Final = {"messageId": "text"}
+_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "RUN_STARTED": {
+        "threadId": "text",
+        "runId": "text",
+        "protocolVersion?": "text",
+        "parentRunId?": "text",
+        "input?": "object",
+    },
+    "RUN_FINISHED": {
+        "threadId": "text",
+        "runId": "text",
+        "result?": "something",
+        "outcome?": "object",
+        "usage?": "list",
+    },
+    "RUN_ERROR": {"message": "text", "code?": "text", "usage?": "list"},
+    "STEP_STARTED": {"stepName": "text"},
+    "STEP_FINISHED": {"stepName": "text"},
+    "TEXT_MESSAGE_START": {**_MESSAGE, "role?": "text", "name?": "text"},
+    "TEXT_MESSAGE_CONTENT": {**_MESSAGE, "delta": "text"},
+    "TEXT_MESSAGE_END": _MESSAGE,
+    "TOOL_CALL_START": {"toolCallId": "text", "toolCallName": "text", "parentMessageId?": "text"},
+    "TOOL_CALL_ARGS": {"toolCallId": "text", "delta": "text"},
+    "TOOL_CALL_END": {"toolCallId": "text"},
+    "TOOL_CALL_RESULT": {**_MESSAGE, "toolCallId": "text", "content": "something", "role?": "text"},
+    "STATE_SNAPSHOT": {"snapshot": "anything"},
+    "STATE_DELTA": {"delta": "list"},
+    "REASONING_START": _MESSAGE,
+    "REASONING_END": _MESSAGE,
+    "REASONING_MESSAGE_START": {**_MESSAGE, "role": "text"},
+    "REASONING_MESSAGE_CONTENT": {**_MESSAGE, "delta": "text"},
+    "REASONING_MESSAGE_END": _MESSAGE,
+    "RAW": {"event": "anything", "source?": "text"},
+    "CUSTOM": {"name": "text", "value": "anything"},
+}
+_USAGE: Final = {
+    "provider?": "text",
+    "model?": "text",
+    "inputTokens?": "count",
+    "outputTokens?": "count",
+    "totalTokens?": "count",
+    "reasoningTokens?": "count",
+    "cachedInputTokens?": "count",
+    "cacheWriteInputTokens?": "count",
+}
+_OUTCOMES: Final = {
+    "success": {"pendingToolCallIds?": "list"},
+    "interrupt": {"interrupts": "list"},
+    "cancelled": {},
+}
+_ROLES: Final = {"developer", "system", "assistant", "user"}
+
+
+@dataclass
+class AgUiCall:
+    """A tool call, as a client has it."""
+
+    name: str
+    arguments: str = ""
+    """As text; JSON if the call may be run."""
+    state: Literal["open", "ready", "answered"] = "open"
+    """Only a call that is `ready` may be run; `answered` says that there is a result."""
+
+
+@dataclass
+class AgUiRun:
+    """What a client has at the end of a stream."""
+
+    messages: list[dict[str, Parsed]] = field(default_factory=list)
+    calls: dict[str, AgUiCall] = field(default_factory=dict)
+    """By id."""
+    state: Parsed = field(default_factory=dict)
+    custom: list[tuple[str, Parsed]] = field(default_factory=list)
+    """Names and values of custom events."""
+    end: dict[str, Parsed] = field(default_factory=dict)
+    """The event that ended the run."""
+
+
+def check_ag_ui(stream: bytes | str, state: Parsed = None) -> AgUiRun:
+    """Return what a client has at the end of a stream of AG-UI, or raise `ProtocolError`.
+
+    `state` is what the client has before. Chunk, activity and subagent events are not known here.
+
+    >>> started = 'data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}'
+    >>> check_ag_ui(started + "\\n\\n")
+    Traceback (most recent call last):
+    jsontide.testing.ProtocolError: the stream ends without RUN_FINISHED or RUN_ERROR
+    """
+    checker = _Checker({} if state is None else state)
+    for number, data in enumerate(sse_events(stream)):
+        event = load_event(data, number)
+        if not isinstance(event, dict) or event.get("type") not in _FIELDS:
+            raise ProtocolError(f"not an event that is known here: {data[:60]}", number)
+        also = _ALL if event["type"].startswith("RUN_") else _ATTRIBUTED
+        try:
+            check_fields(event, _FIELDS[event["type"]], also)
+            checker.read(event)
+        except ValueError as error:
+            raise ProtocolError(str(error), number) from None
+    if not checker.run.end:
+        raise ProtocolError("the stream ends without RUN_FINISHED or RUN_ERROR")
+    return checker.run
+
+
+class _Checker:
+    """What a client has so far, and what is open."""
+
+    def __init__(self, state: Parsed) -> None:
+        self.run: Final = AgUiRun(state=state)
+        self.started: Event | None = None
+        self.open: Final[dict[tuple[str, str], None]] = {}  # kind and id
+        self._readers: Final[Mapping[str, Callable[[Event], None]]] = {
+            "RUN_STARTED": self._start_run,
+            "RUN_FINISHED": self._finish_run,
+            "RUN_ERROR": self._end_run,
+            "TEXT_MESSAGE_START": self._start_text,
+            "TEXT_MESSAGE_CONTENT": self._grow_text,
+            "REASONING_MESSAGE_START": self._start_text,
+            "REASONING_MESSAGE_CONTENT": self._grow_text,
+            "TOOL_CALL_START": self._start_call,
+            "TOOL_CALL_ARGS": self._grow_call,
+            "TOOL_CALL_END": self._end_call,
+            "TOOL_CALL_RESULT": self._answer_call,
+            "STATE_SNAPSHOT": self._set_state,
+            "STATE_DELTA": self._patch_state,
+            "CUSTOM": self._add_custom,
+        }
+
+    def read(self, event: Event) -> None:
+        kind = event["type"]
+        if self.run.end:
+            refuse(f"{kind} follows the end of the run")
+        if self.started is None and kind not in {"RUN_STARTED", "RUN_ERROR"}:
+            refuse(f"the first event must be RUN_STARTED, not {kind}")
+        self._open_or_close(kind, event)
+        reader = self._readers.get(kind)
+        if reader is not None:
+            reader(event)
+
+    def _open_or_close(self, kind: str, event: Event) -> None:
+        """Note what an event begins or ends; more of something needs its beginning."""
+        thing, _, what = kind.rpartition("_")
+        if kind == "TOOL_CALL_RESULT" or thing in {"", "RUN", "STATE"}:
+            return
+        key = (thing, str(event.get("messageId") or event.get("toolCallId") or event.get("stepName")))
+        if what in {"START", "STARTED"}:
+            if key in self.open:
+                refuse(f"{kind} of {key[1]!r}, which is open")
+            self.open[key] = None
+        elif key not in self.open:
+            refuse(f"{kind} of {key[1]!r}, which is not open")
+        elif what in {"END", "FINISHED"}:
+            del self.open[key]
+
+    def _start_run(self, event: Event) -> None:
+        if self.started is not None:
+            refuse("RUN_STARTED while the run is active")
+        self.started = event
+
+    def _finish_run(self, event: Event) -> None:
+        if self.open:
+            thing, name = next(iter(self.open))
+            refuse(f"RUN_FINISHED while {thing} {name!r} is open")
+        for name in ("threadId", "runId"):
+            if self.started is None or event[name] != self.started[name]:
+                refuse(f"{name} is not the one of RUN_STARTED")
+        outcome = event.get("outcome", {"type": "success"})
+        if outcome.get("type") not in _OUTCOMES:
+            refuse(f"there is no outcome {outcome!r}")
+        check_fields(outcome, _OUTCOMES[outcome["type"]])
+        self._check_pending(outcome.get("pendingToolCallIds"))
+        self._end_run(event)
+
+    def _check_pending(self, pending: list[Parsed] | None) -> None:
+        ready = [call_id for call_id, call in self.run.calls.items() if call.state == "ready"]
+        if pending is not None and sorted(pending) != sorted(ready):
+            refuse(f"the calls that wait are {ready}, not {pending}")
+
+    def _end_run(self, event: Event) -> None:
+        for usage in event.get("usage", []):
+            check_fields(usage, _USAGE)
+        self.run.end = event
+
+    def _start_text(self, event: Event) -> None:
+        is_reasoning = event["type"].startswith("REASONING")
+        role = event.get("role", "assistant")
+        if role not in ({"reasoning"} if is_reasoning else _ROLES):
+            refuse(f"there is no role {role!r} here")
+        found = self._message(event["messageId"])
+        if found is None:
+            self.run.messages.append({"id": event["messageId"], "role": role, "content": ""})
+        elif found["role"] != role:
+            refuse(f"the message {event['messageId']!r} is of another role: {found['role']!r}")
+
+    def _grow_text(self, event: Event) -> None:
+        message = self._message(event["messageId"])
+        if message is not None:
+            message["content"] = message.get("content", "") + event["delta"]
+
+    def _start_call(self, event: Event) -> None:
+        call_id, parent = str(event["toolCallId"]), str(event.get("parentMessageId", event["toolCallId"]))
+        if call_id in self.run.calls:
+            refuse(f"there is a call {call_id!r} already")
+        owner = self._message(parent)
+        if owner is None:
+            owner = {"id": parent, "role": "assistant"}
+            self.run.messages.append(owner)
+        elif owner["role"] != "assistant":
+            refuse(f"the message {parent!r} is not of the assistant")
+        function = {"name": event["toolCallName"], "arguments": ""}
+        owner.setdefault("toolCalls", []).append({"id": call_id, "type": "function", "function": function})
+        self.run.calls[call_id] = AgUiCall(event["toolCallName"])
+
+    def _grow_call(self, event: Event) -> None:
+        call = self.run.calls[event["toolCallId"]]
+        if call.state != "open":
+            refuse(f"the call {event['toolCallId']!r} has a result already")
+        call.arguments += event["delta"]
+        for message in self.run.messages:
+            for entry in message.get("toolCalls", []):
+                if entry["id"] == event["toolCallId"]:
+                    entry["function"]["arguments"] = call.arguments
+
+    def _end_call(self, event: Event) -> None:
+        call = self.run.calls[event["toolCallId"]]
+        if call.state != "open":
+            refuse(f"the call {event['toolCallId']!r} has a result already")
+        try:
+            json.loads(call.arguments)
+        except ValueError:
+            refuse(f"the arguments of {event['toolCallId']!r} are not JSON: {call.arguments!r:.60}")
+        call.state = "ready"
+
+    def _answer_call(self, event: Event) -> None:
+        call = self.run.calls.get(event["toolCallId"])
+        if self._message(event["messageId"]) is not None:
+            refuse(f"there is a message {event['messageId']!r} already")
+        if call is None or call.state == "answered":
+            refuse(f"no call {event['toolCallId']!r} waits for a result")
+        call.state = "answered"
+        message = {"id": event["messageId"], "toolCallId": event["toolCallId"], "role": "tool"}
+        self.run.messages.insert(self._place_of(event["toolCallId"]), {**message, "content": event["content"]})
+
+    def _place_of(self, call_id: str) -> int:
+        """Return where the result of a call stands: after the message of the call, and the results that follow it."""
+        messages = self.run.messages
+        owner = next(message for message in messages if _has_call(message, call_id))
+        at = messages.index(owner) + 1
+        while at < len(messages) and messages[at]["role"] == "tool":
+            at += 1
+        return at
+
+    def _set_state(self, event: Event) -> None:
+        refuse_unsafe(event["snapshot"])
+        self.run.state = event["snapshot"]
+
+    def _patch_state(self, event: Event) -> None:
+        refuse_unsafe(event["delta"])
+        self.run.state = apply_patch(self.run.state, event["delta"])
+
+    def _add_custom(self, event: Event) -> None:
+        refuse_unsafe(event["value"])
+        self.run.custom.append((event["name"], event["value"]))
+
+    def _message(self, message_id: str) -> dict[str, Parsed] | None:
+        return next((message for message in self.run.messages if message["id"] == message_id), None)
+
+
+def _has_call(message: dict[str, Parsed], call_id: str) -> bool:
+    return any(entry["id"] == call_id for entry in message.get("toolCalls", []))

@@ -1,0 +1,250 @@
+"""The streams of assistant-ui in, what a client has at their end out; `ProtocolError` for what a client would refuse,
+or would drop with a warning.
+
+Rule: stricter than any client. A stream tells its end; every part and call is ended; a call may be run only if its
+arguments are JSON, and every other call has a result, because a client runs those that have none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from jsontide.testing._events import Event, Parsed, check_fields, load_event, refuse, refuse_unsafe
+from jsontide.testing._frames import ProtocolError, sse_events
+from jsontide.testing._operations import apply_operations
+
+_FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "part-start": {"part": "object"},
+    "part-finish": {},
+    "tool-call-args-text-finish": {},
+    "text-delta": {"textDelta": "text"},
+    "annotations": {"annotations": "list"},
+    "data": {"data": "list"},
+    "step-start": {"messageId": "text"},
+    "step-finish": {"finishReason": "text", "usage": "object", "isContinued": "switch"},
+    "message-finish": {"finishReason": "text", "usage": "object"},
+    "result": {"result": "anything", "isError": "switch", "artifact?": "something"},
+    "error": {"error": "text", "code?": "text", "severity?": "text"},
+    "update-state": {"operations": "list"},
+}
+_OF_A_PART: Final = {"part-finish", "tool-call-args-text-finish", "text-delta", "result"}
+_PARTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "text": {},
+    "reasoning": {},
+    "tool-call": {"toolCallId": "text", "toolName": "text"},
+    "source": {"sourceType": "text", "id": "text", "url": "text", "title?": "text"},
+    "file": {"data": "text", "mimeType": "text"},
+    "data": {"name": "text", "data": "anything"},
+}
+_REASONS: Final = {"stop", "length", "content-filter", "tool-calls", "error", "other", "unknown"}
+_USAGE: Final = {"inputTokens": "count", "outputTokens": "count"}
+
+
+@dataclass
+class AssistantPart:
+    """A part of a message, as a client has it."""
+
+    type: str
+    start: dict[str, Parsed]
+    """What began it."""
+    text: str = ""
+    """Its text, or the arguments of a call."""
+    may_run: bool = False
+    """Whether it is a call that a client runs."""
+    result: Parsed = None
+    has_result: bool = False
+    is_error: bool = False
+    is_finished: bool = False
+
+
+@dataclass
+class AssistantTransport:
+    """What a client has at the end of a stream."""
+
+    parts: list[AssistantPart] = field(default_factory=list)
+    state: Parsed = None
+    finish_reason: str = ""
+    error: dict[str, Parsed] | None = None
+    """The chunk that says what failed."""
+
+
+def check_assistant_transport(stream: bytes | str) -> AssistantTransport:
+    """Return what a client has at the end of a stream of assistant-transport, or raise `ProtocolError`.
+
+    >>> check_assistant_transport('data: {"type":"part-start","part":{"type":"text"}}\\n\\n')
+    Traceback (most recent call last):
+    jsontide.testing.ProtocolError: the stream ends without [DONE]
+    """
+    events = sse_events(stream)
+    if not events or events[-1] != "[DONE]":
+        raise ProtocolError("the stream ends without [DONE]")
+    checker = _Checker()
+    for number, data in enumerate(events[:-1]):
+        chunk = load_event(data, number)
+        if not isinstance(chunk, dict) or chunk.get("type") not in _FIELDS:
+            raise ProtocolError(f"not a chunk that is known: {data[:60]}", number)
+        also = {"path": "list"} if chunk["type"] in _OF_A_PART else {"path?": "list"}
+        try:
+            check_fields(chunk, _FIELDS[chunk["type"]], also)
+            checker.read(chunk)
+        except ValueError as error:
+            raise ProtocolError(str(error), number) from None
+    if not checker.found.finish_reason:
+        raise ProtocolError("the stream ends without message-finish")
+    return checker.found
+
+
+def check_object_stream(stream: bytes | str) -> Parsed:
+    """Return the value at the end of an object stream, or raise `ProtocolError`.
+
+    The protocol has no end: here the value must be an object whose `status` is no longer `streaming`.
+
+    >>> check_object_stream('data: [{"type":"set","path":[],"value":{"status":"complete"}}]\\n\\n')
+    {'status': 'complete'}
+    """
+    value: Parsed = None
+    for number, data in enumerate(sse_events(stream)):
+        if _has_ended(value):
+            raise ProtocolError("something follows the end", number)
+        operations = load_event(data, number)
+        if not isinstance(operations, list) or not operations:
+            raise ProtocolError("an event is a list of operations", number)
+        if not number and (not isinstance(operations[0], dict) or operations[0].get("path") != []):
+            raise ProtocolError("the first operation must set the root", number)
+        try:
+            refuse_unsafe(operations)
+            value = apply_operations(value, operations)
+        except ValueError as error:
+            raise ProtocolError(str(error), number) from None
+    if not _has_ended(value):
+        raise ProtocolError("the stream ends without an end in its value")
+    return value
+
+
+def _has_ended(value: Parsed) -> bool:
+    return isinstance(value, dict) and value.get("status", "streaming") != "streaming"
+
+
+class _Checker:
+    """What a client has so far."""
+
+    def __init__(self) -> None:
+        self.found: Final = AssistantTransport()
+        self._steps: list[str] = []
+        self._readers: Final[Mapping[str, Callable[[Event], None]]] = {
+            "part-start": self._start,
+            "text-delta": self._grow,
+            "tool-call-args-text-finish": self._allow,
+            "result": self._answer,
+            "part-finish": self._finish,
+            "step-start": self._start_step,
+            "step-finish": self._finish_step,
+            "message-finish": self._finish_message,
+            "error": self._fail,
+            "update-state": self._update,
+        }
+
+    def read(self, chunk: Event) -> None:
+        refuse_unsafe(chunk)
+        if self.found.finish_reason:
+            refuse(f"{chunk['type']} follows message-finish")
+        if chunk["type"] not in _OF_A_PART and chunk.get("path"):
+            refuse(f"{chunk['type']} is not of a part, and has a path")
+        reader = self._readers.get(chunk["type"])
+        if reader is not None:
+            reader(chunk)
+
+    def _start(self, chunk: Event) -> None:
+        part = chunk["part"]
+        if part.get("type") not in _PARTS:
+            refuse(f"there is no part {part!r:.60}")
+        check_fields(part, _PARTS[part["type"]], {"parentId?": "text"})
+        if part["type"] == "tool-call" and part["toolCallId"] in [
+            each.start.get("toolCallId") for each in self._calls()
+        ]:
+            refuse(f"there is a call {part['toolCallId']!r} already")
+        self.found.parts.append(AssistantPart(part["type"], part))
+
+    def _calls(self) -> list[AssistantPart]:
+        return [part for part in self.found.parts if part.type == "tool-call"]
+
+    def _part(self, chunk: Event) -> AssistantPart:
+        path = chunk["path"]
+        if len(path) != 1 or type(path[0]) is not int or not 0 <= path[0] < len(self.found.parts):
+            refuse(f"there is no part at {path!r}")
+        part = self.found.parts[path[0]]
+        if part.is_finished:
+            refuse(f"{chunk['type']} of a part that is finished")
+        return part
+
+    def _call(self, chunk: Event) -> AssistantPart:
+        part = self._part(chunk)
+        if part.type != "tool-call":
+            refuse(f"{chunk['type']} of a part that is no call")
+        if part.may_run or part.has_result:
+            refuse(f"{chunk['type']} of a call that has ended")
+        return part
+
+    def _grow(self, chunk: Event) -> None:
+        part = self._part(chunk)
+        if part.type not in {"text", "reasoning", "tool-call"} or part.may_run or part.has_result:
+            refuse("text-delta of a part whose text does not grow")
+        part.text += chunk["textDelta"]
+
+    def _allow(self, chunk: Event) -> None:
+        part = self._call(chunk)
+        try:
+            json.loads(part.text)
+        except ValueError:
+            refuse(f"the arguments are not JSON: {part.text!r:.60}")
+        part.may_run = True
+
+    def _answer(self, chunk: Event) -> None:
+        part = self._call(chunk)
+        part.result, part.has_result, part.is_error = chunk["result"], True, chunk["isError"]
+
+    def _finish(self, chunk: Event) -> None:
+        part = self._part(chunk)
+        if part.type == "tool-call" and not (part.may_run or part.has_result):
+            refuse("a call is finished that has no result and may not be run: a client would run it")
+        part.is_finished = True
+
+    def _start_step(self, chunk: Event) -> None:
+        if self._steps:
+            refuse("step-start while a step is open")
+        self._steps.append(chunk["messageId"])
+
+    def _finish_step(self, chunk: Event) -> None:
+        _check_finish(chunk)
+        if not self._steps:
+            refuse("step-finish without step-start")
+        self._steps.clear()
+
+    def _finish_message(self, chunk: Event) -> None:
+        _check_finish(chunk)
+        if self._steps:
+            refuse("message-finish while a step is open")
+        if not all(part.is_finished for part in self.found.parts):
+            refuse("message-finish while a part is open")
+        reason = chunk["finishReason"]
+        if reason == "tool-calls" and not any(part.may_run for part in self.found.parts):
+            refuse("no call may be run, and the message waits for results")
+        if self.found.error is not None and reason in {"stop", "tool-calls"}:
+            refuse(f"the message failed, and ends with {reason!r}")
+        self.found.finish_reason = reason
+
+    def _fail(self, chunk: Event) -> None:
+        self.found.error = chunk
+
+    def _update(self, chunk: Event) -> None:
+        state = {} if self.found.state is None else self.found.state
+        self.found.state = apply_operations(state, chunk["operations"])
+
+
+def _check_finish(chunk: Event) -> None:
+    if chunk["finishReason"] not in _REASONS:
+        refuse(f"there is no finishReason {chunk['finishReason']!r}")
+    check_fields(chunk["usage"], _USAGE)

@@ -1,0 +1,292 @@
+"""A UI message stream in, the message that a client makes of it out, or the first rule that it breaks.
+
+Clients forgive, or fail without a word about why: a stream without an end looks finished to `useChat`, and a call that
+broke off looks like one that is still running. This checker knows the rules that clients enforce, and those that they
+should:
+
+- events and fields as ai 5, 6 and 7 all accept them, one JSON object per event, `[DONE]` last;
+- one `start`, first; steps do not overlap; one end, and nothing after it but `[DONE]`;
+- texts and calls begin once, grow only while they are open, and are ended before their step is;
+- what is said of a call with an error is not taken back, and a result comes after the arguments;
+- no key that makes a client drop the stream.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NoReturn, TypeAlias, cast
+
+from jsontide.encoders.hostile_keys import find_hostile_key
+from jsontide.testing._frames import ProtocolError, sse_events
+from jsontide.testing._vercel_fields import FINISH_REASONS, describe_fault
+
+CallState: TypeAlias = Literal["input-streaming", "input-available", "output-available", "output-error"]
+_DONE: Final = "[DONE]"
+_ENDS: Final = ("finish", "error", "abort")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VercelCall:
+    """A call as a client has it."""
+
+    id: str
+    name: str
+    state: CallState
+    input: object = None
+    """The arguments: whole, or what was known of them if the call failed."""
+    input_text: str = ""
+    """The arguments as they came."""
+    output: object = None
+    error_text: str | None = None
+    provider_executed: bool = False
+    dynamic: bool = False
+    may_run: bool = False
+    """Whether the client was told to run it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VercelReport:
+    """The message that a client makes of a stream."""
+
+    message_id: str | None
+    parts: tuple[dict[str, Any], ...]
+    """In the order in which the client shows them; calls have the type `call` and their id."""
+    calls: tuple[VercelCall, ...]
+    metadata: dict[str, Any]
+    end: Literal["finish", "error", "abort"]
+    finish_reason: str | None = None
+    error_text: str | None = None
+
+    @property
+    def text(self) -> str:
+        """All text for the reader."""
+        return "".join([part["text"] for part in self.parts if part["type"] == "text"])
+
+    @property
+    def reasoning(self) -> str:
+        """All thinking."""
+        return "".join([part["text"] for part in self.parts if part["type"] == "reasoning"])
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The last value of each kind of data part, without `data-`."""
+        parts = [part for part in self.parts if part["type"].startswith("data-")]
+        return {part["type"].removeprefix("data-"): part["data"] for part in parts}
+
+
+def check_vercel(stream: bytes | str) -> VercelReport:
+    r"""Return the message that a client makes of a whole UI message stream, or raise `ProtocolError`.
+
+    >>> check_vercel('data: {"type":"start"}\n\ndata: {"type":"text-delta","id":"1","delta":"Hi"}\n\n')
+    Traceback (most recent call last):
+    jsontide.testing.ProtocolError: event 1: text-delta: '1' is not open
+    """
+    check = _Check()
+    for event in sse_events(stream):
+        check.read(event)
+    return check.report()
+
+
+@dataclass(slots=True)
+class _Check:
+    """What a client knows after some events."""
+
+    at: int = -1
+    is_done: bool = False
+    in_step: bool = False
+    end: dict[str, Any] | None = None
+    message_id: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    open: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    calls: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def read(self, data: str) -> None:
+        self.at += 1
+        if self.is_done:
+            self.refuse("something follows [DONE]")
+        if data == _DONE:
+            if self.end is None:
+                self.refuse("[DONE] before the end was told: finish, error or abort")
+            self.is_done = True
+            return
+        event = self.parse(data)
+        if self.end is not None:
+            self.refuse(f"{event['type']} after {self.end['type']}")
+        if (event["type"] == "start") != (self.at == 0):
+            self.refuse("the first event, and no other, is start")
+        self.apply(event)
+
+    def parse(self, data: str) -> dict[str, Any]:
+        try:
+            event = json.loads(data, parse_constant=self.refuse)
+        except ValueError as error:
+            self.refuse(f"not JSON: {error}")
+        if not isinstance(event, dict):
+            self.refuse("not a JSON object")
+        fault = describe_fault(event)
+        if fault is not None:
+            self.refuse(fault)
+        key = find_hostile_key(event)
+        if key is not None:
+            self.refuse(f"the key {key!r} makes clients drop the stream")
+        return cast("dict[str, Any]", event)
+
+    def refuse(self, reason: str) -> NoReturn:
+        raise ProtocolError(reason, self.at)
+
+    def apply(self, event: dict[str, Any]) -> None:
+        kind = event["type"]
+        if kind.startswith(("text-", "reasoning-")):
+            self.apply_text(event, *kind.split("-"))
+        elif kind in _CALL_RULES:
+            _CALL_RULES[kind](self, event)
+        elif kind.endswith("-step"):
+            self.apply_step(kind)
+        elif kind in _ENDS:
+            self.apply_end(event)
+        elif kind.startswith("data-"):
+            self.apply_data(event)
+        elif kind not in {"start", "message-metadata"}:
+            self.parts.append(event)
+        self.message_id = event.get("messageId", self.message_id)
+        _merge(self.metadata, event.get("messageMetadata", {}))
+
+    def apply_text(self, event: dict[str, Any], kind: str, what: str) -> None:
+        key = (kind, event["id"])
+        if what == "start":
+            if key in self.open:
+                self.refuse(f"{event['type']}: {event['id']!r} is already open")
+            self.open[key] = {"type": kind, "text": ""}
+            self.parts.append(self.open[key])
+            return
+        if key not in self.open:
+            self.refuse(f"{event['type']}: {event['id']!r} is not open")
+        if what == "delta":
+            self.open[key]["text"] += event["delta"]
+        else:
+            del self.open[key]
+
+    def apply_step(self, kind: str) -> None:
+        if self.in_step is (kind == "start-step"):
+            self.refuse(f"{kind}: a step {'is already open' if self.in_step else 'is not open'}")
+        self.close_parts(kind)
+        self.in_step = not self.in_step
+
+    def apply_end(self, event: dict[str, Any]) -> None:
+        kind = event["type"]
+        self.close_parts(kind)
+        if kind == "finish" and self.in_step:
+            self.refuse("finish: a step is still open")
+        if event.get("finishReason", "stop") not in FINISH_REASONS:
+            self.refuse(f"finish: {event['finishReason']!r} is no reason that ai 5, 6 and 7 all know")
+        self.end = event
+
+    def close_parts(self, kind: str) -> None:
+        """Refuse what is still open where all must be ended."""
+        for part, key in self.open:
+            self.refuse(f"{kind}: the {part} {key!r} is still open")
+        for call in self.calls.values():
+            if call["state"] == "input-streaming":
+                self.refuse(f"{kind}: the call {call['id']!r} is still open")
+
+    def apply_data(self, event: dict[str, Any]) -> None:
+        same = [part for part in self.parts if part["type"] == event["type"] and part.get("id") == event.get("id")]
+        if event.get("transient"):
+            return
+        if same and "id" in event:
+            same[0]["data"] = event["data"]
+        else:
+            self.parts.append(event)
+
+    def start_call(self, event: dict[str, Any]) -> None:
+        key = event["toolCallId"]
+        if key in self.calls:
+            self.refuse(f"{event['type']}: the call {key!r} was already begun")
+        self.calls[key] = {
+            "id": key,
+            "name": event["toolName"],
+            "state": "input-streaming",
+            "input_text": "",
+            "provider_executed": event.get("providerExecuted", False),
+            "dynamic": event.get("dynamic", False),
+        }
+        self.parts.append({"type": "call", "id": key})
+
+    def grow_call(self, event: dict[str, Any]) -> None:
+        self.open_call(event)["input_text"] += event["inputTextDelta"]
+
+    def open_call(self, event: dict[str, Any]) -> dict[str, Any]:
+        kind, key = event["type"], event["toolCallId"]
+        if key not in self.calls:
+            self.refuse(f"{kind}: the call {key!r} was not begun")
+        call = self.calls[key]
+        if call["state"] != "input-streaming":
+            self.refuse(f"{kind}: the call {key!r} is not open, but {call['state']}")
+        return call
+
+    def end_input(self, event: dict[str, Any]) -> None:
+        if event["toolCallId"] not in self.calls:
+            self.start_call(event)
+        call = self.open_call(event)
+        self.compare(event, call)
+        if event["toolName"] != call["name"]:
+            self.refuse(f"{event['type']}: the call began as {call['name']!r}")
+        call["input"] = event["input"]
+        is_ready = event["type"] == "tool-input-available"
+        call["state"] = "input-available" if is_ready else "output-error"
+        call["error_text"] = event.get("errorText")
+        call["may_run"] = is_ready and not call["provider_executed"]
+
+    def end_output(self, event: dict[str, Any]) -> None:
+        kind, key = event["type"], event["toolCallId"]
+        call = self.calls.get(key)
+        if call is None or (call["state"] != "input-available" and not call.get("is_preliminary")):
+            self.refuse(f"{kind}: the call {key!r} has no arguments that can have a result")
+        self.compare(event, call)
+        call["state"] = "output-available" if kind == "tool-output-available" else "output-error"
+        call["output"], call["error_text"] = event.get("output"), event.get("errorText")
+        call["is_preliminary"] = event.get("preliminary", False)
+
+    def compare(self, event: dict[str, Any], call: dict[str, Any]) -> None:
+        """Refuse what an event says otherwise of a call than the events before."""
+        for name, known in (("dynamic", "dynamic"), ("providerExecuted", "provider_executed")):
+            if event.get(name, False) != call[known]:
+                self.refuse(f"{event['type']}: {name!r} is not the same as before")
+
+    def report(self) -> VercelReport:
+        if not self.is_done or self.end is None:
+            raise ProtocolError("the stream ends without [DONE]")
+        calls = [
+            {name: value for name, value in call.items() if name != "is_preliminary"} for call in self.calls.values()
+        ]
+        return VercelReport(
+            message_id=self.message_id,
+            parts=tuple(self.parts),
+            calls=tuple([VercelCall(**call) for call in calls]),
+            metadata=self.metadata,
+            end=self.end["type"],
+            finish_reason=self.end.get("finishReason"),
+            error_text=self.end.get("errorText"),
+        )
+
+
+_CALL_RULES: Final[dict[str, Callable[[_Check, dict[str, Any]], None]]] = {
+    "tool-input-start": _Check.start_call,
+    "tool-input-delta": _Check.grow_call,
+    "tool-input-available": _Check.end_input,
+    "tool-input-error": _Check.end_input,
+    "tool-output-available": _Check.end_output,
+    "tool-output-error": _Check.end_output,
+}
+
+
+def _merge(known: dict[str, Any], more: dict[str, Any]) -> None:
+    """Add metadata as clients do: objects are merged, everything else replaces what was there."""
+    for name, value in more.items():
+        if isinstance(value, dict) and isinstance(known.get(name), dict):
+            _merge(known[name], value)
+        else:
+            known[name] = value

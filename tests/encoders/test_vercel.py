@@ -1,0 +1,562 @@
+"""Vercel's UI message stream: what is written, and what the AI SDK 5, 6 and 7 make of it."""
+
+import json
+import pickle
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise, product
+from random import Random
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import given, settings
+
+from jsontide import create_parser_state, finalize, parse_chunk, stream_message
+from jsontide.encoders import VercelEncoder
+from jsontide.encoders.progress import LOST
+from jsontide.mend import MODELS
+from jsontide.messages import CompleteCall, Message, MessageState, Outcome, ServerCall, Tool
+from jsontide.testing import VercelReport, check_vercel
+from tests import recordings
+from tests.encoders.endings import ENDS, encode, ended, made_up, pieces, recorded, shown, some_value, states_of
+from tests.messages.telling import call, delta, end, finished, text, trail
+from tests.node_scripts import needs_node, run
+from tests.strategies import examples, randoms
+
+VERSIONS = ("ai5", "ai6", "ai7")
+EXAMPLES = settings().max_examples
+SEEDS = range(min(EXAMPLES, 200))
+CUTS = 3 + EXAMPLES // 20
+"""How many of the cuts of a turn are read by clients: few are quick, and all are read by the checker."""
+
+
+def sent(messages: Iterable[Any], failure: str | None = None, **options: Any) -> bytes:
+    return encode(VercelEncoder(message_id="m", **options), messages, failure)
+
+
+def reported(messages: Iterable[Any], failure: str | None = None, **options: Any) -> VercelReport:
+    return check_vercel(sent(messages, failure, **options))
+
+
+def events_of(stream: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line[6:]) for line in stream.decode().split("\n\n") if line.startswith("data: {")]
+
+
+def some(count: int, most: int) -> list[int]:
+    """At most so many numbers below a count, the last one among them."""
+    return sorted({round(at * (count - 1) / max(1, min(count, most) - 1)) for at in range(min(count, most))})
+
+
+def as_shown(report: VercelReport) -> list[tuple[object, ...]]:
+    """What a report says, in the words of `shown`."""
+    calls = {one.id: one for one in report.calls}
+    found: list[tuple[object, ...]] = []
+    for part in report.parts:
+        if part["type"] in {"text", "reasoning"}:
+            found.append((part["type"], part["text"]))
+        elif part["type"] == "call":
+            one = calls[part["id"]]
+            state = "on server" if one.provider_executed else "ready" if one.may_run else "failed"
+            found.append(("call", one.name, state, one.input)[: 4 if one.may_run else 3])
+        else:
+            kind = "source" if part["type"].startswith("source") else "file"
+            found.append((kind, part["mediaType"] if kind == "file" else part.get("url", part.get("title"))))
+    return found
+
+
+class TestEnds:
+    """What a client is told at the end, by the way in which a message ends."""
+
+    CALL = call('{"city": "Par', index=0, id="c", name="weather")
+
+    @pytest.mark.parametrize(
+        ("reason", "told"),
+        [
+            ("stop", "stop"),
+            ("stop_sequence", "stop"),
+            ("length", "length"),
+            ("content_filter", "content-filter"),
+            ("refusal", "content-filter"),
+            ("pause_turn", "other"),
+        ],
+    )
+    def test_a_reason_is_told_in_words_that_all_clients_know(self, reason: str, told: str) -> None:
+        report = reported([finished([text("Hi"), end(reason)]).message])
+        assert (report.end, report.finish_reason, report.text) == ("finish", told, "Hi")
+
+    def test_calls_to_run_are_a_reason_of_their_own(self) -> None:
+        report = reported([finished([call("{}", index=0, id="c", name="weather"), end()]).message])
+        assert (report.finish_reason, report.calls[0].may_run, report.calls[0].input) == ("tool-calls", True, {})
+
+    @pytest.mark.parametrize("way", ENDS)
+    def test_a_call_that_breaks_off_fails_however_the_stream_ends(self, way: str) -> None:
+        report = reported(ended(trail([text("Look: "), self.CALL]), 2, way))
+        assert report.end == {"over": "error", "lost": "error", "stopped": "abort"}[way]
+        assert [(one.state, one.input, one.may_run) for one in report.calls] == [
+            ("output-error", {"city": "Par"}, False)
+        ]
+        assert report.text == "Look: "
+
+    def test_a_lost_connection_is_told_without_what_the_exception_says(self) -> None:
+        assert reported(ended(trail([text("Hi")]), 1, "lost")).error_text == LOST
+
+    def test_arguments_that_do_not_fit_fail_the_message(self) -> None:
+        config = {"tools": [Tool("weather", {"type": "object", "required": ["city"]})]}
+        *_, last = states_of([call('{"town": 1}', index=0, id="c", name="weather"), end()], **config)
+        report = reported([last.message])
+        assert last.message.outcome is Outcome.INVALID
+        assert (report.end, report.calls[0].state, report.calls[0].may_run) == ("error", "output-error", False)
+
+    def test_of_two_calls_at_the_limit_the_whole_one_may_run(self) -> None:
+        chunks = [call("{}", index=0, id="a", name="weather"), call('{"a', index=1, id="b", name="weather")]
+        report = reported([finished([*chunks, end("length")]).message])
+        assert [one.may_run for one in report.calls] == [True, False]
+        assert report.finish_reason == "length"
+
+    def test_a_refusal_is_text(self) -> None:
+        report = reported([finished([delta(refusal="I would rather not."), end("stop")]).message])
+        assert (report.text, report.end, report.finish_reason) == ("I would rather not.", "finish", "content-filter")
+
+    def test_nothing_at_all_is_an_end_too(self) -> None:
+        assert reported([finished([end("stop")]).message]).parts == ()
+        assert reported([], "no provider").error_text == "no provider"
+
+    @pytest.mark.parametrize("answer", ["text", "data"])
+    def test_a_failure_that_no_message_tells_of_closes_what_is_open(self, answer: str) -> None:
+        messages = [state.message for state in trail([text("Hi"), delta(reasoning="Hm"), self.CALL])]
+        for count in range(len(messages)):
+            report = reported(messages[:count], "the server was stopped", answer=answer)
+            assert (report.end, report.error_text) == ("error", "the server was stopped")
+            assert not any(one.may_run for one in report.calls)
+
+    def test_nothing_follows_the_end(self) -> None:
+        encoder = VercelEncoder()
+        state, _ = encoder.begin()
+        state, told = encoder.encode(state, finished([text("Hi"), end("stop")]).message)
+        assert told.endswith(b"data: [DONE]\n\n")
+        assert encoder.encode(state, finished([text("Ho"), end("stop")]).message) == (state, b"")
+        assert encoder.fail(state, "too late") == (state, b"")
+
+    def test_what_it_cost_is_metadata(self) -> None:
+        usage = {"prompt_tokens": 7, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}}
+        chunk = {"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}], "usage": usage}
+        told = {"inputTokens": 7, "outputTokens": 2, "totalTokens": 9, "cachedInputTokens": 4}
+        assert reported(stream_message([chunk])).metadata == {"usage": told}
+        assert reported(stream_message([chunk, OSError("gone")])).metadata in ({}, {"usage": told})
+
+
+class TestBeginning:
+    def test_who_joins_gets_the_same_id_from_the_same_encoder_and_another_from_another(self) -> None:
+        encoder = VercelEncoder()
+        assert encoder.begin()[1] == encoder.begin()[1]
+        assert encoder.message_id != VercelEncoder().message_id
+
+    def test_the_headers_name_the_protocol(self) -> None:
+        assert VercelEncoder().headers["x-vercel-ai-ui-message-stream"] == "v1"
+        assert VercelEncoder().media_type == "text/event-stream"
+
+    @pytest.mark.parametrize("options", [{"answer": "json"}, {"hostile_keys": "keep"}])
+    def test_an_option_that_is_none_is_refused(self, options: dict[str, Any]) -> None:
+        with pytest.raises(ValueError, match=f"{next(iter(options))} must be "):
+            VercelEncoder(**options)
+
+    def test_only_messages_and_states_are_encoded(self) -> None:
+        encoder = VercelEncoder()
+        with pytest.raises(TypeError, match="not str"):
+            encoder.encode(encoder.begin()[0], "Hi")  # type: ignore[arg-type]
+
+
+class TestHostileKeys:
+    VALUES = ({"a": [{"__proto__": {"x": 1}, "b": 2}]}, {"constructor": {"prototype": {}, "c": 3}, "b": 2})
+    DROPPED = ({"a": [{"b": 2}]}, {"constructor": {"c": 3}, "b": 2})
+
+    @pytest.mark.parametrize("value", VALUES)
+    def test_a_call_with_one_is_refused_or_loses_it(self, value: dict[str, Any]) -> None:
+        messages = [state.message for state in trail([call(json.dumps(value), index=0, id="c", name="f"), end()])]
+        messages.append(finished([call(json.dumps(value), index=0, id="c", name="f"), end()]).message)
+        (refused,) = reported(messages).calls
+        assert (refused.state, refused.may_run, refused.input_text) == ("output-error", False, json.dumps(value))
+        assert "clients refuse it" in str(refused.error_text)
+        (dropped,) = reported(messages, hostile_keys="drop").calls
+        assert dropped.may_run
+        assert dropped.input in self.DROPPED
+
+    @pytest.mark.parametrize("value", VALUES)
+    def test_an_answer_with_one_fails_or_loses_it(self, value: dict[str, Any]) -> None:
+        chunks = [*(text(char) for char in json.dumps(value)), end("stop")]
+        messages = [state.message for state in states_of(chunks, response_schema={"type": "object"})]
+        refused = reported(messages, answer="data")
+        assert (refused.end, refused.text) == ("error", "")
+        assert "clients refuse it" in str(refused.error_text)
+        assert reported(messages, answer="data", hostile_keys="drop").data["answer"] in self.DROPPED
+        assert json.loads(reported(messages).text) == value
+
+    @pytest.mark.parametrize("way", ENDS)
+    def test_a_partial_answer_with_one_is_not_sent_and_its_end_stays_the_same(self, way: str) -> None:
+        states = states_of([text('{"__proto__": {}, "b": ')], response_schema={"type": "object"})[:-1]
+        report = reported(ended(states, len(states) - 1, way), answer="data")
+        assert (report.data, report.text) == ({}, '{"__proto__": {}, "b": ')
+        assert report.end == ("abort" if way == "stopped" else "error")
+        assert "clients refuse" not in str(report.error_text)
+
+    def test_words_that_are_no_threat_are_left_alone(self) -> None:
+        value = {"constructor": "me", "prototype": {"__proto": 1}, "text": "__proto__"}
+        report = reported([finished([call(json.dumps(value), index=0, id="c", name="f"), end()]).message])
+        assert report.calls[0].input == value
+
+
+class TestAnswers:
+    VALUE: ClassVar = {"title": "Kyōto", "days": [{"name": "day " * 20, "stops": [1, 2, 3]}] * 20}
+    SCHEMA: ClassVar = {"type": "object"}
+
+    def messages(self, *chunks: Any, **options: Any) -> list[Message[Any]]:
+        return [state.message for state in states_of(chunks, response_schema=self.SCHEMA, **options)]
+
+    def test_an_answer_is_a_data_part_instead_of_its_text(self) -> None:
+        messages = self.messages(*map(text, json.dumps(self.VALUE)), end("stop"))
+        report = reported(messages, answer="data")
+        assert (report.data, report.text, report.end) == ({"answer": self.VALUE}, "", "finish")
+        assert [part["type"] for part in report.parts] == ["data-answer"]
+        assert json.loads(reported(messages).text) == self.VALUE
+
+    def test_all_of_it_costs_a_few_times_its_text(self) -> None:
+        written = json.dumps(self.VALUE, separators=(",", ":"))
+        stream = sent(self.messages(*map(text, written), end("stop")), answer="data")
+        assert stream.count(b"data-answer") > 5
+        assert len(stream) < 5 * len(written)
+
+    def test_joining_late_gives_the_same_answer(self) -> None:
+        messages = self.messages(delta(reasoning="Hm"), *map(text, json.dumps(self.VALUE)[:200] + "]}"), end("stop"))
+        whole = reported(messages, answer="data")
+        for late in range(len(messages)):
+            assert reported(messages[late:], answer="data").parts == whole.parts
+
+    def test_text_that_is_no_answer_is_told_at_the_end(self) -> None:
+        messages = self.messages(*map(text, '{"a": 1, sorry'), end("stop"))
+        for late in range(len(messages)):
+            report = reported(messages[late:], answer="data")
+            assert (report.text, report.data, report.end) == ('{"a": 1, sorry', {"answer": {"a": 1}}, "error")
+
+    def test_text_beside_calls_is_told_at_the_end(self) -> None:
+        chunks = [*map(text, "Let me look."), call("{}", index=0, id="c", name="f"), end()]
+        messages = self.messages(*chunks, tools=[Tool("f")])
+        for late in range(len(messages)):
+            report = reported(messages[late:], answer="data")
+            assert (report.text, report.data, report.finish_reason) == ("Let me look.", {}, "tool-calls")
+
+    @pytest.mark.parametrize("prose", ["", "Here it is: "])
+    def test_an_answer_that_comes_as_a_call_leaves_the_text_alone(self, prose: str) -> None:
+        written = json.dumps(self.VALUE)
+        first = call("", index=0, id="c", name="output")
+        chunks = [*map(text, prose), first, *(call(char, index=0) for char in written), end()]
+        messages = self.messages(*chunks, emulate_structured_output=True)
+        for late in [*range(len(prose) + 10), len(messages) - 1]:
+            report = reported(messages[late:], answer="data")
+            assert (report.text, report.data, report.calls) == (prose, {"answer": self.VALUE}, ())
+        assert sent(messages[:-1], answer="data").count(b"data-answer") > 5
+
+    def test_a_mended_answer_is_told_as_it_was_mended(self) -> None:
+        messages = self.messages(*map(text, "```json\n{a: 1, 'b': [2,],}\n```"), end("stop"), mend=MODELS)
+        for late in range(len(messages)):
+            report = reported(messages[late:], answer="data")
+            assert (report.data, report.text) == ({"answer": {"a": 1, "b": [2]}}, "")
+
+    @pytest.mark.parametrize("way", ENDS)
+    def test_what_is_there_of_a_cut_answer_is_told(self, way: str) -> None:
+        states = states_of(map(text, '{"a": 1, "b": [2, 3'), response_schema=self.SCHEMA)[:-1]
+        report = reported(ended(states, len(states) - 1, way), answer="data")
+        assert report.data == {"answer": {"a": 1, "b": [2]}}
+        assert report.text == '{"a": 1, "b": [2, 3'
+
+    def test_without_a_schema_text_stays_text(self) -> None:
+        assert reported([finished([text("{}"), end("stop")]).message], answer="data").text == "{}"
+
+
+class TestJsonAlone:
+    def states(self, written: str) -> list[Any]:
+        states = [create_parser_state()]
+        for char in written:
+            states.append(parse_chunk(states[-1], char))
+        return [*states, finalize(states[-1])]
+
+    @pytest.mark.parametrize("written", ['{"a": [1, 2, "three"]}', "12", '"Hi"', "[]", "null"])
+    def test_it_is_a_data_part(self, written: str) -> None:
+        states = self.states(written)
+        for late in range(len(states)):
+            report = reported(states[late:])
+            assert (report.data, report.end) == ({"answer": json.loads(written)}, "finish")
+
+    @pytest.mark.parametrize("written", ['{"a": [1, 2', '{"a": [1, x', ""])
+    def test_its_failure_is_told(self, written: str) -> None:
+        report = reported(self.states(written))
+        assert report.end == "error"
+        assert report.data in ({}, {"answer": {"a": [1]}}, {"answer": {"a": [1, 2]}})
+
+
+class TestServerTools:
+    def report(self, *parts: dict[str, Any], stop: str = "end_turn") -> VercelReport:
+        events: list[dict[str, Any]] = [{"type": "message_start", "message": {"id": "m", "content": []}}]
+        for index, block in enumerate(parts):
+            events += [
+                {"type": "content_block_start", "index": index, "content_block": block},
+                {"type": "content_block_stop", "index": index},
+            ]
+        events.append({"type": "message_delta", "delta": {"stop_reason": stop}})
+        return reported(stream_message(events))
+
+    USE: ClassVar = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "a"}}
+
+    def test_a_result_is_told_as_run_by_the_provider(self) -> None:
+        result = {"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"title": "A"}]}
+        (one,) = self.report(self.USE, result).calls
+        assert (one.state, one.output, one.provider_executed, one.may_run) == (
+            "output-available",
+            [{"title": "A"}],
+            True,
+            False,
+        )
+
+    def test_a_result_that_never_comes_is_an_error(self) -> None:
+        (one,) = self.report(self.USE).calls
+        assert (one.state, one.input, one.provider_executed) == ("output-error", {"query": "a"}, True)
+
+    def test_a_hostile_result_is_refused_or_cleaned(self) -> None:
+        result = {"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"__proto__": 1}]}
+        (one,) = self.report(self.USE, result).calls
+        assert (one.state, one.output) == ("output-error", None)
+
+    def test_dynamic_tools_are_dynamic_in_every_event(self) -> None:
+        chunks = [call("{}", index=0, id="a", name="f"), call("{", index=1, id="b", name="g"), end("length")]
+        report = reported([finished(chunks).message], dynamic_tools=True)
+        assert [one.dynamic for one in report.calls] == [True, True]
+
+
+@recordings.needs_recordings
+@pytest.mark.parametrize("name", recordings.NAMES)
+class TestRecordings:
+    def test_all_that_was_said_is_told(self, name: str) -> None:
+        messages = [state.message for state in recorded(name)]
+        report = reported(messages)
+        assert as_shown(report) == shown(messages[-1])
+        assert report.end == "finish"
+        known = recordings.reading(name)
+        assert (report.text, report.reasoning) == (known.text, known.reasoning) or messages[-1].refusal
+        assert [(one.name, one.input) for one in report.calls if one.may_run] == [
+            (one.name, one.value) for one in known.calls
+        ]
+
+    def test_every_cut_is_told_and_runs_nothing_that_is_not_complete(self, name: str) -> None:
+        states = recorded(name)
+        for at, way in product(range(len(states)), ENDS):
+            (*_, last) = ended(states, at, way)
+            check_end(reported([last]), last)
+
+    def test_cuts_are_told_the_same_live(self, name: str) -> None:
+        states = steady(name)
+        for at, way in product(some(len(states), 8), ENDS):
+            messages = ended(states, at, way)
+            assert same(reported(messages), reported(messages[-1:]))
+
+    def test_joining_late_ends_in_the_same(self, name: str) -> None:
+        messages = [state.message for state in steady(name)]
+        whole = reported(messages)
+        for late in some(len(messages), 20):
+            assert same(reported(messages[late:]), whole)
+
+
+def same(one: VercelReport, other: VercelReport) -> bool:
+    return comparable(one) == comparable(other)
+
+
+def comparable(report: VercelReport) -> VercelReport:
+    """A report without what may differ between two that saw the same: how arguments are spelled."""
+    return replace(report, calls=tuple(replace(one, input_text="") for one in report.calls))
+
+
+def steady(name: str) -> list[MessageState]:
+    """A recording in which calls keep their ids: what was told cannot be taken back."""
+    states = recorded(name)
+    ids = {part.index: part.id for part in states[-1].message.parts if isinstance(part, ServerCall)}
+    for state in states:
+        if any(part.id != ids[part.index] for part in state.message.parts if isinstance(part, ServerCall)):
+            pytest.skip("the provider changes the id of a call")
+    return states
+
+
+def check_end(report: VercelReport, message: Message[Any]) -> None:
+    assert as_shown(report) == shown(message)
+    complete = [part for part in message.parts if isinstance(part, CompleteCall)]
+    assert [one.input for one in report.calls if one.may_run] == [one.arguments_value for one in complete]
+    assert all(json.loads(one.input_text) == one.input for one in report.calls if one.may_run)
+    if message.outcome is Outcome.CANCELLED:
+        assert report.end == "abort"
+    elif message.outcome is Outcome.COMPLETE:
+        assert report.end == "finish"
+
+
+@examples(0.5)
+@given(randoms)
+def test_any_turn_cut_and_ended_anywhere_is_told(random: Random) -> None:
+    states = made_up(random)
+    for at, way in product(range(len(states)), ENDS):
+        messages = ended(states, at, way)
+        report = reported(messages)
+        check_end(report, messages[-1])
+        assert same(reported(messages[random.randrange(len(messages)) :]), report)
+
+
+@examples(0.5)
+@given(randoms)
+def test_any_answer_is_told_as_data_or_as_text_and_nothing_of_it_is_lost(random: Random) -> None:
+    value = some_value(random)
+    written = json.dumps(value)
+    written = random.choice([written, written, written[: len(written) // 2], "Sorry, " + written])
+    cuts = sorted(random.randint(0, len(written)) for _ in range(5))
+    chunks = [*(text(written[start:stop]) for start, stop in pairwise([0, *cuts, len(written)])), end("stop")]
+    states = states_of(chunks, response_schema={"type": "object"})
+    for at, way in product(range(len(states)), ENDS):
+        messages = ended(states, at, way)
+        report = reported(messages, answer="data")
+        if messages[-1].outcome is Outcome.COMPLETE:
+            assert (report.data, report.text) == ({"answer": value}, "")
+        else:
+            assert report.text == messages[-1].content
+        assert same(reported(messages[random.randrange(len(messages)) :], answer="data"), report)
+
+
+def test_a_state_is_a_value() -> None:
+    """Encoding from an old state gives the same again, and so does one that went through a pickle."""
+    states = made_up(Random(5))
+    messages = ended(states, len(states) - 1, "over")
+    encoder = VercelEncoder(message_id="m", answer="data")
+    kept = [encoder.begin()]
+    for message in messages:
+        kept.append(encoder.encode(kept[-1][0], message))
+    for (before, _), (_, told), message in zip(kept, kept[1:], messages, strict=False):
+        assert encoder.encode(before, message)[1] == told
+        assert encoder.encode(pickle.loads(pickle.dumps(before)), message)[1] == told  # noqa: S301
+
+
+def read_by_clients(streams: Sequence[dict[str, str]]) -> list[tuple[str, dict[str, Any], dict[str, str]]]:
+    """What each version of the AI SDK makes of each stream, with the name of the version and the stream."""
+    found = run("vercel.mjs", streams, *VERSIONS)
+    return [(version, *both) for version in VERSIONS for both in zip(found[version], streams, strict=True)]
+
+
+def parts_in_client(parts: Iterable[dict[str, Any]]) -> list[tuple[object, ...]]:
+    return [part_in_client(part) for part in parts if part["type"] != "step-start"]
+
+
+def part_in_client(part: dict[str, Any]) -> tuple[object, ...]:
+    """A part of a client in a form that is the same for all versions."""
+    kind = part["type"]
+    if kind in {"text", "reasoning"}:
+        return (kind, part["text"], part["state"])
+    if kind.startswith("tool-") or kind == "dynamic-tool":
+        name = part["toolName"] if kind == "dynamic-tool" else kind.removeprefix("tool-")
+        given = part.get("input", part.get("rawInput"))  # ai 5 has another name for the input of a call that failed
+        told = (part.get("output"), part.get("errorText"), part.get("providerExecuted", False))
+        return ("call", part["toolCallId"], name, part["state"], given, *told, kind == "dynamic-tool")
+    return (kind, *[part.get(name) for name in ("sourceId", "url", "title", "mediaType", "data")])
+
+
+def parts_in_report(report: VercelReport) -> list[tuple[object, ...]]:
+    """The same for what the checker says that a client has."""
+    calls = {one.id: one for one in report.calls}
+    found: list[tuple[object, ...]] = []
+    for part in report.parts:
+        if part["type"] == "call":
+            one = calls[part["id"]]
+            told = (one.output, one.error_text, one.provider_executed, one.dynamic)
+            found.append(("call", one.id, one.name, one.state, one.input, *told))
+        else:
+            found.append(part_in_client({**part, "state": "done"}))
+    return found
+
+
+def check_client(version: str, found: dict[str, Any], stream: str) -> None:
+    """A client must have what the checker says, and say itself how the stream ended."""
+    report = check_vercel(stream)
+    (message,) = found["messages"]
+    assert message["id"] == report.message_id
+    assert parts_in_client(message["parts"]) == parts_in_report(report)
+    assert message.get("metadata", {}) == report.metadata
+    assert [(one["id"], one["input"]) for one in found["run"]] == [
+        (one.id, one.input) for one in report.calls if one.may_run
+    ]
+    assert found["status"] == ("error" if report.end == "error" else "ready"), version
+    assert found["errors"] == ([report.error_text] if report.end == "error" else [])
+    assert (
+        found["finishReason" if report.end == "finish" else "status"] == report.finish_reason or report.end != "finish"
+    )
+
+
+@cache
+def turns() -> list[list[MessageState]]:
+    return [*map(recorded, recordings.NAMES), *some_turns()]
+
+
+def some_turns() -> list[list[MessageState]]:
+    return [made_up(Random(seed)) for seed in SEEDS]
+
+
+@needs_node
+class TestClients:
+    """The AI SDK's own chat reads what is written, in every version."""
+
+    def test_whole_turns_live(self) -> None:
+        quiet = VercelEncoder().keep_alive
+        encoder = VercelEncoder(message_id="m")
+        streams = [quiet.join(pieces(encoder, ended(states, len(states) - 1, "over"))) for states in turns()]
+        for version, found, one in read_by_clients([{"stream": stream.decode()} for stream in streams]):
+            check_client(version, found, one["stream"])
+
+    def test_turns_that_end_anywhere_run_no_call_that_is_not_complete(self) -> None:
+        given, complete = [], []
+        for states in turns():
+            for at, way in product(some(len(states), CUTS), ENDS):
+                last = ended(states, at, way)[-1]
+                given.append({"stream": sent([last]).decode()})
+                complete.append([part.arguments_value for part in last.parts if isinstance(part, CompleteCall)])
+        found = read_by_clients(given)
+        for version, client, one in found:
+            check_client(version, client, one["stream"])
+        assert [[call["input"] for call in client["run"]] for _, client, _ in found] == complete * len(VERSIONS)
+        assert any(complete)
+
+    def test_a_connection_that_is_lost_inside_a_call_runs_nothing(self) -> None:
+        given = []
+        for states in turns():
+            inside = [at for at, state in enumerate(states) if any(one.is_open for one in state.message.tool_calls)]
+            given += [{"stream": sent(ended(states, at, "lost")).decode()} for at in inside[-1:]]
+        found = read_by_clients(given)
+        assert given
+        assert [client["run"] for _, client, _ in found] == [[]] * len(found)
+        assert {client["status"] for _, client, _ in found} == {"error"}
+
+    def test_who_resumes_has_the_same_as_who_stayed(self) -> None:
+        """The network fails anywhere in an event; the client asks again, and gets the message as it is then."""
+        given = []
+        for states in turns():
+            messages = ended(states, len(states) - 1, "over")
+            whole = sent(messages)
+            for cut in (len(whole) // 3, len(whole) - 1):
+                late = cut * len(messages) // len(whole)
+                given.append({"stream": whole[:cut].decode(errors="ignore"), "resume": sent(messages[late:]).decode()})
+        for version, client, one in read_by_clients(given):
+            check_client(version, client, one["resume"])
+
+    @pytest.mark.parametrize("options", [{"answer": "data"}, {"dynamic_tools": True}, {"hostile_keys": "drop"}])
+    def test_options(self, options: dict[str, Any]) -> None:
+        value = {"a": [{"__proto__": {"x": 1}, "b": 2}], "constructor": {"prototype": 1}}
+        schema = {"type": "object"}
+        hostile = [*(call(char, index=0, id="c", name="f") for char in json.dumps(value)), end()]
+        answer = [delta(reasoning="Hm"), *map(text, json.dumps({"days": [{"name": "é" * 20}] * 9})), end("stop")]
+        streams = [
+            sent(ended(states, at, way), **options)
+            for states in (states_of(hostile), states_of(answer, response_schema=schema), *some_turns()[:10])
+            for at, way in product(some(len(states), 4), ENDS)
+        ]
+        for version, found, one in read_by_clients([{"stream": stream.decode()} for stream in streams]):
+            check_client(version, found, one["stream"])
