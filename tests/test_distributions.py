@@ -117,6 +117,14 @@ def extensions(wheel: Path) -> set[str]:
         return {name.partition(".")[0] for name in archive.namelist() if name.endswith((".so", ".pyd"))}
 
 
+@pytest.mark.parametrize("kind", ["compiled", "pure"])
+def test_a_wheel_holds_the_client_for_browsers_and_its_types(kind: str) -> None:
+    with zipfile.ZipFile(distribution(kind)) as archive:
+        for name in ("jsontide.js", "jsontide.d.ts"):
+            packed = archive.read(f"jsontide/web/static/{name}")
+            assert packed == (ROOT / "src/jsontide/web/static" / name).read_bytes()
+
+
 def sources(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
         return {name for name in archive.namelist() if name.endswith((".py", ".typed"))}

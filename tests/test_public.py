@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 import jsontide
-from jsontide import adapters, events, mend, messages, schema, snapshots, testing, tree
+from jsontide import adapters, deltas, encoders, events, mend, messages, schema, snapshots, testing, tree, web
 from jsontide._public import homes_of, lazily
 
 PACKAGES = [jsontide, adapters]
 OFFERED: list[tuple[ModuleType, str]] = [
     (package, name)
-    for package in (jsontide, mend, tree, events, snapshots, schema, messages, adapters, testing)
+    for package in (jsontide, mend, tree, events, snapshots, deltas, schema, messages, encoders, adapters, testing, web)
     for name in package.__all__
     if isinstance(getattr(package, name), type | FunctionType | BuiltinFunctionType)
 ]

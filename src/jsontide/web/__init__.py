@@ -1,0 +1,36 @@
+"""Growing messages to browsers: responses for Starlette and FastAPI, and turns that go on without a reader.
+
+It needs the packages of the extra `web`.
+"""
+
+from jsontide._public import publish
+
+try:
+    import starlette  # noqa: F401 - without it, the first import below would not say what to install
+except ModuleNotFoundError as error:
+    message = 'jsontide.web needs Starlette: pip install "jsontide[web]"'
+    raise ModuleNotFoundError(message, name=error.name) from error
+
+from jsontide.web._client import client_file, client_route
+from jsontide.web._memory import MemoryTurns
+from jsontide.web._response import OnLeave, TurnResponse, resume_response, stream_response
+from jsontide.web._sources import Source
+from jsontide.web._turns import TooManyTurnsError, TurnState, TurnStore, new_run_id, stop
+
+__all__ = [
+    "MemoryTurns",
+    "OnLeave",
+    "Source",
+    "TooManyTurnsError",
+    "TurnResponse",
+    "TurnState",
+    "TurnStore",
+    "client_file",
+    "client_route",
+    "new_run_id",
+    "resume_response",
+    "stop",
+    "stream_response",
+]
+
+publish(__name__, __all__, globals())

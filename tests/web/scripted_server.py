@@ -1,0 +1,141 @@
+"""A server that answers each request as a script says, down to how the connection ends; it remembers the requests.
+
+An answer is a status, or 0 for none, and steps: bytes to send, seconds to wait, or one of
+
+    CLOSE  end the response as it should end
+    RESET  break the connection off
+    HANG   send nothing more, until the client leaves
+"""
+
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+CLOSE, RESET, HANG = "close", "reset", "hang"
+PATIENCE = 10.0
+
+
+@dataclass
+class Answer:
+    steps: Sequence[bytes | float | str] = ()
+    status: int = 200
+    media_type: str = "text/event-stream"
+    run_id: str | None = None
+
+
+@dataclass
+class Request:
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    was_left: threading.Event = field(default_factory=threading.Event)
+
+
+class Script:
+    """The answers that are left, and the requests that came; without an answer left, it is 503."""
+
+    def __init__(self, answers: Sequence[Answer]) -> None:
+        self.answers = list(answers)
+        self.requests: list[Request] = []
+        self.url = ""
+
+    def told(self) -> list[tuple[str, str, str | None]]:
+        """Method, path and last event id of all requests."""
+        return [(each.method, each.path, each.headers.get("last-event-id")) for each in self.requests]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    script: Script
+
+    def do_GET(self) -> None:
+        length = int(self.headers.get("content-length", 0))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        request = Request(self.command, self.path, headers, self.rfile.read(length))
+        self.script.requests.append(request)
+        answer = self.script.answers.pop(0) if self.script.answers else Answer(status=503)
+        self.close_connection = True
+        if not answer.status:
+            self._do(HANG, request)
+            return
+        self.send_response(answer.status)
+        self.send_header("connection", "close")
+        self.send_header("access-control-allow-origin", "*")
+        if answer.status == 204:
+            self.end_headers()
+            return
+        self.send_header("content-type", answer.media_type)
+        if answer.run_id:
+            self.send_header("x-run-id", answer.run_id)
+            self.send_header("access-control-expose-headers", "x-run-id")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        try:
+            for step in answer.steps or (CLOSE,):
+                self._do(step, request)
+        except ConnectionError:
+            request.was_left.set()
+
+    def do_POST(self) -> None:
+        self.do_GET()
+
+    def do_OPTIONS(self) -> None:
+        """Allow a page of another address to ask."""
+        self.close_connection = True
+        self.send_response(204)
+        self.send_header("access-control-allow-origin", "*")
+        self.send_header("access-control-allow-headers", "last-event-id, content-type, authorization")
+        self.end_headers()
+
+    def _do(self, step: bytes | float | str, request: Request) -> None:
+        if isinstance(step, bytes):
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(step), step) if step else b"")
+        elif isinstance(step, float):
+            time.sleep(step)
+        elif step == CLOSE:
+            self.wfile.write(b"0\r\n\r\n")
+        elif step == RESET:
+            time.sleep(0.05)  # a reset takes back what the client has not read
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.shutdown(socket.SHUT_RD)
+            self.connection.close()
+        else:
+            self.connection.settimeout(PATIENCE)
+            if not self.connection.recv(1):
+                request.was_left.set()
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+    def finish(self) -> None:
+        if self.connection.fileno() != -1:
+            super().finish()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """Say nothing: clients that leave are part of the script."""
+
+
+@contextmanager
+def serve(*answers: Answer) -> Iterator[Script]:
+    script = Script(answers)
+    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"script": script}))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    script.url = f"http://127.0.0.1:{server.server_port}/answer"
+    try:
+        yield script
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
