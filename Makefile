@@ -15,6 +15,8 @@ PEERS_VENV := .venv-peers
 MEND_PEERS := 'baml-py>=0.226' 'json-repair[schema]>=0.64' 'langchain-core>=1.7' 'partial-json-parser>=0.2.1'
 COMPILED_PY := $(COMPILED_VENV)/$(BIN)/python
 COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install --quiet --disable-pip-version-check
+# Where `make chat` serves.
+PORT ?= 8000
 # Empty: where nothing can be compiled, the tests of the compiled build are left out. Continuous integration sets it.
 MUST_COMPILE ?=
 # As many processes as processors; coverage is measured in all of them. One that is done takes tests from another.
@@ -27,7 +29,7 @@ SOURCES := hatch_build.py $(shell find src -name '*.py')
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo agent check test test-pure test-compiled test-dist lint types docs bench growth peers mend-peers fuzz build wheels clean
+.PHONY: help demo agent chat node check test test-pure test-compiled test-dist lint types docs bench growth peers mend-peers fuzz build wheels clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +39,16 @@ demo: $(VENV)/.cli ## Replay a bundled text in token-sized pieces and watch its 
 
 agent: $(VENV)/.agent ## Run an agent that calls a tool, against a server on this machine
 	$(PY) examples/agent.py
+
+chat: $(VENV)/.chat ## Serve a chat whose answers grow in the browser (PORT=8000)
+	@$(PY) examples/chat $(PORT)
+
+node: ## Install the front ends' own parsers, which tests feed, with npm
+	@if command -v npm >/dev/null; then \
+		$(MAKE) --no-print-directory tests/node/node_modules/.stamp; \
+	else \
+		echo "skipped: the packages of tests/node: npm is not installed"; \
+	fi
 
 check: export HYPOTHESIS_PROFILE := quick
 check: lint types ## Check in a minute: lint, types, and quick tests of what changed
@@ -83,9 +95,10 @@ docs: $(VENV)/.docs ## Regenerate the command line reference and build the docum
 	NO_MKDOCS_2_WARNING=1 $(VENV)/$(BIN)/mkdocs build --strict --quiet
 	@echo "built: site/index.html"
 
-bench: $(VENV)/.bench ## Measure chunks and whole streams beside other libraries, and write docs/benchmarks.md and docs/whole-way.md (half an hour)
+bench: $(VENV)/.bench ## Measure chunks and whole streams beside other libraries, and write docs/benchmarks.md, docs/whole-way.md and docs/bridges-cost.md (half an hour)
 	$(PY) -m benchmarks
 	$(PY) -m benchmarks.whole_way
+	$(PY) -m benchmarks.bridges
 
 growth: $(VENV)/.test ## Measure how work grows with hostile input, and write docs/growth.md (ten minutes)
 	$(PY) -m benchmarks.growth
@@ -108,7 +121,7 @@ wheels: $(VENV)/.build ## Build compiled wheels for all versions of Python into 
 	$(PY) -m cibuildwheel --output-dir dist
 
 clean: ## Remove everything that the other targets made, all environments included
-	rm -rf $(VENV) $(COMPILED_VENV) $(PEERS_VENV) build dist site htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(COMPILED_VENV) $(PEERS_VENV) tests/node/node_modules build dist site htmlcov .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(PY):
@@ -124,6 +137,14 @@ $(VENV)/.cli: $(METADATA) | $(PY)
 
 $(VENV)/.agent: $(METADATA) | $(PY)
 	$(PIP) --editable '.[pydantic]'
+	@touch $@
+
+$(VENV)/.chat: $(METADATA) | $(PY)
+	@$(PIP) --editable '.[web,pydantic]' --group chat || { echo "error: could not install FastAPI, uvicorn, httpx and pydantic into $(VENV), which the chat needs; see above" >&2; exit 1; }
+	@touch $@
+
+tests/node/node_modules/.stamp: tests/node/package.json
+	cd tests/node && npm install --no-audit --no-fund --no-package-lock
 	@touch $@
 
 $(VENV)/.test: $(METADATA) | $(PY)

@@ -1,0 +1,336 @@
+"""`python -m benchmarks.bridges`: bytes on the wire and the cost of a delta, and docs/bridges-cost.md.
+
+In: documents in chunks of 1 to 8 characters, and recordings of providers where there are any.
+Out: what a browser is sent in each form, one server-sent event for each change; and processor time per delta, beside
+what people use to send growing values.
+Rule: every form leads to the same last value, which is checked; all sides take turns in one run.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from benchmarks.builds import ROOT, compiled, machine, pure, versions
+from benchmarks.documents import SIZE_NAMES, document
+from benchmarks.jsontide_sides import COMPILED, PURE
+from benchmarks.tables import digits, table, times
+
+PAGE = ROOT / "docs" / "bridges-cost.md"
+ROUNDS = 5
+DOCUMENTS = {
+    "records, 2 KB": ("records", 2_000),
+    "records, 10 KB": ("records", 10_000),
+    "one string, 4 KB": ("string", 4_000),
+}
+SIZES = (1_000, 10_000)
+PEERS = ("assistant-stream", "jsonpatch", "pydantic-ai-slim")
+HEAD = """# Bytes and cost of deltas
+
+What it takes to show a growing value somewhere else: bytes on the wire, one server-sent event for each change, and
+processor time for each delta.
+This page is written by `python -m benchmarks.bridges`; all its figures are from one run.
+"""
+NOTE = (
+    "Chunks have 1 to 8 characters. `make_patch` compares the value before and after; a whole value is sent at each "
+    "change."
+)
+Forms = Mapping[str, int]
+
+
+def frame(event: object, write: Callable[[object], str]) -> int:
+    return len(f"data: {write(event)}\n\n".encode())
+
+
+class Sent:
+    """How many bytes each form has taken so far."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.bytes: dict[str, int] = dict.fromkeys(
+            ("raw text", "compact", "JSON Patch", "JSON Patch in steps", "make_patch", "whole values"), 0
+        )
+        self.deltas = module.deltas
+
+    def add(self, form: str, events: Iterable[object]) -> None:
+        self.bytes[form] += sum(frame(event, self.deltas.write_json) for event in events)
+
+
+def compare(sent: Sent, before: object, after: object) -> None:
+    """Add what those send who have nothing but two values."""
+    if before == after:
+        return
+    make_patch = import_module("jsonpatch").make_patch
+    sent.add("make_patch", [make_patch({"root": before}, {"root": after}).patch])
+    sent.add("whole values", [after])
+
+
+def bytes_of_document(module: ModuleType, shape: str, size: int) -> tuple[int, Forms]:
+    """Return the length of a text, and what it takes to send its value in each form."""
+    text = document(shape, size, "tokens")
+    deltas, sent = module.deltas, Sent(module)
+    compact, patch, steps = deltas.CompactWriter(), deltas.PatchWriter(), deltas.PatchWriter(in_steps=True)
+    shown, before, value = deltas.CompactValue(), None, None
+    state = module.create_parser_state()
+    for chunk in text.chunks:
+        state = module.parse_chunk(state, chunk)
+        sent.add("raw text", [chunk])
+        compact, events = compact.write(deltas.read_changes(before, state))
+        sent.add("compact", events)
+        for event in events:
+            shown = shown.read(event)
+        patch, operations = patch.write(state)
+        sent.add("JSON Patch", [operations] if operations else [])
+        steps, operations = steps.write(state)
+        sent.add("JSON Patch in steps", [operations] if operations else [])
+        now = state.value if state.value is not module.MISSING else None
+        compare(sent, value, now)
+        before, value = state, now
+    sent.add("JSON Patch in steps", [operations] if (operations := steps.finish(state)[1]) else [])
+    assert shown.value == json.loads(text.text)  # noqa: S101 - a figure of something wrong is none
+    return len(text.text.encode()), sent.bytes
+
+
+def bytes_of_recordings(module: ModuleType) -> list[list[str]]:
+    """Return a row for each provider of the recordings: what arrived, and what it takes to send the messages."""
+    recordings = import_module("tests.recordings")
+    rows: dict[str, list[int]] = {}
+    for name in recordings.NAMES:
+        events = recordings.events(name)
+        found = bytes_of_messages(module, events)
+        row = rows.setdefault(name.partition("/")[0], [0] * (len(found) + 1))
+        rows[name.partition("/")[0]] = [old + new for old, new in zip(row, [1, *found], strict=True)]
+    return [[name, *(f"{each:,}" for each in row)] for name, row in sorted(rows.items())]
+
+
+def bytes_of_messages(module: ModuleType, events: list[Any]) -> list[int]:
+    encoders = module.encoders
+    received = sum(frame(event, json.dumps) for event in events)
+    found = [received]
+    encoder = encoders.CompactEncoder()
+    values, whole, value = module.deltas.CompactValue(), 0, None
+    state, sent = encoder.begin()
+    for message in module.stream_message(events):
+        state, new = encoder.encode(state, message)
+        sent += new
+        for line in new.decode().split("\n"):
+            if line.startswith("data: "):
+                values = values.read(json.loads(line[6:]))
+        if values.value != value:
+            value = values.value
+            whole += frame(value, json.dumps)
+    return [*found, len(sent), whole]
+
+
+def cost_of(rounds: int, sides: Mapping[str, Callable[[], int]]) -> dict[str, float]:
+    """Return the least seconds per delta of each side, which take turns."""
+    least: dict[str, float] = {}
+    for _ in range(rounds):
+        for name, run in sides.items():
+            start = time.process_time()
+            count = run()
+            least[name] = min(least.get(name, 1e9), (time.process_time() - start) / count)
+    return least
+
+
+def run_compact(module: ModuleType, chunks: Sequence[str]) -> int:
+    """Parse, find what changed, and write it as JSON."""
+    deltas, parse = module.deltas, module.parse_chunk
+    writer, before, state = deltas.CompactWriter(), None, module.create_parser_state()
+    for chunk in chunks:
+        state = parse(state, chunk)
+        writer, events = writer.write(deltas.read_changes(before, state))
+        for event in events:
+            deltas.write_json(event)
+        before = state
+    return len(chunks)
+
+
+def run_patches(module: ModuleType, chunks: Sequence[str]) -> int:
+    writer, state = module.deltas.PatchWriter(in_steps=True), module.create_parser_state()
+    for chunk in chunks:
+        state = module.parse_chunk(state, chunk)
+        writer, operations = writer.write(state)
+        if operations:
+            module.deltas.write_json(operations)
+    return len(chunks)
+
+
+def run_make_patch(values: Sequence[object]) -> int:
+    make_patch = import_module("jsonpatch").make_patch
+    before: object = None
+    for value in values:
+        json.dumps(make_patch({"root": before}, {"root": value}).patch)
+        before = value
+    return len(values)
+
+
+def run_state_proxy(values: Sequence[object]) -> int:
+    """Assign each value to assistant-stream's state, as its users do; it compares texts to find what was appended."""
+    manager = import_module("assistant_stream.state_manager").StateManager
+
+    async def assign() -> None:
+        held = manager(lambda chunk: json.dumps([str(each) for each in chunk.operations]), {"value": None})
+        for value in values:
+            _assign(held.state, "value", value)
+            held.flush()
+
+    asyncio.run(assign())
+    return len(values)
+
+
+def _assign(state: Any, key: str, value: object) -> None:  # noqa: ANN401 - a proxy of another library
+    """Assign what differs: containers member by member, so that texts are appended to."""
+    now = state[key]
+    if isinstance(value, dict) and now is not None and not isinstance(now, str | int | float | bool):
+        for name, each in value.items():
+            if name not in now:
+                now[name] = each
+            else:
+                _assign(now, name, each)
+    elif now != value:
+        state[key] = value
+
+
+def sides_of(modules: Mapping[str, ModuleType], shape: str, size: int) -> dict[str, Callable[[], int]]:
+    chunks = document(shape, size, "tokens").chunks
+    module = modules[PURE]
+    state, values = module.create_parser_state(), []
+    for chunk in chunks:
+        state = module.parse_chunk(state, chunk)
+        if state.value is not module.MISSING:
+            values.append(state.value)
+    sides: dict[str, Callable[[], int]] = {}
+    for name, each in modules.items():
+        sides[f"{name}: parse, compact"] = partial(run_compact, each, chunks)
+        sides[f"{name}: parse, JSON Patch in steps"] = partial(run_patches, each, chunks)
+    sides["jsonpatch.make_patch, of values"] = partial(run_make_patch, values)
+    if shape == "string" and is_there("assistant_stream"):
+        sides["assistant-stream state, of values"] = partial(run_state_proxy, values)
+    return sides
+
+
+def is_there(name: str) -> bool:
+    try:
+        import_module(name)
+    except ImportError:
+        return False
+    return True
+
+
+def run_encoder(module: ModuleType, name: str, events: Sequence[object]) -> int:
+    """Read a provider's events as messages, and encode each of them."""
+    encoder = getattr(module.encoders, name)(**({"thread_id": "t", "run_id": "r"} if name == "AgUiEncoder" else {}))
+    state, _ = encoder.begin()
+    for message in module.stream_message(events):
+        state, _ = encoder.encode(state, message)
+    return len(events)
+
+
+def run_pydantic_ai(stream: Callable[[], Any], pieces: Sequence[str]) -> int:
+    """Encode the deltas of a text with pydantic-ai, from its own events, which are made before the clock starts."""
+    messages = import_module("pydantic_ai.messages")
+    made = [messages.PartStartEvent(index=0, part=messages.TextPart(""))]
+    made += [messages.PartDeltaEvent(index=0, delta=messages.TextPartDelta(piece)) for piece in pieces]
+
+    async def events() -> Any:  # noqa: ANN401
+        for event in made:
+            yield event
+
+    async def encode() -> None:
+        encoder = stream()
+        async for _ in encoder.encode_stream(encoder.transform_stream(events())):
+            pass
+
+    asyncio.run(encode())
+    return len(pieces)
+
+
+def encoder_sides(modules: Mapping[str, ModuleType], size: int) -> dict[str, Callable[[], int]]:
+    pieces = document("string", size, "tokens").chunks
+    events = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
+    sides: dict[str, Callable[[], int]] = {}
+    for name, module in modules.items():
+        for encoder in ("CompactEncoder", "VercelEncoder", "AgUiEncoder"):
+            sides[f"{name}: events to messages, {encoder}"] = partial(run_encoder, module, encoder, events)
+    for title, home, kind in (
+        ("pydantic-ai Vercel stream", "pydantic_ai.ui.vercel_ai", "VercelAIEventStream"),
+        ("pydantic-ai AG-UI stream", "pydantic_ai.ui.ag_ui", "AGUIEventStream"),
+    ):
+        if is_there(home):
+            sides[f"{title}, of its own events"] = partial(run_pydantic_ai, getattr(import_module(home), kind), pieces)
+    return sides
+
+
+def bytes_tables(module: ModuleType) -> list[str]:
+    rows = []
+    for name, (shape, size) in DOCUMENTS.items():
+        length, sent = bytes_of_document(module, shape, size)
+        rows.append(
+            [name, f"{length:,}", *(f"{count:,} ({times(count / sent['raw text'])})" for count in sent.values())]
+        )
+    forms = list(Sent(module).bytes)
+    tables = [table("Bytes: documents (times raw text)", ["", "text", *forms], rows, [NOTE])]
+    header = ["", "recordings", "received", "compact", "whole values"]
+    notes = ["What a provider sent, and what a browser is sent for it: all parts, arguments as values, usage, outcome."]
+    return [*tables, table("Bytes: recordings", header, bytes_of_recordings(module), notes)]
+
+
+def cost_tables(modules: Mapping[str, ModuleType], rounds: int) -> list[str]:
+    found = []
+    for title, sides in (
+        ("Cost of a delta: records in an object", partial(sides_of, modules, "records")),
+        ("Cost of a delta: one string", partial(sides_of, modules, "string")),
+        ("Cost of an event: a text through encoders", partial(encoder_sides, modules)),
+    ):
+        costs = {size: cost_of(rounds, sides(size)) for size in SIZES}
+        first = next(iter(costs[SIZES[0]]))
+        rows = [
+            [
+                name,
+                *(
+                    f"{digits(costs[size][name] * 1e6)} ({times(costs[size][name] / costs[size][first])})"
+                    for size in SIZES
+                ),
+            ]
+            for name in costs[SIZES[0]]
+        ]
+        found.append(table(title, ["µs (times the first)", *(SIZE_NAMES[size] for size in SIZES)], rows))
+    return found
+
+
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bridges", description=__doc__)
+    parser.add_argument(
+        "--rounds", type=int, default=ROUNDS, help=f"rounds of which the least counts (default: {ROUNDS})"
+    )
+    parser.add_argument("--compiled", type=Path, metavar="DIR", help="take the compiled build from this directory")
+    options = parser.parse_args(arguments)
+    modules: dict[str, ModuleType] = {}
+    missing = []
+    try:
+        modules[COMPILED] = compiled(options.compiled)
+    except ImportError as error:
+        missing.append(f"Missing: {COMPILED} ({error}).")
+    modules[PURE] = pure()
+    circumstances = [
+        f"jsontide {modules[PURE].__version__}, least of {options.rounds} rounds.",
+        *machine(),
+        f"Peers: {', '.join(versions(PEERS))}.",
+        *missing,
+    ]
+    tables = [*bytes_tables(modules[PURE]), *cost_tables(modules, options.rounds)]
+    written = "\n".join([HEAD, *(f"{line}  " for line in circumstances), "", *tables])
+    print(written)
+    PAGE.write_text(written, encoding="utf-8")
+    print(f"written: {PAGE}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
