@@ -1,6 +1,7 @@
 """Changes between states: applied to the value before, they give the value after; what is finished is."""
 
 import json
+import pickle
 from typing import Any
 
 import jsonpatch
@@ -141,3 +142,23 @@ def test_a_new_root_after_other_changes_is_an_event_of_its_own() -> None:
     writer, _ = CompactWriter().write([SetValue((), "", ())])
     changes: list[Change] = [AppendText((), "a"), SetValue((), {}, ()), SetValue(("b",), 1)]
     assert writer.write(changes)[1] == ["a", {"version": 2, "value": {}, "at": [], "then": [["b", 1]]}]
+
+
+@given(cut_documents(texts()))
+def test_what_was_sent_can_be_saved_at_any_time(document: Any) -> None:
+    _, chunks = document
+    writer, patches, shown, before = CompactWriter(), PatchWriter(in_steps=True), CompactValue(), None
+    patched: Any = None
+    for state in states_along(chunks):
+        writer, patches, shown = pickle.loads(pickle.dumps((writer, patches, shown)))  # noqa: S301 - our own
+        changes = read_changes(before, state)
+        assert pickle.loads(pickle.dumps(changes)) == changes  # noqa: S301
+        writer, events = writer.write(changes)
+        for event in events:
+            shown = shown.read(event)
+        patches, patch = patches.write(state)
+        patched = jsonpatch.apply_patch(patched, patch)
+        before = state
+    if before is not None and before.value is not MISSING:
+        assert shown.value == before.value
+        assert jsonpatch.apply_patch(patched, patches.finish(before)[1]) == before.value

@@ -54,6 +54,7 @@ AMBIGUOUS: dict[str, str] = {
     "a value that ends inside a string, before a backslash": '{"a": 1, "text": " " }\\n[""{"\n}',
     "a value that ends inside a string, after a comma": '[ "1", ][[ "", "we"]',
     "a closer too many inside a string": '["a", "["]}a \'said ["\n]',
+    "a comment right after a key that may have lost a quote": '{\nA#"\n:null }',
     "brackets that close after a remark": '{"a": [ "b"}]\n',
 }
 

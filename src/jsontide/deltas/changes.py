@@ -5,6 +5,7 @@ Rule: applied in order to the value before, they give the value after, and say w
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final, TypeAlias
 
 from jsontide._path import Path
@@ -34,6 +35,9 @@ class SetValue:
     def __hash__(self) -> int:
         return hash(self.path)
 
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return partial(SetValue, is_new=self.is_new), (self.path, self.value, self.open)
+
     def __repr__(self) -> str:
         still = "" if self.open is None else f", open={self.open!r}"
         return f"SetValue({self.path!r}, {self.value!r}{still})"
@@ -54,6 +58,9 @@ class AppendText:
     def __hash__(self) -> int:
         return hash(self.path)
 
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return AppendText, (self.path, self.text)
+
     def __repr__(self) -> str:
         return f"AppendText({self.path!r}, {self.text!r})"
 
@@ -73,6 +80,9 @@ class Finish:
 
     def __hash__(self) -> int:
         return hash(self.path)
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return Finish, (self.path, self.levels)
 
     def __repr__(self) -> str:
         return f"Finish({self.path!r}, {self.levels})"

@@ -42,6 +42,9 @@ class CompactWriter:
         """How many events were written."""
         self.cursor: Final = cursor
 
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return CompactWriter, (self.version, self.cursor)
+
     def write(self, changes: Sequence[Change]) -> tuple[CompactWriter, list[object]]:
         """Return the writer after these changes, and the events that say them: none, one, or two for a new root.
 
@@ -151,6 +154,9 @@ class CompactValue:
         """The number of the last event, from 0; -1 before the first."""
         self.end: Final = end
         """The event that ended the stream: `{"end": "complete"}`, or another word and what was wrong."""
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return CompactValue, (self.value, self.cursor, self.growing, self.version, self.end)
 
     def is_finished(self, path: Path) -> bool:
         """Return whether there is a value at a path that will not change any more."""

@@ -33,6 +33,9 @@ class _OpenText:
         self.text: Final = text
         self.sent: Final = sent
 
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return _OpenText, (self.text, self.sent)
+
 
 class PatchWriter:
     """What was sent of a stream; a value, each method returns the next one.
@@ -60,6 +63,9 @@ class PatchWriter:
         self._prefix: Final = prefix  # where the value stands in the patched document
         self._before: Final = before  # the last state that was sent
         self._texts: Final = {} if texts is None else texts
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return PatchWriter, (self.in_steps, self._prefix, self._before, self._texts)
 
     def write(self, state: ParserState) -> tuple[PatchWriter, list[dict[str, JsonValue]]]:
         """Return the writer after a state of a parser, and the operations that lead there from the last one sent."""

@@ -259,6 +259,9 @@ class Mistakes(Tokens):
         return end
 
     def _begin_comment(self, i: i64, n: i64) -> i64:
+        before = self.buffer[i - 1] if i else self.recent[-1:]
+        if self.mode == COLON and (before.isalnum() or before in "_$"):
+            return self._fail_at(i)  # it may belong to the key, which has lost a quotation mark
         mode: i64 = LINE_COMMENT
         end: i64 = i + 1
         if self.buffer[i] == "/":
