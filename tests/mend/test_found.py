@@ -94,6 +94,7 @@ def test_it_is_refused(name: str) -> None:
         ('{\r\n  "first name"{}\r\n}', 16),
         ('["two\nlines"\t  , "b"]', 2),
         ("[\n[\n] null\t]", 2),
+        ('[ null ""]', 2),
         ('["b,9", 12345.678 "report", {"o": ","}]', 2),
     ],
 )

@@ -156,7 +156,12 @@ class Around(After):
     def _take_cut_off(self, i: i64, end: i64, is_sure: bool, is_end: bool) -> i64:
         """Tell whether a value begins at `i` of which there is too little, or too much, to see."""
         is_tag = is_end and self.buffer[i] == "[" and read_tag(self.buffer, i, end, False) == UNDECIDED
-        return YES if is_sure and not is_tag else NO
+        if not is_sure or is_tag:
+            return NO
+        if not self.is_end:  # it was not seen whether a value goes on: what is none is an error
+            self.flushed = self.base + i
+            self.token_end = self.flushed + 1
+        return YES
 
     def _fail_late(self, i: i64) -> i64:
         """Fail because more would have to be held to see whether a value begins at `i`."""

@@ -44,7 +44,9 @@ class Tokens(Coercions):
     __slots__ = ()
 
     def _open_container(self, i: i64, closer: str) -> i64:
+        unseen: i64 = self.flushed if self.token_end == self.flushed + 1 else -1
         self._release()
+        self.flushed = unseen
         top = self.top
         if top is not None and top.depth >= self.max_depth:
             self._fail(Reason.TOO_DEEP, f"at most {self.max_depth} open containers", "more", self.base + i)
