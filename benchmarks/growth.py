@@ -21,7 +21,7 @@ from rich.progress import track
 
 from benchmarks.builds import machine
 from benchmarks.hostile import Case
-from benchmarks.hostile_messages import CASES
+from benchmarks.hostile_encoders import CASES
 from benchmarks.tables import table
 from jsontide import COMPILED, __version__
 

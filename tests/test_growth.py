@@ -8,8 +8,8 @@ import pytest
 import jsontide
 from benchmarks.growth import BOUND, Growth, exponent, page
 from benchmarks.hostile import Case
-from benchmarks.hostile_messages import CASES
-from jsontide import adapters, events, messages, schema, snapshots, testing, tree
+from benchmarks.hostile_encoders import CASES
+from jsontide import adapters, deltas, encoders, events, messages, schema, snapshots, testing, tree
 
 # Values that a program is handed or builds, with nothing in them that reads a stream.
 PLAIN = {
@@ -27,11 +27,13 @@ PLAIN = {
         "ObjectView",
         "Spelling",
     ),
+    *("AgUiCall", "AgUiRun", "AppendText", "AssistantPart", "AssistantTransport", "Encoder", "Finish", "SetValue"),
+    *("VercelCall", "VercelReport"),
 }
 
 
 def names() -> set[str]:
-    packages = (jsontide, tree, events, snapshots, schema, messages, adapters, testing)
+    packages = (jsontide, tree, events, snapshots, deltas, schema, messages, encoders, adapters, testing)
     found = {name: getattr(package, name) for package in packages for name in package.__all__}
     return {name for name, thing in found.items() if callable(thing) and not is_told_not_called(name, thing)}
 
