@@ -195,13 +195,13 @@ def _has_ended(old: BaseCall, call: BaseCall, is_new: bool) -> bool:
 
 def _grow_document(path: Path, before: Document | None, after: Document, changes: list[Change]) -> None:
     """Add what is new in a document that is read: from its parse, or, if it has a schema, in what that shows."""
-    if after.value is MISSING:
+    if not after.is_shown:
         return
-    was_shown = before is not None and before.value is not MISSING
+    old = before if before is not None and before.is_shown else None
     if after.resolution is None:
-        found = read_changes(before.state if was_shown and before is not None else None, after.state)
+        found = read_changes(None if old is None else old.state, after.state)
     else:
-        found = compare_values(before.value if before is not None else MISSING, after.value, is_complete=False)
+        found = compare_values(MISSING if old is None else old.value, after.value, is_complete=False)
     changes += [_moved(change, path) for change in found]
 
 

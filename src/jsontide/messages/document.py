@@ -17,6 +17,7 @@ from jsontide.mend.places import Passage, place_error, with_path
 from jsontide.messages.types import ErrorDetail, ErrorKind, ErrorSource
 from jsontide.schema import Partial, Policies, Resolution, SchemaMismatch, from_json_ast
 from jsontide.tree import ParserState, finalize, node_at, parse_chunk
+from jsontide.tree.log import Place
 
 
 class SchemaBinding:
@@ -139,6 +140,13 @@ class Document:
         if self.resolution is not None:
             return self.resolution.value
         return self.state.value if _is_shown(self.binding, self.state) else MISSING
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is anything to show; the value itself is not made for it."""
+        if self.resolution is not None:
+            return self.resolution.value is not MISSING
+        return _is_shown(self.binding, self.state) and not Place(self.state).shows_nothing
 
     @property
     def model(self) -> object:
