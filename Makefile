@@ -19,8 +19,8 @@ COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install
 PORT ?= 8000
 # Empty: where nothing can be compiled, the tests of the compiled build are left out. Continuous integration sets it.
 MUST_COMPILE ?=
-# As many processes as processors; coverage is measured in all of them. One that is done takes tests from another.
-PARALLEL := --numprocesses=auto --dist=worksteal
+# As many processes as processors; coverage is measured in all of them. Examples of a document stay together.
+PARALLEL := --numprocesses=auto --dist=loadscope
 # Without these caches each process would compile all tests and sources anew.
 export PYTHONDONTWRITEBYTECODE :=
 METADATA := pyproject.toml src/jsontide/_version.py
