@@ -116,7 +116,7 @@ def bytes_of_messages(module: ModuleType, events: list[Any]) -> list[int]:
     encoder = encoders.CompactEncoder()
     values, whole, value = module.deltas.CompactValue(), 0, None
     state, sent = encoder.begin()
-    for message in module.stream_message(events):
+    for message in module.adapters.stream_message(events):
         state, new = encoder.encode(state, message)
         sent += new
         for line in new.decode().split("\n"):
@@ -228,7 +228,7 @@ def run_encoder(module: ModuleType, name: str, events: Sequence[object]) -> int:
     """Read a provider's events as messages, and encode each of them."""
     encoder = getattr(module.encoders, name)(**({"thread_id": "t", "run_id": "r"} if name == "AgUiEncoder" else {}))
     state, _ = encoder.begin()
-    for message in module.stream_message(events):
+    for message in module.adapters.stream_message(events):
         state, _ = encoder.encode(state, message)
     return len(events)
 
