@@ -25,11 +25,14 @@ Rule: reading the events gives the values that were written, and what did not ch
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.deltas.changes import AppendText, Change, SetValue
+
+_AnyPath: TypeAlias = tuple[Any, ...]
+"""A path as it was sent, which may be none."""
 
 
 class CompactWriter:
@@ -234,7 +237,7 @@ class _Edit:
             self.growing.remove(self.cursor)
             self.cursor = self.cursor[:-1]
 
-    def _set(self, segment: Segment, value: JsonValue, inside: Path) -> None:
+    def _set(self, segment: Any, value: Any, inside: _AnyPath) -> None:  # noqa: ANN401 - `_assign` refuses it
         path = (*self.cursor, segment)
         self._put(path, value)
         self.growing = {each for each in self.growing if each[: len(path)] != path}  # of what stood there
@@ -242,7 +245,7 @@ class _Edit:
             self.cursor = (*path, *inside)
             self.growing.update([self.cursor[:length] for length in range(len(path), len(self.cursor) + 1)])
 
-    def _put(self, path: Path, value: JsonValue) -> None:
+    def _put(self, path: _AnyPath, value: Any) -> None:  # noqa: ANN401
         """Put a value in its place, in copies of the containers around it."""
         if not path:
             self.value = value
@@ -255,7 +258,7 @@ class _Edit:
             container = inner
         _assign(container, path[-1], value)
 
-    def _copy(self, container: object, path: Path) -> JsonValue:
+    def _copy(self, container: object, path: _AnyPath) -> JsonValue:
         if id(container) in self.copies:
             return cast("JsonValue", container)
         if not isinstance(container, (list, dict)):
@@ -265,7 +268,7 @@ class _Edit:
         return copy
 
 
-def _assign(container: object, segment: Segment, value: object) -> None:
+def _assign(container: object, segment: Any, value: object) -> None:  # noqa: ANN401 - whatever was sent
     if isinstance(container, list) and segment == len(container):
         container.append(value)
     elif _has(container, segment) or (isinstance(container, dict) and isinstance(segment, str)):
@@ -274,7 +277,7 @@ def _assign(container: object, segment: Segment, value: object) -> None:
         _refuse(f"there is no place {segment!r} in a {type(container).__name__}", value)
 
 
-def _find(value: object, path: Path) -> object:
+def _find(value: object, path: _AnyPath) -> object:
     """Return the value at a path, `MISSING` if there is none."""
     for segment in path:
         if not _has(value, segment):
@@ -283,7 +286,7 @@ def _find(value: object, path: Path) -> object:
     return value
 
 
-def _has(container: object, segment: Segment) -> bool:
+def _has(container: object, segment: Any) -> bool:  # noqa: ANN401
     if isinstance(container, list):
         return isinstance(segment, int) and 0 <= segment < len(container)
     return isinstance(container, dict) and segment in container
