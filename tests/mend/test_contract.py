@@ -553,7 +553,7 @@ def sum_keys(value: Any) -> int:
     return sum(map(sum_keys, value)) if isinstance(value, list) else 0
 
 
-@examples(2)
+@examples(4)
 @given(broken)
 def test_m6_a_prefix_of_what_can_be_mended_is_never_complete_with_another_value(document: Document) -> None:
     expected = document.value
@@ -570,7 +570,7 @@ def test_m6_a_prefix_of_what_can_be_mended_is_never_complete_with_another_value(
             assert not end.state.is_truncated
 
 
-@examples(1)
+@examples(3)
 @given(contents, randoms)
 def test_m6_a_strict_document_cut_off_shows_what_was_certain(value: Any, random: Random) -> None:
     document = write(rooted(value, random), random)
@@ -660,7 +660,7 @@ def test_law_2_values_only_grow_at_every_character(text: str) -> None:
         assert finalize(parser).is_complete
 
 
-@examples(0.5)
+@examples(2)
 @given(contents, randoms)
 def test_what_is_certain_is_shown_at_once(value: Any, random: Random) -> None:
     """Of a strict document, an open string is shown to its last character; else a comma and one member may be held."""

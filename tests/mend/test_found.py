@@ -55,6 +55,7 @@ AMBIGUOUS: dict[str, str] = {
     "a value that ends inside a string, after a comma": '[ "1", ][[ "", "we"]',
     "a closer too many inside a string": '["a", "["]}a \'said ["\n]',
     "a comment right after a key that may have lost a quote": '{\nA#"\n:null }',
+    "a key with quotes around a number inside": '{"a": 1, "over the" 5" Monday": [2, "b c"]}',
     "brackets that close after a remark": '{"a": [ "b"}]\n',
 }
 

@@ -102,6 +102,8 @@ class Edits(Fields):
         self.drop_index = self.held_drop_index
         self.drop_text = self.held_drop_text
         self.mode = self.held_mode
+        if self.added_colon >= self.base + self.hold:
+            self.added_colon = -1
 
     def _end_before(self, i: i64) -> str:
         """Return the last character before `i` that is not white space, and the very last, if that is."""
@@ -146,6 +148,7 @@ class Edits(Fields):
 
     def _hold_comma(self, i: i64, mode: i64) -> None:
         """Hold the text from the comma at `i` on, unless it follows a string whose end was not certain."""
+        self.added_colon = -1
         if self.flushed < 0 or self.token_end > self.flushed + 1:
             self._begin_hold(i, mode)
             self.has_comma = True

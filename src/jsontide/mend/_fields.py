@@ -38,6 +38,7 @@ class Fields:
     """All that is known between two chunks, and while one is read."""
 
     __slots__ = (
+        "added_colon",
         "at_start",
         "base",
         "buffer",
@@ -145,6 +146,7 @@ class Fields:
         self.drop_text: str = ""
         self.flushed_line: tuple[i64, i64] = (1, 0)  # the line of that place, and where it begins
         self.flushed: i64 = -1  # where the text begins that could not be held any longer
+        self.added_colon: i64 = -1  # where a scalar begins to which there was no colon, up to the next comma or bracket
         self.quote: str = '"'  # what ends the open string
         self.string_start: i64 = 0
         self.opens_json: bool = False  # whether it begins like an object or an array

@@ -131,6 +131,8 @@ class Mistakes(Tokens):
             self._fail_at(i)
         elif self._edit(i, i, ":", MISSING_COLON):
             self.mode = MEMBER
+            if char not in "{[(":
+                self.added_colon = self.base + i
         return i
 
     def _mend_value(self, i: i64, n: i64) -> i64:
@@ -166,6 +168,7 @@ class Mistakes(Tokens):
             return self._fail_held(i)
         if char in COMMAS:
             self._begin_hold(i, mode)
+            self.added_colon = -1
             if not self._edit(i, i + 1, ",", PUNCTUATION):
                 return i
             self.has_comma = True
@@ -173,6 +176,9 @@ class Mistakes(Tokens):
             return i + 1
         if char == top.closer:
             return self._close_tuple(i)
+        if self.added_colon >= 0:
+            # The key, the value and what follows may be one key with quotation marks inside.
+            return self._fail_ambiguous(i, "a comma after a member without a colon")
         if not (self._is_member(i, n) if mode == AFTER_MEMBER else self._is_item(i)):
             return i
         self._begin_hold(i, mode)

@@ -35,6 +35,7 @@ _PLAIN: Final = (
     "drop_text",
     "flushed",
     "flushed_line",
+    "added_colon",
     "quote",
     "string_start",
     "key",

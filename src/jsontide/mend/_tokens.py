@@ -62,6 +62,7 @@ class Tokens(Coercions):
             return self._fail_at(i)
         self.hold = -1
         self.flushed = -1
+        self.added_colon = -1
         self._flush_drop()
         self.top = top.parent
         self.token_end = self.base + i + 1

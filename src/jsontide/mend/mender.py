@@ -87,6 +87,7 @@ class Mender(Clean):
         copy.drop_text = self.drop_text
         copy.flushed = self.flushed
         copy.flushed_line = self.flushed_line
+        copy.added_colon = self.added_colon
         copy.quote = self.quote
         copy.string_start = self.string_start
         copy.escapes = self.escapes
@@ -149,6 +150,7 @@ class Mender(Clean):
             not COMPILED
             and self.shape is None
             and self.flushed < 0
+            and self.added_colon < 0
             and self.drop_kind < 0
             and len(text) <= self.max_held
         ):
