@@ -56,6 +56,7 @@ AMBIGUOUS: dict[str, str] = {
     "a closer too many inside a string": '["a", "["]}a \'said ["\n]',
     "a comment right after a key that may have lost a quote": '{\nA#"\n:null }',
     "a key with quotes around a number inside": '{"a": 1, "over the" 5" Monday": [2, "b c"]}',
+    "a key with a quote right after a number inside": '{"on": 5": and rain": 31, "name": "you"}',
     "brackets that close after a remark": '{"a": [ "b"}]\n',
 }
 

@@ -190,6 +190,9 @@ class Mistakes(Tokens):
 
     def _is_member(self, i: i64, n: i64) -> bool:
         """Return whether a member begins at `i`, where a comma should be; wait or fail if not."""
+        if (self.buffer[i - 1] if i else self.recent[-1:]).isalnum():  # `5"` may be inches in a key or a string
+            self._fail_ambiguous(i, "a comma between two members")
+            return False
         found = key_ahead(self.buffer, i, self._limit(i, n), self.newline >= self.token_end)
         if found == WAIT and not self.is_end:
             self._wait_or_fail(i, n)
