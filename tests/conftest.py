@@ -2,7 +2,7 @@
 
 Tests marked `untraced` run without coverage, under which they would take two to five times as long.
 Those that count work are marked here: they would count that of the tracer too. Others mark themselves, because they
-do to much more data what other tests do.
+do to much more data what other tests do, or wait for browsers and front ends.
 
 HYPOTHESIS_PROFILE chooses a profile; the default is ``ci`` where CI=true, and ``dev`` elsewhere.
 
@@ -40,10 +40,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         counts_work = item.path.stem.endswith("_cost") or "meter" in getattr(item, "fixturenames", ())
-        # What front ends and browsers do takes long, and the same code is reached by shorter tests.
-        is_shown = item.path.parent.name in {"encoders", "testing", "web"}
-        is_long = is_shown and (".chunks.txt" in item.name or "Client" in item.nodeid or "chat" in item.path.stem)
-        if counts_work or is_long:
+        if counts_work:
             item.add_marker("untraced")
 
 

@@ -119,6 +119,7 @@ class TestEveryEnd:
 
 
 @needs_recordings
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", NAMES)
 class TestEveryRecording:
     def test_says_what_the_model_said(self, name: str) -> None:
@@ -368,7 +369,7 @@ def test_a_run_can_name_the_run_that_it_belongs_to() -> None:
     assert b'"parentRunId":"p"' in encoder(parent_run_id="p").begin()[1]
 
 
-@pytest.mark.parametrize("name", [*TURNS, *NAMES])
+@pytest.mark.parametrize("name", [*TURNS, *(pytest.param(name, marks=pytest.mark.untraced) for name in NAMES)])
 def test_the_python_package_reads_every_event_and_changes_none(name: str) -> None:
     core = pytest.importorskip("ag_ui.core.events", reason="ag-ui-protocol is not installed")
     pydantic = pytest.importorskip("pydantic")
@@ -399,6 +400,7 @@ def agree(stream: bytes, found: dict[str, Any]) -> None:
 
 
 @needs_node
+@pytest.mark.untraced
 class TestTheClient:
     def test_reads_every_way_to_end(self) -> None:
         shows = encoder(state={"mine": 1}, arguments_as_state={"search": "found"})

@@ -129,6 +129,7 @@ class TestEveryEndAsAnObject:
 
 
 @needs_recordings
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", NAMES)
 class TestEveryRecording:
     def test_says_what_the_model_said_in_parts(self, name: str) -> None:
@@ -414,6 +415,7 @@ def agree_on_all(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @needs_node
+@pytest.mark.untraced
 class TestTheClient:
     def test_reads_every_way_to_end(self) -> None:
         given = []

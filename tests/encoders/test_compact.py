@@ -122,6 +122,7 @@ def along(sent: list[Any], config: MessageConfig | None = None) -> Iterator[Mess
 
 
 @needs_recordings
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", NAMES)
 class TestEveryRecording:
     def test_is_shown_as_python_shows_it(self, name: str) -> None:

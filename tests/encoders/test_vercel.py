@@ -333,6 +333,7 @@ class TestServerTools:
 
 
 @recordings.needs_recordings
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", recordings.NAMES)
 class TestRecordings:
     def test_all_that_was_said_is_told(self, name: str) -> None:
@@ -502,6 +503,7 @@ def some_turns() -> list[list[MessageState]]:
 
 
 @needs_node
+@pytest.mark.untraced
 class TestClients:
     """The AI SDK's own chat reads what is written, in every version."""
 

@@ -25,6 +25,8 @@ pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 pytest.importorskip("pydantic")
 
+pytestmark = pytest.mark.untraced  # the example is under test, and not the library
+
 EXAMPLE = Path(__file__).parents[2] / "examples/chat"
 EVENTS: list[dict[str, Any]] = [
     json.loads(line)["event"] for line in (EXAMPLE / "recording.ndjson").read_text("utf-8").splitlines()

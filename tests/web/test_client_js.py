@@ -167,6 +167,7 @@ def test_messages_are_those_of_python(ask: Ask, stream: Any, said: list[str], ra
 
 
 @needs_recordings
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", NAMES)
 def test_recordings_are_read_as_python_reads_them(ask: Ask, name: str) -> None:
     messages = list(stream_message(events(name)))
