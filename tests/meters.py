@@ -30,15 +30,18 @@ def opcodes(call: Callable[[], Result]) -> tuple[int, Result]:
 def traced(call: Callable[[], Result]) -> tuple[int, Result]:
     count = 0
 
-    def trace(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal count
+    def enter(frame: FrameType, _: str, __: object) -> Any:
         frame.f_trace_lines = False
         frame.f_trace_opcodes = True
-        count += event == "opcode"
-        return trace
+        return step
+
+    def step(_: FrameType, event: str, __: object) -> None:
+        nonlocal count
+        if event == "opcode":
+            count += 1
 
     before = sys.gettrace()
-    sys.settrace(trace)
+    sys.settrace(enter)
     try:
         result = call()
     finally:
