@@ -19,6 +19,7 @@ COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install
 PORT ?= 8000
 # Empty: where nothing can be compiled, the tests of the compiled build are left out. Continuous integration sets it.
 MUST_COMPILE ?=
+WHY_NOT_COMPILED = $(if $(MUST_COMPILE),,$$($(PY) -c 'import hatch_build; print(hatch_build.obstacle() or "")'))
 # As many processes as processors; coverage is measured in all of them. Examples of a document stay together.
 PARALLEL := --numprocesses=auto --dist=loadscope
 # Without these caches each process would compile all tests and sources anew.
@@ -27,7 +28,10 @@ METADATA := pyproject.toml src/jsontide/_version.py
 SOURCES := hatch_build.py $(shell find src -name '*.py')
 
 .DEFAULT_GOAL := help
+# One after another, but for what `make test` does at the same time.
+ifndef CONCURRENT
 .NOTPARALLEL:
+endif
 .DELETE_ON_ERROR:
 .PHONY: help demo agent chat node check test test-pure test-compiled test-dist lint types docs bench growth peers mend-peers fuzz build wheels clean
 
@@ -54,7 +58,10 @@ check: export HYPOTHESIS_PROFILE := quick
 check: lint types ## Check in a minute: lint, types, and quick tests of what changed
 	$(PY) -m pytest -q $(PARALLEL) $$($(PY) -m tests.changed)
 
-test: lint types test-pure test-compiled ## Check everything: lint, types, all tests of both builds
+# The C compiler keeps one processor busy for minutes: meanwhile the other checks types, and tests begin.
+test: lint ## Check everything: lint, types, all tests of both builds
+	@$(MAKE) --no-print-directory --jobs=2 CONCURRENT=1 compiled types test-pure
+	@$(MAKE) --no-print-directory test-compiled
 
 # Examples first, with coverage; then the rest without it, for its speed: property tests, and what tests/conftest.py says.
 test-pure: export JSONTIDE_EXPECT := pure
@@ -66,12 +73,16 @@ test-pure: $(VENV)/.test ## Run all tests in pure Python, branch coverage of at 
 	$(PY) -m pytest $(PARALLEL) tests -m 'hypothesis or untraced'
 
 test-compiled: $(VENV)/.test ## Run all tests against the compiled build, as it is installed
-	@reason=$$($(PY) -c 'import hatch_build; print(hatch_build.obstacle() or "")'); \
-	if [ -n "$$reason" ] && [ -z "$(MUST_COMPILE)" ]; then \
+	@reason=$(WHY_NOT_COMPILED); \
+	if [ -n "$$reason" ]; then \
 		echo "skipped: the tests of the compiled build: $$reason"; \
 	else \
 		$(MAKE) --no-print-directory run-compiled-tests; \
 	fi
+
+.PHONY: compiled
+compiled: $(VENV)/.test
+	@reason=$(WHY_NOT_COMPILED); [ -n "$$reason" ] || $(MAKE) --no-print-directory $(COMPILED_VENV)/.test
 
 .PHONY: run-compiled-tests
 run-compiled-tests: export JSONTIDE_EXPECT := compiled
