@@ -4,13 +4,12 @@ Nothing here knows a protocol. `shown` says what a front end must show of a mess
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from random import Random
 from typing import Any
 
 from jsontide import stream_message
-from jsontide.encoders import Encoder
 from jsontide.mend import MODELS
 from jsontide.messages import (
     CompleteCall,
@@ -63,21 +62,6 @@ def ended(states: Sequence[MessageState], at: int, way: str) -> list[Message[Any
     before = [state.message for state in states[: at + 1]]
     last = ENDS[way](states[at]).message
     return before if before[-1] is last else [*before, last]
-
-
-def encode(encoder: Encoder[Any], messages: Iterable[Any], failure: str | None = None) -> bytes:
-    """All bytes of a stream."""
-    return b"".join(pieces(encoder, messages, failure))
-
-
-def pieces(encoder: Encoder[Any], messages: Iterable[Any], failure: str | None = None) -> Iterator[bytes]:
-    state, sent = encoder.begin()
-    yield sent
-    for message in messages:
-        state, sent = encoder.encode(state, message)
-        yield sent
-    if failure is not None:
-        yield encoder.fail(state, failure)[1]
 
 
 def made_up(random: Random) -> list[MessageState]:

@@ -19,7 +19,8 @@ from jsontide.mend import MODELS
 from jsontide.messages import CompleteCall, Message, MessageState, Outcome, ServerCall, Tool
 from jsontide.testing import VercelReport, check_vercel
 from tests import recordings
-from tests.encoders.endings import ENDS, encode, ended, made_up, pieces, recorded, shown, some_value, states_of
+from tests.encoders.endings import ENDS, ended, made_up, recorded, shown, some_value, states_of
+from tests.encoders.turns import encode, pieces
 from tests.messages.telling import call, delta, end, finished, text, trail
 from tests.node_scripts import needs_node, run
 from tests.strategies import examples, randoms

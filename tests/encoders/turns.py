@@ -3,11 +3,12 @@
 Rule: a turn is the list of messages that a program gets from `stream_message`, the finished one last.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from jsontide import stream_message
 from jsontide.adapters import finish_stream, reduce_item, start_stream
+from jsontide.encoders import Encoder
 from jsontide.mend import MODELS
 from jsontide.messages import Message, MessageConfig, Outcome, PartialCall, fail_message, stop_message
 
@@ -140,26 +141,28 @@ CONTRADICTED = read(
 """A call that repeats a key, after its first value was told: where arguments are mended, text cannot be taken back."""
 
 
-def encode(encoder: Any, turn: Turn) -> bytes:
+def pieces(encoder: Encoder[Any], turn: Iterable[Any], failure: str | None = None) -> Iterator[bytes]:
+    """The bytes of a turn, step by step; with a failure, its end is one that no message tells of."""
+    state, sent = encoder.begin()
+    yield sent
+    for message in turn:
+        state, sent = encoder.encode(state, message)
+        yield sent
+    if failure is not None:
+        state, sent = encoder.fail(state, failure)
+        yield sent
+        assert encoder.fail(state, "again")[1] == b""
+        assert all(encoder.encode(state, message)[1] == b"" for message in turn)
+
+
+def encode(encoder: Encoder[Any], turn: Iterable[Any], failure: str | None = None) -> bytes:
     """All bytes of a turn."""
-    state, sent = encoder.begin()
-    for message in turn:
-        state, new = encoder.encode(state, message)
-        sent += new
-    return bytes(sent)
+    return b"".join(pieces(encoder, turn, failure))
 
 
-def encode_failing(encoder: Any, turn: Turn, reason: str) -> bytes:
-    """All bytes of a turn that fails in its middle, in a way that no message tells of."""
-    state, sent = encoder.begin()
-    for message in turn:
-        if message.outcome is Outcome.STREAMING:
-            state, new = encoder.encode(state, message)
-            sent += new
-    state, new = encoder.fail(state, reason)
-    assert encoder.fail(state, "again")[1] == b""
-    assert all(encoder.encode(state, message)[1] == b"" for message in turn)
-    return bytes(sent + new)
+def encode_failing(encoder: Encoder[Any], turn: Turn, reason: str) -> bytes:
+    """All bytes of a turn that fails in its middle."""
+    return encode(encoder, [message for message in turn if message.outcome is Outcome.STREAMING], reason)
 
 
 def states_of(events: Iterable[Any], config: MessageConfig | None = None) -> list[Any]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from jsontide._values import MISSING
 from jsontide.deltas.changes import AppendText, Change, Finish, SetValue
 from jsontide.tree.containers import Container, ObjectContainer
-from jsontide.tree.log import Place, continues, get_log, has_closed, keeps_first
+from jsontide.tree.log import Place, continues, get_log, is_closed, keeps_first
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
@@ -115,7 +115,7 @@ class _Difference:
         self.at += 1
         if not isinstance(entry, Container):
             self.changes.append(SetValue(path, cast("JsonValue", entry)))
-        elif has_closed(self.after, entry):
+        elif is_closed(self.after, entry):
             self.changes.append(SetValue(path, cast("JsonValue", entry.value())))
         else:
             inside = open_path(self.after)
@@ -163,7 +163,7 @@ class _Difference:
         if node_id < 0:
             return False
         entry = self.log.entries[node_id]
-        return isinstance(entry, Container) and has_closed(self.after, entry)
+        return isinstance(entry, Container) and is_closed(self.after, entry)
 
     def _tell_finished(self) -> None:
         if self.levels:

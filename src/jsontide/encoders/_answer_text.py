@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TypeAlias, cast
 
-from jsontide.encoders.message_value import is_answer_text
 from jsontide.encoders.progress import Ended, Step, TextEnded, TextGrew, TextStarted
 from jsontide.messages.growth import text_of
 from jsontide.messages.message import Message
@@ -23,9 +22,13 @@ def place_of(name: str, text_id: str) -> int:
     return int(text_id[len(name) + 1 :].partition("-")[0])
 
 
-def hide_answer(name: str, message: Message, steps: list[Step], hidden: Hidden) -> tuple[list[Step], Hidden]:
-    """Return the steps that are to be told, and which parts are hidden then; `name` is that of the `Progress`."""
-    hides = is_answer_text(message)
+def hide_answer(
+    name: str, message: Message, steps: list[Step], hidden: Hidden, *, hides: bool
+) -> tuple[list[Step], Hidden]:
+    """Return the steps that are to be told, and which parts are hidden then.
+
+    `name` is that of the `Progress`; `hides` tells whether the text of the message is shown as a value.
+    """
     kept: list[Step] = []
     for step in steps:
         if isinstance(step, Ended) and not hides:

@@ -19,6 +19,8 @@ SSE_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Proxies must neither keep nor collect what is sent."""
 KEEP_ALIVE: Final = b": keep-alive\n\n"
+DONE: Final = b"data: [DONE]\n\n"
+"""The last event of many protocols."""
 
 State = TypeVar("State")
 
@@ -43,6 +45,22 @@ class Encoder(Protocol[State]):
     def begin(self) -> tuple[State, bytes]: ...
     def encode(self, state: State, growing: Growing) -> tuple[State, bytes]: ...
     def fail(self, state: State, reason: str) -> tuple[State, bytes]: ...
+
+
+class SseEncoder:
+    """What encoders say of a response that is made of server-sent events."""
+
+    @property
+    def media_type(self) -> str:
+        return SSE
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return SSE_HEADERS
+
+    @property
+    def keep_alive(self) -> bytes:
+        return KEEP_ALIVE
 
 
 def sse(event: object) -> bytes:

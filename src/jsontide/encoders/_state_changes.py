@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from jsontide._path import Path
-from jsontide.deltas import AppendText, Change, Finish, SetValue, read_changes
+from jsontide.deltas import Change, read_changes
 from jsontide.encoders._base import Growing
-from jsontide.encoders.message_value import message_changes
+from jsontide.encoders.message_value import message_changes, move_change
 from jsontide.messages.calls import BaseCall
 from jsontide.messages.document import Document
 from jsontide.messages.growth import answer_of, text_of
@@ -58,7 +58,7 @@ class StateKeys:
         if isinstance(after, ParserState):
             found = read_changes(before if isinstance(before, ParserState) else None, after)
             root: Path = () if self.answer is None else (self.answer,)
-            return [_move(change, (*root, *change.path)) for change in found]
+            return [move_change(change, (*root, *change.path)) for change in found]
         return self._message_changes(before if isinstance(before, Message) else None, after)
 
     def _message_changes(self, before: Message | None, after: Message) -> list[Change]:
@@ -80,16 +80,9 @@ def _at_keys(changes: list[Change], answer: str | None, parts: dict[int, str]) -
     for change in changes:
         path = change.path
         if answer is not None and path[:1] == ("answer",):
-            shown.append(_move(change, (answer, *path[1:])))
+            shown.append(move_change(change, (answer, *path[1:])))
         elif len(path) >= _WITHIN_ARGUMENTS and path[0] == "parts" and path[2] == "arguments":
             at = path[1]
             if isinstance(at, int) and at in parts:
-                shown.append(_move(change, (parts[at], *path[_WITHIN_ARGUMENTS:])))
+                shown.append(move_change(change, (parts[at], *path[_WITHIN_ARGUMENTS:])))
     return shown
-
-
-def _move(change: Change, path: Path) -> Change:
-    """Return a change at another path."""
-    if isinstance(change, SetValue):
-        return SetValue(path, change.value, change.open, is_new=change.is_new)
-    return AppendText(path, change.text) if isinstance(change, AppendText) else Finish(path, change.levels)

@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import Final
 
 from jsontide._values import MISSING
+from jsontide.encoders._answer_text import Hidden, hide_answer
 from jsontide.encoders.progress import Ended, Step, TextEnded, TextGrew, TextStarted
 from jsontide.messages.document import Document
-from jsontide.messages.growth import answer_of, text_of
+from jsontide.messages.growth import answer_of, has_answer_text
 from jsontide.messages.message import FinalAnswer, Message
-from jsontide.messages.parts import TextPart
 from jsontide.messages.types import Outcome
 from jsontide.tree import ParserState
 
@@ -36,30 +36,25 @@ class AnswerGrew:
 class AnswerProgress:
     """How much of an answer was told."""
 
-    __slots__ = ("is_text", "length")
+    __slots__ = ("hidden", "length")
 
-    def __init__(self, length: int = 0, *, is_text: bool | None = None) -> None:
+    def __init__(self, length: int = 0, hidden: Hidden = frozenset()) -> None:
         self.length: Final = length
         """How much JSON had been read when it was told last, 0 before."""
-        self.is_text: Final = is_text
-        """Whether the answer is the text of the message, and not the arguments of a call; `None` if unknown."""
+        self.hidden: Final = hidden
+        """The places of text parts that are told as data, not as text."""
 
     def advance(self, message: Message, name: str, steps: list[Step]) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
         """Return the progress after a message, and its steps with those of the answer instead of its text."""
-        is_text = self._find_text(message)
+        answer, is_text = answer_of(message), has_answer_text(message)
         is_over = bool(steps) and isinstance(steps[-1], Ended)
-        length, grown = self._grow(answer_of(message), is_over=is_over)
-        found: list[Step | AnswerGrew] = []
-        for step in steps:
-            is_place = isinstance(step, Ended) or (is_text and _is_text(step))
-            if grown and is_place:
-                found += grown
-                grown = []
-            if isinstance(step, Ended) and is_text and not isinstance(answer_of(message), FinalAnswer):
-                found += _tell_texts(message, name)
-            if not (is_text and _is_text(step)):
-                found.append(step)
-        return AnswerProgress(length, is_text=is_text), [*found, *grown]
+        length, grown = self._grow(answer, is_over=is_over)
+        end = len(steps) - is_over
+        at = next((at for at in range(end) if is_text and _is_text(steps[at])), end)  # where the text would stand
+        first, hidden = hide_answer(name, message, steps[:at], self.hidden, hides=is_text)
+        rest, hidden = hide_answer(name, message, steps[at:end], hidden, hides=is_text)
+        last, hidden = hide_answer(name, message, steps[end:], hidden, hides=isinstance(answer, FinalAnswer))
+        return AnswerProgress(length, hidden), [*first, *grown, *rest, *last]
 
     def advance_json(self, state: ParserState) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
         """Return the progress after a state of a parser, and what is new in it."""
@@ -83,31 +78,6 @@ class AnswerProgress:
             return self.length, []
         return answer.state.index, [AnswerGrew(answer.value, is_whole=False)]
 
-    def _find_text(self, message: Message) -> bool | None:
-        """Return whether the text is the answer: if so, all of it is read as JSON, from the first message on."""
-        if self.is_text is not None:
-            return self.is_text
-        answer = answer_of(message)
-        if isinstance(answer, FinalAnswer):
-            return answer.is_text
-        written = sum(text_of(part).length for part in message.parts if isinstance(part, TextPart))
-        read = 0
-        if answer is not None:
-            read = answer.state.index if answer.mend is None else answer.mend.index
-        if not written and not read:
-            return None
-        return answer is not None and (read == written or answer.error is not None)
-
 
 def _is_text(step: Step) -> bool:
     return isinstance(step, (TextStarted, TextGrew, TextEnded)) and step.kind == "text"
-
-
-def _tell_texts(message: Message, name: str) -> list[Step | AnswerGrew]:
-    """Return the texts of a message whose answer is not good."""
-    steps: list[Step | AnswerGrew] = []
-    for at, part in enumerate(message.parts):
-        if isinstance(part, TextPart) and text_of(part).length:
-            key = f"{name}-{at}"
-            steps += [TextStarted(key, "text"), TextGrew(key, "text", part.text), TextEnded(key, "text", part)]
-    return steps

@@ -26,10 +26,11 @@ from jsontide.deltas import PatchWriter
 from jsontide.encoders._ag_ui_events import EventWriter, write_usage
 from jsontide.encoders._ag_ui_state import StateProgress
 from jsontide.encoders._answer_text import hide_answer
-from jsontide.encoders._base import KEEP_ALIVE, SSE, SSE_HEADERS, Growing, sse
+from jsontide.encoders._base import Growing, SseEncoder, sse
 from jsontide.encoders._state_changes import StateKeys
 from jsontide.encoders.compact import end_of_json
 from jsontide.encoders.hostile_keys import safe_value
+from jsontide.encoders.message_value import is_answer_text
 from jsontide.encoders.progress import CallFailed, CallReady, Ended, Progress, Step
 from jsontide.messages.message import Message
 from jsontide.messages.types import ErrorKind, Outcome
@@ -64,7 +65,7 @@ class AgUiState:
         self.is_over: Final = is_over
 
 
-class AgUiEncoder:
+class AgUiEncoder(SseEncoder):
     """Encodes messages as runs of AG-UI; the states of a parser become the state of a run.
 
     `state` is what the state begins with, most often the `state` of the request; without one nothing is said of it,
@@ -105,18 +106,6 @@ class AgUiEncoder:
         self.state: Final = state
         self.in_steps: Final = in_steps
         self._keys: Final = StateKeys(answer, dict(arguments_as_state or {}))
-
-    @property
-    def media_type(self) -> str:
-        return SSE
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return SSE_HEADERS
-
-    @property
-    def keep_alive(self) -> bytes:
-        return KEEP_ALIVE
 
     def begin(self) -> tuple[AgUiState, bytes]:
         """Return the first state, and the start of the run."""
@@ -173,9 +162,8 @@ class AgUiEncoder:
         self, state: AgUiState, message: Message, steps: list[Step]
     ) -> tuple[list[dict[str, object]], frozenset[int]]:
         """Return the events of steps, and which text parts are hidden then."""
-        hidden = state.hidden
-        if self._keys.answer is not None:
-            steps, hidden = hide_answer(self.message_id, message, steps, hidden)
+        hides = self._keys.answer is not None and is_answer_text(message)
+        steps, hidden = hide_answer(self.message_id, message, steps, state.hidden, hides=hides)
         writer = EventWriter(self.message_id, message)
         for step in steps:
             writer.write(step)

@@ -25,17 +25,16 @@ from jsontide._values import JsonValue
 from jsontide.deltas import AppendText, Change, SetValue, read_changes
 from jsontide.encoders._answer_text import hide_answer
 from jsontide.encoders._assistant_parts import ChunkWriter
-from jsontide.encoders._base import KEEP_ALIVE, SSE, SSE_HEADERS, Growing, sse
+from jsontide.encoders._base import DONE, SSE_HEADERS, Growing, SseEncoder, sse
 from jsontide.encoders._state_changes import StateKeys
 from jsontide.encoders.compact import end_of_json
 from jsontide.encoders.hostile_keys import is_unsafe_in_paths, safe_changes
-from jsontide.encoders.message_value import Arguments, message_changes
+from jsontide.encoders.message_value import Arguments, is_answer_text, message_changes
 from jsontide.encoders.progress import CallFailed, Ended, Progress, Step
 from jsontide.messages.message import Message
 from jsontide.messages.types import ErrorKind, Outcome
 from jsontide.tree import ParserState
 
-_DONE: Final = b"data: [DONE]\n\n"
 _VALUE: Final = "value"
 
 FinishReason: TypeAlias = Literal["stop", "length", "content-filter", "tool-calls", "error", "other", "unknown"]
@@ -67,7 +66,7 @@ class AssistantState:
         self.is_over: Final = is_over
 
 
-class AssistantTransportEncoder:
+class AssistantTransportEncoder(SseEncoder):
     """Encodes messages as assistant-transport; the states of a parser become its state.
 
     `message_id` names the message, and calls that have no id of their own. `answer` is the key of the state at which
@@ -88,18 +87,6 @@ class AssistantTransportEncoder:
         self.message_id: Final = message_id
         self.answer: Final = answer
         self._keys: Final = StateKeys(answer, {})
-
-    @property
-    def media_type(self) -> str:
-        return SSE
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return SSE_HEADERS
-
-    @property
-    def keep_alive(self) -> bytes:
-        return KEEP_ALIVE
 
     def begin(self) -> tuple[AssistantState, bytes]:
         """Return the first state, and the start of the one step that a message is."""
@@ -133,9 +120,8 @@ class AssistantTransportEncoder:
         steps: list[Step],
         chunks: list[dict[str, object]],
     ) -> tuple[AssistantState, bytes]:
-        hidden = state.hidden
-        if self.answer is not None:
-            steps, hidden = hide_answer(self.message_id, message, steps, hidden)
+        hides = self.answer is not None and is_answer_text(message)
+        steps, hidden = hide_answer(self.message_id, message, steps, state.hidden, hides=hides)
         writer = ChunkWriter(state.places)
         for step in steps:
             writer.write(step)
@@ -159,7 +145,7 @@ class AssistantTransportEncoder:
 
 
 def _frame(chunks: list[dict[str, object]], *, is_over: bool) -> bytes:
-    return b"".join([sse(chunk) for chunk in chunks]) + (_DONE if is_over else b"")
+    return b"".join([sse(chunk) for chunk in chunks]) + (DONE if is_over else b"")
 
 
 def _failure_of(ended: Ended, failed: CallFailed | None) -> tuple[str, str] | None:
@@ -217,7 +203,7 @@ class ObjectStreamState:
         self.is_over: Final = is_over
 
 
-class ObjectStreamEncoder:
+class ObjectStreamEncoder(SseEncoder):
     """Encodes messages, or the states of a parser, as an object stream of assistant-ui.
 
     >>> from jsontide import create_parser_state, parse_chunk
@@ -233,16 +219,8 @@ class ObjectStreamEncoder:
         self.arguments: Final[Arguments] = arguments
 
     @property
-    def media_type(self) -> str:
-        return SSE
-
-    @property
     def headers(self) -> Mapping[str, str]:
         return _OBJECT_STREAM_HEADERS
-
-    @property
-    def keep_alive(self) -> bytes:
-        return KEEP_ALIVE
 
     def begin(self) -> tuple[ObjectStreamState, bytes]:
         """Return the first state; nothing is to be said before there is a value."""

@@ -22,12 +22,12 @@ from typing import Final, Literal, TypeAlias, cast
 from jsontide._path import Path
 from jsontide._values import MISSING, JsonValue
 from jsontide.deltas import AppendText, Change, Finish, SetValue, compare_values, open_path, read_changes
-from jsontide.encoders.progress import describe_error
+from jsontide.encoders.progress import describe_error, kind_of
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import Document
 from jsontide.messages.growth import answer_of, document_of, has_answer_text, text_of
 from jsontide.messages.message import FinalAnswer, Message
-from jsontide.messages.parts import File, GrowingPart, Other, ReasoningPart, Refusal, Source, TextPart
+from jsontide.messages.parts import File, GrowingPart, Other, Source, TextPart
 from jsontide.messages.types import Citation, ErrorDetail, Outcome, Usage
 
 Arguments: TypeAlias = Literal["values", "text"]
@@ -93,7 +93,7 @@ def _set_part(path: Path, part: Part, is_answer: bool, arguments: Arguments, cha
     elif isinstance(part, TextPart) and is_answer:
         changes.append(SetValue(path, {"type": _ANSWER}))
     elif isinstance(part, GrowingPart):
-        value: dict[str, JsonValue] = {"type": _kind_of(part), "text": part.text}
+        value: dict[str, JsonValue] = {"type": kind_of(part), "text": part.text}
         if isinstance(part, TextPart) and part.citations:
             value["citations"] = _plain_citations(part)
         changes.append(SetValue(path, value, ("text",) if part.is_open else None))
@@ -202,7 +202,7 @@ def _grow_document(path: Path, before: Document | None, after: Document, changes
         found = read_changes(None if old is None else old.state, after.state)
     else:
         found = compare_values(MISSING if old is None else old.value, after.value, is_complete=False)
-    changes += [_moved(change, path) for change in found]
+    changes += [move_change(change, (*path, *change.path)) for change in found]
 
 
 def _finish_document(path: Path, before: Document | None, value: JsonValue, changes: list[Change]) -> None:
@@ -210,19 +210,19 @@ def _finish_document(path: Path, before: Document | None, value: JsonValue, chan
     if before is None or before.value is MISSING or before.value != value:
         changes.append(SetValue(path, value))
     elif before.resolution is not None:
-        changes += [_moved(change, path) for change in compare_values(value, value, is_complete=True)]
+        ends = compare_values(value, value, is_complete=True)
+        changes += [move_change(change, (*path, *change.path)) for change in ends]
     else:
         inside = open_path(before.state)
         if inside is not None:
             changes.append(Finish((*path, *inside), len(inside) + 1))
 
 
-def _moved(change: Change, path: Path) -> Change:
-    """Return a change of a value that stands at a path."""
-    at = (*path, *change.path)
+def move_change(change: Change, path: Path) -> Change:
+    """Return a change at another path."""
     if isinstance(change, SetValue):
-        return SetValue(at, change.value, change.open, is_new=change.is_new)
-    return AppendText(at, change.text) if isinstance(change, AppendText) else Finish(at, change.levels)
+        return SetValue(path, change.value, change.open, is_new=change.is_new)
+    return AppendText(path, change.text) if isinstance(change, AppendText) else Finish(path, change.levels)
 
 
 def _add_answer(before: Message, after: Message, changes: list[Change]) -> None:
@@ -233,12 +233,6 @@ def _add_answer(before: Message, after: Message, changes: list[Change]) -> None:
         _finish_document(path, document, cast("JsonValue", answer.value), changes)
     elif answer is not None and answer is not old:
         _grow_document(path, document, answer, changes)
-
-
-def _kind_of(part: GrowingPart) -> str:
-    if isinstance(part, ReasoningPart):
-        return "reasoning"
-    return "refusal" if isinstance(part, Refusal) else "text"
 
 
 def plain_part(part: Part) -> dict[str, JsonValue]:

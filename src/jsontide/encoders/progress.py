@@ -263,7 +263,7 @@ def _tell_part(
 
 
 def _tell_text(told: PartProgress, part: GrowingPart, made_id: str, is_over: bool, steps: list[Step]) -> PartProgress:
-    kind = _kind_of(part)
+    kind = kind_of(part)
     text = text_of(part)
     delta = text.tail(text.length - told.sent)
     if delta and (not told.id or told.is_ended):
@@ -278,7 +278,8 @@ def _tell_text(told: PartProgress, part: GrowingPart, made_id: str, is_over: boo
     return PartProgress(told.id, "", text.length, told.is_ended or is_ended, told.count)
 
 
-def _kind_of(part: GrowingPart) -> TextKind:
+def kind_of(part: GrowingPart) -> TextKind:
+    """Return what kind of text a part is."""
     if isinstance(part, ReasoningPart):
         return "reasoning"
     return "refusal" if isinstance(part, Refusal) else "text"
@@ -359,7 +360,7 @@ def _break_off(told: PartProgress, part: Part, reason: str, steps: list[Step]) -
     if not told.id or told.is_ended:
         return
     if isinstance(part, GrowingPart):
-        steps.append(TextEnded(told.id, _kind_of(part), part))
+        steps.append(TextEnded(told.id, kind_of(part), part))
     elif isinstance(part, ServerCall):
         steps.append(ServerCallEnded(told.id, told.name, part))
     elif isinstance(part, BaseCall):

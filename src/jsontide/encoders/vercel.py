@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 from uuid import uuid4
 
-from jsontide.encoders._base import KEEP_ALIVE, SSE, SSE_HEADERS, Growing, sse
+from jsontide.encoders._base import DONE, SSE_HEADERS, Growing, SseEncoder, sse
 from jsontide.encoders._vercel_answer import AnswerGrew, AnswerProgress
 from jsontide.encoders._vercel_events import Event, VercelWriter, write_failure
 from jsontide.encoders.hostile_keys import HostileKeys
@@ -31,7 +31,6 @@ from jsontide.tree import ParserState
 
 Answer: TypeAlias = Literal["text", "data"]
 
-_DONE: Final = b"data: [DONE]\n\n"
 _ANSWER: Final = "answer"
 _HEADERS: Final[Mapping[str, str]] = MappingProxyType({**SSE_HEADERS, "x-vercel-ai-ui-message-stream": "v1"})
 _NOTHING: Final = AnswerProgress()
@@ -48,7 +47,7 @@ class VercelState:
         self.is_over: Final = is_over
 
 
-class VercelEncoder:
+class VercelEncoder(SseEncoder):
     """Encodes messages, or the states of a parser, as a UI message stream of the AI SDK.
 
     `answer` says how structured output is told: as the text that it is, or as a data part `data-answer`, which is sent
@@ -96,16 +95,8 @@ class VercelEncoder:
         self._writer: Final = VercelWriter(hostile_keys, dynamic_tools=dynamic_tools)
 
     @property
-    def media_type(self) -> str:
-        return SSE
-
-    @property
     def headers(self) -> Mapping[str, str]:
         return _HEADERS
-
-    @property
-    def keep_alive(self) -> bytes:
-        return KEEP_ALIVE
 
     def begin(self) -> tuple[VercelState, bytes]:
         """Return the first state, and what makes the client show a message."""
@@ -147,7 +138,7 @@ class VercelEncoder:
 
     def _frame(self, steps: Sequence[Step | AnswerGrew]) -> bytes:
         sent = b"".join([sse(event) for event in self._write(steps)])
-        return sent + _DONE if steps and isinstance(steps[-1], Ended) else sent
+        return sent + DONE if steps and isinstance(steps[-1], Ended) else sent
 
     def _write(self, steps: Sequence[Step | AnswerGrew]) -> list[Event]:
         events: list[Event] = []

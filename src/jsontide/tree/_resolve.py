@@ -29,11 +29,6 @@ def logged_count(state: ParserState) -> int:
     return state._node_count - has_open_scalar(state)
 
 
-def is_closed(state: ParserState, container: Container) -> bool:
-    """Return whether a container is closed in this state."""
-    return 0 < container.closed_at <= state._step
-
-
 def open_containers(state: ParserState) -> list[Container]:
     """Return the open containers, outermost first."""
     containers: list[Container] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from jsontide.text import modes
-from jsontide.tree._resolve import has_open_scalar, is_closed, logged_count
+from jsontide.tree._resolve import has_open_scalar, logged_count
 from jsontide.tree.containers import Container
 
 if TYPE_CHECKING:
@@ -86,9 +86,9 @@ class Place:
         return "" if self.pieces is None else "".join(self.pieces[: self.piece_count])
 
 
-def has_closed(state: ParserState, container: Container) -> bool:
+def is_closed(state: ParserState, container: Container) -> bool:
     """Return whether a container of the log is closed in this state."""
-    return is_closed(state, container)
+    return 0 < container.closed_at <= state._step
 
 
 def is_still_at(state: ParserState, before: ParserState) -> bool:
