@@ -72,7 +72,7 @@ test-pure: $(VENV)/.test ## Run all tests in pure Python, branch coverage of at 
 	$(PY) -m coverage report
 	$(PY) -m pytest $(PARALLEL) tests -m 'hypothesis or untraced'
 
-test-compiled: $(VENV)/.test ## Run all tests against the compiled build, as it is installed
+test-compiled: $(VENV)/.test ## Run the tests against the compiled build, as it is installed
 	@reason=$(WHY_NOT_COMPILED); \
 	if [ -n "$$reason" ]; then \
 		echo "skipped: the tests of the compiled build: $$reason"; \
@@ -88,7 +88,7 @@ compiled: $(VENV)/.test
 run-compiled-tests: export JSONTIDE_EXPECT := compiled
 run-compiled-tests: export JSONTIDE_OTHER_PYTHON := $(abspath $(PY))
 run-compiled-tests: $(COMPILED_VENV)/.test
-	$(COMPILED_PY) -m pytest $(PARALLEL)
+	$(COMPILED_PY) -m pytest $(PARALLEL) -m 'not once'
 
 test-dist: build ## Install each distribution into an empty environment and try it
 	JSONTIDE_DIST=dist $(PY) -m pytest tests/test_distributions.py

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -79,9 +80,14 @@ def test_files_that_a_document_names_are_on_disk(document: str) -> None:
     assert not {name for name in names if not ((ROOT / name).exists() or (SOURCE / name).exists())}
 
 
+@cache
+def nodes_of(source: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(source)))
+
+
 def imported(source: str) -> Iterator[str]:
     """The full names of all modules that a source imports, wherever in it."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -98,8 +104,7 @@ def faults(part: str, source: str) -> set[str]:
 
 
 def uses_async(source: str) -> bool:
-    tree = ast.parse(source)
-    return any(isinstance(node, ASYNC) for node in ast.walk(tree)) or any(
+    return any(isinstance(node, ASYNC) for node in nodes_of(source)) or any(
         name.split(".")[0] == "asyncio" for name in imported(source)
     )
 
@@ -108,6 +113,7 @@ def part_of(module: Path) -> str:
     return module.relative_to(SOURCE).with_suffix("").parts[0]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 class TestEveryModule:
     def test_belongs_to_a_layer(self, module: Path) -> None:

@@ -52,7 +52,7 @@ from benchmarks.whole_way.targets import case_of as whole_case
 from benchmarks.whole_way.targets import target_table
 from benchmarks.whole_way.works import is_right, read_all
 
-pytestmark = pytest.mark.untraced  # the benchmark is under test, and not the library
+pytestmark = [pytest.mark.untraced, pytest.mark.once]  # the benchmark is under test, and not the library
 
 CHUNKS = ['{"a": 1', '2, "b": "x', "y", 'z"', "}"]
 END = {"a": 12, "b": "xyz"}

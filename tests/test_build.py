@@ -5,6 +5,7 @@ import importlib
 import inspect
 import os
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,14 @@ expecting = pytest.mark.skipif(EXPECT is None, reason="JSONTIDE_EXPECT is not se
 compiled_only = pytest.mark.skipif(not jsontide.COMPILED, reason="this is the pure build")
 
 
+@cache
 def settings() -> dict[str, list[str]]:
     build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
     found: dict[str, list[str]] = build["targets"]["wheel"]["hooks"]["custom"]
     return found
 
 
+@cache
 def modules() -> dict[str, bool]:
     """Those that are named and those of the compiled packages, and whether each is to be compiled."""
     found: dict[str, bool] = {}

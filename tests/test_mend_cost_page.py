@@ -29,7 +29,7 @@ from benchmarks.mend_cost import (
 from benchmarks.peers import reparse_text
 from jsontide.mend import MODELS, RepairKind, finish_mend, mend_chunk, start_mend
 
-pytestmark = pytest.mark.untraced  # the benchmark is under test, and not the library
+pytestmark = [pytest.mark.untraced, pytest.mark.once]  # the benchmark is under test, and not the library
 
 DOCS = Path(__file__).parents[1] / "docs"
 

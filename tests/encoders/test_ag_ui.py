@@ -132,6 +132,7 @@ class TestEveryRecording:
             (call.name, call.value) for call in found.calls
         ]
 
+    @pytest.mark.once
     def test_can_be_joined_or_break_off_after_any_event(self, name: str) -> None:
         states = states_of(events(name))
         last = finish_stream(states[-1]).message
@@ -401,6 +402,7 @@ def agree(stream: bytes, found: dict[str, Any]) -> None:
 
 @needs_node
 @pytest.mark.untraced
+@pytest.mark.once
 class TestTheClient:
     def test_reads_every_way_to_end(self) -> None:
         shows = encoder(state={"mine": 1}, arguments_as_state={"search": "found"})

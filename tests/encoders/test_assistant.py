@@ -150,6 +150,7 @@ class TestEveryRecording:
         calls = [(part["name"], part["arguments"]) for part in value["parts"] if part["type"] == "call"]
         assert calls == [(call.name, call.value) for call in found.calls]
 
+    @pytest.mark.once
     def test_can_be_joined_or_break_off_after_any_event(self, name: str) -> None:
         states = states_of(events(name))
         last = finish_stream(states[-1]).message
@@ -416,6 +417,7 @@ def agree_on_all(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @needs_node
 @pytest.mark.untraced
+@pytest.mark.once
 class TestTheClient:
     def test_reads_every_way_to_end(self) -> None:
         given = []

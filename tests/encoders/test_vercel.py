@@ -348,12 +348,14 @@ class TestRecordings:
             (one.name, one.value) for one in known.calls
         ]
 
+    @pytest.mark.once
     def test_every_cut_is_told_and_runs_nothing_that_is_not_complete(self, name: str) -> None:
         states = recorded(name)
         for at, way in product(range(len(states)), ENDS):
             (*_, last) = ended(states, at, way)
             check_end(reported([last]), last)
 
+    @pytest.mark.once
     def test_cuts_are_told_the_same_live(self, name: str) -> None:
         states = steady(name)
         for at, way in product(some(len(states), 8), ENDS):
@@ -505,6 +507,7 @@ def some_turns() -> list[list[MessageState]]:
 
 @needs_node
 @pytest.mark.untraced
+@pytest.mark.once
 class TestClients:
     """The AI SDK's own chat reads what is written, in every version."""
 

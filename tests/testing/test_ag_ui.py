@@ -199,6 +199,8 @@ def test_patches_are_applied_as_the_standard_says() -> None:
 
 
 @needs_node
+@pytest.mark.untraced
+@pytest.mark.once
 def test_what_the_client_refuses_or_complains_of_is_refused() -> None:
     random = Random(7)
     mutants = [write(mishap(frames, random)) for frames in STREAMS.values() for _ in range(60)]

@@ -181,6 +181,8 @@ def test_what_is_wrong_in_an_object_stream_is_said_with_its_place(frames: list[A
 
 
 @needs_node
+@pytest.mark.untraced
+@pytest.mark.once
 def test_what_the_client_refuses_or_complains_of_is_refused() -> None:
     random = Random(7)
     given: list[tuple[Any, dict[str, Any]]] = []

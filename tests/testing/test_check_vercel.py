@@ -237,6 +237,8 @@ def mutant(random: Random) -> list[Event | str]:
 
 
 @needs_node
+@pytest.mark.untraced
+@pytest.mark.once
 def test_what_it_accepts_is_accepted_by_every_client() -> None:
     accepted = []
     for seed in range(3000):

@@ -121,5 +121,8 @@ def chromium_page() -> Iterator[Ask]:
         browser.close()
 
 
-HOSTS = [pytest.param(node_process, marks=needs_plain_node), pytest.param(chromium_page, marks=needs_browser)]
+HOSTS = [
+    pytest.param(node_process, marks=needs_plain_node),
+    pytest.param(chromium_page, marks=[needs_browser, pytest.mark.once]),
+]
 """For a fixture: `request.param()` is one of the two, which gives `ask`."""

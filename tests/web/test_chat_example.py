@@ -25,7 +25,7 @@ pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 pytest.importorskip("pydantic")
 
-pytestmark = pytest.mark.untraced  # the example is under test, and not the library
+pytestmark = [pytest.mark.untraced, pytest.mark.once]  # the example is under test, and not the library
 
 EXAMPLE = Path(__file__).parents[2] / "examples/chat"
 EVENTS: list[dict[str, Any]] = [

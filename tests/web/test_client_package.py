@@ -18,6 +18,8 @@ OPTIONS = (
 )
 TYPES = (STATIC / "jsontide.d.ts").read_text("utf-8")
 
+pytestmark = pytest.mark.once
+
 
 @needs_node
 def test_it_is_small() -> None:

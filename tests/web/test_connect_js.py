@@ -19,6 +19,8 @@ HALF = TEXT.index("Nara") + 2
 Follow = Callable[..., dict[str, Any]]
 FAST = {"retryDelay": 5, "maxRetryDelay": 20}
 
+pytestmark = pytest.mark.once  # the client is under test, and not the library
+
 
 def encode(*texts: str, form: Form = "sse", run_id: str | None = "turn-1") -> list[bytes]:
     """What is sent for each text that was read so far."""
