@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide import MISSING, create_parser_state, finalize, stream_message
+from jsontide import MISSING, create_parser_state, deltas, finalize, stream_message
 from jsontide.deltas import (
     AppendText,
     Change,
     CompactValue,
     CompactWriter,
+    Finish,
     PatchWriter,
     SetValue,
     compare_values,
@@ -162,3 +163,65 @@ def test_what_was_sent_can_be_saved_at_any_time(document: Any) -> None:
     if before is not None and before.value is not MISSING:
         assert shown.value == before.value
         assert jsonpatch.apply_patch(patched, patches.finish(before)[1]) == before.value
+
+
+BEGUN = CompactValue().read({"version": 0, "value": {"a": ["x"], "b": "y"}, "at": ["b"]})
+
+
+@pytest.mark.parametrize(
+    ("event", "reason"),
+    [
+        (True, "this is no operation: True"),
+        (0, "this is no operation: 0"),
+        ([[]], r"this is no operation: \[\]"),
+        ([{"at": "b"}], "this is no operation"),
+        ([2, 1], r"the value at \(\) is finished already: 1"),
+        ([{"at": ["a"]}, 1], r"the value at \('a',\) is finished already: 1"),
+        ([{"at": ["a"]}, "z"], r"there is no text at \('a',\) to append to: 'z'"),
+        ([{"at": ["a", 7]}, "z"], "there is no text at"),
+        ([["c", 1]], r"there is no container around \('b', 'c'\): 'y'"),
+        ([{"at": ["a", 0]}, [0, 1]], "there is no container around"),
+        ([{"at": ["a"]}, [2, 1]], "there is no place 2 in a list: 1"),
+        ([{"at": ["a"]}, ["c", 1]], "there is no place 'c' in a list: 1"),
+        ([{"at": []}, [0, 1]], "there is no place 0 in a dict: 1"),
+        ({"value": 1}, "an object must have a version or an end"),
+    ],
+)
+def test_an_event_that_does_not_fit_is_refused(event: Any, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        BEGUN.read(event)
+
+
+def test_the_first_event_is_whole_and_none_follows_the_end() -> None:
+    with pytest.raises(ValueError, match="the first event must be a whole value: 'x'"):
+        CompactValue().read("x")
+    with pytest.raises(ValueError, match="an event follows the end: 'x'"):
+        BEGUN.read({"end": "complete"}).read("x")
+
+
+def test_what_is_there_and_does_not_grow_is_finished() -> None:
+    assert [BEGUN.is_finished(path) for path in ((), ("a",), ("a", 0), ("a", 1), ("b",), ("c",), ("b", "x"))] == [
+        *(False, True, True, False),
+        *(False, False, False),
+    ]
+    after = BEGUN.read([2])
+    assert after.is_finished(())
+    assert after.is_finished(("b",))
+
+
+CHANGES: list[Change] = [
+    SetValue(("a",), {"b": "c"}, ("b",), is_new=False),
+    SetValue((), []),
+    AppendText(("a", 0), "x"),
+    Finish(("a",), 2),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: type(change).__name__)
+def test_a_change_is_a_value(change: Change) -> None:
+    again = pickle.loads(pickle.dumps(change))  # noqa: S301 - our own pickle
+    assert again == change
+    assert hash(again) == hash(change)
+    assert getattr(again, "is_new", True) is getattr(change, "is_new", True)
+    assert eval(repr(change), vars(deltas)) == change  # noqa: S307 - our own words
+    assert [other for other in CHANGES if other == change] == [change]

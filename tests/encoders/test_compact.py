@@ -14,10 +14,12 @@ from jsontide.deltas import CompactValue
 from jsontide.encoders import CompactEncoder
 from jsontide.mend import MODELS
 from jsontide.messages import (
+    Citation,
     CompleteCall,
     File,
     Message,
     MessageConfig,
+    Other,
     Outcome,
     PartialCall,
     ReasoningPart,
@@ -29,6 +31,7 @@ from jsontide.messages import (
     stop_message,
 )
 from tests.cuts import states_along
+from tests.encoders.turns import encode
 from tests.recordings import NAMES, events, needs_recordings
 from tests.strategies import call_streams, cut_documents, texts, typed_documents
 
@@ -247,3 +250,34 @@ def test_text_beside_an_answer_that_is_a_call_is_shown_also_to_those_who_join_la
     ]
     assert all(value["parts"] == [{"type": "text", "text": "Here is"}] for value in shown_late)
     assert shown_late[-1]["answer"] == {"city": "Kyoto"}
+
+
+def parts_of(turn: list[Message[Any]]) -> Any:
+    """What a browser has of the parts of a turn."""
+    value = CompactValue()
+    for line in encode(CompactEncoder(form="ndjson"), turn).splitlines():
+        value = value.read(json.loads(line))
+    assert isinstance(value.value, dict)
+    return value.value["parts"]
+
+
+def test_parts_that_come_whole_and_citations_are_shown_as_json() -> None:
+    parts = (
+        TextPart("Hi", citations=(Citation(type="web", url="https://a.example", title="A"),)),
+        Source("https://b.example", None),
+        File("image/png", data="aGk="),
+        Other("thing", {"a": 1}),
+    )
+    assert parts_of([Message(parts, Outcome.COMPLETE)]) == [
+        {"type": "text", "text": "Hi", "citations": [{"type": "web", "url": "https://a.example", "title": "A"}]},
+        {"type": "source", "url": "https://b.example"},
+        {"type": "file", "media_type": "image/png", "data": "aGk="},
+        {"type": "other", "name": "thing", "value": {"a": 1}},
+    ]
+
+
+def test_citations_that_come_later_are_shown_later() -> None:
+    cited = (Citation(type="web", url="https://a.example"),)
+    turn = [Message((TextPart("Hi", is_open=True),)), Message((TextPart("Hi", citations=cited),), Outcome.COMPLETE)]
+    (shown,) = parts_of(turn)
+    assert shown == {"type": "text", "text": "Hi", "citations": [{"type": "web", "url": "https://a.example"}]}

@@ -16,7 +16,17 @@ from jsontide import create_parser_state, finalize, parse_chunk, stream_message
 from jsontide.encoders import VercelEncoder
 from jsontide.encoders.progress import LOST
 from jsontide.mend import MODELS
-from jsontide.messages import CompleteCall, Message, MessageState, Outcome, ServerCall, Tool
+from jsontide.messages import (
+    CompleteCall,
+    File,
+    Message,
+    MessageState,
+    Other,
+    Outcome,
+    ServerCall,
+    Source,
+    Tool,
+)
 from jsontide.testing import VercelReport, check_vercel
 from tests import recordings
 from tests.encoders.endings import ENDS, ended, made_up, recorded, shown, some_value, states_of
@@ -145,6 +155,28 @@ class TestEnds:
         told = {"inputTokens": 7, "outputTokens": 2, "totalTokens": 9, "cachedInputTokens": 4}
         assert reported(stream_message([chunk])).metadata == {"usage": told}
         assert reported(stream_message([chunk, OSError("gone")])).metadata in ({}, {"usage": told})
+
+
+class TestWholeParts:
+    """What comes whole: sources, files, and what there is no word for."""
+
+    def test_a_source_is_told_by_its_address_or_its_title(self) -> None:
+        parts = (Source("https://a.example", "A"), Source("https://b.example"), Source(None, "C"), Source(None, None))
+        assert reported([Message(parts, Outcome.COMPLETE)]).parts == (
+            {"type": "source-url", "sourceId": "m-0", "url": "https://a.example", "title": "A"},
+            {"type": "source-url", "sourceId": "m-1", "url": "https://b.example"},
+            {"type": "source-document", "sourceId": "m-2", "mediaType": "text/plain", "title": "C"},
+        )
+
+    def test_a_file_is_told_if_it_can_be_shown(self) -> None:
+        parts = (File("image/png", data="aGk="), File(None, url="https://a.example"), File("audio/wav", id="f"))
+        assert reported([Message(parts, Outcome.COMPLETE)]).parts == (
+            {"type": "file", "url": "data:image/png;base64,aGk=", "mediaType": "image/png"},
+            {"type": "file", "url": "https://a.example", "mediaType": "application/octet-stream"},
+        )
+
+    def test_other_things_are_not_told(self) -> None:
+        assert reported([Message((Other("thing", {"a": 1}),), Outcome.COMPLETE)]).parts == ()
 
 
 class TestBeginning:
