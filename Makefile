@@ -193,8 +193,9 @@ $(COMPILED_PY): | $(PY)
 	$(PY) -m venv $(COMPILED_VENV)
 	$(COMPILED_PIP) --upgrade 'pip>=25.1'
 
-# First our own package, whatever version is there; then what its extras and the tests need.
-$(COMPILED_VENV)/.test: $(METADATA) $(SOURCES) | $(COMPILED_PY)
+# Our own package is installed here; what its extras and the tests need is taken from the other environment.
+PACKAGES = -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
+$(COMPILED_VENV)/.test: $(METADATA) $(SOURCES) $(VENV)/.test | $(COMPILED_PY)
 	$(COMPILED_PIP) --no-deps --force-reinstall .
-	$(COMPILED_PIP) 'jsontide[all]' --group test
+	$(PY) $(PACKAGES) > "$$($(COMPILED_PY) $(PACKAGES))/taken.pth"
 	@touch $@

@@ -68,6 +68,7 @@ def run_agent(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_the_agent_calls_the_tool_and_answers_with_any_provider(provider: str) -> None:
     done = run_agent(provider)
@@ -80,6 +81,7 @@ def test_the_agent_calls_the_tool_and_answers_with_any_provider(provider: str) -
     assert "62 tokens" in cost
 
 
+@pytest.mark.untraced
 def test_the_agent_asks_chat_completions_unless_told_otherwise() -> None:
     assert run_agent().stdout == run_agent("openai_chat", "What is the weather in Kyoto?").stdout
 

@@ -85,6 +85,7 @@ print({name}.__module__)
 """
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     ("package", "name", "place"),
     [

@@ -137,6 +137,7 @@ def passes(text: str, chunks: Chunks, mending: Mending) -> bool:
     return (end.text, end.repairs, state.repairs, state.error, state.is_truncated) == (text, (), (), None, False)
 
 
+@pytest.mark.untraced
 @BOTH
 @pytest.mark.parametrize("name", sorted(STRICT))
 def test_m1_strict_documents_pass_byte_for_byte(name: str, mending: Mending) -> None:
@@ -151,6 +152,7 @@ def test_m1_strict_documents_pass_though_little_may_be_held(name: str) -> None:
     assert passes(STRICT[name], whole(STRICT[name]), replace(MODELS, max_held=1))
 
 
+@pytest.mark.untraced
 @NO_SUITE
 @BOTH
 @pytest.mark.parametrize("path", sorted(SUITE.glob("y_*.json")), ids=lambda path: path.stem)
@@ -173,6 +175,7 @@ def test_m1_undamaged_documents_pass(value: Any, random: Random) -> None:
     assert passes(text, cut_randomly(text, random), EVERYTHING)
 
 
+@pytest.mark.untraced
 @NO_SUITE
 @pytest.mark.parametrize("path", sorted(SUITE.glob("[ni]_*.json")), ids=lambda path: path.stem)
 def test_what_the_suite_refuses_becomes_json_or_an_error(path: Any) -> None:

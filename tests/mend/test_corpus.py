@@ -153,6 +153,7 @@ def test_no_case_ends_in_a_wrong_value(case: Case, request: pytest.FixtureReques
     assert is_right(case, result) or outcome(result) == "refused"
 
 
+@pytest.mark.untraced
 @named(CASES)
 def test_every_case_ends_the_same_however_it_is_cut(case: Case, request: pytest.FixtureRequest) -> None:
     fail_if_known(case, "uneven", request)
@@ -178,6 +179,7 @@ def test_strict_cases_pass_unchanged(case: Case) -> None:
         assert (result.text, result.repairs, result.error) == (case.text, (), None)
 
 
+@pytest.mark.untraced
 @named(case for case in CASES if case.values != "all" and case.name not in REPEATS)
 def test_no_case_flickers(case: Case, request: pytest.FixtureRequest) -> None:
     fail_if_known(case, "uneven", request)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.typecheck import check_program, checkers
 
 PROGRAM = """
@@ -47,6 +49,7 @@ def takes_other_types() -> None:
 """
 
 
+@pytest.mark.once
 @checkers
 def test_type_checkers_know_the_options_of_every_door(checker: str, tmp_path: Path) -> None:
     check_program(checker, PROGRAM, tmp_path)

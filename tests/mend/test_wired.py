@@ -101,6 +101,7 @@ async def avalued(chunks: Iterable[Any], options: dict[str, Any]) -> Any:
 doors = pytest.mark.parametrize("door", DOORS)
 
 
+@pytest.mark.untraced
 @named
 def test_every_door_says_what_the_stage_says(case: Case) -> None:
     expected = Expected(case.text)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.typecheck import check_program, checkers
 
 PROGRAM = """
@@ -105,6 +107,7 @@ def has_a_json_schema(state: ParserState) -> object:
 """
 
 
+@pytest.mark.once
 @checkers
 def test_type_checkers_refuse_what_is_not_there_yet_or_not_yet_of_its_type(checker: str, tmp_path: Path) -> None:
     check_program(checker, PROGRAM, tmp_path)
