@@ -212,17 +212,17 @@ def test_json_alone_grows_in_the_state(document: Any, in_steps: bool, key: str |
     states = states_along(document[1])
     states.append(finalize(states[-1]))
     shows = encoder(answer=key, in_steps=in_steps)
-    checked = check_ag_ui(encode(shows, states))  # type: ignore[arg-type]
+    checked = check_ag_ui(encode(shows, states))
     value = without_hostile(states[-1].value)
     assert checked.end["type"] == ("RUN_FINISHED" if states[-1].is_complete else "RUN_ERROR")
     assert checked.state == (value if key is None else {key: value})
-    assert check_ag_ui(encode(shows, states[-1:])).state == checked.state  # type: ignore[arg-type]
+    assert check_ag_ui(encode(shows, states[-1:])).state == checked.state
 
 
 def test_json_that_breaks_off_or_is_invalid_says_so() -> None:
     for text, code in (('{"a": [1', "truncated"), ('{"a": }', "invalid")):
         states = states_along([text])
-        checked = check_ag_ui(encode(encoder(), [*states, finalize(states[-1])]))  # type: ignore[list-item]
+        checked = check_ag_ui(encode(encoder(), [*states, finalize(states[-1])]))
         assert checked.end["code"] == code
 
 
@@ -458,6 +458,6 @@ class TestTheClient:
         texts = ['{"a": "%s", "b": [1, {"c": null}], "é/~": {"": "x"}}' % ("long " * 40), "[]", '"text"', "[[[1]]]"]
         for in_steps in (True, False):
             turns = [states_along([text[at : at + 3] for at in range(0, len(text), 3)]) for text in texts]
-            streams = [encode(encoder(answer=key, in_steps=in_steps), turn) for turn in turns for key in ("s", None)]  # type: ignore[arg-type]
+            streams = [encode(encoder(answer=key, in_steps=in_steps), turn) for turn in turns for key in ("s", None)]
             for stream, found in zip(streams, run("ag_ui.mjs", [told_of(stream) for stream in streams]), strict=True):
                 agree(stream, found)

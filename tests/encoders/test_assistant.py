@@ -218,10 +218,10 @@ def test_json_alone_is_the_state_and_the_object(document: Any, key: str | None) 
     expected = without_names(states[-1].value, HOSTILE)
     is_complete = states[-1].is_complete
     for turn in (states, states[-1:]):
-        checked = check_assistant_transport(encode(transport(answer=key), turn))  # type: ignore[arg-type]
+        checked = check_assistant_transport(encode(transport(answer=key), turn))
         assert checked.state == (expected if key is None else {key: expected})
         assert checked.finish_reason == ("stop" if is_complete else "error")
-        value = check_object_stream(encode(ObjectStreamEncoder(), turn))  # type: ignore[arg-type]
+        value = check_object_stream(encode(ObjectStreamEncoder(), turn))
         assert value["value"] == expected
         assert (value["status"] == "complete") is is_complete
 

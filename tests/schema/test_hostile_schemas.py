@@ -94,6 +94,7 @@ def test_unions_that_multiply_are_refused(make: Any) -> None:
 
 
 @pytest.mark.untraced
+@pytest.mark.once
 def test_what_is_read_before_a_refusal_takes_little_memory() -> None:
     assert taken(any_beside(20)) < 200 * MEGABYTES
 

@@ -167,6 +167,18 @@ def test_keep_alive_fills_the_silence_of_a_turn_that_was_joined() -> None:
         first.leave()
 
 
+def end_when_stopped(answer: Callable[[], AsyncIterator[Message[object]]]) -> object:
+    """How a turn ends that is stopped after its first words."""
+    with Chat(answer).serving() as port:
+        client = Client(port, "/chat/1")
+        client.read_text("Take the ")
+        asked(port, "/chat/1/stop", "POST")
+        client.read_all()
+    end = read_compact(client.body).end
+    assert end is not None
+    return end["end"]
+
+
 class TestStopping:
     """The readers are told that the turn was cancelled, and the source is closed."""
 
@@ -211,14 +223,7 @@ class TestStopping:
                 async for message in provider.messages():
                     yield message
 
-        with Chat(answer).serving() as port:
-            client = Client(port, "/chat/1")
-            client.read_text("Take the ")
-            asked(port, "/chat/1/stop", "POST")
-            client.read_all()
-        end = read_compact(client.body).end
-        assert end is not None
-        assert end["end"] == "cancelled"
+        assert end_when_stopped(answer) == "cancelled"
 
     def test_a_source_that_fails_while_it_is_cancelled_is_cancelled_all_the_same(self) -> None:
         provider = Provider()
@@ -231,14 +236,7 @@ class TestStopping:
             finally:
                 raise ArithmeticError
 
-        with Chat(answer).serving() as port:
-            client = Client(port, "/chat/1")
-            client.read_text("Take the ")
-            asked(port, "/chat/1/stop", "POST")
-            client.read_all()
-        end = read_compact(client.body).end
-        assert end is not None
-        assert end["end"] == "cancelled"
+        assert end_when_stopped(answer) == "cancelled"
 
     def test_json_alone_is_told_as_a_failure(self) -> None:
         waits = asyncio.Event()
