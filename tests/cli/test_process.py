@@ -19,6 +19,8 @@ ITINERARY = Path(__file__).parents[2] / "examples" / "itinerary.json"
 COMMAND = (sys.executable, "-c", "from jsontide.cli import main; main()")
 PATIENCE = 60
 
+pytestmark = pytest.mark.once  # what the command says is shown for both builds by the other tests
+
 
 def start(*arguments: str | Path, stdout: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
