@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from jsontide import COMPILED
+from jsontide._interpreter import is_main
 from tests.interpreters import NAME
 
 ROOT = Path(__file__).parents[1]
@@ -52,6 +53,10 @@ def test_held_values_never_change_whoever_watches(meddling: str, when: str) -> N
     *changed, held = lines("-m", "tests.traced", meddling, when)
     assert not changed
     assert int(held) >= FEWEST
+
+
+def test_the_tests_run_in_the_main_interpreter() -> None:
+    assert is_main()
 
 
 @pytest.mark.skipif(not NAME, reason="this Python cannot make interpreters")

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide.adapters import PROVIDERS, reduce_item, start_stream, stream_message
+from jsontide.adapters._requests.form import RequestForm
+from jsontide.adapters._requests.write import find_form
 from jsontide.messages import CompleteCall, Message, Outcome
 from tests import strategies
 from tests.recordings import NAMES, events, needs_recordings
@@ -142,3 +144,10 @@ def check_law_nine(message: Message) -> None:
             assert json.loads(call.arguments) == call.arguments_value or "NaN" in call.arguments
             assert message.finish_reason
             assert call.name
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_every_provider_has_all_of_a_request_form(provider: str) -> None:
+    needed = [name for name in vars(RequestForm) if name.startswith("write_")]
+    assert needed
+    assert [name for name in needed if not callable(getattr(find_form(provider), name))] == []

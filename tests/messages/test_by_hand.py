@@ -22,6 +22,7 @@ from jsontide.messages import (
     IncompleteCallError,
     InvalidError,
     Message,
+    MessageConfig,
     MessageError,
     Other,
     Outcome,
@@ -265,3 +266,14 @@ def test_a_state_that_was_not_fed_is_a_message_too() -> None:
     message = start_message().message
     assert Message.from_json(message.to_json()) == message == Message()
     assert reduce_chunk(start_message(), text("")).message == message
+
+
+@pytest.mark.parametrize(("choice", "error"), [(True, TypeError), ("0", TypeError), (-1, ValueError)])
+def test_a_choice_is_the_number_of_one(choice: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="choice must be a"):
+        MessageConfig(choice=choice)
+
+
+def test_a_tool_without_a_function_cannot_be_called() -> None:
+    with pytest.raises(ValueError, match="the tool 'search' has no function to call"):
+        Tool("search").call({})

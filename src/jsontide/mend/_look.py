@@ -128,20 +128,20 @@ def number_end(text: str, i: i64, end: i64) -> i64:
 
 def strict_number_end(text: str, i: i64, n: i64) -> i64:
     """Return where the number of JSON at `i` ends, -1 if it is none, or if what follows it is not a delimiter."""
-    if not COMPILED:
-        match = _DELIMITED_NUMBER.match(text, i)
-        return -1 if match is None else match.end()
-    mode: i64 = NUMBER
-    while i < n:
-        code: i64 = ord(text[i])
-        if code > 127:
-            return -1
-        cell: i64 = GRAMMAR[mode * 128 + code]
-        if cell >= FAIL:
-            return i if cell == END_NUMBER and is_delimiter(text, i) else -1
-        mode = cell
-        i += 1
-    return -1
+    if COMPILED:
+        mode: i64 = NUMBER
+        while i < n:
+            code: i64 = ord(text[i])
+            if code > 127:
+                return -1
+            cell: i64 = GRAMMAR[mode * 128 + code]
+            if cell >= FAIL:
+                return i if cell == END_NUMBER and is_delimiter(text, i) else -1
+            mode = cell
+            i += 1
+        return -1
+    match = _DELIMITED_NUMBER.match(text, i)
+    return -1 if match is None else match.end()
 
 
 def is_delimiter(text: str, i: i64) -> bool:

@@ -100,25 +100,25 @@ def _pair(chunk: str, at: i64, high: i64) -> tuple[str, i64]:
 
 def _code(chunk: str, begin: i64) -> i64:
     """Return what the four digits from `begin` on stand for; of fewer, -1 less their number."""
-    if not COMPILED:
-        digits = chunk[begin : begin + _DIGITS]
-        wrong = _NOT_HEX.search(digits)
-        if wrong is not None:
-            return -1 - wrong.start()
-        return int(digits, 16) if len(digits) == _DIGITS else -1 - len(digits)
-    n: i64 = len(chunk)
-    code: i64 = 0
-    good: i64 = 0
-    while good < _DIGITS:
-        if begin + good == n:
-            return -1 - good
-        digit: i64 = ord(chunk[begin + good])
-        if 48 <= digit <= 57:
-            digit -= 48
-        else:
-            digit = (digit | 32) - 87  # the case of a letter is one bit
-            if not 10 <= digit <= 15:
+    if COMPILED:
+        n: i64 = len(chunk)
+        code: i64 = 0
+        good: i64 = 0
+        while good < _DIGITS:
+            if begin + good == n:
                 return -1 - good
-        code = code * 16 + digit
-        good += 1
-    return code
+            digit: i64 = ord(chunk[begin + good])
+            if 48 <= digit <= 57:
+                digit -= 48
+            else:
+                digit = (digit | 32) - 87  # the case of a letter is one bit
+                if not 10 <= digit <= 15:
+                    return -1 - good
+            code = code * 16 + digit
+            good += 1
+        return code
+    digits = chunk[begin : begin + _DIGITS]
+    wrong = _NOT_HEX.search(digits)
+    if wrong is not None:
+        return -1 - wrong.start()
+    return int(digits, 16) if len(digits) == _DIGITS else -1 - len(digits)
