@@ -33,7 +33,7 @@ def chat_tool(n: int) -> list[object]:
     return [chat_call("", name="plan"), *(chat_call(piece) for piece in rows(n)), chat({}, "tool_calls")]
 
 
-def chat_answer(n: int) -> list[object]:
+def chat_answer(n: int) -> list[dict[str, object]]:
     return [*(chat({"content": piece}) for piece in rows(n)), chat({}, "stop")]
 
 
@@ -291,4 +291,4 @@ def ndjson_line(n: int) -> Call:
 @case("testing.Recording", "n events")
 def recording(n: int) -> Call:
     found = chat_answer(n)
-    return lambda: Recording(found).replay(seed=1)
+    return lambda: Recording.of_events(found).replay(seed=1)

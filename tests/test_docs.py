@@ -3,7 +3,20 @@ import re
 from pathlib import Path
 
 import jsontide
-from jsontide import adapters, deltas, encoders, events, mend, messages, schema, snapshots, testing, tree, web
+from jsontide import (
+    adapters,
+    deltas,
+    encoders,
+    events,
+    mend,
+    messages,
+    recordings,
+    schema,
+    snapshots,
+    testing,
+    tree,
+    web,
+)
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -28,7 +41,20 @@ def test_the_command_line_reference_names_the_choices_of_an_option() -> None:
 def test_the_reference_lists_every_public_name_once() -> None:
     listed = re.findall(r"^::: (.+)$", (DOCS / "reference.md").read_text(encoding="utf-8"), re.MULTILINE)
     offered = {f"jsontide.{name}" for name in jsontide.__all__}
-    for package in (adapters, deltas, encoders, events, mend, messages, schema, snapshots, testing, tree, web):
+    for package in (
+        adapters,
+        deltas,
+        encoders,
+        events,
+        mend,
+        messages,
+        recordings,
+        schema,
+        snapshots,
+        testing,
+        tree,
+        web,
+    ):
         names = [name for name in package.__all__ if getattr(jsontide, name, None) is not getattr(package, name)]
         offered |= {f"{package.__name__}.{name}" for name in names}
     assert sorted(listed) == sorted(offered)

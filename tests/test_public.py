@@ -12,15 +12,43 @@ from typing import Any
 import pytest
 
 import jsontide
-from jsontide import adapters, deltas, encoders, events, mend, messages, schema, snapshots, testing, tree, web
+from jsontide import (
+    adapters,
+    deltas,
+    encoders,
+    events,
+    mend,
+    messages,
+    recordings,
+    schema,
+    snapshots,
+    testing,
+    tree,
+    web,
+)
 from jsontide._public import homes_of, lazily
 
 PACKAGES = [jsontide, adapters]
 OFFERED: list[tuple[ModuleType, str]] = [
     (package, name)
-    for package in (jsontide, mend, tree, events, snapshots, deltas, schema, messages, encoders, adapters, testing, web)
+    for package in (
+        jsontide,
+        mend,
+        tree,
+        events,
+        snapshots,
+        deltas,
+        schema,
+        messages,
+        encoders,
+        adapters,
+        recordings,
+        testing,
+        web,
+    )
     for name in package.__all__
     if isinstance(getattr(package, name), type | FunctionType | BuiltinFunctionType)
+    and (package, name) != (testing, "Recording")  # the one of `recordings`
 ]
 """Every public class and function, with each package that offers it."""
 

@@ -83,7 +83,11 @@ def test_partial_arguments_grow_to_the_value_that_they_write(value: dict[str, An
 @pytest.mark.untraced
 def test_law_9_partial_arguments_cut_at_any_byte_cannot_be_run(form: Literal["sse", "ndjson"]) -> None:
     steps = [part(partialArgs=[one], willContinue=True) for one in flattened({"to": "Zoë", "amount": 5})]
-    data = Recording([part(name="pay", willContinue=True), *steps, part(), STOP]).encode(form).removesuffix(b"\n")
+    data = (
+        Recording.of_events([part(name="pay", willContinue=True), *steps, part(), STOP])
+        .encode(form)
+        .removesuffix(b"\n")
+    )
     for place in range(len(data) - 1):
         *_, message = stream_message([data[:place]])
         assert message.outcome is Outcome.TRUNCATED

@@ -340,7 +340,7 @@ class TestLawNineOfEveryProvider:
     @pytest.mark.parametrize("form", ["sse", "ndjson"])
     @pytest.mark.untraced
     def test_a_stream_cut_at_any_byte_cannot_be_run(self, provider: str, form: Literal["sse", "ndjson"]) -> None:
-        recording = Recording(told_with('{"to": "Zoë", "amount": 5}')[provider])
+        recording = Recording.of_events(told_with('{"to": "Zoë", "amount": 5}')[provider])
         data = recording.encode(form).removesuffix(b"\n")
         for place in range(len(data) - 1):
             *_, message = stream_message([data[:place]])

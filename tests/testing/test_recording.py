@@ -11,12 +11,12 @@ from jsontide.testing import Recording
 
 pytest_plugins = ["pytester"]
 
-EVENTS = [
+EVENTS: list[dict[str, object]] = [
     {"choices": [{"delta": {"content": "Zoë "}}]},
     {"choices": [{"delta": {"content": "𝄞 says hi"}}]},
     {"choices": [{"delta": {}, "finish_reason": "stop"}]},
 ]
-RECORDING = Recording(EVENTS)
+RECORDING = Recording.of_events(EVENTS)
 
 
 @pytest.mark.parametrize("form", ["sse", "ndjson"])
@@ -48,8 +48,15 @@ def test_recordings_are_read_from_files(tmp_path: Path, text: str) -> None:
 
 
 def test_recordings_are_read_with_whatever_is_in_their_strings(tmp_path: Path) -> None:
-    odd = [{"choices": [{"delta": {"content": "a\u2028b\x85c\r\n\ufeff"}}]}, {"message": {"content": "[DONE]"}}]
-    for data in (Recording(odd).encode(), Recording(odd).encode("ndjson"), b"\xef\xbb\xbf" + Recording(odd).encode()):
+    odd: list[dict[str, object]] = [
+        {"choices": [{"delta": {"content": "a\u2028b\x85c\r\n\ufeff"}}]},
+        {"message": {"content": "[DONE]"}},
+    ]
+    for data in (
+        Recording.of_events(odd).encode(),
+        Recording.of_events(odd).encode("ndjson"),
+        b"\xef\xbb\xbf" + Recording.of_events(odd).encode(),
+    ):
         path = tmp_path / "recording.txt"
         path.write_bytes(data)
         assert Recording.load(path).events == tuple(odd)
@@ -63,8 +70,8 @@ def test_recordings_of_several_data_lines_are_read(tmp_path: Path) -> None:
 
 def test_halves_of_a_surrogate_pair_can_be_replayed() -> None:
     halves = [{"message": {"content": half}, "done": half == "\udd1e"} for half in ("\ud834", "\udd1e")]
-    assert {message.content for message in (Recording(halves).replay(seed)[-1] for seed in range(5))} == {"𝄞"}
-    assert {Recording(halves[:1]).replay(seed)[-1].content for seed in range(5)} == {"\ud834"}
+    assert {message.content for message in (Recording.of_events(halves).replay(seed)[-1] for seed in range(5))} == {"𝄞"}
+    assert {Recording.of_events(halves[:1]).replay(seed)[-1].content for seed in range(5)} == {"\ud834"}
 
 
 def test_the_fixture_runs_a_test_with_every_seed(pytester: pytest.Pytester) -> None:

@@ -4,6 +4,7 @@
 """
 
 from jsontide._public import publish
+from jsontide.recordings import Recording
 from jsontide.testing._ag_ui import AgUiCall, AgUiRun, check_ag_ui
 from jsontide.testing._assistant import (
     AssistantPart,
@@ -12,7 +13,6 @@ from jsontide.testing._assistant import (
     check_object_stream,
 )
 from jsontide.testing._frames import ProtocolError
-from jsontide.testing._recording import Recording
 from jsontide.testing._vercel import VercelCall, VercelReport, check_vercel
 
 __all__ = [
@@ -30,4 +30,5 @@ __all__ = [
     "check_vercel",
 ]
 
-publish(__name__, __all__, globals())
+# `Recording` says that it is found in `jsontide.recordings`, as its errors and pieces are.
+publish(__name__, [name for name in __all__ if name != "Recording"], globals())

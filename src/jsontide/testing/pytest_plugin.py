@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from jsontide.testing._recording import Recording, WireFormat
+from jsontide.recordings import Recording, WireFormat
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jsontide.adapters import ReadingChoices
     from jsontide.messages import Message
 
-RecordingSource: TypeAlias = Recording | str | Path | Iterable[object]
+RecordingSource: TypeAlias = Recording | str | Path | Iterable[Mapping[str, object]]
 _SEEDS = 5
 
 
@@ -40,11 +40,11 @@ class Recut:
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def chunks(self, recording: RecordingSource, form: WireFormat = "sse") -> list[bytes]:
+    def chunks(self, recording: RecordingSource, form: WireFormat | None = None) -> list[bytes]:
         """Return the bytes of a recording, or of a recorded file, cut at random."""
         return _recording(recording).cut(self.seed, form)
 
-    def drop(self, recording: RecordingSource, form: WireFormat = "sse") -> Iterable[bytes]:
+    def drop(self, recording: RecordingSource, form: WireFormat | None = None) -> Iterable[bytes]:
         """Return the same up to a random byte, where the connection is lost."""
         return _recording(recording).drop(self.seed, form)
 
@@ -56,7 +56,7 @@ class Recut:
 def _recording(recording: RecordingSource) -> Recording:
     if isinstance(recording, Recording):
         return recording
-    return Recording.load(recording) if isinstance(recording, str | Path) else Recording(recording)
+    return Recording.load(recording) if isinstance(recording, str | Path) else Recording.of_events(recording)
 
 
 @pytest.fixture

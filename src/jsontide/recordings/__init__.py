@@ -1,0 +1,29 @@
+"""Streams with their times: kept in a file, loaded, cut in other ways, and followed moment by moment."""
+
+from jsontide._public import publish
+from jsontide.recordings._follow import FollowOptions, afollow, follow
+from jsontide.recordings._moment import Moment, finish_moment, next_moment, start_moment
+from jsontide.recordings._piece import Data, End, Piece, RecordingError
+from jsontide.recordings._recording import Recording, WireFormat
+from jsontide.recordings._stage import Kind
+from jsontide.recordings._writer import RecordingWriter
+
+__all__ = [
+    "Data",
+    "End",
+    "FollowOptions",
+    "Kind",
+    "Moment",
+    "Piece",
+    "Recording",
+    "RecordingError",
+    "RecordingWriter",
+    "WireFormat",
+    "afollow",
+    "finish_moment",
+    "follow",
+    "next_moment",
+    "start_moment",
+]
+
+publish(__name__, __all__, globals())

@@ -1,0 +1,92 @@
+"""A recording, or pieces as they arrive, in; the moment after each of them out, and the one after the end; sync and
+async.
+
+Rule: a piece is pulled when its moment is asked for; what the source raises ends the stream if the transport failed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from jsontide.recordings._moment import Moment, finish_moment, next_moment, start_moment
+from jsontide.recordings._piece import Piece
+from jsontide.recordings._recording import Recording
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from jsontide.mend import Mending
+    from jsontide.messages import Tool
+    from jsontide.recordings._stage import Kind
+
+
+class FollowOptions(TypedDict, total=False):
+    """The options of `start_moment`."""
+
+    schema: object
+    tools: Iterable[Tool[Any]] | None
+    mend: Mending | None
+    as_kind: Kind | None
+
+
+def follow(pieces: Recording | Iterable[Piece | bytes], **options: Unpack[FollowOptions]) -> Iterator[Moment]:
+    """Yield the moment after each piece, and the one after the end; takes the options of `start_moment`.
+
+    Bare bytes get the time at which they are pulled.
+
+    >>> [moment.value for moment in follow([b'{"city": "Kyo', b'to"}'])]
+    [{'city': 'Kyo'}, {'city': 'Kyoto'}, {'city': 'Kyoto'}]
+    """
+    if isinstance(pieces, Recording):
+        return _follow_recording(pieces, start_moment(**options))
+    if isinstance(pieces, bytes | bytearray | str) or not isinstance(pieces, Iterable):
+        message = f"pieces must be a Recording or an iterable of Piece or bytes, not {type(pieces).__name__}"
+        raise TypeError(message)
+    return _follow(pieces, start_moment(**options))
+
+
+def _follow_recording(recording: Recording, moment: Moment) -> Iterator[Moment]:
+    for piece in recording.pieces:
+        moment = next_moment(moment, piece)
+        yield moment
+    yield finish_moment(moment, recording.end or "over", recording.error, at=recording.duration)
+
+
+def _follow(pieces: Iterable[Piece | bytes], moment: Moment) -> Iterator[Moment]:
+    began = time.monotonic()
+    source = iter(pieces)
+    while True:
+        try:
+            piece = next(source)
+        except StopIteration:
+            break
+        except OSError as error:
+            yield finish_moment(moment, "lost", str(error))
+            return
+        moment = next_moment(moment, _timed(piece, began))
+        yield moment
+    yield finish_moment(moment)
+
+
+async def afollow(pieces: AsyncIterable[Piece | bytes], **options: Unpack[FollowOptions]) -> AsyncIterator[Moment]:
+    """Do as `follow` does, for pieces that come asynchronously."""
+    moment = start_moment(**options)
+    began = time.monotonic()
+    source = aiter(pieces)
+    while True:
+        try:
+            piece = await anext(source)
+        except StopAsyncIteration:
+            break
+        except OSError as error:
+            yield finish_moment(moment, "lost", str(error))
+            return
+        moment = next_moment(moment, _timed(piece, began))
+        yield moment
+    yield finish_moment(moment)
+
+
+def _timed(piece: Piece | bytes, began: float) -> Piece:
+    return piece if isinstance(piece, Piece) else Piece(time.monotonic() - began, piece)

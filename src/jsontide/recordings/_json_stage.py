@@ -1,0 +1,204 @@
+"""Bytes that begin as JSON does in, one JSON document out, through a schema and mended if that is asked for.
+
+What follows the document may show that it is something else: lines of a provider's events, or several documents.
+Rule: that is decided when the document is whole, and not while it grows; a whole response, at the end of the stream.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from jsontide._errors import ParserError, Reason
+from jsontide._values import JsonValue, Missing
+from jsontide.adapters import StreamState, detect, finish_stream, reduce_item, start_stream
+from jsontide.deltas import Change, compare_values, read_changes
+from jsontide.mend import start_mend
+from jsontide.messages import Outcome
+from jsontide.messages.document import Document
+from jsontide.recordings._documents_stage import DocumentsStage
+from jsontide.recordings._message_stage import MessageStage
+from jsontide.recordings._piece import End
+from jsontide.recordings._stage import Kind, Setup, Shared, Stage, end_outcome
+from jsontide.recordings._text_stage import Decoded
+from jsontide.schema import Resolution, Status, from_json_ast, shape_of
+from jsontide.tree import ParserState, create_parser_state, finalize, parse_chunk
+
+if TYPE_CHECKING:
+    from jsontide.mend import Repair
+
+_BYTE_ORDER_MARK: Final = "\ufeff"
+_GEMINI: Final = "gemini"
+
+
+class Mended:
+    """A document that is mended, and the bytes of a character that is not whole."""
+
+    __slots__ = ("decoded", "document")
+
+    def __init__(self, document: Document, decoded: Decoded) -> None:
+        self.document: Final = document
+        self.decoded: Final = decoded
+
+    def feed(self, data: bytes) -> Mended:
+        decoded = self.decoded.feed(data)
+        return Mended(self.document.append(decoded.text), decoded)
+
+    def finish(self) -> Mended:
+        decoded = self.decoded.feed(b"", is_last=True)
+        return Mended(self.document.append(decoded.text).finish(), decoded)
+
+
+class JsonStage(Stage):
+    """A document so far."""
+
+    __slots__ = ("_end", "_mended", "_raw", "_resolution", "_seed", "_setup", "_stream", "_strict")
+
+    kind: Kind = "json"
+
+    def __init__(
+        self,
+        setup: Setup,
+        strict: ParserState,
+        raw: Shared[bytes],
+        *,
+        mended: Mended | None = None,
+        seed: Resolution[object] | None = None,
+        stream: StreamState | None = None,
+        end: End | None = None,
+    ) -> None:
+        self._setup: Final = setup
+        self._strict: Final = strict
+        """What is read without mending; it decides whether this is one document."""
+        self._raw: Final = raw
+        self._mended: Final = mended
+        self._seed: Final = seed
+        """An earlier resolution, which the next one goes on from."""
+        self._stream: Final = stream
+        """The same as a provider's stream, when the document is whole and may be one of its events."""
+        self._end: Final = end
+        self._resolution: Resolution[object] | None = None
+
+    def feed(self, data: bytes) -> Stage:
+        strict = parse_chunk(self._strict, data)
+        raw = self._raw.append(data)
+        stream = None
+        if self._setup.as_kind is None and _is_whole(strict):
+            if not _is_whole(self._strict):
+                stream = self._start_stream(strict, raw)
+            elif self._stream is not None:
+                stream = reduce_item(self._stream, data)
+            if stream is not None and stream.is_known:
+                return MessageStage(stream)
+            if self._mended is None and (self._strict.is_complete or not _is_whole(self._strict)):
+                rest = _rest_of(strict, raw)
+                if rest is not None:
+                    documents = Shared[JsonValue]().append(strict.value)  # type: ignore[arg-type]
+                    return DocumentsStage(documents, Decoded()).feed(rest)
+        mended = None if self._mended is None else self._mended.feed(data)
+        return JsonStage(self._setup, strict, raw, mended=mended, seed=self._resolution or self._seed, stream=stream)
+
+    def _start_stream(self, strict: ParserState, raw: Shared[bytes]) -> StreamState | None:
+        """Return the stream so far if the document is an event of a provider, or its whole response."""
+        value = strict.value
+        if not isinstance(value, dict) or not reduce_item(start_stream(self._setup.config), value).is_known:
+            return None
+        return _read_all(start_stream(self._setup.config), raw)
+
+    def finish(self, end: End, error: str | None) -> Stage:
+        stream = self._stream
+        if stream is None and self._setup.as_kind is None and _may_be_events(self._strict.value):
+            stream = _read_all(start_stream(self._setup.config), self._raw)
+        if stream is not None and end == "over":
+            stream = finish_stream(stream)
+            if stream.is_known:
+                return MessageStage(stream)
+        strict = finalize(self._strict)
+        mended = None if self._mended is None else self._mended.finish()
+        seed = self._resolution or self._seed
+        return JsonStage(self._setup, strict, self._raw, mended=mended, seed=seed, end=end)
+
+    def changes_since(self, before: Stage) -> list[Change]:
+        old = before if isinstance(before, JsonStage) else None
+        if self._setup.schema is None:
+            return read_changes(None if old is None else old.state, self.state)
+        if old is None:
+            old = JsonStage(self._setup, create_parser_state(), Shared())
+        if old.value is self.value and old.is_complete is self.is_complete:
+            return []
+        return compare_values(old.value, self.value, is_complete=self.is_complete)
+
+    @property
+    def state(self) -> ParserState:
+        return self._strict if self._mended is None else self._mended.document.state
+
+    @property
+    def resolution(self) -> Resolution[object] | None:
+        if self._resolution is None and self._setup.schema is not None:
+            self._resolution = from_json_ast(self._setup.schema, self.state, self._seed)
+        return self._resolution
+
+    @property
+    def value(self) -> JsonValue | Missing:
+        resolution = self.resolution
+        return self.state.value if resolution is None else resolution.value
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        return () if self._mended is None else self._mended.document.repairs
+
+    @property
+    def error(self) -> ParserError | str | None:
+        wrong = self._strict.error if self._mended is None else self._mended.document.error
+        if wrong is not None or self._setup.schema is None:
+            return wrong
+        resolution = self.resolution
+        return resolution.errors[0].message if resolution is not None and resolution.errors else None
+
+    @property
+    def is_complete(self) -> bool:
+        is_whole = self._strict.is_complete if self._mended is None else self._mended.document.is_complete
+        resolution = self.resolution
+        return is_whole and (resolution is None or resolution.status is Status.FINAL)
+
+    @property
+    def outcome(self) -> Outcome:
+        if self._end is None:
+            return Outcome.STREAMING
+        error = self.error
+        if isinstance(error, str):
+            return Outcome.INVALID
+        return end_outcome(self._end, error, is_whole=self.is_complete)
+
+
+def start_json(setup: Setup) -> JsonStage:
+    """Return the stage before any text."""
+    mended = None
+    if setup.mend is not None:
+        mend = start_mend(setup.mend, None if setup.schema is None else shape_of(setup.schema))
+        mended = Mended(Document(create_parser_state(), None, None, None, mend), Decoded())
+    return JsonStage(setup, create_parser_state(), Shared(), mended=mended)
+
+
+def _is_whole(state: ParserState) -> bool:
+    error = state.error
+    return state.is_complete if error is None else error.reason is Reason.TRAILING_TEXT
+
+
+def _rest_of(state: ParserState, raw: Shared[bytes]) -> bytes | None:
+    """Return what follows a whole document, if it begins another one."""
+    error = state.error
+    if error is None:
+        return None
+    text = b"".join(raw.read()).decode("utf-8", "surrogateescape").removeprefix(_BYTE_ORDER_MARK)[error.index :]
+    return text.encode("utf-8", "surrogateescape") if text[:1] in {"{", "["} else None
+
+
+def _may_be_events(value: JsonValue | Missing) -> bool:
+    """Return whether a document may be all events of a stream, as Gemini sends them in an array."""
+    return isinstance(value, list) and bool(value) and detect(value[0]) == _GEMINI
+
+
+def _read_all(stream: StreamState, raw: Shared[bytes]) -> StreamState:
+    for data in raw.read():
+        stream = reduce_item(stream, data)
+    return stream

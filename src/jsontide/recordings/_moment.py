@@ -1,0 +1,170 @@
+"""A moment and a piece in, the next moment out: what a stream shows after each of its pieces.
+
+Rule: moments are values. They share what they have in common, so that keeping all of them is cheap, and what they
+show is made when it is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from jsontide._check import check_choice
+from jsontide._errors import ParserError
+from jsontide._values import JsonValue, Missing
+from jsontide.deltas import Change
+from jsontide.messages import MessageConfig, Outcome
+from jsontide.recordings._detect import start_stage
+from jsontide.recordings._piece import ENDS, End, Piece, check_time
+from jsontide.recordings._stage import KINDS, Kind, Setup, Stage
+
+if TYPE_CHECKING:
+    from jsontide.mend import Mending, Repair
+    from jsontide.messages import Message, Tool
+    from jsontide.schema import Resolution
+    from jsontide.tree import ParserState
+
+
+class Moment:
+    """What a stream shows after some of its pieces; made by `start_moment`, `next_moment` and `finish_moment`.
+
+    Its values are plain Python containers that other moments share: do not modify them.
+    """
+
+    __slots__ = ("_before", "_stage", "at", "end", "index", "number")
+
+    def __init__(self, stage: Stage, before: Stage, number: int, at: float, index: int, end: End | None) -> None:
+        self._stage: Final = stage
+        self._before: Final = before
+        self.number: Final = number
+        """How many pieces there were, 0 before the first."""
+        self.at: Final = at
+        """When the last piece came, in seconds since the start."""
+        self.index: Final = index
+        """How many bytes there were; those of an event are the bytes of its JSON."""
+        self.end: Final = end
+        """How the stream ended, `None` before the end."""
+
+    @property
+    def kind(self) -> Kind:
+        """What the stream is, as far as that is known: it can become something more special."""
+        return self._stage.kind
+
+    @property
+    def value(self) -> JsonValue | Missing:
+        """What grows, as one JSON value, `MISSING` before there is one.
+
+        A document; a message, as `jsontide.encoders.message_changes` describes it; a list of documents; or a text.
+        """
+        return self._stage.value
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What changed in `value` since the moment before; made anew each time it is asked for."""
+        return tuple(self._stage.changes_since(self._before))
+
+    @property
+    def state(self) -> ParserState | None:
+        """The state of the parser: of the document, or of the last one of several."""
+        return self._stage.state
+
+    @property
+    def message(self) -> Message | None:
+        """The assistant's message, if the stream is one of a provider."""
+        return self._stage.message
+
+    @property
+    def resolution(self) -> Resolution[object] | None:
+        """What the schema shows of a document, if there is one."""
+        return self._stage.resolution
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """What was mended, if bad JSON is mended."""
+        return self._stage.repairs
+
+    @property
+    def error(self) -> ParserError | str | None:
+        """What is wrong: an error in JSON with its place, or a text."""
+        return self._stage.error
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of the value is there, and nothing is wrong with it."""
+        return self._stage.is_complete
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the end of the stream means, `STREAMING` before it."""
+        return self._stage.outcome
+
+    def __repr__(self) -> str:
+        return f"<Moment {self.number}, {self.kind}, {self.outcome.value}>"
+
+
+def start_moment(
+    *,
+    schema: object = None,
+    tools: Iterable[Tool[Any]] | None = None,
+    mend: Mending | None = None,
+    as_kind: Kind | None = None,
+) -> Moment:
+    """Return the moment before the first piece of a stream.
+
+    `schema` is what the document, or the answer of the message, must be; `tools` are those that were offered.
+    `mend` is what is mended in it.
+    What the stream is will be detected; `as_kind` says it: `json`, `message`, `documents` or `text`.
+    """
+    if as_kind is not None:
+        check_choice("as_kind", as_kind, KINDS)
+    config = MessageConfig(response_schema=schema, tools=() if tools is None else tools, mend=mend)
+    stage = start_stage(Setup(schema, mend, config, as_kind))
+    return Moment(stage, stage, 0, 0.0, 0, None)
+
+
+def next_moment(moment: Moment, piece: Piece | bytes) -> Moment:
+    """Return the moment after one more piece; the given one does not change. Bare bytes come at the same time.
+
+    >>> first = next_moment(start_moment(), Piece(0.5, b'{"city": "Kyo'))
+    >>> second = next_moment(first, Piece(0.7, b'to"}'))
+    >>> first.value, second.value, second.changes
+    ({'city': 'Kyo'}, {'city': 'Kyoto'}, (AppendText(('city',), 'to'), Finish(('city',), 2)))
+    """
+    _check_open(moment)
+    if not isinstance(piece, Piece):
+        piece = Piece(moment.at, piece)
+    before, data = moment._stage, piece.data
+    if isinstance(data, bytes):
+        stage, size = before.feed(data), len(data)
+    else:
+        stage, size = before.feed_event(data), _size_of(data)
+    return Moment(stage, before, moment.number + 1, piece.at, moment.index + size, None)
+
+
+def finish_moment(moment: Moment, end: End = "over", error: str | None = None, *, at: float | None = None) -> Moment:
+    """Return the moment after the end of the stream: by itself, or because it was lost or stopped.
+
+    >>> finish_moment(next_moment(start_moment(), b"[1, 2")).outcome
+    <Outcome.TRUNCATED: 'truncated'>
+    """
+    _check_open(moment)
+    check_choice("end", end, ENDS)
+    if at is not None:
+        check_time(at)
+    before = moment._stage
+    stage = before.finish(end, error)
+    return Moment(stage, before, moment.number, moment.at if at is None else at, moment.index, end)
+
+
+def _check_open(moment: object) -> None:
+    if not isinstance(moment, Moment):
+        message = f"a moment must be a Moment, not {type(moment).__name__}"
+        raise TypeError(message)
+    if moment.end is not None:
+        message = "the stream has ended"
+        raise ValueError(message)
+
+
+def _size_of(event: Mapping[str, object]) -> int:
+    return len(json.dumps(event, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass"))

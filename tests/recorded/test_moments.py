@@ -1,0 +1,279 @@
+"""What a stream shows after each piece: what it is, what grows, and what changed."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsontide import MISSING, Outcome, ParserError
+from jsontide.mend import MODELS
+from jsontide.recordings import (
+    Moment,
+    Piece,
+    Recording,
+    afollow,
+    finish_moment,
+    follow,
+    next_moment,
+    start_moment,
+)
+from tests.recorded.folding import check_changes
+
+CHAT: list[dict[str, object]] = [
+    {"choices": [{"index": 0, "delta": {"content": "Zoë "}}]},
+    {"choices": [{"index": 0, "delta": {"content": "𝄞 says hi"}}]},
+    {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+]
+OTHER: list[dict[str, object]] = [{"n": 1, "name": "Zoë"}, {"n": 2}]
+WHOLE = {"choices": [{"message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]}
+SSE = Recording.of_events(CHAT).encode("sse")
+NDJSON = Recording.of_events(CHAT).encode("ndjson")
+CITY = {"city": "Kyōto", "stops": [1, {"name": "Nijō"}, []], "open": True}
+
+STREAMS: dict[str, tuple[bytes, str, Any]] = {
+    "json": (json.dumps(CITY, ensure_ascii=False).encode(), "json", CITY),
+    "json over lines": (json.dumps(CITY, indent=2).encode() + b"\n", "json", CITY),
+    "byte order mark": (b"\xef\xbb\xbf" + json.dumps(CITY).encode(), "json", CITY),
+    "lines": (Recording.of_events(OTHER).encode("ndjson"), "documents", OTHER),
+    "documents without a space": (b'{"a":1}{"b":2}[3]', "documents", [{"a": 1}, {"b": 2}, [3]]),
+    "documents and scalars": (b'{"a":1}\n[]\n12 "x"\r\ntrue', "documents", [{"a": 1}, [], 12, "x", True]),
+    "unknown events": (Recording.of_events(OTHER).encode("sse"), "documents", OTHER),
+    "events of text": (b": hello\n\nevent: x\ndata: one\ndata: two\n\ndata: [DONE]\n\n", "documents", ["one\ntwo"]),
+    "an event without its end": (b'data: {"a": 1}', "documents", [{"a": 1}]),
+    "text": ("Grüße,\nZoë 𝄞".encode(), "text", "Grüße,\nZoë 𝄞"),
+    "text that begins as a field": (b"data", "text", "data"),
+    "text that is like a field": (b"event: friday, at eight", "text", "event: friday, at eight"),
+    "not UTF-8": (b"caf\xe9 \xff", "text", "caf\ufffd \ufffd"),
+    "nothing": (b"", "unknown", MISSING),
+    "white space": (b" \r\n\t", "unknown", MISSING),
+}
+MESSAGES = {
+    "sse": SSE,
+    "sse with its end": b": hi\n\n" + SSE + b"data: [DONE]\n\n",
+    "ndjson": NDJSON,
+    "whole": json.dumps(WHOLE).encode(),
+    "whole over lines": json.dumps(WHOLE, indent=2).encode(),
+}
+TEXTS = {name: "Hi" if name.startswith("whole") else "Zoë 𝄞 says hi" for name in MESSAGES}
+
+
+def ways(data: bytes) -> Iterator[list[bytes]]:
+    """Cut bytes as a whole, byte by byte, and in a few other ways."""
+    yield [data]
+    for size in (1, 2, 3, 7):
+        yield [data[at : at + size] for at in range(0, len(data), size)]
+    yield from (Recording.of_bytes(data).cut(seed) for seed in range(5))
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_is_what_it_is_however_it_is_cut(name: str) -> None:
+    data, kind, value = STREAMS[name]
+    for pieces in ways(data):
+        *_, last = check_changes(follow(pieces))
+        assert (last.kind, last.value, last.error) == (kind, value, None)
+        assert last.outcome is (Outcome.EMPTY if value is MISSING else Outcome.COMPLETE)
+        assert (last.number, last.index, last.end) == (len(pieces), len(data), "over")
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_is_recognised_however_it_is_cut(name: str) -> None:
+    for pieces in ways(MESSAGES[name]):
+        *_, last = check_changes(follow(pieces))
+        assert last.kind == "message"
+        assert last.message is not None
+        assert (last.message.content, last.outcome, last.is_complete) == (TEXTS[name], Outcome.COMPLETE, True)
+        assert last.value["parts"] == [{"type": "text", "text": TEXTS[name]}]  # type: ignore[index, call-overload]
+
+
+def test_gemini_may_send_its_events_in_an_array() -> None:
+    parts = [{"candidates": [{"content": {"parts": [{"text": text}]}}]} for text in ("Hel", "lo")]
+    parts[-1]["candidates"][0]["finishReason"] = "STOP"  # type: ignore[assignment]
+    *_, last = check_changes(follow([json.dumps(parts).encode()]))
+    assert last.message is not None
+    assert last.message.content == "Hello"
+
+
+def test_decoded_events_are_a_message_or_documents() -> None:
+    *_, message = check_changes(follow(Recording.of_events(CHAT)))
+    assert message.message is not None
+    assert message.message.content == "Zoë 𝄞 says hi"
+    assert message.index == sum(len(json.dumps(event, ensure_ascii=False).encode()) for event in CHAT)
+    *_, documents = check_changes(follow(Recording.of_events(OTHER)))
+    assert (documents.kind, documents.value) == ("documents", OTHER)
+
+
+def test_a_message_grows_while_it_arrives() -> None:
+    events = SSE.split(b"\n\n")[:-1]
+    texts = [moment.message.content for moment in follow([event + b"\n\n" for event in events]) if moment.message]
+    assert texts == ["Zoë ", "Zoë 𝄞 says hi", "Zoë 𝄞 says hi", "Zoë 𝄞 says hi"]
+
+
+@given(st.data())
+def test_old_moments_stay_as_they_were(data: st.DataObject) -> None:
+    stream = data.draw(st.sampled_from([one for one, *_ in STREAMS.values()] + list(MESSAGES.values())))
+    moments = [start_moment()]
+    seen = [deepcopy(moments[0].value)]
+    for piece in Recording.of_bytes(stream).cut(data.draw(st.integers(0, 99)), pieces=8):
+        moments.append(next_moment(moments[-1], piece))
+        if data.draw(st.booleans()):
+            _ = moments[-1].value
+        seen.append(deepcopy(next_moment(moments[-2], piece).value))
+    at = data.draw(st.integers(0, len(moments) - 1))
+    finish_moment(next_moment(moments[at], b'x", 5] {"other": 1}'))
+    assert [moment.value for moment in moments] == seen
+
+
+def test_changes_can_be_asked_for_in_any_order() -> None:
+    pieces = [bytes([byte]) for byte in STREAMS["lines"][0]]
+    forwards = [moment.changes for moment in follow(pieces)]
+    kept = list(follow(pieces))
+    assert [moment.changes for moment in reversed(kept)] == forwards[::-1]
+
+
+class TestEnds:
+    def test_json_that_breaks_off_is_truncated_and_says_where(self) -> None:
+        *_, last = check_changes(follow([b'{"city": "Kyo']))
+        assert (last.value, last.outcome, last.is_complete) == ({"city": "Kyo"}, Outcome.TRUNCATED, False)
+        assert isinstance(last.error, ParserError)
+        assert last.error.index == 13
+
+    def test_bad_json_is_invalid_and_says_where(self) -> None:
+        *_, last = check_changes(follow([b'{"a": 1, "b": oops}']))
+        assert (last.value, last.outcome) == ({"a": 1}, Outcome.INVALID)
+        assert isinstance(last.error, ParserError)
+        assert last.error.index == 14
+
+    def test_prose_after_a_document_is_an_error(self) -> None:
+        for pieces in ways(b'{"a": 1} and more'):
+            *_, last = check_changes(follow(pieces))
+            assert (last.kind, last.value, last.outcome) == ("json", {"a": 1}, Outcome.INVALID)
+
+    def test_a_bad_document_among_others_is_an_error(self) -> None:
+        for pieces in ways(b'{"a": 1}\n{"b": oops}\n{"c": 3}'):
+            *_, last = check_changes(follow(pieces))
+            assert (last.value, last.outcome) == ([{"a": 1}, {}], Outcome.INVALID)
+
+    @pytest.mark.parametrize(
+        "data", [b'{"a": "x', b'{"a": 1}\n{"b": "x', SSE[:70], b"some te", b'data: {"n": 1}\n\ndata']
+    )
+    def test_a_stream_can_be_lost_or_stopped(self, data: bytes) -> None:
+        moment = next_moment(start_moment(), data)
+        assert finish_moment(moment, "lost", "reset by peer").outcome is Outcome.TRUNCATED
+        assert finish_moment(moment, "stopped").outcome is Outcome.CANCELLED
+        assert moment.outcome is Outcome.STREAMING
+        check_changes([moment, finish_moment(moment, "lost"), finish_moment(moment, "lost")][:2])
+
+    def test_a_lost_message_says_why(self) -> None:
+        lost = finish_moment(next_moment(start_moment(), SSE[:70]), "lost", "reset by peer")
+        assert "reset by peer" in str(lost.error)
+
+    def test_a_stream_that_has_ended_takes_no_more(self) -> None:
+        last = finish_moment(start_moment())
+        with pytest.raises(ValueError, match="has ended"):
+            next_moment(last, b"x")
+        with pytest.raises(ValueError, match="has ended"):
+            finish_moment(last)
+
+
+class TestOptions:
+    def test_a_schema_decides_what_is_shown(self) -> None:
+        schema = {"type": "object", "properties": {"size": {"enum": ["small", "large"]}, "to": {"type": "string"}}}
+        moments = check_changes(follow([b'{"size": "sm', b'all", "to": "Kyo', b'to"}'], schema=schema))
+        assert [moment.value for moment in moments][:2] == [{}, {"size": "small", "to": "Kyo"}]
+        assert moments[-1].is_complete
+        *_, wrong = check_changes(follow([b'{"size": "medium"}'], schema=schema))
+        assert (wrong.outcome, wrong.is_complete) == (Outcome.INVALID, False)
+        assert wrong.resolution is not None
+        assert wrong.resolution.errors
+
+    def test_the_answer_of_a_message_has_the_schema(self) -> None:
+        events: list[dict[str, object]] = [
+            {"message": {"content": text}, "done": is_last} for text, is_last in (('{"n": 1', False), ("}", True))
+        ]
+        *_, last = check_changes(follow(Recording.of_events(events), schema={"type": "object"}))
+        assert last.message is not None
+        assert last.message.answer == {"n": 1}
+
+    def test_bad_json_is_mended_where_it_is_asked_for(self) -> None:
+        for pieces in ways("Sure: ```json\n{city: 'Kyōto',}\n```".encode()):
+            *_, last = check_changes(follow(pieces, mend=MODELS))
+            assert (last.kind, last.value, last.is_complete) == ("json", {"city": "Kyōto"}, True)
+            assert last.repairs
+
+    def test_mending_leaves_the_events_of_a_provider_alone(self) -> None:
+        for data in MESSAGES.values():
+            *_, last = check_changes(follow(ways(data).__next__(), mend=MODELS))
+            assert (last.kind, last.repairs) == ("message", ())
+
+    @pytest.mark.parametrize(
+        ("kind", "value"),
+        [("json", {"message": {"content": "Hi"}}), ("documents", [{"message": {"content": "Hi"}}])],
+    )
+    def test_the_kind_can_be_said(self, kind: Any, value: Any) -> None:
+        for pieces in ways(b'{"message": {"content": "Hi"}}\n'):
+            *_, last = check_changes(follow(pieces, as_kind=kind))
+            assert (last.kind, last.value) == (kind, value)
+
+    def test_text_can_be_said_of_json(self) -> None:
+        *_, last = check_changes(follow([b"[1", b", 2]"], as_kind="text"))
+        assert last.value == "[1, 2]"
+
+    def test_wrong_arguments_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="as_kind must be one of"):
+            start_moment(as_kind="yaml")  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="end must be one of"):
+            finish_moment(start_moment(), "done")  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="a piece must be bytes"):
+            next_moment(start_moment(), "text")  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="an event follows bytes"):
+            next_moment(next_moment(start_moment(), b"[1"), Piece(0, {"a": 1}))
+        with pytest.raises(TypeError, match="must be a Moment"):
+            next_moment(b"", b"")  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="an iterable of Piece or bytes"):
+            follow(b"[1]")  # type: ignore[arg-type]
+
+
+class TestLoops:
+    def test_a_recording_is_followed_to_its_own_end(self) -> None:
+        recording = Recording((Piece(0.5, b"[1"), Piece(0.75, b", 2")), end="lost", error="reset", duration=2.0)
+        moments = list(follow(recording))
+        assert [(moment.number, moment.at) for moment in moments] == [(1, 0.5), (2, 0.75), (2, 2.0)]
+        assert (moments[-1].end, moments[-1].outcome) == ("lost", Outcome.TRUNCATED)
+
+    def test_a_source_that_fails_ends_the_stream(self) -> None:
+        def source() -> Iterator[bytes]:
+            yield b"[1, "
+            raise ConnectionResetError("reset by peer")
+
+        *_, last = follow(source())
+        assert (last.end, last.outcome) == ("lost", Outcome.TRUNCATED)
+
+    def test_a_bug_in_a_source_is_raised(self) -> None:
+        with pytest.raises(ZeroDivisionError):
+            list(follow(bytes([1 // one]) for one in (1, 0)))
+
+    def test_asynchronous_pieces_give_the_same(self) -> None:
+        async def source(*, fails: bool) -> AsyncIterator[bytes]:
+            for piece in (b"[1, ", b"2]"):
+                yield piece
+            if fails:
+                raise ConnectionResetError("reset by peer")
+
+        async def read(*, fails: bool) -> list[Moment]:
+            return [moment async for moment in afollow(source(fails=fails))]
+
+        moments = asyncio.run(read(fails=False))
+        assert [moment.value for moment in moments] == [[1], [1, 2], [1, 2]]
+        assert moments[-1].is_complete
+        assert asyncio.run(read(fails=True))[-1].end == "lost"
+
+    def test_a_piece_is_pulled_when_its_moment_is_asked_for(self) -> None:
+        pulled: list[bytes] = []
+        moments = follow(pulled.append(piece) or piece for piece in (b"[1", b", 2]"))  # type: ignore[func-returns-value]
+        next(iter(moments))
+        assert pulled == [b"[1"]
