@@ -57,6 +57,7 @@ def test_the_reference_lists_every_public_name_once() -> None:
     ):
         names = [name for name in package.__all__ if getattr(jsontide, name, None) is not getattr(package, name)]
         offered |= {f"{package.__name__}.{name}" for name in names}
+    offered.remove("jsontide.testing.Recording")  # the one of `recordings`
     assert sorted(listed) == sorted(offered)
 
 

@@ -9,12 +9,12 @@ Rule: the cost follows what came between the two states, and the depth of the do
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from jsontide._values import MISSING
 from jsontide.deltas.changes import AppendText, Change, Finish, SetValue
 from jsontide.tree.containers import Container, ObjectContainer
-from jsontide.tree.log import Place, continues, get_log, is_closed, keeps_first
+from jsontide.tree.log import Place, continues, get_log, has_closed, keeps_first, show_open
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
@@ -120,7 +120,7 @@ class _Difference:
         else:
             inside = open_path(self.after)
             assert inside is not None  # the entry at least is open
-            self.changes.append(SetValue(path, self._value_at(path), inside[len(path) :]))
+            self.changes.append(SetValue(path, cast("JsonValue", show_open(self.after, entry)), inside[len(path) :]))
 
     def _is_hidden(self, key: str, entry: object) -> bool:
         """Return whether an earlier member of the same key is shown."""
@@ -129,12 +129,6 @@ class _Difference:
         owner = self.container if self.container.node_id < 0 else self.log.entries[self.container.node_id]
         assert isinstance(owner, ObjectContainer)  # it has keys
         return owner.members[key] is not entry
-
-    def _value_at(self, path: Path) -> JsonValue:
-        value: object = self.after.value
-        for segment in path:
-            value = cast("Any", value)[segment]
-        return cast("JsonValue", value)
 
     def _set_open_string(self) -> None:
         """Set the string that is open now, if it is new and not part of a value that was set."""

@@ -62,7 +62,7 @@ class DocumentsStage(Stage):
         return self._read(self._decoded.feed(b"", is_last=True), end)
 
     def changes_since(self, before: Stage) -> list[Change]:
-        if not isinstance(before, DocumentsStage) or before.value is MISSING:
+        if not isinstance(before, DocumentsStage) or before._is_empty:
             return self._set_all()
         at = len(before._values)
         changes: list[Change] = []
@@ -78,11 +78,15 @@ class DocumentsStage(Stage):
         return changes
 
     def _set_all(self) -> list[Change]:
-        if self.value is MISSING:
+        if self._is_empty:
             return []
         shown, inside = self._shown, self._open_path
         place: Path | None = (len(self._values), *inside) if shown and inside is not None else ()
         return [SetValue((), self._values.read() + shown, place if self._end is None else None)]
+
+    @property
+    def _is_empty(self) -> bool:
+        return not len(self._values) and not self._shown
 
     @property
     def _shown(self) -> list[JsonValue]:
@@ -97,7 +101,7 @@ class DocumentsStage(Stage):
 
     @property
     def value(self) -> JsonValue | Missing:
-        return self._values.read() + self._shown or MISSING
+        return MISSING if self._is_empty else self._values.read() + self._shown
 
     @property
     def state(self) -> ParserState | None:

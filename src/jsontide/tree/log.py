@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from jsontide.text import modes
-from jsontide.tree._resolve import has_open_scalar, logged_count
+from jsontide.tree._resolve import has_open_scalar, is_closed, logged_count, resolve_past
 from jsontide.tree.containers import Container
 
 if TYPE_CHECKING:
@@ -89,6 +89,11 @@ class Place:
 def is_closed(state: ParserState, container: Container) -> bool:
     """Return whether a container of the log is closed in this state."""
     return 0 < container.closed_at <= state._step
+
+
+def show_open(state: ParserState, container: Container) -> object:
+    """Return what is shown of a container that is open in this state; nothing around it is made."""
+    return resolve_past(state, container)
 
 
 def is_still_at(state: ParserState, before: ParserState) -> bool:

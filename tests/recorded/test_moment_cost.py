@@ -1,0 +1,40 @@
+"""What it costs to keep every moment of a stream: nothing that grows with what was there before."""
+
+import json
+import tracemalloc
+from collections.abc import Callable
+
+import pytest
+
+from jsontide.recordings import Recording, follow
+
+ROWS = [{"id": number, "name": "lorem ipsum", "tags": ["a", "b"]} for number in range(1000)]
+TEXTS: list[dict[str, object]] = [{"choices": [{"index": 0, "delta": {"content": "lorem"}}]} for _ in range(1500)]
+STREAMS: dict[str, Callable[[int], bytes]] = {
+    "json": lambda n: json.dumps(ROWS[:n]).encode(),
+    "a long string": lambda n: json.dumps({"text": "lorem ipsum " * 4 * n}).encode(),
+    "lines": lambda n: b"".join(json.dumps(row).encode() + b"\n" for row in ROWS[:n]),
+    "message": lambda n: Recording.of_events(TEXTS[: n + n // 2]).encode("sse"),
+    "events": lambda n: Recording.of_events([*ROWS[:n]]).encode("sse"),
+    "text": lambda n: b"lorem ipsum " * 4 * n,
+}
+
+
+def cost_of(data: bytes) -> float:
+    """Return how many bytes of memory each moment takes, if all are kept and their changes were read."""
+    recording = Recording.of_bytes(data).recut(5)
+    tracemalloc.start()
+    moments = list(follow(recording))
+    for moment in moments:
+        _ = moment.changes
+    used = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    return used / len(moments)
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_moment_takes_the_same_early_and_late(name: str) -> None:
+    early, late = cost_of(STREAMS[name](100)), cost_of(STREAMS[name](400))
+    assert late < early * 1.15
+    assert late < 1100
