@@ -2,10 +2,12 @@
 
 from jsontide._public import publish
 from jsontide.recordings._follow import FollowOptions, afollow, follow
+from jsontide.recordings._lanes import Lane
 from jsontide.recordings._moment import Moment, finish_moment, next_moment, start_moment
 from jsontide.recordings._piece import Data, End, Piece, RecordingError
 from jsontide.recordings._recording import Recording, WireFormat
 from jsontide.recordings._stage import Kind
+from jsontide.recordings._timeline import Statistics, Timeline, measure
 from jsontide.recordings._writer import RecordingWriter
 
 __all__ = [
@@ -13,15 +15,19 @@ __all__ = [
     "End",
     "FollowOptions",
     "Kind",
+    "Lane",
     "Moment",
     "Piece",
     "Recording",
     "RecordingError",
     "RecordingWriter",
+    "Statistics",
+    "Timeline",
     "WireFormat",
     "afollow",
     "finish_moment",
     "follow",
+    "measure",
     "next_moment",
     "start_moment",
 ]
