@@ -200,7 +200,7 @@ class TestRawResponses:
     def test_events_are_read_from_bytes(self) -> None:
         events: list[dict[str, object]] = [{"a": "Zoë"}, {"b": [1]}]
         for form in ("sse", "ndjson"):
-            data = Recording.of_events(events).encode(form)  # type: ignore[arg-type]
+            data = Recording.of_events(events).encode(form)
             assert list(Recording.of_bytes(data).events) == events
             assert Recording.of_bytes(data).encode("ndjson") == Recording.of_events(events).encode("ndjson")
         assert Recording.of_bytes(b'{\n "a": 1\n}').events == ({"a": 1},)
@@ -240,7 +240,7 @@ class TestRecut:
     def test_wrong_arguments_are_refused(self) -> None:
         for wrong in ({}, {"sizes": 1, "seed": 1}):
             with pytest.raises(TypeError, match="sizes or a seed"):
-                self.RECORDING.recut(**wrong)  # type: ignore[arg-type]
+                self.RECORDING.recut(**wrong)
         with pytest.raises(ValueError, match="sizes must be at least 1"):
             self.RECORDING.recut(0)
         with pytest.raises(ValueError, match="a size must be at least 1"):

@@ -14,8 +14,10 @@ from typing import Final
 from jsontide._path import Path, Segment, segment_text
 from jsontide.deltas import AppendText, Change, SetValue
 
-_ITEMS: Final = "[*]"
-_MEMBERS: Final = ".*"
+_ITEMS: Final = -1
+_MEMBERS: Final = -2
+_SHARED: Final = {_ITEMS: "[*]", _MEMBERS: ".*"}
+"""What stands for the other items and members, in place of an index."""
 _ROOT: Final = "root"
 
 
@@ -68,7 +70,7 @@ class LaneNode:
         self.silence = 0.0
         self.updates = 0
         self.size = 0
-        self.children: dict[str, LaneNode] = {}
+        self.children: dict[Segment, LaneNode] = {}
 
     def freeze(self) -> Lane:
         path = self.path.removeprefix(".") or _ROOT
@@ -129,17 +131,18 @@ class LaneTree:
         return node, True
 
     def _child(self, node: LaneNode, segment: Segment) -> LaneNode | None:
-        name = self._name(node, segment)
-        child = node.children.get(name)
-        if child is None and len(self._nodes) < self._max_lanes:
-            child = node.children[name] = self._add(node, node.path + name)
-        return child
-
-    def _name(self, node: LaneNode, segment: Segment) -> str:
+        child = node.children.get(segment)
+        if child is not None:
+            return child
         if isinstance(segment, int):
-            return segment_text(segment) if segment < self._max_items else _ITEMS
-        name = segment_text(segment)
-        return name if name in node.children or len(node.children) < self._max_members else _MEMBERS
+            segment = segment if segment < self._max_items else _ITEMS
+        elif len(node.children) >= self._max_members:
+            segment = _MEMBERS
+        child = node.children.get(segment)
+        if child is None and len(self._nodes) < self._max_lanes:
+            name = _SHARED.get(segment) if isinstance(segment, int) else None
+            child = node.children[segment] = self._add(node, node.path + (name or segment_text(segment)))
+        return child
 
     def _add(self, parent: LaneNode | None, path: str) -> LaneNode:
         node = LaneNode(parent, path, self._at)
