@@ -2,9 +2,11 @@
 
 from jsontide._public import publish
 from jsontide.recordings._follow import FollowOptions, afollow, follow
+from jsontide.recordings._forward import Sink
 from jsontide.recordings._lanes import Lane
 from jsontide.recordings._moment import Moment, finish_moment, next_moment, start_moment
 from jsontide.recordings._piece import Data, End, Piece, RecordingError
+from jsontide.recordings._proxy import RecordingProxy
 from jsontide.recordings._recording import Recording, WireFormat
 from jsontide.recordings._stage import Kind
 from jsontide.recordings._timeline import Statistics, Timeline, measure
@@ -20,7 +22,9 @@ __all__ = [
     "Piece",
     "Recording",
     "RecordingError",
+    "RecordingProxy",
     "RecordingWriter",
+    "Sink",
     "Statistics",
     "Timeline",
     "WireFormat",
