@@ -6,7 +6,6 @@ CHAT_SPEED                          how fast the recording is replayed; 1 is as 
 """
 
 import asyncio
-import json
 import os
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import httpx
+
+from jsontide.recordings import Recording
 
 Json = dict[str, Any]
 
@@ -36,8 +37,8 @@ class Provider(Protocol):
 
 
 @dataclass(frozen=True)
-class Recording:
-    """Gives the same answer to every question, in its own time: each line is an event, and after how many seconds."""
+class Replay:
+    """Gives the same answer to every question, in its own time."""
 
     path: Path = RECORDING
     speed: float = 1.0
@@ -46,10 +47,9 @@ class Recording:
     async def ask(self, _conversation: list[Json], _tools: list[Json]) -> AsyncIterator[object]:
         loop = asyncio.get_running_loop()
         began = loop.time()
-        for line in self.path.read_text("utf-8").splitlines():
-            recorded = json.loads(line)
-            await asyncio.sleep(began + recorded["at"] / self.speed - loop.time())
-            yield recorded["event"]
+        for piece in Recording.load(self.path).pieces:
+            await asyncio.sleep(began + piece.at / self.speed - loop.time())
+            yield piece.data
 
 
 @dataclass(frozen=True)
@@ -95,4 +95,4 @@ def choose_provider() -> tuple[Provider, str]:
     if key := os.environ.get("OPENAI_API_KEY"):
         return ask_openai(key), "OpenAI answers"
     speed = float(os.environ.get("CHAT_SPEED", "1"))
-    return Recording(speed=speed), "a bundled recording answers; set ANTHROPIC_API_KEY or OPENAI_API_KEY for a model"
+    return Replay(speed=speed), "a bundled recording answers; set ANTHROPIC_API_KEY or OPENAI_API_KEY for a model"

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from jsontide.recordings import Recording
 from tests.web.browsers import CHROMIUM, FLAGS, missing_browser, needs_browser
 from tests.web.proxy import proxied
 from tests.web.serving import Provider, eventually, port_of, running, serving
@@ -28,9 +29,7 @@ pytest.importorskip("pydantic")
 pytestmark = [pytest.mark.untraced, pytest.mark.once]  # the example is under test, and not the library
 
 EXAMPLE = Path(__file__).parents[2] / "examples/chat"
-EVENTS: list[dict[str, Any]] = [
-    json.loads(line)["event"] for line in (EXAMPLE / "recording.ndjson").read_text("utf-8").splitlines()
-]
+EVENTS: list[Any] = list(Recording.load(EXAMPLE / "recording.ndjson").events)
 HELD, HELD_AT = 60, "Lunch at the"
 """A piece of the plan, and the last text before it."""
 REASONING, TEXT, HOLD_TRAIN, SET_REMINDER, PLAN = range(5)
