@@ -128,6 +128,35 @@ def test_old_moments_stay_as_they_were(data: st.DataObject) -> None:
     assert [moment.value for moment in moments] == seen
 
 
+BITS = [
+    b'data: {"a"',
+    b": 1}\n",
+    b"\n",
+    b"data: x",
+    b'{"a": "',
+    b'x"',
+    b"}",
+    b"[",
+    b"1, ",
+    b"]",
+    b" ",
+    b"\xc3",
+    b"\xab",
+    b"\xff",
+]
+BITS += [b'{"message": {"content": "Hi"}, "done": false}', b"Sure: ", b"event: x\n", b"\xef\xbb\xbf", b"'", b"[DONE]"]
+
+
+@given(st.lists(st.sampled_from(BITS), max_size=9), st.sampled_from([None, MODELS]), st.integers(1, 9))
+def test_nothing_raises_and_every_cut_ends_in_the_same(bits: list[bytes], mend: Any, size: int) -> None:
+    data = b"".join(bits)
+    *_, whole = check_changes(follow([data], mend=mend))
+    *_, cut = check_changes(follow(Recording.of_bytes(data).recut(size), mend=mend))
+    assert (cut.kind, cut.value, cut.outcome) == (whole.kind, whole.value, whole.outcome)
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    check_changes(follow(Recording.of_bytes(data).recut(size), mend=mend, schema=schema))
+
+
 def test_changes_can_be_asked_for_in_any_order() -> None:
     pieces = [bytes([byte]) for byte in STREAMS["lines"][0]]
     forwards = [moment.changes for moment in follow(pieces)]
