@@ -35,6 +35,6 @@ def cost_of(data: bytes) -> float:
 @pytest.mark.untraced
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_moment_takes_the_same_early_and_late(name: str) -> None:
-    early, late = cost_of(STREAMS[name](100)), cost_of(STREAMS[name](400))
+    early, late = cost_of(STREAMS[name](60)), cost_of(STREAMS[name](240))
     assert late < early * 1.15
     assert late < 1100

@@ -113,6 +113,25 @@ def test_a_message_grows_while_it_arrives() -> None:
     assert texts == ["Zoë ", "Zoë 𝄞 says hi", "Zoë 𝄞 says hi", "Zoë 𝄞 says hi"]
 
 
+def test_parts_that_did_not_change_are_the_same_objects() -> None:
+    call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": '{"a": [1], "b": ['}}
+    more = {"index": 0, "function": {"arguments": "2"}}
+    deltas: list[dict[str, object]] = [
+        {"reasoning": "Hm"},
+        {"content": "Hi"},
+        {"tool_calls": [call]},
+        {"tool_calls": [more]},
+    ]
+    events: list[dict[str, object]] = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    *_, third, fourth, _ = follow(Recording.of_events(events))
+    later: Any = fourth.value
+    earlier: Any = third.value
+    assert [part["type"] for part in later["parts"]] == ["reasoning", "text", "call"]
+    assert [new is old for new, old in zip(later["parts"], earlier["parts"], strict=True)] == [True, True, False]
+    assert later["parts"][2]["arguments"]["a"] is earlier["parts"][2]["arguments"]["a"]
+    assert fourth.value is fourth.value
+
+
 @given(st.data())
 def test_old_moments_stay_as_they_were(data: st.DataObject) -> None:
     stream = data.draw(st.sampled_from([one for one, *_ in STREAMS.values()] + list(MESSAGES.values())))
@@ -263,8 +282,10 @@ class TestOptions:
             next_moment(next_moment(start_moment(), b"[1"), Piece(0, {"a": 1}))
         with pytest.raises(TypeError, match="must be a Moment"):
             next_moment(b"", b"")  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match="an iterable of Piece or bytes"):
+        with pytest.raises(TypeError, match="an iterable of Piece or bytes, not bytes; afollow takes"):
             follow(b"[1]")  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="asynchronous iterable of Piece or bytes, not list; follow takes"):
+            afollow([b"[1]"])  # type: ignore[arg-type]
 
 
 class TestLoops:
@@ -300,6 +321,34 @@ class TestLoops:
         assert [moment.value for moment in moments] == [[1], [1, 2], [1, 2]]
         assert moments[-1].is_complete
         assert asyncio.run(read(fails=True))[-1].end == "lost"
+
+    def test_a_source_is_closed_when_its_loop_ends(self) -> None:
+        closed: list[str] = []
+
+        def source() -> Iterator[bytes]:
+            try:
+                yield from (b"[1", b", 2]")
+            finally:
+                closed.append("plain")
+
+        async def asource() -> AsyncIterator[bytes]:
+            try:
+                yield b"[1"
+                yield b", 2]"
+            finally:
+                closed.append("asynchronous")
+
+        async def leave() -> None:
+            moments = afollow(asource())
+            await anext(moments)
+            await moments.aclose()  # type: ignore[attr-defined]
+
+        kept = source()  # another name for it: nothing but the loop closes it
+        moments = follow(kept)
+        next(moments)
+        moments.close()  # type: ignore[attr-defined]
+        asyncio.run(leave())
+        assert closed == ["plain", "asynchronous"]
 
     def test_a_piece_is_pulled_when_its_moment_is_asked_for(self) -> None:
         pulled: list[bytes] = []

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, cas
 from jsontide.adapters._chunks import Chunk, check_async, check_plain
 from jsontide.adapters._read.detect import is_whole
 from jsontide.adapters._read.turn import StreamState, Turn
-from jsontide.adapters._transport import is_transport
+from jsontide.adapters.transport import is_transport
 from jsontide.messages import MessageConfig, start_message, stop_message
 
 if TYPE_CHECKING:

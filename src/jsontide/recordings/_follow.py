@@ -7,9 +7,11 @@ Rule: a piece is pulled when its moment is asked for; what the source raises end
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator
+from contextlib import AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from jsontide.adapters.transport import is_transport
 from jsontide.recordings._moment import Moment, finish_moment, next_moment, start_moment
 from jsontide.recordings._piece import Piece
 from jsontide.recordings._recording import Recording
@@ -42,7 +44,8 @@ def follow(pieces: Recording | Iterable[Piece | bytes], **options: Unpack[Follow
     if isinstance(pieces, Recording):
         return _follow_recording(pieces, start_moment(**options))
     if isinstance(pieces, bytes | bytearray | str) or not isinstance(pieces, Iterable):
-        message = f"pieces must be a Recording or an iterable of Piece or bytes, not {type(pieces).__name__}"
+        wanted = "pieces must be a Recording or an iterable of Piece or bytes"
+        message = f"{wanted}, not {type(pieces).__name__}; afollow takes asynchronous ones"
         raise TypeError(message)
     return _follow(pieces, start_moment(**options))
 
@@ -57,35 +60,53 @@ def _follow_recording(recording: Recording, moment: Moment) -> Iterator[Moment]:
 def _follow(pieces: Iterable[Piece | bytes], moment: Moment) -> Iterator[Moment]:
     began = time.monotonic()
     source = iter(pieces)
-    while True:
-        try:
-            piece = next(source)
-        except StopIteration:
-            break
-        except OSError as error:
-            yield finish_moment(moment, "lost", str(error))
-            return
-        moment = next_moment(moment, _timed(piece, began))
-        yield moment
-    yield finish_moment(moment)
+    with ExitStack() as at_end:
+        if isinstance(source, Generator):
+            at_end.callback(source.close)
+        while moment.end is None:
+            try:
+                piece = next(source)
+            except StopIteration:
+                moment = finish_moment(moment)
+            except Exception as error:  # noqa: BLE001 - it is raised again unless the transport failed
+                moment = _lose(moment, error)
+            else:
+                moment = next_moment(moment, _timed(piece, began))
+            yield moment
 
 
-async def afollow(pieces: AsyncIterable[Piece | bytes], **options: Unpack[FollowOptions]) -> AsyncIterator[Moment]:
+def afollow(pieces: AsyncIterable[Piece | bytes], **options: Unpack[FollowOptions]) -> AsyncIterator[Moment]:
     """Do as `follow` does, for pieces that come asynchronously."""
-    moment = start_moment(**options)
+    if not isinstance(pieces, AsyncIterable):
+        wanted = "pieces must be an asynchronous iterable of Piece or bytes"
+        message = f"{wanted}, not {type(pieces).__name__}; follow takes plain ones"
+        raise TypeError(message)
+    return _afollow(pieces, start_moment(**options))
+
+
+async def _afollow(pieces: AsyncIterable[Piece | bytes], moment: Moment) -> AsyncIterator[Moment]:
     began = time.monotonic()
     source = aiter(pieces)
-    while True:
-        try:
-            piece = await anext(source)
-        except StopAsyncIteration:
-            break
-        except OSError as error:
-            yield finish_moment(moment, "lost", str(error))
-            return
-        moment = next_moment(moment, _timed(piece, began))
-        yield moment
-    yield finish_moment(moment)
+    async with AsyncExitStack() as at_end:
+        if isinstance(source, AsyncGenerator):
+            at_end.push_async_callback(source.aclose)
+        while moment.end is None:
+            try:
+                piece = await anext(source)
+            except StopAsyncIteration:
+                moment = finish_moment(moment)
+            except Exception as error:  # noqa: BLE001 - it is raised again unless the transport failed
+                moment = _lose(moment, error)
+            else:
+                moment = next_moment(moment, _timed(piece, began))
+            yield moment
+
+
+def _lose(moment: Moment, error: Exception) -> Moment:
+    """Return the end of a stream whose source raised; raise that again if it is a bug."""
+    if not is_transport(error):
+        raise error
+    return finish_moment(moment, "lost", str(error) or type(error).__name__)
 
 
 def _timed(piece: Piece | bytes, began: float) -> Piece:

@@ -13,7 +13,7 @@ from jsontide.adapters import StreamState, finish_stream, reduce_item
 from jsontide.deltas import Change, CompactValue, CompactWriter
 from jsontide.encoders import message_changes
 from jsontide.messages import Outcome, stop_message
-from jsontide.messages.calls import BaseCall
+from jsontide.messages.calls import BaseCall, Part
 from jsontide.messages.growth import answer_of
 from jsontide.messages.message import Message as NativeMessage
 from jsontide.recordings._piece import End
@@ -24,15 +24,35 @@ if TYPE_CHECKING:
     from jsontide.messages import Message
 
 
+class SharedParts:
+    """The parts that are not open any more, as the values of all moments show them: what is the same stays so."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Part, JsonValue]] = {}
+
+    def share(self, message: NativeMessage, value: JsonValue | Missing) -> JsonValue | Missing:
+        """Return the value of a message, which was just made, with the parts that are known already."""
+        parts = cast("dict[str, list[JsonValue]]", value)["parts"]
+        for at, part in enumerate(message.parts):
+            if not getattr(part, "is_open", False):
+                _, known = self._known.setdefault(id(part), (part, parts[at]))
+                if known == parts[at]:
+                    parts[at] = known
+        return value
+
+
 class MessageStage(Stage):
     """A message so far."""
 
-    __slots__ = ("_stream", "_value")
+    __slots__ = ("_parts", "_stream", "_value")
 
     kind: Kind = "message"
 
-    def __init__(self, stream: StreamState) -> None:
+    def __init__(self, stream: StreamState, parts: SharedParts | None = None) -> None:
         self._stream: Final = stream
+        self._parts: Final = SharedParts() if parts is None else parts
         self._value: JsonValue | Missing | None = None
 
     def feed(self, data: bytes) -> Stage:
@@ -42,13 +62,13 @@ class MessageStage(Stage):
         return self._read(event)
 
     def _read(self, item: object) -> Stage:
-        return self if self._stream.is_over else MessageStage(reduce_item(self._stream, item))
+        return self if self._stream.is_over else MessageStage(reduce_item(self._stream, item), self._parts)
 
     def finish(self, end: End, error: str | None) -> Stage:
         if end == "over":
-            return MessageStage(finish_stream(self._stream))
+            return MessageStage(finish_stream(self._stream), self._parts)
         if end == "stopped":
-            return MessageStage(StreamState(stop_message(self._stream.message_state)))
+            return MessageStage(StreamState(stop_message(self._stream.message_state)), self._parts)
         return self._read(ConnectionError(error or "the connection was lost"))
 
     def changes_since(self, before: Stage) -> list[Change]:
@@ -58,10 +78,11 @@ class MessageStage(Stage):
     @property
     def value(self) -> JsonValue | Missing:
         if self._value is None:
+            message = cast("NativeMessage", self._stream.message)
             shown = CompactValue()
-            for event in CompactWriter().write(message_changes(None, cast("NativeMessage", self._stream.message)))[1]:
+            for event in CompactWriter().write(message_changes(None, message))[1]:
                 shown = shown.read(event)
-            self._value = shown.value
+            self._value = self._parts.share(message, shown.value)
         return self._value
 
     @property
