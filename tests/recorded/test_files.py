@@ -81,6 +81,8 @@ def test_a_url_is_kept_without_what_may_be_secret() -> None:
     RecordingWriter(file, about)
     assert b"secret" not in file.getvalue()
     assert b"pass" not in file.getvalue()
+    odd = Recording((), about={"url": "http://[odd?key=secret"}).dumps()
+    assert json.loads(odd)["url"] == ""
 
 
 class TestBrokenFiles:

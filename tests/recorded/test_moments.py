@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import MISSING, Outcome, ParserError
+from jsontide.adapters import SseState, start_stream
 from jsontide.mend import MODELS
 from jsontide.recordings import (
     Moment,
@@ -22,6 +23,8 @@ from jsontide.recordings import (
     next_moment,
     start_moment,
 )
+from jsontide.recordings._events_stage import EventsStage
+from jsontide.recordings._stage import Shared
 from tests.recorded.folding import check_changes
 
 CHAT: list[dict[str, object]] = [
@@ -88,6 +91,19 @@ def test_a_message_is_recognised_however_it_is_cut(name: str) -> None:
         assert last.message is not None
         assert (last.message.content, last.outcome, last.is_complete) == (TEXTS[name], Outcome.COMPLETE, True)
         assert last.value["parts"] == [{"type": "text", "text": TEXTS[name]}]  # type: ignore[index, call-overload]
+
+
+def test_a_moment_has_what_belongs_to_its_kind() -> None:
+    document, several, message, text = (
+        next_moment(start_moment(), data) for data in (b'{"a": [', b'{"a": 1} {"b": [', SSE, b"Hello")
+    )
+    assert document.state is not None
+    assert several.state is not None
+    assert (document.state.value, several.state.value) == ({"a": []}, {"b": []})
+    assert (message.state, text.state, document.message, text.message) == (None, None, None, None)
+    assert (text.repairs, text.resolution, message.resolution, text.error) == ((), None, None, None)
+    assert repr(message) == "<Moment 1, message, streaming>"
+    assert start_moment().error is None
 
 
 def test_gemini_may_send_its_events_in_an_array() -> None:
@@ -216,6 +232,20 @@ class TestEnds:
         assert moment.outcome is Outcome.STREAMING
         check_changes([moment, finish_moment(moment, "lost"), finish_moment(moment, "lost")][:2])
 
+    def test_an_event_that_is_too_long_is_an_error(self) -> None:
+        stage = EventsStage(start_stream(), Shared(), Shared(), SseState(max_chars=20))
+        last = stage.feed(b"data: 1\n\n").feed(b"data: " + b"x" * 30 + b"\n\n").finish("over", None)
+        assert (last.value, last.outcome, last.is_complete) == ([1], Outcome.TRUNCATED, False)
+        assert "longer than 20 characters" in str(last.error)
+
+    def test_nothing_can_be_lost_and_stopped_too(self) -> None:
+        assert finish_moment(start_moment(), "lost").outcome is Outcome.TRUNCATED
+        assert finish_moment(start_moment(), "stopped").outcome is Outcome.CANCELLED
+
+    def test_events_of_a_stream_without_any_are_empty(self) -> None:
+        last = finish_moment(next_moment(start_moment(), b"data: [DONE]\n\n"))
+        assert (last.kind, last.value) == ("text", "data: [DONE]\n\n")
+
     def test_a_lost_message_says_why(self) -> None:
         lost = finish_moment(next_moment(start_moment(), SSE[:70]), "lost", "reset by peer")
         assert "reset by peer" in str(lost.error)
@@ -247,6 +277,12 @@ class TestOptions:
         assert last.message is not None
         assert last.message.answer == {"n": 1}
 
+    def test_repairs_in_a_message_are_told(self) -> None:
+        call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": "{a: 1,}"}}
+        event: dict[str, object] = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}
+        *_, last = check_changes(follow(Recording.of_events([event]), mend=MODELS))
+        assert [repair.kind.value for repair in last.repairs] == ["unquoted key", "trailing comma"]
+
     def test_bad_json_is_mended_where_it_is_asked_for(self) -> None:
         for pieces in ways("Sure: ```json\n{city: 'Kyōto',}\n```".encode()):
             *_, last = check_changes(follow(pieces, mend=MODELS))
@@ -267,6 +303,14 @@ class TestOptions:
             *_, last = check_changes(follow(pieces, as_kind=kind))
             assert (last.kind, last.value) == (kind, value)
 
+    def test_a_message_can_be_said(self) -> None:
+        *_, last = check_changes(follow([b"oops"], as_kind="message"))
+        assert (last.kind, last.outcome.value) == ("message", "truncated")
+        assert "no event of a known provider" in str(last.error)
+        for pieces in ([], CHAT):
+            *_, last = check_changes(follow(Recording.of_events(pieces), as_kind="message"))
+            assert (last.kind, last.outcome.value) == ("message", "complete" if pieces else "truncated")
+
     def test_text_can_be_said_of_json(self) -> None:
         *_, last = check_changes(follow([b"[1", b", 2]"], as_kind="text"))
         assert last.value == "[1, 2]"
@@ -280,6 +324,8 @@ class TestOptions:
             next_moment(start_moment(), "text")  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="an event follows bytes"):
             next_moment(next_moment(start_moment(), b"[1"), Piece(0, {"a": 1}))
+        with pytest.raises(TypeError, match="an event follows bytes"):
+            next_moment(next_moment(start_moment(), b"data: "), Piece(0, {"a": 1}))
         with pytest.raises(TypeError, match="must be a Moment"):
             next_moment(b"", b"")  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="an iterable of Piece or bytes, not bytes; afollow takes"):

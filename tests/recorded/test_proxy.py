@@ -1,5 +1,6 @@
 """The proxy between a real client and a real server, both on loopback."""
 
+import gzip
 import http.client
 import json
 import socket
@@ -217,6 +218,24 @@ def test_errors_of_the_server_pass_through_and_are_recorded(status: int) -> None
         assert (response.status, response.read()) == (status, b'{"no": 1}')
         setting.sinks[0].wait()
     assert (setting.sinks[0].about["status"], setting.sinks[0].about["content_type"]) == (status, "application/json")
+
+
+def test_a_response_that_is_compressed_nevertheless_says_so() -> None:
+    payload = gzip.compress(b'{"a": 1}')
+
+    def answer(upstream: Upstream) -> None:
+        upstream.send_response(200)
+        upstream.send_header("Content-Type", "application/json")
+        upstream.send_header("Content-Encoding", "gzip")
+        upstream.send_header("Content-Length", str(len(payload)))
+        upstream.end_headers()
+        upstream.wfile.write(payload)
+
+    with serving(answer) as setting, setting.client() as client:
+        client.request("GET", "/")
+        assert client.getresponse().read() == payload
+    assert setting.sinks[0].about["content_encoding"] == "gzip"
+    assert b"".join(setting.sinks[0].pieces) == payload
 
 
 def test_other_responses_pass_through_and_are_not_recorded() -> None:

@@ -48,9 +48,14 @@ class Undecided(Stage):
         return stage
 
     def feed_event(self, event: Mapping[str, object]) -> Stage:
-        return super().feed_event(event) if self._received else start_events(self._setup).feed_event(event)
+        if self._received:
+            return super().feed_event(event)
+        stage = _start_message(self._setup) if self._setup.as_kind == "message" else start_events(self._setup)
+        return stage.feed_event(event)
 
     def finish(self, end: End, error: str | None) -> Stage:
+        if self._setup.as_kind == "message":
+            return _start_message(self._setup).finish(end, error)
         if not b"".join(self._received).strip(_BLANK):
             return Undecided(self._setup, self._received, end)
         stage: Stage = TextStage()  # it begins as a field does, and no field came
@@ -69,15 +74,19 @@ def start_stage(setup: Setup) -> Stage:
     """Return the stage before anything of a stream."""
     if setup.as_kind == "json":
         return start_json(setup)
-    if setup.as_kind == "message":
-        return MessageStage(start_stream(setup.config))
     if setup.as_kind == "documents":
         return DocumentsStage(Shared(), Decoded())
     return TextStage() if setup.as_kind == "text" else Undecided(setup)
 
 
+def _start_message(setup: Setup) -> Stage:
+    return MessageStage(start_stream(setup.config))
+
+
 def _decide(setup: Setup, begun: bytes) -> Stage | None:
     """Return what reads a stream that begins like this, `None` if that is not clear yet."""
+    if setup.as_kind == "message":
+        return _start_message(setup)
     if begun[:1] in {b"{", b"["}:
         return start_json(setup)
     if _FIELD.match(begun):

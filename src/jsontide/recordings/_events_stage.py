@@ -108,7 +108,7 @@ class EventsStage(Stage):
 
     @property
     def is_complete(self) -> bool:
-        return self._end == "over"
+        return self._end == "over" and self.error is None
 
     @property
     def outcome(self) -> Outcome:
@@ -116,7 +116,7 @@ class EventsStage(Stage):
             return Outcome.STREAMING
         if self._end == "over" and not len(self._events):
             return Outcome.EMPTY
-        return end_outcome(self._end, self.error, is_whole=self._end == "over")
+        return end_outcome(self._end, self.error, is_whole=self.is_complete)
 
 
 def start_events(setup: Setup) -> EventsStage:

@@ -104,11 +104,9 @@ class _Folder:
     def open(self, about: Mapping[str, object]) -> Sink:
         address = _ODD.sub("-", urlsplit(str(about["url"])).path).strip("-")[:60]
         with self._lock:
-            for number in self._numbers:
-                path = self._path / f"{number:04}{address and '-'}{address}.ndjson"
-                if not any(self._path.glob(f"{number:04}*")):
-                    return _FileSink(path.open("xb"), about)
-        raise AssertionError  # numbers have no end
+            number = next(number for number in self._numbers if not any(self._path.glob(f"{number:04}*")))
+        path = self._path / f"{number:04}{address and '-'}{address}.ndjson"
+        return _FileSink(path.open("xb"), about)
 
 
 class _FileSink:
