@@ -25,9 +25,11 @@ TRIP = Recording(
 
 
 def lanes_of(recording: Recording, **options: int) -> dict[str, Lane]:
-    timeline = Timeline(**options)
+    timeline, told = Timeline(**options), Timeline(**options)
     for moment in follow(recording):
         timeline.add(moment)
+        told.add(moment, moment.changes)
+    assert told.lanes == timeline.lanes
     assert len({lane.path for lane in timeline.lanes}) == len(timeline.lanes)
     return {lane.path: lane for lane in timeline.lanes}
 
@@ -35,15 +37,19 @@ def lanes_of(recording: Recording, **options: int) -> dict[str, Lane]:
 def test_every_path_has_a_lane_with_its_times() -> None:
     lanes = lanes_of(TRIP)
     assert lanes == {
-        "root": Lane("root", opened=1.0, first=1.0, done=8.0, silence=3.0, updates=6, size=25),
-        "city": Lane("city", opened=1.0, first=2.0, done=5.0, silence=3.0, updates=3, size=5),
-        "days": Lane("days", opened=5.0, first=5.0, done=6.5, silence=1.0, updates=3, size=14),
-        "days[0]": Lane("days[0]", opened=5.0, first=5.0, done=6.0, silence=1.0, updates=2, size=7),
-        "days[0].title": Lane("days[0].title", opened=5.0, first=5.0, done=6.0, silence=1.0, updates=2, size=7),
-        "days[1]": Lane("days[1]", opened=6.0, first=6.0, done=6.5, silence=0.5, updates=2, size=7),
-        "days[1].title": Lane("days[1].title", opened=6.0, first=6.5, done=6.5, silence=0.5, updates=2, size=7),
-        "n": Lane("n", opened=8.0, first=8.0, done=8.0, silence=0.0, updates=1, size=2),
-        "ok": Lane("ok", opened=8.0, first=8.0, done=8.0, silence=0.0, updates=1, size=4),
+        "root": Lane("root", opened=1.0, first=1.0, done=8.0, silence=3.0, silence_from=2.0, updates=6, size=25),
+        "city": Lane("city", opened=1.0, first=2.0, done=5.0, silence=3.0, silence_from=2.0, updates=3, size=5),
+        "days": Lane("days", opened=5.0, first=5.0, done=6.5, silence=1.0, silence_from=5.0, updates=3, size=14),
+        "days[0]": Lane("days[0]", opened=5.0, first=5.0, done=6.0, silence=1.0, silence_from=5.0, updates=2, size=7),
+        "days[0].title": Lane(
+            "days[0].title", opened=5.0, first=5.0, done=6.0, silence=1.0, silence_from=5.0, updates=2, size=7
+        ),
+        "days[1]": Lane("days[1]", opened=6.0, first=6.0, done=6.5, silence=0.5, silence_from=6.0, updates=2, size=7),
+        "days[1].title": Lane(
+            "days[1].title", opened=6.0, first=6.5, done=6.5, silence=0.5, silence_from=6.0, updates=2, size=7
+        ),
+        "n": Lane("n", opened=8.0, first=8.0, done=8.0, silence=0.0, silence_from=8.0, updates=1, size=2),
+        "ok": Lane("ok", opened=8.0, first=8.0, done=8.0, silence=0.0, silence_from=8.0, updates=1, size=4),
     }
 
 

@@ -35,6 +35,8 @@ class Lane:
     """When it would not change any more, `None` before."""
     silence: float
     """The longest time between two updates, while it was open."""
+    silence_from: float
+    """When that began."""
     updates: int
     """In how many moments it changed, or something in it."""
     size: int
@@ -54,6 +56,7 @@ class LaneNode:
         "parent",
         "path",
         "silence",
+        "silence_from",
         "size",
         "updates",
     )
@@ -68,13 +71,21 @@ class LaneNode:
         self.last_number = -1
         """The moment of the last update, which counts once."""
         self.silence = 0.0
+        self.silence_from = opened
         self.updates = 0
         self.size = 0
         self.children: dict[Segment, LaneNode] = {}
 
     def freeze(self) -> Lane:
         path = self.path.removeprefix(".") or _ROOT
-        return Lane(path, self.opened, self.first, self.done, self.silence, self.updates, self.size)
+        silence = self.silence, self.silence_from
+        return Lane(path, self.opened, self.first, self.done, *silence, self.updates, self.size)
+
+    def hear(self, at: float) -> None:
+        """Take in that the lane is not silent now."""
+        if self.done is None and at - self.last > self.silence:
+            self.silence, self.silence_from = at - self.last, self.last
+        self.last = at
 
 
 class LaneTree:
@@ -161,9 +172,7 @@ class LaneTree:
             inner, lane = lane, lane.parent
 
     def _touch(self, lane: LaneNode) -> None:
-        if lane.done is None:
-            lane.silence = max(lane.silence, self._at - lane.last)
-        lane.last = self._at
+        lane.hear(self._at)
         if lane.last_number != self._number:
             lane.last_number = self._number
             lane.updates += 1
@@ -172,8 +181,8 @@ class LaneTree:
         for length in range(len(path), max(len(path) - levels, -1), -1):
             lane, is_own = self._find(path[:length])
             if is_own and lane.done is None:
-                lane.silence = max(lane.silence, self._at - lane.last)
-                lane.last = lane.done = self._at
+                lane.hear(self._at)
+                lane.done = self._at
 
 
 def _walk(value: object) -> Iterator[tuple[Path, object]]:

@@ -57,14 +57,14 @@ class Timeline:
         self.at = 0.0
         """When the last moment was."""
 
-    def add(self, moment: Moment) -> None:
-        """Take in the next moment."""
+    def add(self, moment: Moment, changes: tuple[Change, ...] | None = None) -> None:
+        """Take in the next moment; its changes are not made again if they are passed."""
         if self.arrived is None:
             self.arrived = moment.at if moment.number else None
         elif moment.at - self.at > self.silence:
             self.silence, self.silence_from = moment.at - self.at, self.at
         self.at = moment.at
-        changes = moment.changes
+        changes = moment.changes if changes is None else changes
         if not changes:
             return
         self._number += 1
