@@ -5,6 +5,7 @@ import http.client
 import json
 import socket
 import threading
+import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -174,6 +175,18 @@ def test_requests_are_forwarded_as_they_are_and_nothing_of_them_is_recorded(tmp_
     assert str(recording.about["url"]).endswith("/v1/chat")
     *_, last = follow(recording)
     assert last.message is not None
+
+
+def test_times_begin_at_the_request(tmp_path: Path) -> None:
+    def answer(upstream: Upstream) -> None:
+        time.sleep(0.05)  # a model that thinks
+        answer_events(upstream)
+
+    with serving(answer, to=tmp_path) as setting, setting.client() as client:
+        client.request("GET", "/")
+        client.getresponse().read()
+    recording = Recording.load(tmp_path / "0001.ndjson")
+    assert recording.pieces[0].at >= float(str(recording.about["waited"])) >= 0.05
 
 
 def test_a_connection_is_used_again() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import selectors
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -110,6 +111,7 @@ class ForwardingHandler(BaseHTTPRequestHandler):
         return name in {"127.0.0.1", "localhost", "[::1]"} and port == str(self.connection.getsockname()[1])
 
     def _exchange(self, connection: HTTPConnection) -> None:
+        began = time.monotonic()
         try:
             self._send_request(connection)
             upstream = connection.sock
@@ -118,7 +120,7 @@ class ForwardingHandler(BaseHTTPRequestHandler):
             self._refuse(502, f"{self.target.address_of(self.path)} cannot be reached: {_describe(error)}")
             return
         with _Watch(self.connection, upstream) as watch:
-            self._pass_on(response, watch)
+            self._pass_on(response, watch, time.monotonic() - began)
 
     def _send_request(self, connection: HTTPConnection) -> None:
         connection.putrequest(self.command, self.target.path_of(self.path), skip_host=True, skip_accept_encoding=True)
@@ -162,16 +164,17 @@ class ForwardingHandler(BaseHTTPRequestHandler):
             if name.lower() not in dropped:
                 yield name, " ".join(value.splitlines())
 
-    def _pass_on(self, response: HTTPResponse, watch: _Watch) -> None:
+    def _pass_on(self, response: HTTPResponse, watch: _Watch, waited: float) -> None:
         has_body = self.command != "HEAD" and response.status not in _NO_BODY
         length = response.headers.get("Content-Length")
         is_sized = length is not None and not response.chunked
         is_chunked = has_body and not is_sized and self.request_version == "HTTP/1.1"
-        recorder = _Recorder(self._open_sink(response) if has_body else None, self.target.on_error)
+        recorder = _Recorder(self._open_sink(response, waited) if has_body else None, self.target.on_error)
         try:
             self.send_response_only(response.status, response.reason)
             for name, value in self._kept_headers(response.getheaders(), response.headers.get("Connection", "")):
-                self.send_header(name, value)
+                if is_sized or name.lower() != "content-length":  # which a body in chunks must not have
+                    self.send_header(name, value)
             if is_chunked:
                 self.send_header("Transfer-Encoding", "chunked")
             elif has_body and not is_sized:
@@ -200,7 +203,7 @@ class ForwardingHandler(BaseHTTPRequestHandler):
             # An empty chunk is the last one.
             self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data) if is_chunked else data)
 
-    def _open_sink(self, response: HTTPResponse) -> Sink | None:
+    def _open_sink(self, response: HTTPResponse, waited: float) -> Sink | None:
         kind = response.headers.get_content_type()
         if not kind.endswith(_RECORDED):
             return None
@@ -210,6 +213,7 @@ class ForwardingHandler(BaseHTTPRequestHandler):
             "url": self.target.address_of(self.path),
             "status": response.status,
             "content_type": kind,
+            "waited": round(waited, 6),
         }
         encoding = response.headers.get("Content-Encoding", "identity")
         if encoding != "identity":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping
 from http.server import ThreadingHTTPServer
 from itertools import count
@@ -114,7 +115,8 @@ class _FileSink:
 
     def __init__(self, file: BinaryIO, about: Mapping[str, object]) -> None:
         self._file: Final = file
-        self._writer: Final = RecordingWriter(file, about)
+        began = time.monotonic() - float(str(about["waited"]))
+        self._writer: Final = RecordingWriter(file, about, began=began)
 
     def write(self, data: bytes) -> None:
         self._writer.write(data)

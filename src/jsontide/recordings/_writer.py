@@ -27,6 +27,9 @@ class BinaryFile(Protocol):
 class RecordingWriter:
     """Writes a recording while it happens.
 
+    `about` is the header of the file; of a URL in it, user, query and fragment are left out.
+    The stream starts now, or at the time `began` of the clock, such as that of the request.
+
     >>> import io
     >>> file = io.BytesIO()
     >>> writer = RecordingWriter(file, {"started": "2026-11-17T14:00:00Z"}, clock=iter([5.0, 5.25, 6.0]).__next__)
@@ -43,10 +46,12 @@ class RecordingWriter:
         file: BinaryFile,
         about: Mapping[str, object] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        began: float | None = None,
     ) -> None:
         self._file = file
         self._clock = clock
-        self._began = clock()
+        self._began = clock() if began is None else began
         self._last = 0.0
         self._is_over = False
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
