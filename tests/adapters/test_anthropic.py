@@ -36,7 +36,7 @@ from tests.adapters.block_streams import (
     saved,
     states,
 )
-from tests.recordings import NAMES, events, needs_recordings
+from tests.provider_streams import NAMES, events, needs_recordings
 
 MINE = [name for name in NAMES if name.startswith("anthropic/")]
 DROPPED: list[Row] = [

@@ -35,7 +35,7 @@ from tests.adapters.block_streams import (
     runnable,
     saved,
 )
-from tests.recordings import NAMES, events, needs_recordings
+from tests.provider_streams import NAMES, events, needs_recordings
 
 MINE = [name for name in NAMES if name.startswith("amazon-bedrock/")]
 DROPPED: list[Row] = [

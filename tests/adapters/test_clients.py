@@ -11,7 +11,7 @@ import pytest
 from jsontide.adapters import astream_message, stream_message
 from jsontide.messages import ErrorKind, Message, Outcome
 from tests.adapters.serving import serving
-from tests.recordings import Reading, events, needs_recordings, reading
+from tests.provider_streams import Reading, events, needs_recordings, reading
 
 openai = pytest.importorskip("openai", reason="the openai client is not installed")
 anthropic = pytest.importorskip("anthropic", reason="the anthropic client is not installed")

@@ -30,7 +30,7 @@ from tests.adapters.block_streams import (
     states,
 )
 from tests.adapters.chat_events import failure, kinds
-from tests.recordings import NAMES, events, needs_recordings
+from tests.provider_streams import NAMES, events, needs_recordings
 
 COHERE = [name for name in NAMES if name.startswith("cohere/")]
 KINDS = (

@@ -10,7 +10,7 @@ import pytest
 from jsontide.adapters import stream_message
 from jsontide.messages import Message, Outcome
 from jsontide.messages.record import replace
-from tests.recordings import NAMES, Event, events, needs_recordings, reading
+from tests.provider_streams import NAMES, Event, events, needs_recordings, reading
 from tests.relations import same
 
 pytestmark = [needs_recordings, pytest.mark.untraced]

@@ -12,7 +12,7 @@ from jsontide.adapters import finish_stream, reduce_item, start_stream
 from jsontide.adapters._read.event_memory import EventMemory
 from jsontide.adapters._read.sse import NamedEvent
 from jsontide.adapters._read.wire import load_event
-from tests.recordings import FILES, NAMES, all_events, events, needs_recordings
+from tests.provider_streams import FILES, NAMES, all_events, events, needs_recordings
 
 VALUES = st.one_of(
     st.none(),

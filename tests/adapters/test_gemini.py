@@ -23,7 +23,7 @@ from jsontide.messages import (
     Source,
     TextPart,
 )
-from tests.recordings import Event, events, needs_recordings
+from tests.provider_streams import Event, events, needs_recordings
 
 NAMES = [
     "google/google-reasoning-gemini3.chunks.txt",

@@ -21,7 +21,7 @@ from jsontide.messages import (
     ServerCall,
     TextPart,
 )
-from tests.recordings import Event, events, needs_recordings
+from tests.provider_streams import Event, events, needs_recordings
 
 NAMES = [
     "google/google-search.chunks.txt",

@@ -23,7 +23,7 @@ from jsontide.messages import (
 )
 from tests.adapters.test_gemini import NAMES as GEMINI
 from tests.adapters.test_gemini_interactions import NAMES as INTERACTIONS
-from tests.recordings import Event, events, needs_recordings
+from tests.provider_streams import Event, events, needs_recordings
 
 FORM, STEPS = gemini.FORM, gemini_interactions.FORM
 CALL = CompleteCall("pay", {"to": "Zoe"}, id="f1", extra={"thoughtSignature": "c2ln"})

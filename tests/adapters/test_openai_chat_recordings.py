@@ -15,7 +15,7 @@ from tests.adapters.block_streams import (
     last,
     missing_leaves,
 )
-from tests.recordings import NAMES, all_events, events, needs_recordings
+from tests.provider_streams import NAMES, all_events, events, needs_recordings
 
 pytestmark = needs_recordings
 

@@ -32,7 +32,7 @@ from jsontide.adapters._read.wire import (
 )
 from tests.cuts import Chunks, cut_randomly, sized, ways
 from tests.meters import heap, interpreted, opcodes, untraced
-from tests.recordings import FILES, all_events, needs_recordings
+from tests.provider_streams import FILES, all_events, needs_recordings
 from tests.strategies import documents, randoms, sse_streams, values
 
 MSGSPEC = find_spec("msgspec") is not None

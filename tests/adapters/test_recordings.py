@@ -18,7 +18,7 @@ from jsontide.adapters import (
 )
 from jsontide.messages import Outcome
 from tests.cuts import cut_randomly
-from tests.recordings import NAMES, TURNS, Event, Reading, all_events, events, is_end, needs_recordings, reading
+from tests.provider_streams import NAMES, TURNS, Event, Reading, all_events, events, is_end, needs_recordings, reading
 from tests.relations import same
 
 pytestmark = [needs_recordings, pytest.mark.untraced]

@@ -15,7 +15,7 @@ from jsontide.adapters import finish_stream, reduce_item, start_stream, stream_m
 from jsontide.adapters._requests.openai_responses import FORM
 from jsontide.messages import CompleteCall, Message, Outcome, Refusal, ServerCall, TextPart, ToolResult
 from tests.adapters.client_types import adapter_of
-from tests.recordings import NAMES, Event, events, needs_recordings
+from tests.provider_streams import NAMES, Event, events, needs_recordings
 
 pytestmark = needs_recordings
 

@@ -41,7 +41,7 @@ from jsontide.messages import (
     ToolResult,
 )
 from jsontide.schema import UnsupportedSchemaError, to_json_schema
-from tests.recordings import NAMES, Event, events, is_end, needs_recordings, reading
+from tests.provider_streams import NAMES, Event, events, is_end, needs_recordings, reading
 from tests.relations import same
 from tests.strategies import randoms
 

@@ -14,7 +14,7 @@ from jsontide.adapters._requests.form import RequestForm
 from jsontide.adapters._requests.write import find_form
 from jsontide.messages import CompleteCall, Message, Outcome
 from tests import strategies
-from tests.recordings import NAMES, events, needs_recordings
+from tests.provider_streams import NAMES, events, needs_recordings
 
 SNAKE = {
     "functionCall": "function_call",

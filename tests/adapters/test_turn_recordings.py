@@ -15,7 +15,7 @@ from jsontide.adapters import StreamState, finish_stream, reduce_item, start_str
 from jsontide.messages import CompleteCall, Message, Outcome, Usage
 from tests.cuts import cut_randomly
 from tests.leaves import TABLE, Dropped, is_shown, leaves, lost, read_table, shown_in
-from tests.recordings import NAMES, Event, events, is_end, needs_recordings
+from tests.provider_streams import NAMES, Event, events, is_end, needs_recordings
 
 pytestmark = [needs_recordings, pytest.mark.untraced]
 

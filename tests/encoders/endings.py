@@ -31,7 +31,7 @@ from jsontide.messages import (
     start_message,
     stop_message,
 )
-from tests import recordings
+from tests import provider_streams
 from tests.messages.telling import call, delta, end
 
 WORDS = ("Hi", " ", "é", "𝄞", "\n", "\u2028", '"', "\\", "data: x\n\n", "[DONE]", "", "weather", "\0")
@@ -54,7 +54,7 @@ def states_of(events: Iterable[object], **options: Any) -> list[MessageState]:
 
 
 def recorded(name: str) -> list[MessageState]:
-    return states_of(recordings.events(name))
+    return states_of(provider_streams.events(name))
 
 
 def ended(states: Sequence[MessageState], at: int, way: str) -> list[Message[Any]]:

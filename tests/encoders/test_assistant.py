@@ -35,7 +35,7 @@ from tests.encoders.turns import (
 )
 from tests.encoders.turns import call as call_event
 from tests.node_scripts import needs_node, run
-from tests.recordings import NAMES, events, needs_recordings, reading
+from tests.provider_streams import NAMES, events, needs_recordings, reading
 from tests.strategies import call_streams, cut_documents, texts, typed_documents
 from tests.testing.mutations import frames_of
 

@@ -28,9 +28,8 @@ from jsontide.messages import (
     Tool,
 )
 from jsontide.testing import VercelReport, check_vercel
-from tests import recordings
-from tests.encoders.endings import ENDS, ended, made_up, recorded, shown, some_value, states_of
-from tests.encoders.turns import encode, pieces
+from tests import provider_streams
+from tests.encoders.endings import ENDS, encode, ended, made_up, pieces, recorded, shown, some_value, states_of
 from tests.messages.telling import call, delta, end, finished, text, trail
 from tests.node_scripts import needs_node, run
 from tests.strategies import examples, randoms
@@ -365,16 +364,15 @@ class TestServerTools:
         assert [one.dynamic for one in report.calls] == [True, True]
 
 
-@recordings.needs_recordings
-@pytest.mark.untraced
-@pytest.mark.parametrize("name", recordings.NAMES)
+@provider_streams.needs_recordings
+@pytest.mark.parametrize("name", provider_streams.NAMES)
 class TestRecordings:
     def test_all_that_was_said_is_told(self, name: str) -> None:
         messages = [state.message for state in recorded(name)]
         report = reported(messages)
         assert as_shown(report) == shown(messages[-1])
         assert report.end == "finish"
-        known = recordings.reading(name)
+        known = provider_streams.reading(name)
         assert (report.text, report.reasoning) == (known.text, known.reasoning) or messages[-1].refusal
         assert [(one.name, one.input) for one in report.calls if one.may_run] == [
             (one.name, one.value) for one in known.calls
@@ -533,7 +531,7 @@ def check_client(version: str, found: dict[str, Any], stream: str) -> None:
 
 @cache
 def turns() -> list[list[MessageState]]:
-    return [*map(recorded, recordings.NAMES), *some_turns()]
+    return [*map(recorded, provider_streams.NAMES), *some_turns()]
 
 
 def some_turns() -> list[list[MessageState]]:

@@ -28,7 +28,7 @@ from tests import strategies
 from tests.cuts import states_along
 from tests.messages.telling import delta, end, entry
 from tests.oracles import Path
-from tests.recordings import NAMES, events, needs_recordings
+from tests.provider_streams import NAMES, events, needs_recordings
 from tests.strategies import cut_documents, hostile_values, randoms, texts
 from tests.web.browsers import HOSTS, Ask
 

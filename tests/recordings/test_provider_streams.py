@@ -1,6 +1,6 @@
 """Every recorded stream of a provider: however it is cut and kept, the same message, and moments that fold to it.
 
-The oracle is `tests.recordings`, which reads the events as each provider's documentation says, without jsontide.
+The oracle is `tests.provider_streams`, which reads the events as each provider's documentation says, without jsontide.
 """
 
 import json
@@ -10,8 +10,8 @@ import pytest
 
 from jsontide.deltas import CompactValue, CompactWriter
 from jsontide.recordings import Moment, Piece, Recording, follow, measure
-from tests.recorded.folding import check_changes
-from tests.recordings import NAMES, events, needs_recordings, reading
+from tests.provider_streams import NAMES, events, needs_recordings, reading
+from tests.recordings.folding import check_changes
 
 
 def check_message(moment: Moment, name: str) -> None:

@@ -25,7 +25,7 @@ from jsontide.recordings import (
 )
 from jsontide.recordings._events_stage import EventsStage
 from jsontide.recordings._stage import Shared
-from tests.recorded.folding import check_changes
+from tests.recordings.folding import check_changes
 
 CHAT: list[dict[str, object]] = [
     {"choices": [{"index": 0, "delta": {"content": "Zoë "}}]},

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from jsontide.recordings import Recording, RecordingProxy, follow
-from tests.recorded.test_moments import SSE
+from tests.recordings.test_moments import SSE
 
 PATIENCE = 10.0
 Answer = Callable[["Upstream"], None]

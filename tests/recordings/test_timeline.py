@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide.recordings import Lane, Piece, Recording, Timeline, follow, measure
-from tests.recorded.test_moments import CHAT, MESSAGES
+from tests.recordings.test_moments import CHAT, MESSAGES
 
 TRIP = Recording(
     (
