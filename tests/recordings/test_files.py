@@ -207,6 +207,11 @@ class TestRawResponses:
             assert Recording.of_bytes(data).encode("ndjson") == Recording.of_events(events).encode("ndjson")
         assert Recording.of_bytes(b'{\n "a": 1\n}').events == ({"a": 1},)
 
+    @pytest.mark.parametrize("data", [b'{"a": 1}\n{oops', b"data: {oops}\n\n", b"[" * 100_000])
+    def test_events_that_are_not_json_are_an_error(self, data: bytes) -> None:
+        with pytest.raises(RecordingError, match="the events cannot be read"):
+            _ = Recording.of_bytes(data).events
+
 
 class TestRecut:
     RECORDING = Recording((Piece(1.0, b"abcd"), Piece(2.0, b"efgh"), Piece(4.0, b"ij")), end="over", duration=5.0)

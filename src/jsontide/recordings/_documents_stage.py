@@ -1,6 +1,6 @@
 """The text of several JSON documents, one after the other, in; the list of them out, the last one while it grows.
 
-Rule: a document begins where the one before has ended; white space or a new line between them is not asked for.
+Rule: a document begins where the one before has ended; they need no white space between them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Server-sent events, or events that a client decoded, in; out a message as soon as a provider is recognised, and
-until then the list of their data.
+"""Server-sent or decoded events in, the list of their data out, until an event of a provider makes it a message.
 
-Rule: data that is no JSON is shown as the text that it is; `[DONE]`, which only says that there is no more, is not.
+Rule: data that is not JSON is shown as text; `[DONE]`, which only marks the end, is left out.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _DONE: Final = "[DONE]"
 
 
 class EventsStage(Stage):
-    """Events of nobody that is known, so far."""
+    """Events so far, none of them from a known provider."""
 
     __slots__ = ("_end", "_events", "_raw", "_sse", "_stream")
 
@@ -46,7 +45,7 @@ class EventsStage(Stage):
         self._stream: Final = stream
         self._events: Final = events
         self._raw: Final = raw
-        """What was received while there was no event: it may be a text after all."""
+        """What was received before the first event: without one, it is a text after all."""
         self._sse: Final = sse
         self._end: Final = end
 

@@ -1,5 +1,4 @@
-"""A recording, or pieces as they arrive, in; the moment after each of them out, and the one after the end; sync and
-async.
+"""Pieces in, recorded or as they arrive; the moment after each of them out, and the one after the end; sync and async.
 
 Rule: a piece is pulled when its moment is asked for; what the source raises ends the stream if the transport failed.
 """

@@ -1,4 +1,4 @@
-"""A request of a client in, the response of another server out, as it arrives, byte for byte, and to a sink.
+"""A client's request in, the response of another server out, as it arrives, byte for byte, with a copy for a sink.
 
 Rule: the client gets what it would get without the proxy; a recording that fails never stops a response.
 """
@@ -276,7 +276,7 @@ class _Recorder:
 
 
 class _Watch:
-    """Cuts the connection to the server when the client leaves, so that nobody writes on for nobody."""
+    """Cuts the connection to the server when the client leaves, so that the server does not go on for nothing."""
 
     def __init__(self, client: socket.socket, server: socket.socket) -> None:
         self._client = client

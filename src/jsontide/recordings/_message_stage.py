@@ -1,6 +1,6 @@
 """A provider's stream in, the assistant's message out, as the value that a browser would show.
 
-Rule: what a message says of itself is not told twice; see `jsontide.encoders.message_changes` for the value.
+Rule: the value is made when it is read, and parts that did not change are the same objects in all moments.
 """
 
 from __future__ import annotations

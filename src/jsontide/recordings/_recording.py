@@ -50,7 +50,7 @@ class Recording:
     about: Mapping[str, JsonValue] = field(default_factory=dict)
     """The header of the file: where the stream came from."""
     end: End | None = None
-    """How the stream ended: `over`, `lost` or `stopped`; `None` if nobody was there to see it."""
+    """How the stream ended: `over`, `lost` or `stopped`; `None` if that was not recorded."""
     error: str | None = None
     """Why it was lost, for people."""
     duration: float = -1.0
@@ -122,7 +122,10 @@ class Recording:
         return tuple(_events_in(self.encode()))
 
     def encode(self, form: WireFormat | None = None) -> bytes:
-        """Return the bytes of the response: as they were received, or its events in one form; `sse` if it has none."""
+        """Return the bytes of the response: as they were received, or its events written in a form.
+
+        Decoded events were never bytes: without a form, they are written as server-sent events.
+        """
         if form is not None:
             check_choice("form", form, ("sse", "ndjson"))
             return b"".join(_encode(cast("Data", event), form) for event in self.events)
@@ -202,12 +205,20 @@ def _events_in(data: bytes) -> Iterator[object]:
         state, lines = decode_ndjson(NdjsonState(), data)
         try:
             yield from [json.loads(line) for line in lines + finish_ndjson(state)]
-        except ValueError:  # one document over several lines
-            yield json.loads(data)
+        except (ValueError, RecursionError):  # one document over several lines, or none
+            yield _load(data)
         return
     for event in decode_sse(SseState(), data + b"\n\n")[1]:
         if event.data.strip().startswith("{"):
-            yield json.loads(event.data)
+            yield _load(event.data)
+
+
+def _load(data: bytes | str) -> object:
+    try:
+        return cast("object", json.loads(data))
+    except (ValueError, RecursionError) as error:
+        message = f"the events cannot be read: {error}"
+        raise RecordingError(message) from None
 
 
 def _encode(data: Data, form: WireFormat) -> bytes:

@@ -1,6 +1,6 @@
-"""Bytes that are no JSON and no events in, the text that they are out.
+"""Bytes that are neither JSON nor events in, their text out.
 
-Rule: nothing is wrong with a text; what is not UTF-8 is U+FFFD.
+Rule: no text is wrong; what is not UTF-8 becomes U+FFFD.
 """
 
 from __future__ import annotations

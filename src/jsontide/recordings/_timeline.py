@@ -1,4 +1,4 @@
-"""Moments in, when what came out: a lane for each path, the first value, the longest silence, how fast it grew.
+"""Moments in, their timing out: a lane for each path, the first value, the longest silence, how fast it grew.
 
 Rule: a timeline takes each moment once, in order, and keeps none of them.
 """
@@ -29,7 +29,7 @@ _SAID: Final = frozenset({"text", "arguments", "result", "value", "data", "url"}
 
 
 class Timeline:
-    """When what came of a stream; `add` takes the moments in order.
+    """The timing of a stream; `add` takes the moments in order.
 
     >>> timeline = Timeline()
     >>> for moment in follow(Recording.of_bytes(b'{"city": "Kyoto"}').recut(6)):

@@ -1,6 +1,6 @@
 """Pieces as they arrive in, the lines of a recording file out, each flushed, with the time at which it came.
 
-Rule: what was written is on disk when `write` returns, so a recorder that is killed loses nothing but the end.
+Rule: a line is in the file when `write` returns, so a recorder that is killed loses nothing but the end.
 """
 
 from __future__ import annotations
