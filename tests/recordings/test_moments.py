@@ -151,7 +151,9 @@ def test_parts_that_did_not_change_are_the_same_objects() -> None:
 @given(st.data())
 def test_old_moments_stay_as_they_were(data: st.DataObject) -> None:
     stream = data.draw(st.sampled_from([one for one, *_ in STREAMS.values()] + list(MESSAGES.values())))
-    moments = [start_moment()]
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}}
+    options: Any = data.draw(st.sampled_from([{}, {"mend": MODELS}, {"schema": schema}]))
+    moments = [start_moment(**options)]
     seen = [deepcopy(moments[0].value)]
     for piece in Recording.of_bytes(stream).cut(data.draw(st.integers(0, 99)), pieces=8):
         moments.append(next_moment(moments[-1], piece))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import ParserError, Reason
-from jsontide._values import JsonValue, Missing
+from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.adapters import StreamState, detect, finish_stream, reduce_item, start_stream
 from jsontide.deltas import Change, compare_values, read_changes
 from jsontide.mend import start_mend
@@ -48,10 +48,31 @@ class Mended:
         return Mended(self.document.append(decoded.text).finish(), decoded)
 
 
+class Resolver:
+    """Shows states of one document through a schema; it keeps the last two, which the next one goes on from.
+
+    What a schema shows is copied for each state that is kept, because every one of them may still be looked at.
+    """
+
+    __slots__ = ("_kept", "_schema")
+
+    def __init__(self, schema: object) -> None:
+        self._schema: Final = schema
+        self._kept: tuple[tuple[ParserState, Resolution[object]], ...] = ()
+
+    def resolve(self, state: ParserState) -> Resolution[object]:
+        for known, resolution in self._kept:
+            if known is state:
+                return resolution
+        resolution = from_json_ast(self._schema, state, self._kept[0][1] if self._kept else None)
+        self._kept = ((state, resolution), *self._kept[:1])
+        return resolution
+
+
 class JsonStage(Stage):
     """A document so far."""
 
-    __slots__ = ("_end", "_mended", "_raw", "_resolution", "_seed", "_setup", "_stream", "_strict")
+    __slots__ = ("_end", "_mended", "_raw", "_resolver", "_setup", "_stream", "_strict")
 
     kind: Kind = "json"
 
@@ -60,9 +81,9 @@ class JsonStage(Stage):
         setup: Setup,
         strict: ParserState,
         raw: Shared[bytes],
+        resolver: Resolver | None,
         *,
         mended: Mended | None = None,
-        seed: Resolution[object] | None = None,
         stream: StreamState | None = None,
         end: End | None = None,
     ) -> None:
@@ -70,13 +91,12 @@ class JsonStage(Stage):
         self._strict: Final = strict
         """What is read without mending; it decides whether this is one document."""
         self._raw: Final = raw
+        self._resolver: Final = resolver
+        """What reads the document through its schema, if there is one."""
         self._mended: Final = mended
-        self._seed: Final = seed
-        """An earlier resolution, which the next one goes on from."""
         self._stream: Final = stream
         """The same as a provider's stream, when the document is whole and may be one of its events."""
         self._end: Final = end
-        self._resolution: Resolution[object] | None = None
 
     def feed(self, data: bytes) -> Stage:
         strict = parse_chunk(self._strict, data)
@@ -95,7 +115,7 @@ class JsonStage(Stage):
                     documents = Shared[JsonValue]().append(strict.value)  # type: ignore[arg-type]
                     return DocumentsStage(documents, Decoded()).feed(rest)
         mended = None if self._mended is None else self._mended.feed(data)
-        return JsonStage(self._setup, strict, raw, mended=mended, seed=self._resolution or self._seed, stream=stream)
+        return JsonStage(self._setup, strict, raw, self._resolver, mended=mended, stream=stream)
 
     def _start_stream(self, strict: ParserState, raw: Shared[bytes]) -> StreamState | None:
         """Return the stream so far if the document is an event of a provider, or its whole response."""
@@ -114,18 +134,16 @@ class JsonStage(Stage):
                 return MessageStage(stream)
         strict = finalize(self._strict)
         mended = None if self._mended is None else self._mended.finish()
-        seed = self._resolution or self._seed
-        return JsonStage(self._setup, strict, self._raw, mended=mended, seed=seed, end=end)
+        return JsonStage(self._setup, strict, self._raw, self._resolver, mended=mended, end=end)
 
     def changes_since(self, before: Stage) -> list[Change]:
         old = before if isinstance(before, JsonStage) else None
-        if self._setup.schema is None:
+        if self._resolver is None:
             return read_changes(None if old is None else old.state, self.state)
-        if old is None:
-            old = JsonStage(self._setup, create_parser_state(), Shared())
-        if old.value is self.value and old.is_complete is self.is_complete:
+        value, was_complete = (MISSING, False) if old is None else (old.value, old.is_complete)
+        if value is self.value and was_complete is self.is_complete:
             return []
-        return compare_values(old.value, self.value, is_complete=self.is_complete)
+        return compare_values(value, self.value, is_complete=self.is_complete)
 
     @property
     def state(self) -> ParserState:
@@ -133,9 +151,7 @@ class JsonStage(Stage):
 
     @property
     def resolution(self) -> Resolution[object] | None:
-        if self._resolution is None and self._setup.schema is not None:
-            self._resolution = from_json_ast(self._setup.schema, self.state, self._seed)
-        return self._resolution
+        return None if self._resolver is None else self._resolver.resolve(self.state)
 
     @property
     def value(self) -> JsonValue | Missing:
@@ -149,7 +165,7 @@ class JsonStage(Stage):
     @property
     def error(self) -> ParserError | str | None:
         wrong = self._strict.error if self._mended is None else self._mended.document.error
-        if wrong is not None or self._setup.schema is None:
+        if wrong is not None:
             return wrong
         resolution = self.resolution
         return resolution.errors[0].message if resolution is not None and resolution.errors else None
@@ -176,7 +192,8 @@ def start_json(setup: Setup) -> JsonStage:
     if setup.mend is not None:
         mend = start_mend(setup.mend, None if setup.schema is None else shape_of(setup.schema))
         mended = Mended(Document(create_parser_state(), None, None, None, mend), Decoded())
-    return JsonStage(setup, create_parser_state(), Shared(), mended=mended)
+    resolver = None if setup.schema is None else Resolver(setup.schema)
+    return JsonStage(setup, create_parser_state(), Shared(), resolver, mended=mended)
 
 
 def _is_whole(state: ParserState) -> bool:
