@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -106,12 +106,41 @@ def test_a_moment_has_what_belongs_to_its_kind() -> None:
     assert start_moment().error is None
 
 
-def test_gemini_may_send_its_events_in_an_array() -> None:
-    parts = [{"candidates": [{"content": {"parts": [{"text": text}]}}]} for text in ("Hel", "lo")]
-    parts[-1]["candidates"][0]["finishReason"] = "STOP"  # type: ignore[assignment]
-    *_, last = check_changes(follow([json.dumps(parts).encode()]))
-    assert last.message is not None
-    assert last.message.content == "Hello"
+class TestAnArrayOfEvents:
+    """As Gemini sends them, unless it is asked for server-sent events."""
+
+    EVENTS: ClassVar[list[Any]] = [
+        {"candidates": [{"content": {"parts": [{"text": "Hel"}]}}]},
+        {"candidates": [{"content": {"parts": [{"text": "lo, Zoë"}]}, "finishReason": "STOP"}]},
+    ]
+    DATA = json.dumps(EVENTS, indent=2).encode()
+
+    def test_the_message_is_the_same_however_it_is_cut(self) -> None:
+        *_, wanted = follow(Recording.of_events(self.EVENTS))
+        for pieces in ways(self.DATA):
+            *_, last = check_changes(follow(pieces))
+            assert (last.kind, last.outcome, last.value) == ("message", Outcome.COMPLETE, wanted.value)
+
+    def test_it_grows_with_each_event(self) -> None:
+        pieces = [json.dumps(event).encode() for event in self.EVENTS]
+        moments = check_changes(follow([b"[" + pieces[0], b", ", pieces[1], b"]"]))
+        texts = [moment.message.content for moment in moments if moment.message is not None]
+        assert texts == ["Hel", "Hel", "Hello, Zoë", "Hello, Zoë", "Hello, Zoë"]
+
+    @pytest.mark.parametrize("cut", [-2, -1, -40])
+    def test_one_that_breaks_off_or_goes_wrong_is_truncated(self, cut: int) -> None:
+        *_, last = check_changes(follow([self.DATA[:cut]]))
+        assert (last.kind, last.outcome) == ("message", Outcome.TRUNCATED)
+        assert "expected" in str(last.error)
+        *_, wrong = check_changes(follow([self.DATA[:cut], b" oops"]))
+        assert wrong.outcome is Outcome.TRUNCATED
+        assert finish_moment(next_moment(start_moment(), self.DATA[:cut]), "stopped").outcome is Outcome.CANCELLED
+
+    def test_any_other_array_is_json(self) -> None:
+        others: list[Any] = [[{"a": 1}, {"b": 2}], [1, 2], ["x"], [], [[self.EVENTS[0]]], {"a": self.EVENTS[0]}]
+        for value in others:
+            *_, last = check_changes(follow(ways(json.dumps(value).encode()).__next__()))
+            assert (last.kind, last.value) == ("json", value)
 
 
 def test_decoded_events_are_a_message_or_documents() -> None:
@@ -182,6 +211,7 @@ BITS = [
     b"\xff",
 ]
 BITS += [b'{"message": {"content": "Hi"}, "done": false}', b"Sure: ", b"event: x\n", b"\xef\xbb\xbf", b"'", b"[DONE]"]
+BITS += [b'[{"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]}', b", "]
 
 
 @given(st.lists(st.sampled_from(BITS), max_size=9), st.sampled_from([None, MODELS]), st.integers(1, 9))

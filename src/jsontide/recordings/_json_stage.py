@@ -1,7 +1,8 @@
 """Bytes that begin as JSON does in, one JSON document out, through a schema and mended if that is asked for.
 
 What follows the document may show that it is something else: lines of a provider's events, or several documents.
-Rule: that is decided when the document is whole, and not while it grows; a whole response, at the end of the stream.
+Rule: that is decided when the document is whole, and not while it grows; a whole response, at the end of the stream;
+and an array of events, when the first of them is whole.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import ParserError, Reason
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.adapters import StreamState, detect, finish_stream, reduce_item, start_stream
+from jsontide.adapters import StreamState, finish_stream, reduce_item, start_stream
 from jsontide.deltas import Change, compare_values, read_changes
 from jsontide.mend import start_mend
 from jsontide.messages import Outcome
 from jsontide.messages.document import Document
+from jsontide.recordings._array_stage import has_first_item, start_array
 from jsontide.recordings._documents_stage import DocumentsStage
 from jsontide.recordings._message_stage import MessageStage
 from jsontide.recordings._piece import End
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from jsontide.mend import Repair
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
-_GEMINI: Final = "gemini"
 
 
 class Mended:
@@ -102,6 +103,10 @@ class JsonStage(Stage):
         strict = parse_chunk(self._strict, data)
         raw = self._raw.append(data)
         stream = None
+        if self._setup.as_kind is None and has_first_item(strict) and not has_first_item(self._strict):
+            array = start_array(self._setup.config, strict)
+            if array is not None:
+                return array
         if self._setup.as_kind is None and _is_whole(strict):
             if not _is_whole(self._strict):
                 stream = self._start_stream(strict, raw)
@@ -125,11 +130,8 @@ class JsonStage(Stage):
         return _read_all(start_stream(self._setup.config), raw)
 
     def finish(self, end: End, error: str | None) -> Stage:
-        stream = self._stream
-        if stream is None and self._setup.as_kind is None and _may_be_events(self._strict.value):
-            stream = _read_all(start_stream(self._setup.config), self._raw)
-        if stream is not None and end == "over":
-            stream = finish_stream(stream)
+        if self._stream is not None and end == "over":
+            stream = finish_stream(self._stream)
             if stream.is_known:
                 return MessageStage(stream)
         strict = finalize(self._strict)
@@ -208,11 +210,6 @@ def _rest_of(state: ParserState, raw: Shared[bytes]) -> bytes | None:
         return None
     text = b"".join(raw.read()).decode("utf-8", "surrogateescape").removeprefix(_BYTE_ORDER_MARK)[error.index :]
     return text.encode("utf-8", "surrogateescape") if text[:1] in {"{", "["} else None
-
-
-def _may_be_events(value: JsonValue | Missing) -> bool:
-    """Return whether a document may be all events of a stream, as Gemini sends them in an array."""
-    return isinstance(value, list) and bool(value) and detect(value[0]) == _GEMINI
 
 
 def _read_all(stream: StreamState, raw: Shared[bytes]) -> StreamState:

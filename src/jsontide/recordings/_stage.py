@@ -1,7 +1,8 @@
 """What all stages of a stream have in common: a stage is what is known of a stream after some of its pieces.
 
     Undecided ──▶ JsonStage ──▶ DocumentsStage     one JSON document, then several
-        │             └───────▶ MessageStage       events of a provider, or its whole response
+        │             ├───────▶ MessageStage       events of a provider, or its whole response
+        │             └───────▶ ArrayStage         events in an array, as Gemini sends them
         ├───────▶ EventsStage ──▶ MessageStage     server-sent or decoded events
         └───────▶ TextStage                        anything else
 
