@@ -103,7 +103,7 @@ class JsonStage(Stage):
         strict = parse_chunk(self._strict, data)
         raw = self._raw.append(data)
         stream = None
-        if self._setup.as_kind is None and has_first_item(strict) and not has_first_item(self._strict):
+        if self._setup.as_kind is None and not has_first_item(self._strict) and has_first_item(strict):
             array = start_array(self._setup.config, strict)
             if array is not None:
                 return array
