@@ -44,7 +44,7 @@ def _section(name: str, command: Any) -> Iterator[str]:  # noqa: ANN401 - see ab
     yield f"## `{name}`\n"
     yield f"```\n{' '.join(filter(None, words))}\n```\n"
     yield f"{_prose(command.help)}\n"
-    yield "\n".join(_entry(param, types[param.name]) for param in arguments + options) + "\n"
+    yield "\n".join(_entry(param, types.get(param.name)) for param in arguments + options) + "\n"
 
 
 def _argument(param: Any) -> str:  # noqa: ANN401 - see above

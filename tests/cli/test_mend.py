@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from jsontide.cli import _app
 from jsontide.cli._escape import escape_unsafe_json
-from jsontide.cli._mend import KINDS, OpenText, ReportForPeople, Spot, mend_stream
+from jsontide.cli._mend_stream import KINDS, OpenText, ReportForPeople, Spot, mend_stream
 from jsontide.mend import EVERYTHING, MODELS, Repair, RepairKind, finish_mend, mend_chunk, start_mend
 from tests.mend.cases import read_corpus
 

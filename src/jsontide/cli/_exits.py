@@ -1,0 +1,62 @@
+"""Exit codes, the same for every command, and what becomes one: unusable sources and outputs, interrupts, closed pipes.
+
+Rule: an error is one short message on standard error, never a traceback.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from jsontide.cli._source import UnreadableError
+
+BAD = 1
+"""The input is not what it should be, and standard error says where."""
+UNUSABLE = 2
+CUT_OFF = 3
+TO_BE_MENDED = 4
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+
+@contextmanager
+def exit_codes() -> Iterator[None]:
+    """Turn the errors of any command into exit codes."""
+    if sys.stdout is None:  # the descriptor is closed
+        raise typer.BadParameter("cannot write standard output: it is closed")
+    try:
+        yield
+    except UnreadableError as error:
+        raise typer.BadParameter(str(error)) from error
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        _discard_output()
+        raise typer.Exit(PIPE_CLOSED) from None
+    except OSError as error:
+        _discard_output()
+        name = error.filename or "standard output"
+        raise typer.BadParameter(f"cannot write {name}: {error.strerror}") from error
+
+
+def _discard_output() -> None:
+    """Let Python flush standard output at exit without an error."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say(message: str) -> None:
+    """Print a message on standard error."""
+    try:
+        typer.echo(message, err=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # and there is nowhere to say so
+        raise typer.Exit(UNUSABLE) from error
+
+
+def report(message: str, code: int = BAD) -> typer.Exit:
+    """Print what is wrong with the input; return the exit to raise."""
+    say(f"jsontide: {message}")
+    return typer.Exit(code)

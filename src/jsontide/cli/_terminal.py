@@ -1,0 +1,50 @@
+"""What the standard streams are, and how long files are read beside them: with a progress bar, where there is room."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import Progress
+
+from jsontide.cli._source import file_size, read_blocks, read_stdin
+
+_STANDARD_INPUT = 0
+_LONG = 1_000_000  # bytes of a file that gets a progress bar
+
+
+def is_terminal(file: TextIO | None) -> bool:
+    """Return whether a standard stream is a terminal; it is `None` if its descriptor is closed."""
+    return file is not None and file.isatty()
+
+
+def draws_live() -> bool:
+    """Return whether standard output can be drawn over."""
+    return is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb"
+
+
+def error_width() -> int:
+    """Return the columns for messages on standard error."""
+    return Console(stderr=True).width
+
+
+def read_source(file: str, *, beside_output: bool = False) -> Iterator[bytes]:
+    """Yield a file in blocks, or standard input, for `-`, as it arrives."""
+    if file == "-":
+        return read_stdin(_STANDARD_INPUT)
+    path = Path(file)
+    return show_progress(path, read_blocks(path), beside_output=beside_output)
+
+
+def show_progress(path: Path, pieces: Iterable[bytes], *, beside_output: bool = False) -> Iterator[bytes]:
+    """Pass the pieces of a file on, with a progress bar for a long one if nothing else is on the terminal."""
+    total = file_size(path)
+    has_room = beside_output or not is_terminal(sys.stdout)
+    shows = total is not None and total > _LONG and is_terminal(sys.stderr) and has_room
+    with Progress(console=Console(stderr=True), transient=True, disable=not shows) as progress:
+        task = progress.add_task(path.name, total=total)
+        for piece in pieces:
+            yield piece
+            progress.advance(task, len(piece))
