@@ -5,7 +5,10 @@ from typing import Annotated
 import typer
 
 from jsontide import COMPILED, __version__
+from jsontide.cli.commands.check import check
 from jsontide.cli.commands.chunk import chunk
+from jsontide.cli.commands.events import events
+from jsontide.cli.commands.get import get
 from jsontide.cli.commands.mend import mend
 from jsontide.cli.commands.watch import watch
 
@@ -35,5 +38,5 @@ def jsontide(
     """Incremental JSON for streams."""
 
 
-for command in (watch, chunk, mend):
+for command in (watch, events, get, chunk, mend, check):
     app.command()(command)

@@ -4,6 +4,7 @@ Rule: only the end of the text is kept, whatever the length of the stream.
 """
 
 import codecs
+from collections.abc import Iterable, Iterator
 
 from rich.cells import cell_len
 
@@ -28,6 +29,12 @@ class RecentText:
         dropped = max(0, len(self._text) - _KEPT)
         self._start += dropped
         self._text = self._text[dropped:] + self._decoder.decode(chunk)
+
+    def remember(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """Pass chunks on, and keep the end of them."""
+        for chunk in chunks:
+            self.feed(chunk)
+            yield chunk
 
     def explain(self, error: ParserError, width: int) -> str:
         """Return the message, the line and the caret."""

@@ -10,7 +10,10 @@ from contextlib import contextmanager
 
 import typer
 
+from jsontide import ParserError, Reason
+from jsontide.cli._excerpt import RecentText
 from jsontide.cli._source import UnreadableError
+from jsontide.cli._terminal import error_width
 
 BAD = 1
 """The input is not what it should be, and standard error says where."""
@@ -60,3 +63,9 @@ def report(message: str, code: int = BAD) -> typer.Exit:
     """Print what is wrong with the input; return the exit to raise."""
     say(f"jsontide: {message}")
     return typer.Exit(code)
+
+
+def report_error(error: ParserError, recent: RecentText) -> typer.Exit:
+    """Print what is wrong with a text, with a caret under the place; return the exit to raise."""
+    code = CUT_OFF if error.reason is Reason.UNEXPECTED_END else BAD
+    return report(recent.explain(error, error_width()), code)

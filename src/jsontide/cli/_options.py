@@ -6,6 +6,8 @@ import typer
 
 from jsontide.cli._source import Sizes
 
+SOURCE = typer.Argument(metavar="FILE", help="A file, or - for standard input.")
+
 
 def parse_sizes(text: str) -> Sizes:
     match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", text, re.ASCII)

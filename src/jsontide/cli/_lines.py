@@ -1,0 +1,31 @@
+"""Values and texts in, lines of output out, safe to print where the output is a terminal."""
+
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from jsontide import JsonValue
+from jsontide.cli._escape import escape_unsafe, escape_unsafe_json
+from jsontide.snapshots.serialize import compact
+
+
+@dataclass(frozen=True, slots=True)
+class LineWriter:
+    """Writes lines, each at once, so that a pipe never lags behind."""
+
+    out: BinaryIO
+    is_terminal: bool
+
+    def write_text(self, text: str) -> None:
+        """Write a text that may span several lines."""
+        shown = "\n".join(map(escape_unsafe, text.split("\n"))) if self.is_terminal else text
+        self._write(shown)
+
+    def write_json(self, value: JsonValue) -> None:
+        """Write a value as compact JSON."""
+        text = compact(value, ensure_ascii=False)
+        self._write(escape_unsafe_json(text) if self.is_terminal else text)
+
+    def _write(self, text: str) -> None:
+        # Half a surrogate pair, which JSON can write and UTF-8 cannot, stays an escape.
+        self.out.write(text.encode(errors="backslashreplace") + b"\n")
+        self.out.flush()

@@ -1,0 +1,56 @@
+"""`jsontide get`."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from jsontide import JsonValue
+from jsontide._path import Path, path_text
+from jsontide.cli._excerpt import RecentText
+from jsontide.cli._exits import exit_codes, report_error
+from jsontide.cli._json_events import read_values
+from jsontide.cli._lines import LineWriter
+from jsontide.cli._matching import read_pattern
+from jsontide.cli._options import SOURCE
+from jsontide.cli._terminal import is_terminal, read_source
+
+
+def get(
+    pattern: Annotated[
+        str, typer.Argument(metavar="PATTERN", help="Which values: a path such as days[*].title, **.id or root.")
+    ],
+    file: Annotated[str, SOURCE] = "-",
+    *,
+    raw: Annotated[bool, typer.Option("--raw", "-r", help="Write strings without quotes.")] = False,
+    paths: Annotated[
+        bool, typer.Option("--paths", help="Write objects with the members path and value.", show_default=False)
+    ] = False,
+) -> None:
+    """Write the values at some paths of a JSON text, each as soon as it is complete.
+
+    Each value is a line of compact JSON.
+    What no value needs is read and forgotten, so the text may be as long as it likes.
+    The text may have several documents, as a file of JSON lines has.
+    Shows a progress bar for long files when output is redirected.
+
+    Exit codes: 0 the text was complete JSON, whether it has such values or not; 1 it was not, and
+    standard error says where; 2 invalid command line, or the source or the output cannot be used;
+    3 the text was cut off; 130 interrupted; 141 the output was closed.
+    """
+    steps = read_pattern(pattern, "PATTERN")
+    recent = RecentText()
+    with exit_codes():
+        writer = LineWriter(sys.stdout.buffer, is_terminal(sys.stdout))
+
+        def tell(path: Path, value: JsonValue) -> None:
+            if paths:
+                writer.write_json({"path": path_text(path), "value": value})
+            elif raw and isinstance(value, str):
+                writer.write_text(value)
+            else:
+                writer.write_json(value)
+
+        error = read_values(recent.remember(read_source(file)), steps, tell)
+    if error is not None:
+        raise report_error(error, recent)
