@@ -7,8 +7,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from jsontide import MISSING, JsonValue, create_parser_state, parse_chunk
-from jsontide.cli._live_view import growing_path
-from jsontide.cli._pretty_print import print_end
+from jsontide.cli._pretty_print import Room, print_end
+from jsontide.deltas import open_path
 from jsontide.tree import Path
 
 ITINERARY = FilePath(__file__).parents[2] / "examples" / "itinerary.json"
@@ -16,13 +16,13 @@ ITINERARY = FilePath(__file__).parents[2] / "examples" / "itinerary.json"
 
 def rows(value: JsonValue, growing: Path | None = None, *, width: int = 80, height: int = 1000) -> list[str]:
     console = Console(width=width, height=height)
-    return [row.plain for row in print_end(console, value, growing, width=width, height=height)]
+    return [row.plain for row in print_end(console, value, growing, Room(width, height))]
 
 
 def rows_of(text: str) -> list[str]:
     state = parse_chunk(create_parser_state(), text)
     assert state.value is not MISSING
-    return rows(state.value, growing_path(state))
+    return rows(state.value, open_path(state))
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,18 @@ import re
 # Characters that control a terminal, change the direction of text or break a line, and lone surrogates, which no
 # encoding can write.
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_TAB = 4
 _UNSAFE_JSON = re.compile(r"[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def escape_unsafe(text: str) -> str:
     """Replace unsafe characters by JSON escapes."""
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def escape_lines(text: str) -> str:
+    """Replace unsafe characters but line ends; a tab is some spaces."""
+    return "\n".join(escape_unsafe(line.expandtabs(_TAB)) for line in text.split("\n"))
 
 
 def quote_safely(text: str) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from jsontide import JsonValue
-from jsontide.cli._escape import escape_unsafe, escape_unsafe_json
+from jsontide.cli._escape import escape_lines, escape_unsafe_json
 from jsontide.snapshots.serialize import compact
 
 
@@ -17,8 +17,7 @@ class LineWriter:
 
     def write_text(self, text: str) -> None:
         """Write a text that may span several lines."""
-        shown = "\n".join(map(escape_unsafe, text.split("\n"))) if self.is_terminal else text
-        self._write(shown)
+        self._write(escape_lines(text) if self.is_terminal else text)
 
     def write_json(self, value: JsonValue) -> None:
         """Write a value as compact JSON."""

@@ -1,4 +1,4 @@
-"""A growing value in, the last rows of it out, pretty-printed.
+"""A growing value in, the last rows of it out, pretty-printed, with what is new highlighted.
 
 Rule: the walk goes backwards and stops when the screen is full, so the cost depends on the screen, not on the document.
 """
@@ -6,16 +6,19 @@ Rule: the walk goes backwards and stops when the screen is full, so the cost dep
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.text import Text
 
 from jsontide import JsonValue
 from jsontide.cli._escape import quote_safely
+from jsontide.cli._fresh import NOTHING_NEW, Fresh
 from jsontide.snapshots.serialize import compact
 from jsontide.tree import Path
 
 CURSOR = ("▌", "bold yellow")
+FRESH = "bold yellow"
 _STEP = 2
 _KEY = "cyan"
 _STRING = "green"
@@ -39,21 +42,33 @@ class _Entry:
     value: JsonValue
     comma: str
     growing: Path | None
+    fresh: Fresh
 
 
-def print_end(console: Console, value: JsonValue, growing: Path | None, *, width: int, height: int) -> list[Text]:
+class Room(NamedTuple):
+    """How many columns and rows there are to draw in."""
+
+    width: int
+    height: int
+
+
+def print_end(
+    console: Console, value: JsonValue, growing: Path | None, room: Room, fresh: Fresh = NOTHING_NEW
+) -> list[Text]:
     """Return the last rows of a value with its growing end marked; dots on top stand for the rest."""
-    rows = list(islice(_rows_from_end(console, value, growing, width, width * height), height + 1))
+    root = _Entry(0, Text(), value, "", growing, fresh)
+    height = room.height
+    rows = list(islice(_rows_from_end(console, root, room), height + 1))
     if len(rows) > height:
         rows[height - 1 :] = [Text("⋮", _PUNCTUATION)]
     return rows[::-1]
 
 
-def _rows_from_end(console: Console, value: JsonValue, growing: Path | None, width: int, room: int) -> Iterator[Text]:
-    for line in _lines_from_end(_Entry(0, Text(), value, "", growing), room):
+def _rows_from_end(console: Console, root: _Entry, room: Room) -> Iterator[Text]:
+    for line in _lines_from_end(root, room.width * room.height):
         # However deep the document, half of the width is left for its text.
-        indent = min(line.depth * _STEP, width // 2)
-        rows = line.text.wrap(console, width - indent - _STEP, overflow="fold")
+        indent = min(line.depth * _STEP, room.width // 2)
+        rows = line.text.wrap(console, room.width - indent - _STEP, overflow="fold")
         for number in range(len(rows) - 1, -1, -1):
             rows[number].pad_left(indent + (_STEP if number else 0))
             yield rows[number]
@@ -107,7 +122,7 @@ def _container(
     comma = ""
     for segment, label, value in entries:
         inner = item.growing[1:] if item.growing and item.growing[0] == segment else None
-        yield _Entry(item.depth + 1, label, value, comma, inner)
+        yield _Entry(item.depth + 1, label, value, comma, inner, item.fresh.inside(segment))
         comma = ","
     yield _Line(item.depth, Text.assemble(item.label, (brackets[0], style)))
 
@@ -117,12 +132,10 @@ def _label(key: str) -> Text:
 
 
 def _scalar(value: JsonValue, item: _Entry, room: int) -> Iterator[tuple[str, str]]:
-    if not isinstance(value, str):
-        yield compact(value, ensure_ascii=False), _SCALAR
-    elif len(value) > room:
-        yield "…" + quote_safely(value[-room:])[1:-1], _STRING
+    if isinstance(value, str):
+        yield from _string(value, item.fresh.count(value), room)
     else:
-        yield quote_safely(value)[:-1], _STRING
+        yield compact(value, ensure_ascii=False), FRESH if item.fresh.is_new else _SCALAR
     if item.growing is not None:
         yield CURSOR
         return
@@ -130,3 +143,13 @@ def _scalar(value: JsonValue, item: _Entry, room: int) -> Iterator[tuple[str, st
         yield '"', _STRING
     if item.comma:
         yield item.comma, _PUNCTUATION
+
+
+def _string(value: str, fresh: int, room: int) -> Iterator[tuple[str, str]]:
+    """Yield a string without its closing mark, the end of it if it is long, and what is new highlighted."""
+    yield ("…", _STRING) if len(value) > room else ('"', _STRING)
+    shown = value[-room:]
+    known = max(len(shown) - fresh, 0)
+    for text, style in ((shown[:known], _STRING), (shown[known:], FRESH)):
+        if text:
+            yield quote_safely(text)[1:-1], style
