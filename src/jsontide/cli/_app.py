@@ -10,6 +10,8 @@ from jsontide.cli.commands.chunk import chunk
 from jsontide.cli.commands.events import events
 from jsontide.cli.commands.get import get
 from jsontide.cli.commands.mend import mend
+from jsontide.cli.commands.record import record
+from jsontide.cli.commands.replay import replay
 from jsontide.cli.commands.watch import watch
 
 app = typer.Typer(
@@ -38,5 +40,7 @@ def jsontide(
     """Incremental JSON for streams."""
 
 
-for command in (watch, events, get, chunk, mend, check):
+# Everything after the first word of a command that is run belongs to it.
+app.command(context_settings={"allow_interspersed_args": False})(record)
+for command in (replay, watch, events, get, chunk, mend, check):
     app.command()(command)

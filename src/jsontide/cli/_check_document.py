@@ -1,38 +1,38 @@
-"""Chunks of a JSON text and a schema in, what is wrong with the one or between the two out.
+"""A JSON text, or a model's stream, and a schema in; out what is wrong with the one, or between the two.
 
-Rule: everything that does not fit is found; a text that is not JSON has one problem more.
+Rule: everything that does not fit is found; what is not JSON is one problem more.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from jsontide import JsonValue, ParserError, Reason, create_parser_state, finalize, parse_chunk
 from jsontide._path import Path, path_text
 from jsontide.cli._excerpt import describe
+from jsontide.cli._input import Events
+from jsontide.messages import ErrorDetail, Outcome
+from jsontide.recordings import follow, start_moment
 from jsontide.schema import SchemaMismatch, from_json_ast
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that is wrong at a place of a text."""
+    """Something that is wrong; its place is `None` if it is not a place in the text."""
 
     path: Path
     reason: str
     message: str
-    index: int
-    line: int
-    column: int
+    place: tuple[int, int, int] | None
+    """Index, line and column."""
 
     def to_json(self) -> JsonValue:
-        return {
-            "path": path_text(self.path),
-            "reason": self.reason,
-            "message": self.message,
-            "index": self.index,
-            "line": self.line,
-            "column": self.column,
-        }
+        plain: dict[str, JsonValue] = {"path": path_text(self.path), "reason": self.reason, "message": self.message}
+        if self.place is not None:
+            plain |= zip(("index", "line", "column"), self.place, strict=True)
+        return plain
 
 
 class Checked(NamedTuple):
@@ -54,18 +54,35 @@ def check_document(chunks: Iterable[bytes], schema: object) -> Checked:
         if state.error is not None:
             break
     state = finalize(state)
-    resolution = from_json_ast(cast("type[object]", schema), state)
-    problems = [_from_mismatch(error) for error in resolution.errors]
+    wrong: list[SchemaMismatch | ParserError] = [*from_json_ast(schema, state).errors]
     if state.error is not None:
-        problems.append(_from_error(state.error))
+        wrong.append(state.error)
     is_cut_off = state.error is not None and state.error.reason is Reason.UNEXPECTED_END
     # The parser stops at the first bytes that are not UTF-8, so all indices agree.
-    return Checked(b"".join(read).decode("utf-8-sig", "replace"), problems, is_cut_off)
+    return Checked(b"".join(read).decode("utf-8-sig", "replace"), list(map(_in_text, wrong)), is_cut_off)
 
 
-def _from_mismatch(error: SchemaMismatch) -> Problem:
-    return Problem(error.path, error.reason.value, error.message, error.index, error.line, error.column)
+def check_answer(stream: Events, schema: object) -> Checked:
+    """Read a message to its end; the text is that of its answer."""
+    moment = start_moment()
+    for each in follow(stream.source, schema=schema):
+        moment = each
+    message = moment.message
+    if message is None:
+        return Checked("", [Problem((), "no message", "there is no message of a model in it", None)], is_cut_off=False)
+    problems = list(map(_in_message, message.errors))
+    if not problems and moment.outcome is not Outcome.COMPLETE:
+        outcome = moment.outcome.value
+        problems.append(Problem((), outcome, f"the message is {outcome}", None))
+    return Checked(message.content, problems, is_cut_off=moment.outcome is Outcome.TRUNCATED)
 
 
-def _from_error(error: ParserError) -> Problem:
-    return Problem(error.path, error.reason.value, describe(error), error.index, error.line, error.column)
+def _in_message(error: ErrorDetail) -> Problem:
+    if isinstance(error.cause, SchemaMismatch | ParserError) and error.source == "content":
+        return _in_text(error.cause)
+    return Problem(error.path, error.kind.value, error.message, None)
+
+
+def _in_text(error: SchemaMismatch | ParserError) -> Problem:
+    message = describe(error) if isinstance(error, ParserError) else error.message
+    return Problem(error.path, error.reason.value, message, (error.index, error.line, error.column))

@@ -11,9 +11,11 @@ from contextlib import contextmanager
 import typer
 
 from jsontide import ParserError, Reason
+from jsontide.cli._escape import escape_unsafe
 from jsontide.cli._excerpt import RecentText
 from jsontide.cli._source import UnreadableError
 from jsontide.cli._terminal import error_width
+from jsontide.recordings import RecordingError
 
 BAD = 1
 """The input is not what it should be, and standard error says where."""
@@ -33,6 +35,8 @@ def exit_codes() -> Iterator[None]:
         yield
     except UnreadableError as error:
         raise typer.BadParameter(str(error)) from error
+    except RecordingError as error:
+        raise report(escape_unsafe(str(error))) from error
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
@@ -40,7 +44,17 @@ def exit_codes() -> Iterator[None]:
         raise typer.Exit(PIPE_CLOSED) from None
     except OSError as error:
         _discard_output()
-        name = error.filename or "standard output"
+        raise typer.BadParameter(f"cannot write standard output: {error.strerror}") from error
+
+
+@contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Name a file in the system's errors; for a pipe that is closed there is a code of its own."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
         raise typer.BadParameter(f"cannot write {name}: {error.strerror}") from error
 
 

@@ -16,7 +16,9 @@ _WIDE = 80
 _FRAMED = 60
 """Columns from which on panels have a frame; below, a line with the title."""
 _FEW = 3
-"""Rows that a panel keeps if others need room."""
+"""Rows that a panel keeps if others need room, and that is not at the cost of what grows."""
+_MORE = 5
+"""Rows that what grows should have beside those."""
 _GAP = " "
 _SIDES = ("│ ", " │")
 _DOTS = Text("⋮", "dim")
@@ -48,9 +50,18 @@ def _stack(console: Console, panels: Sequence[Panel], room: Room, *, is_framed: 
     rows: list[Text] = []
     for panel, body, share in zip(panels, bodies, shares, strict=True):
         if share:
-            shown = body if len(body) <= share else [_DOTS, *body[len(body) - share + 1 :]]
+            shown = _crop(body, share, keeps_end=panel.is_open)
             rows += _frame(panel, shown, room.width) if is_framed else [_title(panel, room.width), *shown]
     return rows
+
+
+def _crop(rows: list[Text], height: int, *, keeps_end: bool) -> list[Text]:
+    """Return as many rows as there is room for: the last ones of what grows, the first ones of what is done."""
+    if len(rows) <= height:
+        return rows
+    if height == 1:
+        return rows[-1:] if keeps_end else rows[:1]
+    return [_DOTS, *rows[len(rows) - height + 1 :]] if keeps_end else [*rows[: height - 1], _DOTS]
 
 
 def share_rows(wanted: Sequence[int], are_open: Sequence[bool], height: int, around: int) -> list[int]:
@@ -59,7 +70,8 @@ def share_rows(wanted: Sequence[int], are_open: Sequence[bool], height: int, aro
     `around` is what each one needs beside them. Open panels come first, and later ones before earlier ones.
     """
     order = sorted(range(len(wanted)), key=lambda at: (are_open[at], at), reverse=True)
-    few = _FEW if sum(min(each, _FEW) + around for each in wanted) <= height else 1
+    needed = sum(min(each, _FEW) + around for each in wanted) + _MORE * any(are_open)
+    few = _FEW if needed <= height else 1
     while sum(min(wanted[at], few) + around for at in order) > height and len(order) > 1:
         order.pop()
     shares = [0] * len(wanted)

@@ -21,7 +21,10 @@ class LineWriter:
 
     def write_json(self, value: JsonValue) -> None:
         """Write a value as compact JSON."""
-        text = compact(value, ensure_ascii=False)
+        self.write_json_text(compact(value, ensure_ascii=False))
+
+    def write_json_text(self, text: str) -> None:
+        """Write a line in which everything unsafe is inside JSON strings."""
         self._write(escape_unsafe_json(text) if self.is_terminal else text)
 
     def _write(self, text: str) -> None:

@@ -4,8 +4,23 @@ import re
 
 import typer
 
+from jsontide.cli._schemas import HELP
 from jsontide.cli._source import Sizes
 
+FASTEST = 1_000_000
+
+SCHEMA = typer.Option("--schema", metavar="FILE|MODULE:NAME", show_default=False, help=HELP)
+SEED = typer.Option(metavar="N", help="Seed for random sizes.")
+SIZE = typer.Option(
+    metavar="N|LOW-HIGH", show_default=False, help="Bytes in each piece. Default: as received, or 1-8 of a JSON text."
+)
+SPEED = typer.Option(
+    min=0,
+    max=FASTEST,
+    metavar="FACTOR",
+    show_default=False,
+    help="How much faster to play a recording; 0 plays it at once. Default: 1 on a terminal, otherwise 0.",
+)
 SOURCE = typer.Argument(metavar="FILE", help="A file, or - for standard input.")
 
 

@@ -5,7 +5,7 @@ Rule: a panel draws only its end, so the cost depends on the screen, not on the 
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from rich.console import Console
 from rich.text import Text
@@ -163,16 +163,12 @@ def _call_panel(at: int, call: BaseCall, fresh: Fresh) -> Panel:
 def _answer_panels(message: Message, fresh: Fresh) -> Iterator[Panel]:
     answer = answer_of(message)
     if isinstance(answer, FinalAnswer):
-        yield Panel("answer", "data", Value(_plain(answer.value), None, fresh), is_open=False)
+        yield Panel("answer", "data", Value(cast("JsonValue", answer.value), None, fresh), is_open=False)
     elif isinstance(answer, Document) and answer.value is not MISSING:
         is_open = message.outcome is Outcome.STREAMING
         growing = open_path(answer.state) if is_open else None
         is_bad = bool(answer.mismatches) or answer.error is not None
         yield Panel("answer", "data", Value(answer.value, growing, fresh), is_open, is_bad)
-
-
-def _plain(value: object) -> JsonValue:
-    return value  # type: ignore[return-value] - the value of a final answer is JSON
 
 
 def _join(first: Panel, second: Panel) -> Panel:

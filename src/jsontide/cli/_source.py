@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
+_STANDARD_INPUT = 0
 _PIPE = 65_536
 _STDIN = "standard input"
 
@@ -29,35 +30,40 @@ class UnreadableError(Exception):
 def replay(path: Path, sizes: Sizes, seed: int) -> Iterator[bytes]:
     """Yield a file in pieces of random sizes."""
     rng = random.Random(seed)  # noqa: S311 - sizes of pieces are not secret
-    with _errors_of(str(path)), path.open("rb") as file:
+    with errors_of(str(path)), path.open("rb") as file:
         while piece := file.read(rng.randint(*sizes)):
             yield piece
 
 
 def read_blocks(path: Path) -> Iterator[bytes]:
     """Yield a file in large pieces; a named pipe as it arrives."""
-    with _errors_of(str(path)), path.open("rb", buffering=0) as file:
+    with errors_of(str(path)), path.open("rb", buffering=0) as file:
         while block := file.read(_PIPE):
             yield block
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
     """Yield the lines of a file."""
-    with _errors_of(str(path)), path.open("rb") as file:
+    with errors_of(str(path)), path.open("rb") as file:
         yield from file
 
 
 def read_stdin_lines(file: TextIO | None) -> Iterator[bytes]:
     """Yield the lines of standard input as they arrive; `sys.stdin` is `None` if the descriptor is closed."""
-    with _errors_of(_STDIN):
+    with errors_of(_STDIN):
         if file is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         yield from file.buffer
 
 
-def read_stdin(descriptor: int) -> Iterator[bytes]:
+def read_stdin() -> Iterator[bytes]:
+    """Yield what comes on standard input."""
+    return read_descriptor(_STANDARD_INPUT, _STDIN)
+
+
+def read_descriptor(descriptor: int, name: str) -> Iterator[bytes]:
     """Yield whatever a pipe holds, as soon as it holds something."""
-    with _errors_of(_STDIN):
+    with errors_of(name):
         while chunk := os.read(descriptor, _PIPE):
             yield chunk
 
@@ -67,8 +73,18 @@ def file_size(path: Path) -> int | None:
     return path.stat().st_size if path.is_file() else None
 
 
+def sizes_for(length: int, sizes: Sizes, seed: int) -> Iterator[int]:
+    """Yield random sizes of pieces until so many bytes are in them."""
+    rng = random.Random(seed)  # noqa: S311 - sizes of pieces are not secret
+    while length > 0:
+        size = rng.randint(*sizes)
+        length -= size
+        yield size
+
+
 @contextmanager
-def _errors_of(source: str) -> Iterator[None]:
+def errors_of(source: str) -> Iterator[None]:
+    """Name the source in the system's errors."""
     try:
         yield
     except OSError as error:

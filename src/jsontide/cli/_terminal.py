@@ -11,7 +11,6 @@ from rich.progress import Progress
 
 from jsontide.cli._source import file_size, read_blocks, read_stdin
 
-_STANDARD_INPUT = 0
 _LONG = 1_000_000  # bytes of a file that gets a progress bar
 
 
@@ -33,7 +32,7 @@ def error_width() -> int:
 def read_source(file: str, *, beside_output: bool = False) -> Iterator[bytes]:
     """Yield a file in blocks, or standard input, for `-`, as it arrives."""
     if file == "-":
-        return read_stdin(_STANDARD_INPUT)
+        return read_stdin()
     path = Path(file)
     return show_progress(path, read_blocks(path), beside_output=beside_output)
 

@@ -1,66 +1,135 @@
-"""Chunks of bytes in, the growing value shown: drawn in place on a terminal, otherwise as lines.
+"""Moments of a stream in, shown as they come: drawn in place on a terminal, otherwise as a short line for each change.
 
-Out: the last state, which has the error if the text was not one complete document.
+Rule: nothing is shown twice: neither a value that was written before, nor more drawings than an eye can see.
 """
 
 import math
 import time
-from collections.abc import Iterable, Iterator
-from itertools import chain
-from typing import BinaryIO
+from collections.abc import Iterator
+from typing import Protocol
 
 from rich.console import Console
 from rich.live import Live
+from rich.text import Text
 
-from jsontide import (
-    MISSING,
-    ParserState,
-    create_parser_state,
-    finalize,
-    parse_chunk,
-)
-from jsontide.cli._live_view import LiveView, StreamProgress
+from jsontide._path import Path, path_text
+from jsontide._values import Missing
+from jsontide.cli._escape import escape_lines, escape_unsafe_json
+from jsontide.cli._fresh import NOTHING_NEW, Fresh
+from jsontide.cli._json_text import write_pretty
+from jsontide.cli._lines import LineWriter
+from jsontide.cli._live_view import LiveView, describe_counts, describe_state
+from jsontide.cli._panels import MessagePanels, write_panels
+from jsontide.cli._walk import walk
+from jsontide.deltas import AppendText, SetValue
+from jsontide.recordings import Moment
 from jsontide.snapshots.serialize import compact
 
+_FRAME = 1 / 30
+_LONGEST = 120  # characters of a value or text in a line
 
-def parse_all(chunks: Iterable[bytes]) -> Iterator[tuple[ParserState, bytes]]:
-    """Yield the state after each chunk, with the chunk, then the finished state; end after an error."""
-    # Decimals: a float may be infinite, which JSON cannot express.
-    state = create_parser_state(floats="decimal")
-    for chunk in chunks:
-        state = parse_chunk(state, chunk)
-        yield state, chunk
-        if state.error is not None:
+
+class Show(Protocol):
+    """Shows a stream."""
+
+    def expect(self, total: int | None) -> None:
+        """Note how many bytes there will be, if that is known."""
+
+    def update(self, moment: Moment) -> None:
+        """Show the next moment."""
+
+    def flush(self) -> None:
+        """Show what is not shown yet, because nothing comes for a while."""
+
+    def finish(self) -> None:
+        """Show the last moment for good."""
+
+
+class Silence:
+    """Nothing."""
+
+    def expect(self, total: int | None) -> None: ...
+
+    def update(self, moment: Moment) -> None: ...
+
+    def flush(self) -> None: ...
+
+    def finish(self) -> None: ...
+
+
+class Lines(Silence):
+    """A line for each change: where, and what was added."""
+
+    def __init__(self, writer: LineWriter) -> None:
+        self._writer = writer
+
+    def update(self, moment: Moment) -> None:
+        for change in moment.changes:
+            if isinstance(change, SetValue):
+                for path, value in walk(change.path, change.value):
+                    if not (value and isinstance(value, list | dict)):
+                        self._write(path, "=", compact(value, ensure_ascii=False))
+            elif isinstance(change, AppendText):
+                self._write(change.path, "+=", compact(change.text, ensure_ascii=False))
+
+    def _write(self, path: Path, sign: str, text: str) -> None:
+        more = len(text) - _LONGEST
+        shown = text if more <= 0 else f"{text[:_LONGEST]}… ({more:,} more characters)"
+        self._writer.write_json_text(f"{path_text(path)} {sign} {shown}")
+
+
+class Drawings:
+    """A drawing of what there is, again and again; at the end, all of it to scroll through."""
+
+    def __init__(self, console: Console, *, prints_whole: bool = True) -> None:
+        self._total: int | None = None
+        self._console = console
+        self._prints_whole = prints_whole
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._panels = MessagePanels()
+        self._fresh = Fresh()
+        self._moment: Moment | None = None
+        self._is_drawn = True
+        self._drawn_at = -math.inf
+
+    def expect(self, total: int | None) -> None:
+        self._total = total
+
+    def update(self, moment: Moment) -> None:
+        self._moment = moment
+        self._fresh.add(moment.changes)
+        self._is_drawn = False
+        if time.monotonic() - self._drawn_at >= _FRAME:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._is_drawn or self._moment is None:
             return
-    yield finalize(state), b""
+        self._live.start()
+        self._live.update(LiveView(self._moment, self._fresh, self._panels, self._total), refresh=True)
+        self._fresh = Fresh()
+        self._is_drawn = True
+        self._drawn_at = time.monotonic()
+
+    def finish(self) -> None:
+        self._live.stop()
+        moment = self._moment
+        if moment is None:
+            return
+        if self._prints_whole:
+            for text in _write_whole(moment):
+                self._console.print(text, soft_wrap=True, highlight=False)
+        self._console.print(describe_state(moment), soft_wrap=True)
+        self._console.print(describe_counts(moment), soft_wrap=True)
 
 
-def show_lines(chunks: Iterable[bytes], out: BinaryIO) -> ParserState:
-    """Write one line of compact JSON for each change of the value, at once."""
-    state = create_parser_state()
-    shown: object = MISSING
-    for state, _ in parse_all(chunks):
-        # A value that did not change is the same object.
-        if state.value is not shown and state.value is not MISSING:
-            out.write(compact(state.value, ensure_ascii=False).encode() + b"\n")
-            out.flush()
-        shown = state.value
-    return state
-
-
-def show_live(chunks: Iterable[bytes], console: Console, *, total: int | None, every: float) -> ParserState:
-    """Draw the value after each chunk, but not twice within `every` seconds."""
-    stream = parse_all(chunks)
-    # Before anything is drawn: a source that cannot be read fails here.
-    first = next(stream)
-    state = first[0]
-    progress = StreamProgress(0, b"", 0, total)
-    with Live(console=console, auto_refresh=False) as live:
-        drawn = -math.inf
-        for state, chunk in chain([first], stream):
-            progress = progress.after(chunk)
-            if time.monotonic() - drawn >= every:
-                live.update(LiveView(state, progress), refresh=True)
-                drawn = time.monotonic()
-        live.update(LiveView(state, progress), refresh=True)
-    return state
+def _write_whole(moment: Moment) -> Iterator[Text]:
+    value = moment.value
+    if moment.message is not None:
+        for title, text in write_panels(MessagePanels().arrange(moment.message, NOTHING_NEW)):
+            yield Text(f"── {title}", "bold")
+            yield Text(text)
+    elif isinstance(value, str) and moment.kind == "text":
+        yield Text(escape_lines(value))
+    elif not isinstance(value, Missing):
+        yield Text(escape_unsafe_json(write_pretty(value)))

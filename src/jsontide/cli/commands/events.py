@@ -6,15 +6,22 @@ from typing import Annotated
 import typer
 
 from jsontide import JsonValue
+from jsontide._path import path_text
 from jsontide.cli._escape import quote_safely
 from jsontide.cli._excerpt import RecentText
 from jsontide.cli._exits import exit_codes, report_error
+from jsontide.cli._input import JsonText, read_input
 from jsontide.cli._json_events import read_events
 from jsontide.cli._lines import LineWriter
 from jsontide.cli._matching import read_pattern
-from jsontide.cli._options import SOURCE
-from jsontide.cli._terminal import is_terminal, read_source
+from jsontide.cli._moment_events import follow_changes
+from jsontide.cli._options import SCHEMA, SOURCE
+from jsontide.cli._outcomes import report_end
+from jsontide.cli._schemas import load_schema
+from jsontide.cli._terminal import is_terminal
+from jsontide.deltas import AppendText, Change, SetValue
 from jsontide.events import JsonFragmentKind, JsonFragmentUpdate
+from jsontide.snapshots.serialize import compact
 
 _QUOTED = frozenset({JsonFragmentKind.Key, JsonFragmentKind.PartialString, JsonFragmentKind.CompleteString})
 _WIDEST = max(map(len, JsonFragmentKind))
@@ -25,10 +32,9 @@ def events(
     *,
     path: Annotated[
         str | None,
-        typer.Option(
-            metavar="PATTERN", show_default=False, help="Only at these paths, such as days[*].title or **.id."
-        ),
+        typer.Option(metavar="PATTERN", show_default=False, help="Only at these paths, such as days[*].title."),
     ] = None,
+    schema: Annotated[str | None, SCHEMA] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write each event as a JSON object.")] = False,
 ) -> None:
     """Write what happens in a JSON text, event by event, as it arrives.
@@ -39,37 +45,59 @@ def events(
     The text may have several documents, as a file of JSON lines has.
     Shows a progress bar for long files when output is redirected.
 
-    Exit codes: 0 the text was complete JSON; 1 it was not, and standard error says where; 2
-    invalid command line, or the source or the output cannot be used; 3 the text was cut off; 130
-    interrupted; 141 the output was closed.
+    Of server-sent events and of recordings of a model's stream, writes how the message changes:
+    SetValue, AppendText and Finish, with the paths that the command watch writes.
+    With --schema, the message has an answer that grows.
+
+    Exit codes: 0 the text was complete JSON, or the message is complete; 1 it is not, and standard
+    error says where; 2 invalid command line, or the source or the output cannot be used; 3 it was
+    cut off; 130 interrupted; 141 the output was closed.
     """
     pattern = None if path is None else read_pattern(path, "--path")
+    wanted = None if schema is None else load_schema(schema)
     recent = RecentText()
     with exit_codes():
         writer = LineWriter(sys.stdout.buffer, is_terminal(sys.stdout))
+        source = read_input(file)
 
-        def tell(update: JsonFragmentUpdate) -> None:
+        def write(event: JsonFragmentUpdate | Change) -> None:
             if as_json:
-                writer.write_json(_row(update))
+                writer.write_json(_row(event))
             else:
-                writer.write_text(_line(update))
+                writer.write_json_text(_line(event))
 
-        error = read_events(recent.remember(read_source(file)), pattern, tell)
-    if error is not None:
-        raise report_error(error, recent)
-
-
-def _row(update: JsonFragmentUpdate) -> JsonValue:
-    return {
-        "kind": update.kind.value,
-        "path": update.path,
-        "text": update.text,
-        "start": update.start,
-        "end": update.end,
-    }
+        if isinstance(source, JsonText):
+            error = read_events(recent.remember(source.chunks), pattern, write)
+            if error is not None:
+                raise report_error(error, recent)
+        else:
+            report_end(follow_changes(source, wanted, pattern, write))
 
 
-def _line(update: JsonFragmentUpdate) -> str:
-    text = update.text or ""
-    shown = quote_safely(text) if update.kind in _QUOTED else text
-    return f"{update.kind.value:<{_WIDEST}}  {update.path}  {shown}".rstrip()
+def _row(event: JsonFragmentUpdate | Change) -> JsonValue:
+    if isinstance(event, JsonFragmentUpdate):
+        place: dict[str, JsonValue] = {"start": event.start, "end": event.end}
+        return {"kind": event.kind.value, "path": event.path, "text": event.text, **place}
+    return {"kind": type(event).__name__, "path": path_text(event.path), **_added(event)}
+
+
+def _added(change: Change) -> dict[str, JsonValue]:
+    match change:
+        case SetValue():
+            return {"value": change.value}
+        case AppendText():
+            return {"text": change.text}
+        case _:
+            return {}
+
+
+def _line(event: JsonFragmentUpdate | Change) -> str:
+    if isinstance(event, JsonFragmentUpdate):
+        text = event.text or ""
+        return _columns(event.kind.value, event.path, quote_safely(text) if event.kind in _QUOTED else text)
+    shown = "".join(compact(value, ensure_ascii=False) for value in _added(event).values())
+    return _columns(type(event).__name__, path_text(event.path), shown)
+
+
+def _columns(kind: str, path: str, text: str) -> str:
+    return f"{kind:<{_WIDEST}}  {path}  {text}".rstrip()

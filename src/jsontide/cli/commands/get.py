@@ -9,11 +9,15 @@ from jsontide import JsonValue
 from jsontide._path import Path, path_text
 from jsontide.cli._excerpt import RecentText
 from jsontide.cli._exits import exit_codes, report_error
+from jsontide.cli._input import JsonText, read_input
 from jsontide.cli._json_events import read_values
 from jsontide.cli._lines import LineWriter
 from jsontide.cli._matching import read_pattern
-from jsontide.cli._options import SOURCE
-from jsontide.cli._terminal import is_terminal, read_source
+from jsontide.cli._moment_events import follow_values
+from jsontide.cli._options import SCHEMA, SOURCE
+from jsontide.cli._outcomes import report_end
+from jsontide.cli._schemas import load_schema
+from jsontide.cli._terminal import is_terminal
 
 
 def get(
@@ -22,6 +26,7 @@ def get(
     ],
     file: Annotated[str, SOURCE] = "-",
     *,
+    schema: Annotated[str | None, SCHEMA] = None,
     raw: Annotated[bool, typer.Option("--raw", "-r", help="Write strings without quotes.")] = False,
     paths: Annotated[
         bool, typer.Option("--paths", help="Write objects with the members path and value.", show_default=False)
@@ -34,16 +39,23 @@ def get(
     The text may have several documents, as a file of JSON lines has.
     Shows a progress bar for long files when output is redirected.
 
-    Exit codes: 0 the text was complete JSON, whether it has such values or not; 1 it was not, and
-    standard error says where; 2 invalid command line, or the source or the output cannot be used;
-    3 the text was cut off; 130 interrupted; 141 the output was closed.
+    Of server-sent events and of recordings of a model's stream, the paths are those of the message,
+    as the command watch writes them: parts[*].text, parts[*].arguments, usage.
+    With --schema, the message has an answer: answer.days[*].
+
+    Exit codes: 0 the text was complete JSON, or the message is complete, whether there are such
+    values or not; 1 it is not, and standard error says where; 2 invalid command line, or the
+    source or the output cannot be used; 3 it was cut off; 130 interrupted; 141 the output was
+    closed.
     """
     steps = read_pattern(pattern, "PATTERN")
+    wanted = None if schema is None else load_schema(schema)
     recent = RecentText()
     with exit_codes():
         writer = LineWriter(sys.stdout.buffer, is_terminal(sys.stdout))
+        source = read_input(file)
 
-        def tell(path: Path, value: JsonValue) -> None:
+        def write(path: Path, value: JsonValue) -> None:
             if paths:
                 writer.write_json({"path": path_text(path), "value": value})
             elif raw and isinstance(value, str):
@@ -51,6 +63,9 @@ def get(
             else:
                 writer.write_json(value)
 
-        error = read_values(recent.remember(read_source(file)), steps, tell)
-    if error is not None:
-        raise report_error(error, recent)
+        if isinstance(source, JsonText):
+            error = read_values(recent.remember(source.chunks), steps, write)
+            if error is not None:
+                raise report_error(error, recent)
+        else:
+            report_end(follow_values(source, wanted, steps, write))

@@ -1,33 +1,56 @@
 """`jsontide watch`."""
 
 import sys
-import time
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 
-from jsontide import ParserState
+from jsontide import ParserError
+from jsontide._values import Missing
 from jsontide.cli._excerpt import RecentText
-from jsontide.cli._exits import exit_codes, report
-from jsontide.cli._options import parse_sizes
-from jsontide.cli._source import Sizes, file_size, read_stdin, replay
-from jsontide.cli._terminal import draws_live, error_width
-from jsontide.cli._watch import show_lines, show_live
+from jsontide.cli._exits import exit_codes, writing
+from jsontide.cli._json_text import write_pretty
+from jsontide.cli._lines import LineWriter
+from jsontide.cli._options import SCHEMA, SEED, SIZE, SPEED, parse_sizes
+from jsontide.cli._outcomes import report_end
+from jsontide.cli._playback import Playback, Stream, open_stream, wire_bytes
+from jsontide.cli._schemas import load_schema
+from jsontide.cli._terminal import draws_live, is_terminal
+from jsontide.cli._watch import Drawings, Lines, Show, Silence
+from jsontide.mend import MODELS
+from jsontide.recordings import End, Moment, finish_moment, next_moment, start_moment
 
-_STANDARD_INPUT = 0
+_STANDARD_OUTPUT = "-"
 _TERMINAL_DELAY = 0.02
 _LONGEST_DELAY = 86_400  # a day: the system has a limit
-_FRAME = 1 / 30
 
 
-def watch(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file to replay, or - for standard input.")],
+def watch(  # noqa: PLR0913 - options, all by name
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A file or a recording to play, or - for standard input.")
+    ] = "-",
     *,
-    size: Annotated[str, typer.Option(metavar="N|LOW-HIGH", help="Bytes in each piece of a replayed file.")] = "1-8",
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed for the random sizes of a replayed file.")] = 0,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            show_default=False,
+            help="Write the final value as JSON; - for standard output, and then nothing else.",
+        ),
+    ] = None,
+    schema: Annotated[str | None, SCHEMA] = None,
+    as_kind: Annotated[
+        Literal["json", "message", "documents", "text"] | None,
+        typer.Option("--as", show_default=False, help="What the stream is. Default: what it looks like."),
+    ] = None,
+    mend: Annotated[bool, typer.Option("--mend", help="Mend bad JSON, as the command mend does.")] = False,
+    speed: Annotated[float | None, SPEED] = None,
+    size: Annotated[str | None, SIZE] = None,
+    seed: Annotated[int, SEED] = 0,
     delay: Annotated[
         float | None,
         typer.Option(
@@ -35,59 +58,84 @@ def watch(
             max=_LONGEST_DELAY,
             metavar="SECONDS",
             show_default=False,
-            help="Pause after each piece of a replayed file. Default: 0.02 on a terminal, otherwise 0.",
+            help="Pause after each piece of a file without times. Default: 0.02 on a terminal, otherwise 0.",
         ),
     ] = None,
 ) -> None:
-    """Show the value of a JSON text while the text arrives.
+    """Show what a stream says while it arrives.
 
-    Replays a file in pieces of a few bytes, as a model would send it.
-    Reads standard input as it arrives.
+    Reads what `curl -N` of a model gives, of any provider: server-sent events, JSON lines, or JSON;
+    and recordings, as the command record makes them.
+    Standard input is read as it arrives, recordings are played in the time that they took, and
+    other files in small pieces, as a model would send them.
 
-    On a terminal, draws the value in place, with a mark where it grows.
-    Shows only the end of a value that does not fit.
+    On a terminal, draws text, reasoning, calls and structured output side by side as they grow,
+    with a mark where they do and new text highlighted; at the end it prints all of them.
+    Otherwise, writes a short line for each change: the path, and what was added.
 
-    Otherwise, writes the whole value as one line of compact JSON after each change.
-    The last line is the final value.
-
-    Exit codes: 0 the text was one complete JSON document; 1 it was not, and standard error says
-    where; 2 invalid command line, or the source or the output cannot be used; 130 interrupted;
-    141 the output was closed.
+    Exit codes: 0 all of it is there and valid; 1 it is not valid, or was refused or failed, and
+    standard error says why; 2 invalid command line, or the source or the output cannot be used; 3
+    it was cut off; 130 interrupted; 141 the output was closed.
     """
-    sizes = parse_sizes(size)
+    live = draws_live()
+    wanted = None if schema is None else load_schema(schema)
+    sizes = None if size is None else parse_sizes(size)
     recent = RecentText()
     with exit_codes():
-        state = _watch(file, sizes, seed, delay, recent)
-    if state.error is not None:
-        raise report(recent.explain(state.error, error_width()))
+        show = _choose_show(output)
+        playback = Playback(
+            sizes,
+            seed,
+            speed=speed if speed is not None else float(live),
+            delay=delay if delay is not None else _TERMINAL_DELAY * live,
+            before_wait=show.flush,
+        )
+        stream = open_stream(file, playback)
+        moment = start_moment(schema=wanted, mend=MODELS if mend else None, as_kind=as_kind)
+        moment = _show_all(stream, moment, show, recent)
+        if output is not None:
+            _write_value(moment, output)
+    report_end(moment, recent)
 
 
-def _watch(file: str, sizes: Sizes, seed: int, delay: float | None, recent: RecentText) -> ParserState:
-    on_terminal = draws_live()
-    total = None
-    every = 0.0
-    if file == "-":
-        # Each read takes everything that has arrived, so drawing each time cannot fall behind.
-        chunks = read_stdin(_STANDARD_INPUT)
-    else:
-        path = Path(file)
-        total = file_size(path)
-        every = _FRAME
-        pause = delay if delay is not None else _TERMINAL_DELAY * on_terminal
-        chunks = _pause_after_each(replay(path, sizes, seed), pause)
-    if on_terminal:
-        return show_live(_remember(chunks, recent), Console(), total=total, every=every)
-    return show_lines(_remember(chunks, recent), sys.stdout.buffer)
+def _choose_show(output: str | None) -> Show:
+    if output == _STANDARD_OUTPUT:
+        return Silence()
+    if draws_live():
+        return Drawings(Console(), prints_whole=output is None)
+    return Lines(LineWriter(sys.stdout.buffer, is_terminal(sys.stdout)))
 
 
-def _remember(chunks: Iterable[bytes], recent: RecentText) -> Iterator[bytes]:
-    for chunk in chunks:
-        recent.feed(chunk)
-        yield chunk
+def _show_all(stream: Stream, moment: Moment, show: Show, recent: RecentText) -> Moment:
+    """Show each moment up to the end, to bad text, or to an interrupt; return the last one."""
+    show.expect(stream.total)
+    end: End = "over"
+    error = None
+    try:
+        for piece in stream.pieces:
+            recent.feed(wire_bytes(piece))
+            moment = next_moment(moment, piece)
+            show.update(moment)
+            if isinstance(moment.error, ParserError):
+                break
+        if stream.recording is not None:
+            end, error = stream.recording.end or end, stream.recording.error
+    except KeyboardInterrupt:
+        end = "stopped"
+    finally:
+        # Whatever else happens, the terminal must be left as it was.
+        moment = finish_moment(moment, end, error)
+        show.update(moment)
+        show.finish()
+    return moment
 
 
-def _pause_after_each(chunks: Iterable[bytes], delay: float) -> Iterator[bytes]:
-    for chunk in chunks:
-        yield chunk
-        if delay:  # even a sleep of 0 seconds yields the processor
-            time.sleep(delay)
+def _write_value(moment: Moment, output: str) -> None:
+    text = "" if isinstance(moment.value, Missing) else f"{write_pretty(moment.value)}\n"
+    data = text.encode(errors="backslashreplace")
+    if output == _STANDARD_OUTPUT:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    with writing(output):
+        Path(output).write_bytes(data)

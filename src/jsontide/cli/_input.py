@@ -1,0 +1,47 @@
+"""A file or standard input in; out the chunks of a JSON text, or a stream that has JSON inside.
+
+Server-sent events and recordings of them are streams; JSON, one document or many, is a text, recorded or not.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from jsontide.cli._playback import looks_like_events, looks_like_recording
+from jsontide.cli._terminal import read_source
+from jsontide.recordings import Recording
+
+
+@dataclass(frozen=True, slots=True)
+class JsonText:
+    """Chunks of a JSON text."""
+
+    chunks: Iterator[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """A stream with JSON inside: a recording, or bytes as they arrive."""
+
+    source: Recording | Iterable[bytes]
+
+
+def read_input(file: str, *, beside_output: bool = False) -> JsonText | Events:
+    """Open what a command was given, and look at how it begins; nothing of it is lost."""
+    chunks = read_source(file, beside_output=beside_output)
+    head = b""
+    for chunk in chunks:
+        head += chunk
+        if looks_like_recording(head) is not None:
+            break
+    chunks = chain(filter(None, [head]), chunks)
+    if looks_like_recording(head):
+        return _read_recording(Recording.loads(b"".join(chunks)))
+    return Events(chunks) if looks_like_events(head) else JsonText(chunks)
+
+
+def _read_recording(recording: Recording) -> JsonText | Events:
+    received = [piece.data for piece in recording.pieces if isinstance(piece.data, bytes)]
+    if len(received) == len(recording.pieces) and not looks_like_events(b"".join(received)):
+        return JsonText(iter(received))
+    return Events(recording)

@@ -1,0 +1,164 @@
+"""A file or standard input in, the pieces of a stream out, each when it is due; recordings in the time that they took.
+
+A recording is known by its first line; anything else is a stream as it was received.
+Standard input is read as it arrives, and a file without times in pieces that a model would send.
+
+Rule: before anything is waited for, `before_wait` is called, so that what has come can be shown.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from jsontide import JsonStreamError, loads
+from jsontide.cli._source import Sizes, errors_of, file_size, read_blocks, read_stdin, replay, sizes_for
+from jsontide.recordings import Piece, Recording, WireFormat
+
+_BLANK = b" \t\r\n\xef\xbb\xbf"
+_RECORDING = re.compile(rb'\{\s*"jsontide"\s*:')
+_SSE = re.compile(rb"(?:data|event|id|retry)?:")
+_HEADER = b'{"jsontide"'
+_HEAD = 65_536
+_LIKE_A_TOKEN = Sizes(1, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Playback:
+    """How a stream is played."""
+
+    sizes: Sizes | None = None
+    """How many bytes a piece has, `None` for as many as were received."""
+    seed: int = 0
+    speed: float = 1.0
+    """How many seconds of a recording pass in one second, 0 to play it at once."""
+    delay: float = 0.0
+    """Seconds after each piece of a file that has no times."""
+    before_wait: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The pieces of a stream as they come."""
+
+    pieces: Iterator[Piece]
+    recording: Recording | None = None
+    """All of it, if it is a recording."""
+    total: int | None = None
+    """How many bytes there will be, if that is known."""
+
+
+def open_stream(file: str, playback: Playback) -> Stream:
+    """Open what a command was given; a recording that cannot be read raises `RecordingError`."""
+    if file == "-":
+        return _open_arriving(read_stdin(), playback)
+    path = Path(file)
+    total = file_size(path)
+    if total is None:  # a named pipe, or nothing at all
+        return _open_arriving(read_blocks(path), playback)
+    with errors_of(file), path.open("rb") as opened:
+        head = opened.read(_HEAD)
+    if looks_like_recording(head):
+        return _open_recording(load_recording(path), playback)
+    return Stream(_play_file(path, head, playback), total=total)
+
+
+def load_recording(path: Path) -> Recording:
+    """Load a recording, or a stream as it was received."""
+    with errors_of(str(path)):
+        return Recording.load(path)
+
+
+def looks_like_recording(head: bytes) -> bool | None:
+    """Return whether a stream that begins so is a recording, `None` if that is not clear yet."""
+    begun = head.lstrip(_BLANK)
+    if _RECORDING.match(begun):
+        return True
+    return None if _HEADER.startswith(begun) else False
+
+
+def looks_like_events(head: bytes) -> bool:
+    """Return whether a stream that begins so has server-sent events."""
+    return _SSE.match(head.lstrip(_BLANK)) is not None
+
+
+def wire_bytes(piece: Piece, form: WireFormat = "sse") -> bytes:
+    """Return a piece as it was received; an event that a client decoded, in one of the forms in which it could be."""
+    return piece.data if isinstance(piece.data, bytes) else Recording((piece,)).encode(form)
+
+
+def cut_recording(recording: Recording, sizes: Sizes | None, seed: int) -> Recording:
+    """Return a recording in pieces of other sizes, if that is asked for."""
+    if sizes is None:
+        return recording
+    return recording.recut(sizes_for(len(recording.encode()), sizes, seed))
+
+
+def play(pieces: Iterable[Piece], playback: Playback, since: float = 0.0) -> Iterator[Piece]:
+    """Yield pieces in the time that they took, from a time in the recording on."""
+    began = time.monotonic()
+    for piece in pieces:
+        if playback.speed:
+            _wait((piece.at - since) / playback.speed - (time.monotonic() - began), playback)
+        yield piece
+
+
+def _open_recording(recording: Recording, playback: Playback) -> Stream:
+    recording = cut_recording(recording, playback.sizes, playback.seed)
+    return Stream(play(recording.pieces, playback), recording)
+
+
+def _wait(seconds: float, playback: Playback) -> None:
+    if seconds > 0:
+        playback.before_wait()
+        time.sleep(seconds)
+
+
+def _play_file(path: Path, head: bytes, playback: Playback) -> Iterator[Piece]:
+    """Play a file without times: each event or line of a model's stream, or any other text bit by bit."""
+    if playback.sizes is None and (looks_like_events(head) or _has_lines(head.lstrip(_BLANK))):
+        chunks: Iterable[bytes] = map(wire_bytes, load_recording(path).pieces)
+    else:
+        chunks = replay(path, playback.sizes or _LIKE_A_TOKEN, playback.seed)
+    for piece in _give_times(chunks):
+        yield piece
+        _wait(playback.delay, playback)
+
+
+def _has_lines(head: bytes) -> bool:
+    """Return whether a file has an object on its first line, and more on others."""
+    line, _, rest = head.partition(b"\n")
+    try:
+        return bool(rest.strip()) and isinstance(loads(line), dict)
+    except JsonStreamError:
+        return False
+
+
+def _open_arriving(chunks: Iterator[bytes], playback: Playback) -> Stream:
+    """Return a stream that arrives; a recording is read to its end first."""
+    head = b""
+    for chunk in chunks:
+        head += chunk
+        if looks_like_recording(head) is not None:
+            break
+    if looks_like_recording(head):
+        return _open_recording(Recording.loads(b"".join([head, *chunks])), playback)
+    waiting = [head] if head else []
+    return Stream(_give_times(chain(waiting, _announce_waits(chunks, playback))))
+
+
+def _announce_waits(chunks: Iterator[bytes], playback: Playback) -> Iterator[bytes]:
+    while True:
+        playback.before_wait()
+        chunk = next(chunks, b"")
+        if not chunk:
+            return
+        yield chunk
+
+
+def _give_times(chunks: Iterable[bytes]) -> Iterator[Piece]:
+    began = time.monotonic()
+    for chunk in chunks:
+        yield Piece(time.monotonic() - began, chunk)

@@ -1,0 +1,84 @@
+"""`jsontide record`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+from rich.console import Console
+
+from jsontide.cli._exits import INTERRUPTED, exit_codes, say, writing
+from jsontide.cli._raw_output import RawOutput
+from jsontide.cli._record import FailedError, Program, Reader, Receiver, Recorded, Watcher, record_chunks
+from jsontide.cli._source import read_stdin
+from jsontide.cli._terminal import draws_live, is_terminal
+from jsontide.cli._watch import Drawings
+
+_PORTS = 65_535
+
+
+def record(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="COMMAND", show_default=False, help="A command to run and record."),
+    ] = None,
+    *,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="The recording; with --proxy, a directory for recordings."),
+    ],
+    proxy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", show_default=False, help="Record every stream between an application and this URL."
+        ),
+    ] = None,
+    port: Annotated[
+        int, typer.Option(min=0, max=_PORTS, metavar="N", help="Where the proxy listens; 0 for any free port.")
+    ] = 0,
+) -> None:
+    """Record a stream with its times: standard input, the output of a command, or what passes a proxy.
+
+    curl -N ... | jsontide record -o turn.ndjson
+
+    jsontide record -o turn.ndjson -- curl -N ...
+
+    jsontide record -o turns --proxy https://api.example.com
+
+    What is recorded is passed on to standard output; on a terminal, it is shown as the command watch does.
+    The recording has the pieces as they were received, and the name of the command, but neither its arguments
+    nor anything of a request, because keys are there.
+
+    The proxy listens on this machine only. Tell the application to use its address instead of
+    the provider's; each response becomes a file in the directory. Ctrl-C ends it.
+
+    Exit codes: 0 the stream was recorded; 2 invalid command line, or the source or the output cannot be used; 130
+    interrupted, and what came before is recorded; 141 the output was closed, likewise. If the command fails, its own
+    exit code.
+    """
+    with exit_codes():
+        with writing(str(output)):
+            file = output.open("wb")
+        with file:
+            recorded = _record(command or [], file)
+    if is_terminal(sys.stderr):
+        say(f"jsontide: {recorded.pieces:,} pieces, {recorded.size:,} bytes, {recorded.seconds:.1f} s: {output}")
+    if isinstance(recorded.error, FailedError):
+        raise typer.Exit(recorded.error.code)
+    if recorded.end == "stopped":
+        raise typer.Exit(INTERRUPTED)
+    if recorded.error is not None:
+        raise typer.BadParameter(str(recorded.error))
+
+
+def _record(command: list[str], file: BinaryIO) -> Recorded:
+    if not command:
+        return record_chunks(read_stdin(), file, "standard input", _choose_receiver())
+    with Program(command) as program:
+        return record_chunks(program.read(), file, program.name, _choose_receiver())
+
+
+def _choose_receiver() -> Receiver:
+    if draws_live():
+        return Watcher(Drawings(Console(), prints_whole=False))
+    return Reader(RawOutput(sys.stdout.buffer, is_terminal=is_terminal(sys.stdout)))
