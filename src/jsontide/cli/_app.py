@@ -12,6 +12,8 @@ from jsontide.cli.commands.get import get
 from jsontide.cli.commands.mend import mend
 from jsontide.cli.commands.record import record
 from jsontide.cli.commands.replay import replay
+from jsontide.cli.commands.stats import stats
+from jsontide.cli.commands.studio import studio
 from jsontide.cli.commands.watch import watch
 
 app = typer.Typer(
@@ -42,5 +44,5 @@ def jsontide(
 
 # Everything after the first word of a command that is run belongs to it.
 app.command(context_settings={"allow_interspersed_args": False})(record)
-for command in (replay, watch, events, get, chunk, mend, check):
+for command in (replay, watch, events, get, chunk, mend, check, stats, studio):
     app.command()(command)

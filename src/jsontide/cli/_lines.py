@@ -4,8 +4,17 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from jsontide import JsonValue
+from jsontide._path import Path, path_text
 from jsontide.cli._escape import escape_lines, escape_unsafe_json
 from jsontide.snapshots.serialize import compact
+
+_ROOT = "root"
+
+
+def short_path(path: Path) -> str:
+    """Write a path as people type it, and as patterns read it: without `root` in front, unless it says nothing else."""
+    text = path_text(path).removeprefix(_ROOT)
+    return f"{_ROOT}{text}" if not text or path[0] == _ROOT else text.removeprefix(".")
 
 
 @dataclass(frozen=True, slots=True)

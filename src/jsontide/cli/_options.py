@@ -9,6 +9,7 @@ from jsontide.cli._source import Sizes
 
 FASTEST = 1_000_000
 
+PORT = typer.Option(min=0, max=65_535, metavar="N", help="Where to listen; 0 for any free port.")
 SCHEMA = typer.Option("--schema", metavar="FILE|MODULE:NAME", show_default=False, help=HELP)
 SEED = typer.Option(metavar="N", help="Seed for random sizes.")
 SIZE = typer.Option(

@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from jsontide._path import Path, path_text
+from jsontide._path import Path
 from jsontide._values import Missing
 from jsontide.cli._escape import escape_lines, escape_unsafe_json
 from jsontide.cli._fresh import NOTHING_NEW, Fresh
 from jsontide.cli._json_text import write_pretty
-from jsontide.cli._lines import LineWriter
+from jsontide.cli._lines import LineWriter, short_path
 from jsontide.cli._live_view import LiveView, describe_counts, describe_state
 from jsontide.cli._panels import MessagePanels, write_panels
 from jsontide.cli._walk import walk
@@ -75,7 +75,7 @@ class Lines(Silence):
     def _write(self, path: Path, sign: str, text: str) -> None:
         more = len(text) - _LONGEST
         shown = text if more <= 0 else f"{text[:_LONGEST]}… ({more:,} more characters)"
-        self._writer.write_json_text(f"{path_text(path)} {sign} {shown}")
+        self._writer.write_json_text(f"{short_path(path)} {sign} {shown}")
 
 
 class Drawings:

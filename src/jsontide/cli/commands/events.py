@@ -6,13 +6,12 @@ from typing import Annotated
 import typer
 
 from jsontide import JsonValue
-from jsontide._path import path_text
 from jsontide.cli._escape import quote_safely
 from jsontide.cli._excerpt import RecentText
 from jsontide.cli._exits import exit_codes, report_error
 from jsontide.cli._input import JsonText, read_input
 from jsontide.cli._json_events import read_events
-from jsontide.cli._lines import LineWriter
+from jsontide.cli._lines import LineWriter, short_path
 from jsontide.cli._matching import read_pattern
 from jsontide.cli._moment_events import follow_changes
 from jsontide.cli._options import SCHEMA, SOURCE
@@ -77,8 +76,8 @@ def events(
 def _row(event: JsonFragmentUpdate | Change) -> JsonValue:
     if isinstance(event, JsonFragmentUpdate):
         place: dict[str, JsonValue] = {"start": event.start, "end": event.end}
-        return {"kind": event.kind.value, "path": event.path, "text": event.text, **place}
-    return {"kind": type(event).__name__, "path": path_text(event.path), **_added(event)}
+        return {"kind": event.kind.value, "path": short_path(event.segments), "text": event.text, **place}
+    return {"kind": type(event).__name__, "path": short_path(event.path), **_added(event)}
 
 
 def _added(change: Change) -> dict[str, JsonValue]:
@@ -94,9 +93,11 @@ def _added(change: Change) -> dict[str, JsonValue]:
 def _line(event: JsonFragmentUpdate | Change) -> str:
     if isinstance(event, JsonFragmentUpdate):
         text = event.text or ""
-        return _columns(event.kind.value, event.path, quote_safely(text) if event.kind in _QUOTED else text)
+        return _columns(
+            event.kind.value, short_path(event.segments), quote_safely(text) if event.kind in _QUOTED else text
+        )
     shown = "".join(compact(value, ensure_ascii=False) for value in _added(event).values())
-    return _columns(type(event).__name__, path_text(event.path), shown)
+    return _columns(type(event).__name__, short_path(event.path), shown)
 
 
 def _columns(kind: str, path: str, text: str) -> str:

@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from jsontide import JsonValue
-from jsontide._path import Path, path_text
+from jsontide._path import Path
 from jsontide.cli._excerpt import RecentText
 from jsontide.cli._exits import exit_codes, report_error
 from jsontide.cli._input import JsonText, read_input
 from jsontide.cli._json_events import read_values
-from jsontide.cli._lines import LineWriter
+from jsontide.cli._lines import LineWriter, short_path
 from jsontide.cli._matching import read_pattern
 from jsontide.cli._moment_events import follow_values
 from jsontide.cli._options import SCHEMA, SOURCE
@@ -57,7 +57,7 @@ def get(
 
         def write(path: Path, value: JsonValue) -> None:
             if paths:
-                writer.write_json({"path": path_text(path), "value": value})
+                writer.write_json({"path": short_path(path), "value": value})
             elif raw and isinstance(value, str):
                 writer.write_text(value)
             else:

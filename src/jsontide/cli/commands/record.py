@@ -1,6 +1,8 @@
 """`jsontide record`."""
 
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -8,13 +10,13 @@ import typer
 from rich.console import Console
 
 from jsontide.cli._exits import INTERRUPTED, exit_codes, say, writing
+from jsontide.cli._options import PORT
 from jsontide.cli._raw_output import RawOutput
 from jsontide.cli._record import FailedError, Program, Reader, Receiver, Recorded, Watcher, record_chunks
 from jsontide.cli._source import read_stdin
 from jsontide.cli._terminal import draws_live, is_terminal
 from jsontide.cli._watch import Drawings
-
-_PORTS = 65_535
+from jsontide.recordings import RecordingProxy
 
 
 def record(
@@ -33,9 +35,7 @@ def record(
             metavar="URL", show_default=False, help="Record every stream between an application and this URL."
         ),
     ] = None,
-    port: Annotated[
-        int, typer.Option(min=0, max=_PORTS, metavar="N", help="Where the proxy listens; 0 for any free port.")
-    ] = 0,
+    port: Annotated[int, PORT] = 0,
 ) -> None:
     """Record a stream with its times: standard input, the output of a command, or what passes a proxy.
 
@@ -45,17 +45,25 @@ def record(
 
     jsontide record -o turns --proxy https://api.example.com
 
-    What is recorded is passed on to standard output; on a terminal, it is shown as the command watch does.
-    The recording has the pieces as they were received, and the name of the command, but neither its arguments
-    nor anything of a request, because keys are there.
+    What is recorded is passed on to standard output; on a terminal, it is shown as the command
+    watch does.
+    The recording has the pieces as they were received, and the name of the command, but neither
+    its arguments nor anything of a request, because keys are there.
 
-    The proxy listens on this machine only. Tell the application to use its address instead of
-    the provider's; each response becomes a file in the directory. Ctrl-C ends it.
+    The proxy listens on this machine only.
+    Tell the application to use its address instead of the provider's; each response becomes a file
+    in the directory.
 
-    Exit codes: 0 the stream was recorded; 2 invalid command line, or the source or the output cannot be used; 130
-    interrupted, and what came before is recorded; 141 the output was closed, likewise. If the command fails, its own
-    exit code.
+    Exit codes: 0 the stream was recorded, or the proxy was ended with Ctrl-C; 2 invalid command
+    line, or the source, the output or the port cannot be used; 130 interrupted, and what came
+    before is recorded; 141 the output was closed, likewise.
+    If the command fails, its own exit code.
     """
+    if proxy is not None:
+        if command:
+            raise typer.BadParameter("a command and a proxy cannot be recorded together", param_hint="--proxy")
+        _serve_proxy(proxy, output, port)
+        return
     with exit_codes():
         with writing(str(output)):
             file = output.open("wb")
@@ -69,6 +77,20 @@ def record(
         raise typer.Exit(INTERRUPTED)
     if recorded.error is not None:
         raise typer.BadParameter(str(recorded.error))
+
+
+def _serve_proxy(url: str, folder: Path, port: int) -> None:
+    with exit_codes(), suppress(KeyboardInterrupt):
+        try:
+            proxy = RecordingProxy(url, folder, port=port, on_error=lambda said: say(f"jsontide: {said}"))
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--proxy") from error
+        except OSError as error:
+            where = f"{folder}" if error.filename else f"port {port}"
+            raise typer.BadParameter(f"cannot use {where}: {error.strerror}") from error
+        with proxy:
+            typer.echo(f"{proxy.url} passes on to {url} and records into {folder}; Ctrl-C ends it")
+            threading.Event().wait()
 
 
 def _record(command: list[str], file: BinaryIO) -> Recorded:

@@ -1,0 +1,46 @@
+"""`jsontide studio`."""
+
+import importlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jsontide.cli._exits import exit_codes
+from jsontide.cli._options import PORT
+
+
+def studio(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", show_default=False, help="A recording, or a stream as received.")
+    ] = None,
+    *,
+    listen: Annotated[bool, typer.Option("--listen", help="Show what is posted to the studio, as it arrives.")] = False,
+    proxy: Annotated[
+        str | None,
+        typer.Option(metavar="URL", show_default=False, help="Show what passes between an application and this URL."),
+    ] = None,
+    port: Annotated[int, PORT] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address of the page.")] = False,
+) -> None:
+    """Open the studio: a page that goes back and forth in the time of a stream.
+
+    Serves the page on this machine only, until Ctrl-C.
+
+    Exit codes: 0 it was ended with Ctrl-C; 1 the file is not a valid recording, and standard error
+    says in which line; 2 invalid command line, the file or the port cannot be used, or the extra
+    studio is not installed.
+    """
+    if file is not None and not file.is_file():
+        raise typer.BadParameter(f"cannot read {file}: there is no such file", param_hint="FILE")
+    try:
+        # Imported late: no other command needs the extra.
+        serve = importlib.import_module("jsontide.studio").serve
+    except ModuleNotFoundError as error:
+        raise typer.BadParameter('the studio needs extra packages: pip install "jsontide[studio]"') from error
+    with exit_codes(), suppress(KeyboardInterrupt):
+        try:
+            serve(file, port=port, listen=listen, proxy=proxy, open_browser=not no_browser)
+        except OSError as error:
+            raise typer.BadParameter(f"cannot serve on port {port}: {error.strerror}", param_hint="--port") from error
