@@ -15,6 +15,7 @@ PEERS_VENV := .venv-peers
 MEND_PEERS := 'baml-py>=0.226' 'json-repair[schema]>=0.64' 'langchain-core>=1.7' 'partial-json-parser>=0.2.1'
 COMPILED_PY := $(COMPILED_VENV)/$(BIN)/python
 COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install --quiet --disable-pip-version-check
+JSONTIDE := $(VENV)/$(BIN)/jsontide
 # Where `make chat` serves.
 PORT ?= 8000
 # Empty: where nothing can be compiled, the tests of the compiled build are left out. Continuous integration sets it.
@@ -38,8 +39,16 @@ endif
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.cli ## Replay a bundled text in token-sized pieces and watch its value grow
-	$(VENV)/$(BIN)/jsontide watch examples/itinerary.json
+demo: $(VENV)/.cli ## Play a recorded answer with thinking, tool calls and a plan, live in the terminal
+	@$(JSONTIDE) watch examples/chat/recording.ndjson
+	@echo
+	@echo "Try next:"
+	@echo "  $(JSONTIDE) watch examples/itinerary.json"
+	@echo "  $(JSONTIDE) replay --step examples/chat/recording.ndjson | $(JSONTIDE) watch"
+	@echo "  $(JSONTIDE) get 'parts[*].arguments.days[*].title' examples/chat/recording.ndjson"
+	@echo "  $(JSONTIDE) stats examples/chat/recording.ndjson --plot answer.svg"
+	@echo "  $(JSONTIDE) record -o turn.ndjson -- curl -N ..."
+	@echo "  make chat"
 
 agent: $(VENV)/.agent ## Run an agent that calls a tool, against a server on this machine
 	$(PY) examples/agent.py

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from jsontide.recordings import Recording
+from jsontide import recordings
 
 Json = dict[str, Any]
 
@@ -37,7 +37,7 @@ class Provider(Protocol):
 
 
 @dataclass(frozen=True)
-class Replay:
+class Recording:
     """Gives the same answer to every question, in its own time."""
 
     path: Path = RECORDING
@@ -47,7 +47,7 @@ class Replay:
     async def ask(self, _conversation: list[Json], _tools: list[Json]) -> AsyncIterator[object]:
         loop = asyncio.get_running_loop()
         began = loop.time()
-        for piece in Recording.load(self.path).pieces:
+        for piece in recordings.Recording.load(self.path).pieces:
             await asyncio.sleep(began + piece.at / self.speed - loop.time())
             yield piece.data
 
