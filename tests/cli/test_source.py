@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from jsontide.cli._source import Sizes, UnreadableError, file_size, read_stdin, replay
+from jsontide.cli._source import Sizes, UnreadableError, file_size, read_descriptor, replay
 
 TEXT = '["Zoë", "健二", "🌊"]'.encode() * 50
 
@@ -35,7 +35,7 @@ def test_an_empty_file_has_no_pieces(tmp_path: Path) -> None:
 
 def test_what_a_pipe_holds_comes_at_once() -> None:
     reader, writer = os.pipe()
-    chunks = read_stdin(reader)
+    chunks = read_descriptor(reader, "standard input")
     for part in (b"[", TEXT[:3], b"]"):
         os.write(writer, part)
         assert next(chunks) == part
@@ -53,7 +53,7 @@ def test_a_place_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     os.close(reader)
     os.close(writer)
     with pytest.raises(UnreadableError, match="cannot read standard input"):
-        next(read_stdin(reader))
+        next(read_descriptor(reader, "standard input"))
 
 
 def test_only_a_file_has_a_length(file: Path, tmp_path: Path) -> None:
