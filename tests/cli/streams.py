@@ -24,7 +24,9 @@ def openai(*texts: str, call: str | None = None, reason: str = "stop") -> bytes:
 
 def ollama(*texts: str) -> bytes:
     """A stream of Ollama: JSON lines."""
-    lines: list[JsonValue] = [{"model": "m1", "message": {"role": "assistant", "content": text}} for text in texts]
+    lines: list[JsonValue] = [
+        {"model": "m1", "message": {"role": "assistant", "content": text}, "done": False} for text in texts
+    ]
     end: JsonValue = {"model": "m1", "message": {"role": "assistant", "content": ""}, "done": True}
     return b"".join(f"{json.dumps(line)}\n".encode() for line in [*lines, end])
 

@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -17,6 +18,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
+needs_interrupts = pytest.mark.skipif(
+    signal.getsignal(signal.SIGINT) == signal.SIG_IGN,
+    reason="interrupts are ignored here, and so by every process started from here",
+)
 COMMAND = (sys.executable, "-c", "from jsontide.cli import main; main()")
 PATIENCE = 60
 _CODE = re.compile(rb"\x1b\[([0-9;?]*)([A-Za-z])|\x1b[()][A-Z0-9]|\r\n|[\r\n\x08]")

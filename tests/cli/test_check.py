@@ -9,6 +9,7 @@ import pytest
 from typer.testing import Result
 
 from tests.cli.running import ITINERARY, run
+from tests.cli.streams import openai, sse
 
 SCHEMA = {
     "type": "object",
@@ -111,3 +112,28 @@ def test_a_schema_that_cannot_be_used_is_named(schema: str, said: str) -> None:
     assert result.exit_code == 2
     assert said in " ".join(result.stderr.split())
     assert "Traceback" not in result.stderr
+
+
+def test_the_answer_of_a_model_is_checked(tmp_path: Path) -> None:
+    assert check(tmp_path, openai('{"title": "Porto", ', '"days": []}')).exit_code == 0
+    result = check(tmp_path, openai('{"title": "Porto",\n', '"days": [1, "x"]}'))
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == [
+        'jsontide: root.days[1]: expected an integer, found "x" (line 2, column 13)',
+        '2 | "days": [1, "x"]}',
+        "                ^",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "said"),
+    [
+        (openai('{"title": "Po', reason="length"), 3, "found the end of the text"),
+        (openai("Hello"), 1, "expected a value, found 'H'"),
+        (sse({"a": 1}), 1, "there is no message of a model in it"),
+    ],
+)
+def test_what_is_no_answer_does_not_fit(tmp_path: Path, data: bytes, code: int, said: str) -> None:
+    result = check(tmp_path, data)
+    assert result.exit_code == code
+    assert said in result.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.terminals import COMMAND, PATIENCE, on_terminal, start
+from tests.cli.terminals import COMMAND, PATIENCE, needs_interrupts, on_terminal, start
 
 pytestmark = pytest.mark.once  # what the command says is shown for both builds by the other tests
 
@@ -169,10 +169,7 @@ def test_a_closed_standard_input_is_named(command: str) -> None:
     assert b"cannot read standard input" in result.stderr
 
 
-@pytest.mark.skipif(
-    signal.getsignal(signal.SIGINT) == signal.SIG_IGN,
-    reason="interrupts are ignored here, and so by every process started from here",
-)
+@needs_interrupts
 @pytest.mark.parametrize("command", ["watch", "mend"])
 def test_an_interrupt_ends_with_130(command: str) -> None:
     with start(command, "-") as process:

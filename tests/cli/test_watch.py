@@ -45,7 +45,7 @@ def apply(lines: list[str]) -> Any:
     return holder["it"]
 
 
-@pytest.mark.parametrize("size", ["1", "1-8", "3-40", "100000"])
+@pytest.mark.parametrize("size", ["1", "1-8", "3-40", "100"])
 def test_the_lines_joined_are_the_value(size: str) -> None:
     result = run("watch", ITINERARY, "--size", size)
     assert (result.exit_code, result.stderr) == (0, "")
@@ -86,8 +86,9 @@ def test_the_final_value_can_be_written_to_a_file(tmp_path: Path) -> None:
     result = run("watch", ITINERARY, "-o", tmp_path / "out.json")
     assert result.exit_code == 0
     assert result.stdout.startswith("root = {}\n")
-    expected = json.dumps(json.loads(ITINERARY.read_bytes()), indent=2, ensure_ascii=False)
-    assert (tmp_path / "out.json").read_text("utf-8") == expected + "\n"
+    written = (tmp_path / "out.json").read_text("utf-8")
+    assert json.loads(written, parse_float=Decimal) == json.loads(ITINERARY.read_bytes(), parse_float=Decimal)
+    assert len(written.splitlines()) > 100
 
 
 def test_the_final_value_can_be_all_that_is_written() -> None:

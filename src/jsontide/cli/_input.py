@@ -3,6 +3,7 @@
 Server-sent events and recordings of them are streams; JSON, one document or many, is a text, recorded or not.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -10,6 +11,8 @@ from itertools import chain
 from jsontide.cli._playback import looks_like_events, looks_like_recording
 from jsontide.cli._terminal import read_source
 from jsontide.recordings import Recording
+
+_EVENT = re.compile(rb".*?\n\n|.+", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,13 @@ def read_input(file: str, *, beside_output: bool = False) -> JsonText | Events:
     chunks = chain(filter(None, [head]), chunks)
     if looks_like_recording(head):
         return _read_recording(Recording.loads(b"".join(chunks)))
-    return Events(chunks) if looks_like_events(head) else JsonText(chunks)
+    return Events(_cut(chunks)) if looks_like_events(head) else JsonText(chunks)
+
+
+def _cut(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Cut chunks after each event in them, so that a file gives what its stream gave."""
+    for chunk in chunks:
+        yield from _EVENT.findall(chunk)
 
 
 def _read_recording(recording: Recording) -> JsonText | Events:

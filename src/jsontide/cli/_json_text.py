@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from jsontide import JsonValue
-from jsontide.snapshots.serialize import compact
+from jsontide.deltas import write_json
 
 _STEP = "  "
 _DEEPEST = 200  # levels that are indented: otherwise a deep document would be spaces for the most part
@@ -40,7 +40,7 @@ def _break(depth: int) -> str:
 def _open(value: JsonValue, todo: list[Iterator[tuple[str, JsonValue]]], closers: list[str]) -> Iterator[str]:
     """Yield a value that has nothing inside, or the opening bracket of one that has, and note what is to be done."""
     if isinstance(value, dict) and value:
-        todo.append((f"{compact(key, ensure_ascii=False)}: ", inner) for key, inner in value.items())
+        todo.append((f"{write_json(key)}: ", inner) for key, inner in value.items())
         closers.append("}")
         yield "{"
     elif isinstance(value, list) and value:
@@ -48,4 +48,4 @@ def _open(value: JsonValue, todo: list[Iterator[tuple[str, JsonValue]]], closers
         closers.append("]")
         yield "["
     else:
-        yield compact(value, ensure_ascii=False)
+        yield write_json(value)

@@ -6,7 +6,7 @@ from typing import BinaryIO
 from jsontide import JsonValue
 from jsontide._path import Path, path_text
 from jsontide.cli._escape import escape_lines, escape_unsafe_json
-from jsontide.snapshots.serialize import compact
+from jsontide.deltas import write_json
 
 _ROOT = "root"
 
@@ -30,7 +30,7 @@ class LineWriter:
 
     def write_json(self, value: JsonValue) -> None:
         """Write a value as compact JSON."""
-        self.write_json_text(compact(value, ensure_ascii=False))
+        self.write_json_text(write_json(value))
 
     def write_json_text(self, text: str) -> None:
         """Write a line in which everything unsafe is inside JSON strings."""

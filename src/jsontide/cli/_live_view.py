@@ -129,8 +129,7 @@ def _describe_place(state: ParserState) -> Text:
 
 def describe_counts(moment: Moment, total: int | None = None) -> Text:
     """Return how much came, of how much, and what it cost."""
-    pieces = "1 piece" if moment.number == 1 else f"{moment.number:,} pieces"
-    words = [f"{moment.at:.1f} s", pieces, f"{moment.index:,} bytes"]
+    words = [f"{moment.at:.1f} s", count_pieces(moment.number), f"{moment.index:,} bytes"]
     message = moment.message
     if message is not None and message.usage is not None:
         words.insert(0, describe_usage(message.usage))
@@ -140,6 +139,10 @@ def describe_counts(moment: Moment, total: int | None = None) -> Text:
     filled = _BAR * moment.index // total
     bar = (("━" * filled, "green"), ("┄" * (_BAR - filled), "dim"))
     return Text.assemble(*bar, f" {100 * moment.index // total:3d} %  ", counts)
+
+
+def count_pieces(number: int) -> str:
+    return "1 piece" if number == 1 else f"{number:,} pieces"
 
 
 def describe_usage(usage: Usage) -> str:

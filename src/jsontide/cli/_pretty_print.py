@@ -14,7 +14,7 @@ from rich.text import Text
 from jsontide import JsonValue
 from jsontide.cli._escape import quote_safely
 from jsontide.cli._fresh import NOTHING_NEW, Fresh
-from jsontide.snapshots.serialize import compact
+from jsontide.deltas import write_json
 from jsontide.tree import Path
 
 CURSOR = ("▌", "bold yellow")
@@ -135,7 +135,7 @@ def _scalar(value: JsonValue, item: _Entry, room: int) -> Iterator[tuple[str, st
     if isinstance(value, str):
         yield from _string(value, item.fresh.count(value), room)
     else:
-        yield compact(value, ensure_ascii=False), FRESH if item.fresh.is_new else _SCALAR
+        yield write_json(value), FRESH if item.fresh.is_new else _SCALAR
     if item.growing is not None:
         yield CURSOR
         return

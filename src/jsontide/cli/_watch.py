@@ -21,9 +21,8 @@ from jsontide.cli._lines import LineWriter, short_path
 from jsontide.cli._live_view import LiveView, describe_counts, describe_state
 from jsontide.cli._panels import MessagePanels, write_panels
 from jsontide.cli._walk import walk
-from jsontide.deltas import AppendText, SetValue
+from jsontide.deltas import AppendText, SetValue, write_json
 from jsontide.recordings import Moment
-from jsontide.snapshots.serialize import compact
 
 _FRAME = 1 / 30
 _LONGEST = 120  # characters of a value or text in a line
@@ -68,9 +67,9 @@ class Lines(Silence):
             if isinstance(change, SetValue):
                 for path, value in walk(change.path, change.value):
                     if not (value and isinstance(value, list | dict)):
-                        self._write(path, "=", compact(value, ensure_ascii=False))
+                        self._write(path, "=", write_json(value))
             elif isinstance(change, AppendText):
-                self._write(change.path, "+=", compact(change.text, ensure_ascii=False))
+                self._write(change.path, "+=", write_json(change.text))
 
     def _write(self, path: Path, sign: str, text: str) -> None:
         more = len(text) - _LONGEST

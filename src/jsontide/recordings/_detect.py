@@ -75,7 +75,7 @@ def start_stage(setup: Setup) -> Stage:
     if setup.as_kind == "json":
         return start_json(setup)
     if setup.as_kind == "documents":
-        return DocumentsStage(Shared(), Decoded())
+        return DocumentsStage(Shared(), Decoded(), setup.floats)
     return TextStage() if setup.as_kind == "text" else Undecided(setup)
 
 

@@ -16,6 +16,7 @@ from jsontide.messages import Outcome
 from jsontide.recordings._piece import End
 from jsontide.recordings._stage import Kind, Shared, Stage, end_outcome, move_change
 from jsontide.recordings._text_stage import Decoded
+from jsontide.text.numbers import Floats
 from jsontide.tree import ParserState, create_parser_state, finalize, parse_chunk
 
 _BLANK: Final = " \t\r\n\ufeff"
@@ -25,7 +26,7 @@ _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 class DocumentsStage(Stage):
     """Documents so far."""
 
-    __slots__ = ("_closed", "_decoded", "_end", "_open", "_values")
+    __slots__ = ("_closed", "_decoded", "_end", "_floats", "_open", "_values")
 
     kind: Kind = "documents"
 
@@ -33,6 +34,7 @@ class DocumentsStage(Stage):
         self,
         values: Shared[JsonValue],
         decoded: Decoded,
+        floats: Floats = "float",
         growing: ParserState | None = None,
         closed: ParserState | None = None,
         end: End | None = None,
@@ -40,6 +42,7 @@ class DocumentsStage(Stage):
         self._values: Final = values
         """The documents that are whole."""
         self._decoded: Final = decoded
+        self._floats: Final = floats
         self._open: Final = growing
         """The one that grows, or is wrong; `None` between two of them."""
         self._closed: Final = closed
@@ -50,13 +53,14 @@ class DocumentsStage(Stage):
         return self._read(self._decoded.feed(data))
 
     def _read(self, decoded: Decoded, end: End | None = None) -> DocumentsStage:
-        reading = _Reading(self._open)
+        reading = _Reading(self._open, self._floats)
         if self.error is None:
             for line in _LINE.findall(decoded.text):
                 reading.read(line)
             if end == "over":
                 reading.finish()
-        return DocumentsStage(self._values.append(*reading.whole), decoded, reading.state, reading.closed, end)
+        values = self._values.append(*reading.whole)
+        return DocumentsStage(values, decoded, self._floats, reading.state, reading.closed, end)
 
     def finish(self, end: End, error: str | None) -> Stage:
         return self._read(self._decoded.feed(b"", is_last=True), end)
@@ -123,8 +127,9 @@ class DocumentsStage(Stage):
 class _Reading:
     """What one piece gives."""
 
-    def __init__(self, state: ParserState | None) -> None:
+    def __init__(self, state: ParserState | None, floats: Floats) -> None:
         self.state = state
+        self._floats: Final = floats
         self.closed: ParserState | None = None
         self.whole: list[JsonValue] = []
         self._grew_before = state is not None
@@ -136,7 +141,7 @@ class _Reading:
                 line = line.lstrip(_BLANK)
                 if not line:
                     return
-                self.state = create_parser_state()
+                self.state = create_parser_state(floats=self._floats)
             elif self.state.error is not None:
                 return
             index = self.state.index

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from jsontide.mend import Mending
     from jsontide.messages import Tool
     from jsontide.recordings._stage import Kind
+    from jsontide.text.numbers import Floats
 
 
 class FollowOptions(TypedDict, total=False):
@@ -30,6 +31,7 @@ class FollowOptions(TypedDict, total=False):
     tools: Iterable[Tool[Any]] | None
     mend: Mending | None
     as_kind: Kind | None
+    floats: Floats
 
 
 def follow(pieces: Recording | Iterable[Piece | bytes], **options: Unpack[FollowOptions]) -> Iterator[Moment]:

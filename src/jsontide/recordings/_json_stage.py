@@ -118,7 +118,7 @@ class JsonStage(Stage):
                 rest = _rest_of(strict, raw)
                 if rest is not None:
                     documents = Shared[JsonValue]().append(strict.value)  # type: ignore[arg-type]
-                    return DocumentsStage(documents, Decoded()).feed(rest)
+                    return DocumentsStage(documents, Decoded(), self._setup.floats).feed(rest)
         mended = None if self._mended is None else self._mended.feed(data)
         return JsonStage(self._setup, strict, raw, self._resolver, mended=mended, stream=stream)
 
@@ -142,8 +142,9 @@ class JsonStage(Stage):
         old = before if isinstance(before, JsonStage) else None
         if self._resolver is None:
             return read_changes(None if old is None else old.state, self.state)
-        value, was_complete = (MISSING, False) if old is None else (old.value, old.is_complete)
-        if value is self.value and was_complete is self.is_complete:
+        if old is None:
+            old = JsonStage(self._setup, create_parser_state(floats=self._setup.floats), Shared())
+        if old.value is self.value and old.is_complete is self.is_complete:
             return []
         return compare_values(value, self.value, is_complete=self.is_complete)
 
@@ -193,9 +194,8 @@ def start_json(setup: Setup) -> JsonStage:
     mended = None
     if setup.mend is not None:
         mend = start_mend(setup.mend, None if setup.schema is None else shape_of(setup.schema))
-        mended = Mended(Document(create_parser_state(), None, None, None, mend), Decoded())
-    resolver = None if setup.schema is None else Resolver(setup.schema)
-    return JsonStage(setup, create_parser_state(), Shared(), resolver, mended=mended)
+        mended = Mended(Document(create_parser_state(floats=setup.floats), None, None, None, mend), Decoded())
+    return JsonStage(setup, create_parser_state(floats=setup.floats), Shared(), mended=mended)
 
 
 def _is_whole(state: ParserState) -> bool:

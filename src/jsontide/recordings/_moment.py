@@ -18,11 +18,13 @@ from jsontide.messages import MessageConfig, Outcome
 from jsontide.recordings._detect import start_stage
 from jsontide.recordings._piece import ENDS, End, Piece, check_time
 from jsontide.recordings._stage import KINDS, Kind, Setup, Stage
+from jsontide.text.numbers import FLOATS
 
 if TYPE_CHECKING:
     from jsontide.mend import Mending, Repair
     from jsontide.messages import Message, Tool
     from jsontide.schema import Resolution
+    from jsontide.text.numbers import Floats
     from jsontide.tree import ParserState
 
 
@@ -109,17 +111,20 @@ def start_moment(
     tools: Iterable[Tool[Any]] | None = None,
     mend: Mending | None = None,
     as_kind: Kind | None = None,
+    floats: Floats = "float",
 ) -> Moment:
     """Return the moment before the first piece of a stream.
 
     `schema` is what the document, or the answer of the message, must be; `tools` are those that were offered.
     `mend` is what is mended in it.
     What the stream is will be detected; `as_kind` says it: `json`, `message`, `documents` or `text`.
+    `floats` is what numbers of a JSON document become, as for the parser.
     """
     if as_kind is not None:
         check_choice("as_kind", as_kind, KINDS)
+    check_choice("floats", floats, FLOATS)
     config = MessageConfig(response_schema=schema, tools=() if tools is None else tools, mend=mend)
-    stage = start_stage(Setup(schema, mend, config, as_kind))
+    stage = start_stage(Setup(schema, mend, config, as_kind, floats))
     return Moment(stage, stage, 0, 0.0, 0, None)
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jsontide.mend import Mending, Repair
     from jsontide.messages import Message
     from jsontide.schema import Resolution
+    from jsontide.text.numbers import Floats
     from jsontide.tree import ParserState
 
 Kind: TypeAlias = Literal["unknown", "json", "message", "documents", "text"]
@@ -42,6 +43,7 @@ class Setup:
     mend: Mending | None
     config: MessageConfig
     as_kind: Kind | None
+    floats: Floats = "float"
 
 
 class Stage:

@@ -18,9 +18,8 @@ from jsontide.cli._options import SCHEMA, SOURCE
 from jsontide.cli._outcomes import report_end
 from jsontide.cli._schemas import load_schema
 from jsontide.cli._terminal import is_terminal
-from jsontide.deltas import AppendText, Change, SetValue
+from jsontide.deltas import AppendText, Change, SetValue, write_json
 from jsontide.events import JsonFragmentKind, JsonFragmentUpdate
-from jsontide.snapshots.serialize import compact
 
 _QUOTED = frozenset({JsonFragmentKind.Key, JsonFragmentKind.PartialString, JsonFragmentKind.CompleteString})
 _WIDEST = max(map(len, JsonFragmentKind))
@@ -96,7 +95,7 @@ def _line(event: JsonFragmentUpdate | Change) -> str:
         return _columns(
             event.kind.value, short_path(event.segments), quote_safely(text) if event.kind in _QUOTED else text
         )
-    shown = "".join(compact(value, ensure_ascii=False) for value in _added(event).values())
+    shown = "".join(write_json(value) for value in _added(event).values())
     return _columns(type(event).__name__, short_path(event.path), shown)
 
 

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from jsontide.cli._exits import INTERRUPTED, exit_codes, say, writing
+from jsontide.cli._live_view import count_pieces
 from jsontide.cli._options import PORT
 from jsontide.cli._raw_output import RawOutput
 from jsontide.cli._record import FailedError, Program, Reader, Receiver, Recorded, Watcher, record_chunks
@@ -70,7 +71,8 @@ def record(
         with file:
             recorded = _record(command or [], file)
     if is_terminal(sys.stderr):
-        say(f"jsontide: {recorded.pieces:,} pieces, {recorded.size:,} bytes, {recorded.seconds:.1f} s: {output}")
+        counts = f"{count_pieces(recorded.pieces)}, {recorded.size:,} bytes, {recorded.seconds:.1f} s"
+        say(f"jsontide: {counts} in {output}")
     if isinstance(recorded.error, FailedError):
         raise typer.Exit(recorded.error.code)
     if recorded.end == "stopped":

@@ -91,7 +91,7 @@ def watch(  # noqa: PLR0913 - options, all by name
             before_wait=show.flush,
         )
         stream = open_stream(file, playback)
-        moment = start_moment(schema=wanted, mend=MODELS if mend else None, as_kind=as_kind)
+        moment = start_moment(schema=wanted, mend=MODELS if mend else None, as_kind=as_kind, floats="decimal")
         moment = _show_all(stream, moment, show, recent)
         if output is not None:
             _write_value(moment, output)
