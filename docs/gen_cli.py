@@ -23,6 +23,19 @@ The command comes with the extra `cli`:
 ```
 pip install "jsontide[cli]"
 ```
+
+`jsontide --install-completion` teaches your shell its commands and options.
+
+All commands read files or standard input, write as soon as there is something to write, and end with the same codes:
+
+| exit code | meaning |
+|---|---|
+| 0 | all is well |
+| 1 | the input is not what it should be; standard error says what is wrong, and where, with a caret under the place |
+| 2 | invalid command line, or a file, a port or an extra that cannot be used |
+| 3 | the input is cut off |
+| 4 | `mend --check`: the text would be mended |
+| 130, 141 | interrupted; the reader of the output left |
 """
 
 
@@ -48,14 +61,23 @@ def _section(name: str, command: Any) -> Iterator[str]:  # noqa: ANN401 - see ab
 
 
 def _argument(param: Any) -> str:  # noqa: ANN401 - see above
-    name = str(param.name).upper()
-    return name if param.required else f"[{name}]"
+    name = _name(param)
+    return (name if param.required else f"[{name}]") + "..." * (param.nargs == -1)
+
+
+def _name(param: Any) -> str:  # noqa: ANN401 - see above
+    return (param.metavar or str(param.name).upper()).removesuffix("...")
 
 
 def _prose(text: str) -> str:
-    """Paragraphs as they are, in each one sentence per line."""
-    paragraphs = (" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
-    return "\n\n".join(paragraphs).replace(". ", ".\n")
+    """Paragraphs with one sentence per line; those that the help does not wrap are commands."""
+    return "\n\n".join(map(_paragraph, text.split("\n\n")))
+
+
+def _paragraph(text: str) -> str:
+    if text.startswith("\b\n"):
+        return f"```\n{text[2:]}\n```"
+    return " ".join(text.split()).replace(". ", ".\n")
 
 
 def _entry(param: Any, wanted: object) -> str:  # noqa: ANN401 - see above
@@ -66,8 +88,9 @@ def _entry(param: Any, wanted: object) -> str:  # noqa: ANN401 - see above
 
 def _usage(param: Any, wanted: object) -> str:  # noqa: ANN401 - see above
     if param.param_type_name == "argument":
-        return str(param.name).upper()
-    choices = "|".join(get_args(wanted)) if get_origin(wanted) is Literal else None
+        return _name(param)
+    literals = [each for each in (wanted, *get_args(wanted)) if get_origin(each) is Literal]
+    choices = "|".join(get_args(literals[0])) if literals else None
     return " ".join(filter(None, [", ".join(param.opts), param.metavar or choices]))
 
 

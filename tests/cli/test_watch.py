@@ -3,6 +3,7 @@
 import json
 import re
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +26,31 @@ def watch(tmp_path: Path, data: bytes, *options: str | Path) -> Result:
 
 def apply(lines: list[str]) -> Any:
     """Do what each line says; an independent reading of them."""
-    holder: dict[str, Any] = {"it": None}
+    holder: dict[str, Any] = {}
     for line in lines:
         match = LINE.fullmatch(line)
         assert match is not None, line
-        added = json.loads(match[3])
-        *around, last = ("it", *read_path(match[1]))
+        path: list[Any] = ["it", *read_path(match[1])]
         place: Any = holder
-        for at, segment in enumerate(around):
-            if isinstance(place, dict) and place.get(segment) is None:
-                place[segment] = [] if isinstance(([*around, last])[at + 1], int) else {}
-            elif isinstance(place, list) and len(place) == segment:
-                place.append([] if isinstance(([*around, last])[at + 1], int) else {})
+        for segment, following in pairwise(path):
+            enter(place, segment, [] if isinstance(following, int) else {})
             place = place[segment]
-        if isinstance(place, list) and len(place) == last:
-            place.append(added)
-        else:
-            place[last] = place[last] + added if match[2] == "+=" else added
+        added = json.loads(match[3])
+        if match[2] == "+=":
+            place[path[-1]] += added
+        elif not enter(place, path[-1], added):
+            place[path[-1]] = added
     return holder["it"]
+
+
+def enter(place: Any, segment: Any, value: Any) -> bool:
+    """Put a value where there is none yet."""
+    is_new = segment not in place if isinstance(place, dict) else segment == len(place)
+    if is_new and isinstance(place, dict):
+        place[segment] = value
+    elif is_new:
+        place.append(value)
+    return is_new
 
 
 @pytest.mark.parametrize("size", ["1", "1-8", "3-40", "100"])

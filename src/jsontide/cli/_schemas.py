@@ -14,7 +14,7 @@ from jsontide.cli._source import UnreadableError, read_blocks
 from jsontide.cli._terminal import error_width
 from jsontide.schema import UnsupportedSchemaError, from_json_ast
 
-HELP = "A file with a JSON Schema, or a type as module:Name, such as trips:Itinerary; `any` stands for any JSON."
+HELP = "A file with a JSON Schema, or a type in a module, such as `trips:Itinerary`; `any` stands for any JSON."
 _TYPE = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)")
 _HINT = "--schema"
 

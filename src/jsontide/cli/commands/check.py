@@ -26,6 +26,9 @@ def check(
 ) -> None:
     """Check a JSON document, or the answer of a model, against a schema.
 
+    \b
+    jsontide check answer.json --schema trips:Itinerary && echo fits
+
     Reads JSON, or what `curl -N` of a model gives as server-sent events, or a recording of either.
 
     Prints each problem on standard error: what was expected, what was found, where, and the line

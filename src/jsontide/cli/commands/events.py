@@ -30,12 +30,15 @@ def events(
     *,
     path: Annotated[
         str | None,
-        typer.Option(metavar="PATTERN", show_default=False, help="Only at these paths, such as days[*].title."),
+        typer.Option(metavar="PATTERN", show_default=False, help="Only at these paths, such as `days[*].title`."),
     ] = None,
     schema: Annotated[str | None, SCHEMA] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write each event as a JSON object.")] = False,
 ) -> None:
     """Write what happens in a JSON text, event by event, as it arrives.
+
+    \b
+    jsontide events answer.json --path 'days[*].title'
 
     Each event is a line: its kind, its path, and its text.
     With --json, the objects have the members kind, path, text, start and end, the offsets in the
@@ -44,7 +47,7 @@ def events(
     Shows a progress bar for long files when output is redirected.
 
     Of server-sent events and of recordings of a model's stream, writes how the message changes:
-    SetValue, AppendText and Finish, with the paths that the command watch writes.
+    `SetValue`, `AppendText` and `Finish`, with the paths that `jsontide watch` writes.
     With --schema, the message has an answer that grows.
 
     Exit codes: 0 the text was complete JSON, or the message is complete; 1 it is not, and standard

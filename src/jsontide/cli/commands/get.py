@@ -22,7 +22,7 @@ from jsontide.cli._terminal import is_terminal
 
 def get(
     pattern: Annotated[
-        str, typer.Argument(metavar="PATTERN", help="Which values: a path such as days[*].title, **.id or root.")
+        str, typer.Argument(metavar="PATTERN", help="Which values: a path such as `days[*].title`, `**.id` or `root`.")
     ],
     file: Annotated[str, SOURCE] = "-",
     *,
@@ -34,14 +34,18 @@ def get(
 ) -> None:
     """Write the values at some paths of a JSON text, each as soon as it is complete.
 
+    \b
+    curl -N ... | jsontide get 'parts[*].arguments'
+    jsontide get 'days[*].title' answer.json
+
     Each value is a line of compact JSON.
     What no value needs is read and forgotten, so the text may be as long as it likes.
     The text may have several documents, as a file of JSON lines has.
     Shows a progress bar for long files when output is redirected.
 
     Of server-sent events and of recordings of a model's stream, the paths are those of the message,
-    as the command watch writes them: parts[*].text, parts[*].arguments, usage.
-    With --schema, the message has an answer: answer.days[*].
+    as `jsontide watch` writes them: `parts[*].text`, `parts[*].arguments`, `usage`.
+    With --schema, the message has an answer: `answer.days[*]`.
 
     Exit codes: 0 the text was complete JSON, or the message is complete, whether there are such
     values or not; 1 it is not, and standard error says where; 2 invalid command line, or the

@@ -40,14 +40,13 @@ def record(
 ) -> None:
     """Record a stream with its times: standard input, the output of a command, or what passes a proxy.
 
+    \b
     curl -N ... | jsontide record -o turn.ndjson
-
     jsontide record -o turn.ndjson -- curl -N ...
-
     jsontide record -o turns --proxy https://api.example.com
 
-    What is recorded is passed on to standard output; on a terminal, it is shown as the command
-    watch does.
+    What is recorded is passed on to standard output; on a terminal, it is shown as by
+    `jsontide watch`.
     The recording has the pieces as they were received, and the name of the command, but neither
     its arguments nor anything of a request, because keys are there.
 

@@ -40,8 +40,12 @@ def replay(  # noqa: PLR0913 - options, all by name
 ) -> None:
     """Play a recording: write what was received, when it was received.
 
+    \b
+    jsontide replay turn.ndjson | jsontide watch
+    jsontide replay turn.ndjson --step | jsontide watch
+
     The output is what the application got, byte by byte, so it can be piped wherever the stream
-    itself can: jsontide replay turn.ndjson | jsontide watch.
+    itself can.
     With --size, the bytes come in other pieces, at the times in between.
     On a terminal, control characters are written as escapes.
 

@@ -39,6 +39,9 @@ def stats(
 ) -> None:
     """Measure recordings: when what came, path by path.
 
+    \b
+    jsontide stats turns/*.ndjson --plot turns.svg
+
     Shows the time to the first value and to the end, the longest silence, tokens in a second, and
     for each path when it was first visible, when it was done, its longest silence, how often it
     changed, and its share of all characters.

@@ -47,7 +47,7 @@ def watch(  # noqa: PLR0913 - options, all by name
         Literal["json", "message", "documents", "text"] | None,
         typer.Option("--as", show_default=False, help="What the stream is. Default: what it looks like."),
     ] = None,
-    mend: Annotated[bool, typer.Option("--mend", help="Mend bad JSON, as the command mend does.")] = False,
+    mend: Annotated[bool, typer.Option("--mend", help="Mend bad JSON, as `jsontide mend` does.")] = False,
     speed: Annotated[float | None, SPEED] = None,
     size: Annotated[str | None, SIZE] = None,
     seed: Annotated[int, SEED] = 0,
@@ -64,8 +64,12 @@ def watch(  # noqa: PLR0913 - options, all by name
 ) -> None:
     """Show what a stream says while it arrives.
 
+    \b
+    curl -N ... | jsontide watch
+    jsontide watch turn.ndjson --speed 2
+
     Reads what `curl -N` of a model gives, of any provider: server-sent events, JSON lines, or JSON;
-    and recordings, as the command record makes them.
+    and recordings, as `jsontide record` makes them.
     Standard input is read as it arrives, recordings are played in the time that they took, and
     other files in small pieces, as a model would send them.
 
