@@ -40,7 +40,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.cli ## Play a recorded answer with thinking, tool calls and a plan, live in the terminal
-	@$(JSONTIDE) watch examples/chat/recording.ndjson
+	@$(JSONTIDE) watch --speed 1.2 examples/chat/recording.ndjson
 	@echo
 	@echo "Try next:"
 	@echo "  $(JSONTIDE) watch examples/itinerary.json"

@@ -3,7 +3,7 @@
 Rule: a panel draws only its end, so the cost depends on the screen, not on the message.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
@@ -191,9 +191,3 @@ def _describe(part: Part) -> str:
         case Other():
             return f"other  {part.type}"
     return type(part).__name__
-
-
-def write_panels(panels: Iterable[Panel]) -> Iterator[tuple[str, str]]:
-    """Yield the title and the whole text of each panel."""
-    for panel in panels:
-        yield panel.title, panel.body.write()

@@ -14,7 +14,8 @@ from itertools import chain
 from pathlib import Path
 
 from jsontide import JsonStreamError, loads
-from jsontide.cli._source import Sizes, errors_of, file_size, read_blocks, read_stdin, replay, sizes_for
+from jsontide.cli._source import Sizes, errors_of, file_size, read_blocks, replay, sizes_for
+from jsontide.cli._terminal import open_stdin
 from jsontide.recordings import Piece, Recording, WireFormat
 
 _BLANK = b" \t\r\n\xef\xbb\xbf"
@@ -53,7 +54,7 @@ class Stream:
 def open_stream(file: str, playback: Playback) -> Stream:
     """Open what a command was given; a recording that cannot be read raises `RecordingError`."""
     if file == "-":
-        return _open_arriving(read_stdin(), playback)
+        return _open_arriving(open_stdin(), playback)
     path = Path(file)
     total = file_size(path)
     if total is None:  # a named pipe, or nothing at all

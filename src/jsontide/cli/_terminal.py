@@ -29,10 +29,17 @@ def error_width() -> int:
     return Console(stderr=True).width
 
 
+def open_stdin() -> Iterator[bytes]:
+    """Read standard input as it arrives; if that is a person who types, say so first."""
+    if is_terminal(sys.stdin) and is_terminal(sys.stderr):
+        Console(stderr=True).print("reading what you type; Ctrl-D ends it", style="dim")
+    return read_stdin()
+
+
 def read_source(file: str, *, beside_output: bool = False) -> Iterator[bytes]:
     """Yield a file in blocks, or standard input, for `-`, as it arrives."""
     if file == "-":
-        return read_stdin()
+        return open_stdin()
     path = Path(file)
     return show_progress(path, read_blocks(path), beside_output=beside_output)
 

@@ -14,12 +14,10 @@ from rich.text import Text
 
 from jsontide._path import Path
 from jsontide._values import Missing
-from jsontide.cli._escape import escape_lines, escape_unsafe_json
 from jsontide.cli._fresh import NOTHING_NEW, Fresh
-from jsontide.cli._json_text import write_pretty
 from jsontide.cli._lines import LineWriter, short_path
 from jsontide.cli._live_view import LiveView, describe_counts, describe_state
-from jsontide.cli._panels import MessagePanels, write_panels
+from jsontide.cli._panels import Body, MessagePanels, Prose, Value
 from jsontide.cli._walk import walk
 from jsontide.deltas import AppendText, SetValue, write_json
 from jsontide.recordings import Moment
@@ -116,19 +114,19 @@ class Drawings:
         if moment is None:
             return
         if self._prints_whole:
-            for text in _write_whole(moment):
-                self._console.print(text, soft_wrap=True, highlight=False)
+            for body, text in _write_whole(moment):
+                # Prose is broken between words; a value can be copied as it is.
+                self._console.print(text, soft_wrap=isinstance(body, Value), highlight=False)
         self._console.print(describe_state(moment), soft_wrap=True)
         self._console.print(describe_counts(moment), soft_wrap=True)
 
 
-def _write_whole(moment: Moment) -> Iterator[Text]:
+def _write_whole(moment: Moment) -> Iterator[tuple[Body, Text]]:
     value = moment.value
     if moment.message is not None:
-        for title, text in write_panels(MessagePanels().arrange(moment.message, NOTHING_NEW)):
-            yield Text(f"── {title}", "bold")
-            yield Text(text)
-    elif isinstance(value, str) and moment.kind == "text":
-        yield Text(escape_lines(value))
+        for panel in MessagePanels().arrange(moment.message, NOTHING_NEW):
+            yield panel.body, Text.assemble((f"── {panel.title}\n", "bold"), panel.body.write())
     elif not isinstance(value, Missing):
-        yield Text(escape_unsafe_json(write_pretty(value)))
+        is_prose = isinstance(value, str) and moment.kind == "text"
+        body = Prose(str(value), 0, is_open=False) if is_prose else Value(value, None)
+        yield body, Text(body.write())

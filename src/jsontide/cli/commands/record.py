@@ -14,8 +14,7 @@ from jsontide.cli._live_view import count_pieces
 from jsontide.cli._options import PORT
 from jsontide.cli._raw_output import RawOutput
 from jsontide.cli._record import FailedError, Program, Reader, Receiver, Recorded, Watcher, record_chunks
-from jsontide.cli._source import read_stdin
-from jsontide.cli._terminal import draws_live, is_terminal
+from jsontide.cli._terminal import draws_live, is_terminal, open_stdin
 from jsontide.cli._watch import Drawings
 from jsontide.recordings import RecordingProxy
 
@@ -96,7 +95,7 @@ def _serve_proxy(url: str, folder: Path, port: int) -> None:
 
 def _record(command: list[str], file: BinaryIO) -> Recorded:
     if not command:
-        return record_chunks(read_stdin(), file, "standard input", _choose_receiver())
+        return record_chunks(open_stdin(), file, "standard input", _choose_receiver())
     with Program(command) as program:
         return record_chunks(program.read(), file, program.name, _choose_receiver())
 
