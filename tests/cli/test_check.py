@@ -131,9 +131,20 @@ def test_the_answer_of_a_model_is_checked(tmp_path: Path) -> None:
         (openai('{"title": "Po', reason="length"), 3, "found the end of the text"),
         (openai("Hello"), 1, "expected a value, found 'H'"),
         (sse({"a": 1}), 1, "there is no message of a model in it"),
+        (openai('{"title": "Porto", "days": []}', reason="content_filter"), 1, "the message is filtered"),
+        (openai('{"title": "Porto", "days": []}')[:-260], 3, "the stream ends in the middle of an event"),
     ],
 )
 def test_what_is_no_answer_does_not_fit(tmp_path: Path, data: bytes, code: int, said: str) -> None:
     result = check(tmp_path, data)
     assert result.exit_code == code
     assert said in result.stderr
+
+
+def test_a_problem_without_a_place_has_none_for_programs(tmp_path: Path) -> None:
+    result = check(tmp_path, sse({"a": 1}), "--json")
+    assert json.loads(result.stdout) == {
+        "path": "root",
+        "reason": "no message",
+        "message": "there is no message of a model in it",
+    }

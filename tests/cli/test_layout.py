@@ -11,6 +11,18 @@ from jsontide.cli._layout import lay_out, share_rows
 from jsontide.cli._panels import MessagePanels, Panel, Prose, Side, Value
 from jsontide.cli._pretty_print import FRESH, Room
 from jsontide.deltas import AppendText, SetValue
+from jsontide.messages import (
+    File,
+    Message,
+    Other,
+    Outcome,
+    PartialCall,
+    ReasoningPart,
+    Refusal,
+    ServerCall,
+    Source,
+    TextPart,
+)
 from jsontide.recordings import Recording, follow
 from tests.cli.running import EXAMPLES
 from tests.cli.streams import openai
@@ -125,3 +137,50 @@ def test_what_could_steer_a_terminal_is_escaped() -> None:
     (panel,) = MessagePanels().arrange(moment.message, Fresh())
     assert "\x1b" not in panel.title
     assert "\x9b" not in panel.body.write()
+
+
+def test_every_part_of_a_message_has_a_place() -> None:
+    message = Message(
+        parts=(
+            ReasoningPart("", redacted=True),
+            Refusal("I cannot"),
+            TextPart("one"),
+            TextPart("two"),
+            ServerCall("web_search", '{"q": 1}', partial={"q": 1}, index=4),
+            PartialCall("send", '{"to": ', status=Outcome.TRUNCATED, index=5),
+            PartialCall(None, "", is_open=True, index=6),
+            Source("https://example.com", "An example"),
+            File("image/png", id="f1"),
+            Other("patch", {}),
+        )
+    )
+    panels = MessagePanels().arrange(message, Fresh())
+    assert [(panel.title, panel.side, panel.body.write()) for panel in panels] == [
+        ("reasoning", "prose", "(withheld)"),
+        ("refusal", "prose", "I cannot"),
+        ("text", "prose", "one\ntwo"),
+        ("call 4: web_search", "data", '{\n  "q": 1\n}'),
+        ("call 5: send", "data", '{"to": '),
+        ("call 6: …", "data", ""),
+        ("more", "prose", "source  An example  https://example.com\nfile  image/png  f1\nother  patch"),
+    ]
+    assert [panel.is_bad for panel in panels] == [False] * 4 + [True, False, False]
+    assert [panel.is_open for panel in panels] == [False] * 5 + [True, False]
+
+
+def test_an_answer_stands_beside_the_text_and_is_bad_if_it_does_not_fit() -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}, "m": {"type": "string"}}}
+    shown = []
+    for moment in follow(Recording.of_bytes(openai('{"m": "x", "n": ', '"7"}')), schema=schema):
+        assert moment.message is not None
+        (panel,) = MessagePanels().arrange(moment.message, Fresh())
+        shown.append((panel.title, panel.is_open, panel.is_bad))
+    assert (shown[0], shown[1], shown[-1]) == (
+        ("answer", True, False),
+        ("answer", True, True),
+        ("answer", False, True),
+    )
+    *_, good = follow(Recording.of_bytes(openai('{"n": ', "7}")), schema=schema)
+    assert good.message is not None
+    (panel,) = MessagePanels().arrange(good.message, Fresh())
+    assert (panel.title, panel.is_open, panel.body) == ("answer", False, Value({"n": 7}, None, panel.body.fresh))  # type: ignore[arg-type]

@@ -70,7 +70,7 @@ def check_answer(stream: Events, schema: object) -> Checked:
     message = moment.message
     if message is None:
         return Checked("", [Problem((), "no message", "there is no message of a model in it", None)], is_cut_off=False)
-    problems = list(map(_in_message, message.errors))
+    problems = list(dict.fromkeys(map(_in_message, message.errors)))
     if not problems and moment.outcome is not Outcome.COMPLETE:
         outcome = moment.outcome.value
         problems.append(Problem((), outcome, f"the message is {outcome}", None))

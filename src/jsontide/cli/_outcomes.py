@@ -25,6 +25,6 @@ def report_end(moment: Moment, recent: RecentText | None = None) -> None:
 
 def _errors_of(moment: Moment) -> list[str]:
     if moment.message is not None:
-        return [error.message for error in moment.message.errors]
+        return list(dict.fromkeys(error.message for error in moment.message.errors))
     error = moment.error
     return [] if error is None else [error.message if isinstance(error, ParserError) else error]
