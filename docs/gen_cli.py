@@ -66,7 +66,7 @@ def _argument(param: Any) -> str:  # noqa: ANN401 - see above
 
 
 def _name(param: Any) -> str:  # noqa: ANN401 - see above
-    return (param.metavar or str(param.name).upper()).removesuffix("...")
+    return str(param.metavar or param.name.upper()).removesuffix("...")
 
 
 def _prose(text: str) -> str:

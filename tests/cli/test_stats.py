@@ -101,3 +101,12 @@ def test_ticks_are_few_round_and_inside(duration: float) -> None:
 def test_the_end_of_a_long_path_is_kept() -> None:
     assert shorten("days[0].title", 8) == "…].title"
     assert shorten("title", 8) == "title"
+
+
+def test_long_recordings_show_progress(tmp_path: Path) -> None:
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps(["x" * 1_000] * 1_100))
+    code, sent = on_terminal("stats", path)
+    assert code == 0
+    assert "recordings" in sent
+    assert "\x1b[2K" in sent

@@ -5,7 +5,7 @@ Rule: the picture stands alone: no script, no font or style from elsewhere, read
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from jsontide.cli._escape import escape_unsafe
 from jsontide.recordings import Lane, Statistics
@@ -130,5 +130,5 @@ def describe(statistics: Statistics) -> list[str]:
 
 
 def _text(x: float, y: float, text: str, kind: str) -> str:
-    attribute = f" class={quoteattr(kind)}" if kind else ""
+    attribute = f' class="{kind}"' if kind else ""
     return f'<text x="{x:.1f}" y="{y:.1f}"{attribute}>{escape(escape_unsafe(text))}</text>'

@@ -9,6 +9,7 @@ from typing import Annotated, BinaryIO
 import typer
 from rich.console import Console
 
+from jsontide import recordings
 from jsontide.cli._exits import INTERRUPTED, exit_codes, say, writing
 from jsontide.cli._live_view import count_pieces
 from jsontide.cli._options import PORT
@@ -16,7 +17,6 @@ from jsontide.cli._raw_output import RawOutput
 from jsontide.cli._record import FailedError, Program, Reader, Receiver, Recorded, Watcher, record_chunks
 from jsontide.cli._terminal import draws_live, is_terminal, open_stdin
 from jsontide.cli._watch import Drawings
-from jsontide.recordings import RecordingProxy
 
 
 def record(
@@ -82,7 +82,7 @@ def record(
 def _serve_proxy(url: str, folder: Path, port: int) -> None:
     with exit_codes(), suppress(KeyboardInterrupt):
         try:
-            proxy = RecordingProxy(url, folder, port=port, on_error=lambda said: say(f"jsontide: {said}"))
+            proxy = recordings.RecordingProxy(url, folder, port=port, on_error=lambda said: say(f"jsontide: {said}"))
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--proxy") from error
         except OSError as error:

@@ -16,7 +16,7 @@ from jsontide.cli._lines import LineWriter
 from jsontide.cli._options import SCHEMA
 from jsontide.cli._playback import load_recording
 from jsontide.cli._schemas import load_schema
-from jsontide.cli._terminal import is_terminal
+from jsontide.cli._terminal import is_terminal, show_progress_of_files
 from jsontide.recordings import Lane, Statistics, measure
 
 _COLUMNS = ("first", "done", "silence", "updates", "share")
@@ -53,7 +53,7 @@ def stats(
     """
     wanted = None if schema is None else load_schema(schema)
     with exit_codes():
-        measured = [(str(file), measure(load_recording(file), schema=wanted)) for file in files]
+        measured = [(str(file), measure(load_recording(file), schema=wanted)) for file in show_progress_of_files(files)]
         if plot is not None:
             with writing(str(plot)):
                 plot.write_text(draw_gantt([(Path(name).name, each) for name, each in measured]), encoding="utf-8")
