@@ -5,6 +5,7 @@ The command needs the packages of the extra `cli`; without them it prints how to
 """
 
 import sys
+from io import TextIOWrapper
 
 _NEEDS = frozenset({"typer", "rich"})
 
@@ -18,6 +19,9 @@ def main() -> None:
             raise
         sys.stderr.write('jsontide: the command needs extra packages: pip install "jsontide[cli]"\n')
         sys.exit(2)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
     app()
 
 

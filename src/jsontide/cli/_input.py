@@ -6,9 +6,8 @@ Server-sent events and recordings of them are streams; JSON, one document or man
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 
-from jsontide.cli._playback import looks_like_events, looks_like_recording
+from jsontide.cli._sniff import has_events, is_recording, peek
 from jsontide.cli._terminal import read_source
 from jsontide.recordings import Recording
 
@@ -31,16 +30,10 @@ class Events:
 
 def read_input(file: str, *, beside_output: bool = False) -> JsonText | Events:
     """Open what a command was given, and look at how it begins; nothing of it is lost."""
-    chunks = read_source(file, beside_output=beside_output)
-    head = b""
-    for chunk in chunks:
-        head += chunk
-        if looks_like_recording(head) is not None:
-            break
-    chunks = chain(filter(None, [head]), chunks)
-    if looks_like_recording(head):
+    head, chunks = peek(read_source(file, beside_output=beside_output))
+    if is_recording(head):
         return _read_recording(Recording.loads(b"".join(chunks)))
-    return Events(_cut(chunks)) if looks_like_events(head) else JsonText(chunks)
+    return Events(_cut(chunks)) if has_events(head) else JsonText(chunks)
 
 
 def _cut(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -51,6 +44,6 @@ def _cut(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 def _read_recording(recording: Recording) -> JsonText | Events:
     received = [piece.data for piece in recording.pieces if isinstance(piece.data, bytes)]
-    if len(received) == len(recording.pieces) and not looks_like_events(b"".join(received)):
+    if len(received) == len(recording.pieces) and not has_events(b"".join(received)):
         return JsonText(iter(received))
     return Events(recording)

@@ -89,6 +89,10 @@ class AnswerText:
         self._drawn: ParserState | None = None
         self._read = 0
 
+    @property
+    def is_complete(self) -> bool:
+        return self._state is not None and self._state.is_complete
+
     def read(self, part: TextPart) -> Value | None:
         """Return the value of a text, with what is new since the last call; `None` if it has none."""
         text = text_of(part)
@@ -130,9 +134,10 @@ class MessagePanels:
         if isinstance(part, TextPart):
             if has_answer_text(message) and answer_of(message) is not None:
                 return None
-            value = self._answers.setdefault(at, AnswerText()).read(part)
+            answer = self._answers.setdefault(at, AnswerText())
+            value = answer.read(part)
             if value is not None:
-                return Panel("answer", "data", value, part.is_open)
+                return Panel("answer", "data", value, part.is_open, is_bad=not (part.is_open or answer.is_complete))
         if isinstance(part, GrowingPart):
             return _text_panel(part, fresh.inside("text"))
         return Panel("more", "prose", Prose(_describe(part), 0, is_open=False), part.is_open)

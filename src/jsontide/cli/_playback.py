@@ -6,23 +6,19 @@ Standard input is read as it arrives, and a file without times in pieces that a 
 Rule: before anything is waited for, `before_wait` is called, so that what has come can be shown.
 """
 
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
-from jsontide import JsonStreamError, loads
+from jsontide.cli._sniff import has_events, has_lines, is_recording, peek
 from jsontide.cli._source import Sizes, errors_of, file_size, read_blocks, replay, sizes_for
 from jsontide.cli._terminal import open_stdin
 from jsontide.recordings import Piece, Recording, WireFormat
 
-_BLANK = b" \t\r\n\xef\xbb\xbf"
-_RECORDING = re.compile(rb'\{\s*"jsontide"\s*:')
-_SSE = re.compile(rb"(?:data|event|id|retry)?:")
-_HEADER = b'{"jsontide"'
 _HEAD = 65_536
+LONGEST_WAIT = 86_400
+"""Seconds: a day; the system has a limit."""
 _LIKE_A_TOKEN = Sizes(1, 8)
 
 
@@ -61,7 +57,7 @@ def open_stream(file: str, playback: Playback) -> Stream:
         return _open_arriving(read_blocks(path), playback)
     with errors_of(file), path.open("rb") as opened:
         head = opened.read(_HEAD)
-    if looks_like_recording(head):
+    if is_recording(head):
         return _open_recording(load_recording(path), playback)
     return Stream(_play_file(path, head, playback), total=total)
 
@@ -70,19 +66,6 @@ def load_recording(path: Path) -> Recording:
     """Load a recording, or a stream as it was received."""
     with errors_of(str(path)):
         return Recording.load(path)
-
-
-def looks_like_recording(head: bytes) -> bool | None:
-    """Return whether a stream that begins so is a recording, `None` if that is not clear yet."""
-    begun = head.lstrip(_BLANK)
-    if _RECORDING.match(begun):
-        return True
-    return None if _HEADER.startswith(begun) else False
-
-
-def looks_like_events(head: bytes) -> bool:
-    """Return whether a stream that begins so has server-sent events."""
-    return _SSE.match(head.lstrip(_BLANK)) is not None
 
 
 def wire_bytes(piece: Piece, form: WireFormat = "sse") -> bytes:
@@ -114,12 +97,12 @@ def _open_recording(recording: Recording, playback: Playback) -> Stream:
 def _wait(seconds: float, playback: Playback) -> None:
     if seconds > 0:
         playback.before_wait()
-        time.sleep(seconds)
+        time.sleep(min(seconds, LONGEST_WAIT))
 
 
 def _play_file(path: Path, head: bytes, playback: Playback) -> Iterator[Piece]:
     """Play a file without times: each event or line of a model's stream, or any other text bit by bit."""
-    if playback.sizes is None and (looks_like_events(head) or _has_lines(head.lstrip(_BLANK))):
+    if playback.sizes is None and (has_events(head) or has_lines(head)):
         chunks: Iterable[bytes] = map(wire_bytes, load_recording(path).pieces)
     else:
         chunks = replay(path, playback.sizes or _LIKE_A_TOKEN, playback.seed)
@@ -128,26 +111,12 @@ def _play_file(path: Path, head: bytes, playback: Playback) -> Iterator[Piece]:
         _wait(playback.delay, playback)
 
 
-def _has_lines(head: bytes) -> bool:
-    """Return whether a file has an object on its first line, and more on others."""
-    line, _, rest = head.partition(b"\n")
-    try:
-        return bool(rest.strip()) and isinstance(loads(line), dict)
-    except JsonStreamError:
-        return False
-
-
 def _open_arriving(chunks: Iterator[bytes], playback: Playback) -> Stream:
     """Return a stream that arrives; a recording is read to its end first."""
-    head = b""
-    for chunk in chunks:
-        head += chunk
-        if looks_like_recording(head) is not None:
-            break
-    if looks_like_recording(head):
-        return _open_recording(Recording.loads(b"".join([head, *chunks])), playback)
-    waiting = [head] if head else []
-    return Stream(_give_times(chain(waiting, _announce_waits(chunks, playback))))
+    head, chunks = peek(chunks)
+    if is_recording(head):
+        return _open_recording(Recording.loads(b"".join(chunks)), playback)
+    return Stream(_give_times(_announce_waits(chunks, playback)))
 
 
 def _announce_waits(chunks: Iterator[bytes], playback: Playback) -> Iterator[bytes]:

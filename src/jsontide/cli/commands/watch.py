@@ -15,7 +15,7 @@ from jsontide.cli._json_text import write_pretty
 from jsontide.cli._lines import LineWriter
 from jsontide.cli._options import SCHEMA, SEED, SIZE, SPEED, parse_sizes
 from jsontide.cli._outcomes import report_end
-from jsontide.cli._playback import Playback, Stream, open_stream, wire_bytes
+from jsontide.cli._playback import LONGEST_WAIT, Playback, Stream, open_stream
 from jsontide.cli._schemas import load_schema
 from jsontide.cli._terminal import draws_live, is_terminal
 from jsontide.cli._watch import Drawings, Lines, Show, Silence
@@ -24,7 +24,6 @@ from jsontide.recordings import End, Moment, finish_moment, next_moment, start_m
 
 _STANDARD_OUTPUT = "-"
 _TERMINAL_DELAY = 0.02
-_LONGEST_DELAY = 86_400  # a day: the system has a limit
 
 
 def watch(  # noqa: PLR0913 - options, all by name
@@ -55,7 +54,7 @@ def watch(  # noqa: PLR0913 - options, all by name
         float | None,
         typer.Option(
             min=0,
-            max=_LONGEST_DELAY,
+            max=LONGEST_WAIT,
             metavar="SECONDS",
             show_default=False,
             help="Pause after each piece of a file without times. Default: 0.02 on a terminal, otherwise 0.",
@@ -117,7 +116,8 @@ def _show_all(stream: Stream, moment: Moment, show: Show, recent: RecentText) ->
     error = None
     try:
         for piece in stream.pieces:
-            recent.feed(wire_bytes(piece))
+            if isinstance(piece.data, bytes):
+                recent.feed(piece.data)
             moment = next_moment(moment, piece)
             show.update(moment)
             if isinstance(moment.error, ParserError):

@@ -1,0 +1,48 @@
+import pytest
+
+from jsontide.cli._sniff import has_events, has_lines, is_recording, peek
+
+
+@pytest.mark.parametrize(
+    ("data", "recorded"),
+    [
+        (b'{"jsontide": "recording", "version": 1}\n', True),
+        (b'\xef\xbb\xbf { "jsontide" : 1', True),
+        (b'{"jsontide"', False),
+        (b'{"jsontides": 1}', False),
+        (b'{"a": 1}', False),
+        (b"data: x\n\n", False),
+        (b" \n", False),
+        (b"", False),
+    ],
+)
+def test_a_recording_is_known_by_its_first_member_however_it_is_cut(data: bytes, *, recorded: bool) -> None:
+    for cut in range(len(data) + 1):
+        head, chunks = peek(filter(None, [data[:cut], data[cut:]]))
+        assert is_recording(head) is recorded
+        assert b"".join(chunks) == data
+
+
+def test_no_more_is_read_than_it_takes() -> None:
+    chunks = iter([b"{", b'"a', b'": 1}'])
+    head, rest = peek(chunks)
+    assert head == b'{"a'
+    assert list(rest) == [b'{"a', b'": 1}']
+
+
+@pytest.mark.parametrize("head", [b"data: x", b"event: x", b"id:1", b"retry: 1", b": comment", b"\n\ndata:x"])
+def test_server_sent_events_are_known_by_their_fields(head: bytes) -> None:
+    assert has_events(head)
+
+
+@pytest.mark.parametrize("head", [b"", b"{", b"database: x", b'"data:"', b"[1]"])
+def test_anything_else_has_no_events(head: bytes) -> None:
+    assert not has_events(head)
+
+
+@pytest.mark.parametrize(
+    ("head", "lines"),
+    [(b'{"a": 1}\n{"a"', True), (b'{"a": 1}\n', False), (b"{\n}", False), (b"[1]\n[2]", False), (b"x\ny", False)],
+)
+def test_json_lines_have_an_object_on_the_first(head: bytes, *, lines: bool) -> None:
+    assert has_lines(head) is lines
