@@ -9,7 +9,7 @@ from typer.testing import Result
 
 from jsontide import JsonFragmentAccumulator
 from tests.cli.running import EXAMPLES, ITINERARY, run
-from tests.cli.streams import openai
+from tests.cli.streams import ollama, openai
 
 RECORDING = EXAMPLES / "chat" / "recording.ndjson"
 
@@ -125,6 +125,7 @@ SSE = openai('{"days": [{"n": 1}, ', '{"n": 2}]}', call='{"q": "tide"}', reason=
 def test_values_of_a_message_are_found_by_the_paths_that_watch_writes(tmp_path: Path) -> None:
     assert run_on(tmp_path, SSE, "get", "parts[*].arguments").stdout == '{"q":"tide"}\n'
     assert run_on(tmp_path, SSE, "get", "usage.output_tokens").stdout == "2\n"
+    assert run_on(tmp_path, ollama("Hel", "lo"), "get", "parts[*].text", "-r").stdout == "Hello\n"
     assert run_on(tmp_path, SSE, "get", "parts[0].text", "-r").stdout == '{"days": [{"n": 1}, {"n": 2}]}\n'
 
 

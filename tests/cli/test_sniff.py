@@ -1,6 +1,7 @@
 import pytest
 
-from jsontide.cli._sniff import has_events, has_lines, is_recording, peek
+from jsontide.cli._sniff import has_events, has_lines, has_message_lines, is_recording, peek
+from tests.cli.streams import ollama
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,19 @@ def test_anything_else_has_no_events(head: bytes) -> None:
 )
 def test_json_lines_have_an_object_on_the_first(head: bytes, *, lines: bool) -> None:
     assert has_lines(head) is lines
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        (ollama("Hello"), True),
+        (ollama("Hello")[:20], False),
+        (b'{"choices": []}\n', True),
+        (b'{"error": "x"}\n', False),
+        (b'{"level": "info", "message": "x"}\n', False),
+        (b'{"choices": []}', False),
+        (b"[1]\n[2]\n", False),
+    ],
+)
+def test_lines_of_a_message_are_known_by_the_first(head: bytes, *, message: bool) -> None:
+    assert has_message_lines(head) is message

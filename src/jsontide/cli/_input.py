@@ -1,17 +1,15 @@
 """A file or standard input in; out the chunks of a JSON text, or a stream that has JSON inside.
 
-Server-sent events and recordings of them are streams; JSON, one document or many, is a text, recorded or not.
+A model's events, on lines or as server-sent events, are a stream; other JSON, one document or many, is a text.
+Both may be recorded.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from jsontide.cli._sniff import has_events, is_recording, peek
+from jsontide.cli._sniff import has_events, has_message_lines, is_recording, peek
 from jsontide.cli._terminal import read_source
 from jsontide.recordings import Recording
-
-_EVENT = re.compile(rb".*?\n\n|.+", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +31,21 @@ def read_input(file: str, *, beside_output: bool = False) -> JsonText | Events:
     head, chunks = peek(read_source(file, beside_output=beside_output))
     if is_recording(head):
         return _read_recording(Recording.loads(b"".join(chunks)))
-    return Events(_cut(chunks)) if has_events(head) else JsonText(chunks)
+    return Events(_cut(chunks)) if _has_message(head) else JsonText(chunks)
 
 
 def _cut(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Cut chunks after each event in them, so that a file gives what its stream gave."""
+    """Cut chunks after each line in them, so that a file gives what its stream gave."""
     for chunk in chunks:
-        yield from _EVENT.findall(chunk)
+        yield from chunk.splitlines(keepends=True)
+
+
+def _has_message(head: bytes) -> bool:
+    return has_events(head) or has_message_lines(head)
 
 
 def _read_recording(recording: Recording) -> JsonText | Events:
     received = [piece.data for piece in recording.pieces if isinstance(piece.data, bytes)]
-    if len(received) == len(recording.pieces) and not has_events(b"".join(received)):
+    if len(received) == len(recording.pieces) and not _has_message(b"".join(received)):
         return JsonText(iter(received))
     return Events(recording)

@@ -3,16 +3,21 @@
 Rule: no more is read than it takes to decide, and nothing that was read is lost.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from jsontide import JsonStreamError, loads
+from jsontide import MISSING, JsonStreamError, JsonValue, loads
+from jsontide._values import Missing
+from jsontide.adapters import detect
 
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 _HEADER = b'{"jsontide"'
 _RECORDING = re.compile(rb'\{\s*"jsontide"\s*:')
+_ERROR = "error"
 _EVENTS = re.compile(rb"(?:data|event|id|retry)?:")
 
 
@@ -46,8 +51,21 @@ def has_events(head: bytes) -> bool:
 
 def has_lines(head: bytes) -> bool:
     """Return whether a stream that begins so has an object on its first line, and more on others."""
-    line, _, rest = head.lstrip(_BLANK).partition(b"\n")
+    line, rest = _split(head)
+    return bool(rest.strip()) and isinstance(line, dict)
+
+
+def has_message_lines(head: bytes) -> bool:
+    """Return whether the first line of a stream that begins so is an event of a model's message."""
+    line, _ = _split(head)
+    # An error alone could be anybody's.
+    return isinstance(line, dict) and _ERROR not in line and detect(line) is not None
+
+
+def _split(head: bytes) -> tuple[JsonValue | Missing, bytes]:
+    """Return the document on the first line, if that has ended, and what follows it."""
+    line, newline, rest = head.lstrip(_BLANK).partition(b"\n")
     try:
-        return bool(rest.strip()) and isinstance(loads(line), dict)
+        return loads(line) if newline else MISSING, rest
     except JsonStreamError:
-        return False
+        return MISSING, rest

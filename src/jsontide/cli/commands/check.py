@@ -29,7 +29,7 @@ def check(
     \b
     jsontide check answer.json --schema trips:Itinerary && echo fits
 
-    Reads JSON, or what `curl -N` of a model gives as server-sent events, or a recording of either.
+    Reads JSON, or what `curl -N` of a model gives, or a recording of either.
 
     Prints each problem on standard error: what was expected, what was found, where, and the line
     with a caret under the place.

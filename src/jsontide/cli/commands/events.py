@@ -46,7 +46,7 @@ def events(
     The text may have several documents, as a file of JSON lines has.
     Shows a progress bar for long files when output is redirected.
 
-    Of server-sent events and of recordings of a model's stream, writes how the message changes:
+    Of a model's stream, or a recording of one, writes how the message changes:
     `SetValue`, `AppendText` and `Finish`, with the paths that `jsontide watch` writes.
     With --schema, the message has an answer that grows.
 

@@ -43,7 +43,7 @@ def get(
     The text may have several documents, as a file of JSON lines has.
     Shows a progress bar for long files when output is redirected.
 
-    Of server-sent events and of recordings of a model's stream, the paths are those of the message,
+    Of a model's stream, or a recording of one, the paths are those of the message,
     as `jsontide watch` writes them: `parts[*].text`, `parts[*].arguments`, `usage`.
     With --schema, the message has an answer: `answer.days[*]`.
 
