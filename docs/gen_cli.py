@@ -62,7 +62,8 @@ def _section(name: str, command: Any) -> Iterator[str]:  # noqa: ANN401 - see ab
 
 def _argument(param: Any) -> str:  # noqa: ANN401 - see above
     name = _name(param)
-    return (name if param.required else f"[{name}]") + "..." * (param.nargs == -1)
+    more = "..." if param.nargs == -1 else ""
+    return f"{name}{more}" if param.required else f"[{name}]{more}"
 
 
 def _name(param: Any) -> str:  # noqa: ANN401 - see above

@@ -148,3 +148,12 @@ def test_a_problem_without_a_place_has_none_for_programs(tmp_path: Path) -> None
         "reason": "no message",
         "message": "there is no message of a model in it",
     }
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("missing", "schema"), [("jsonschema", "any"), ("pydantic", "plans:Plan")])
+def test_a_missing_extra_is_named(missing: str, schema: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jsontide.schema._validator.find_spec", lambda name: None if name == missing else name)
+    result = run("check", "plan.json", "--schema", schema)
+    assert result.exit_code == 2
+    assert f"pip install 'jsontide[{missing}]'" in " ".join(result.stderr.split())

@@ -23,7 +23,8 @@ def load_schema(name: str) -> object:
     """Return what a name stands for; anything that cannot be used raises `typer.BadParameter`."""
     schema = _find(name)
     try:
-        from_json_ast(cast("type[object]", schema), create_parser_state())
+        # At the end of a document the validator is needed, which may not be installed.
+        from_json_ast(cast("type[object]", schema), finalize(parse_chunk(create_parser_state(), "null")))
     except (UnsupportedSchemaError, ImportError, TypeError) as error:
         raise typer.BadParameter(f"{name} cannot be used: {error}", param_hint=_HINT) from error
     return schema
