@@ -1,10 +1,12 @@
 """The command itself: its version, its help, and what it says of a wrong command line."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 import jsontide
+from jsontide.recordings import Recording
 from tests.cli.running import EXAMPLES, ITINERARY, run
 
 RECORDING = EXAMPLES / "chat" / "recording.ndjson"
@@ -81,3 +83,10 @@ def test_a_shell_completes_commands_and_options() -> None:
     assert complete("jsontide", "wat") == ["watch"]
     assert complete("jsontide", "watch", "--sp") == ["--speed"]
     assert complete("jsontide", "replay", "--as", "s") == ["sse"]
+
+
+def test_the_demo_takes_less_than_15_seconds() -> None:
+    makefile = (EXAMPLES.parent / "Makefile").read_text("utf-8")
+    found = re.search(r"watch --speed ([\d.]+) (examples/\S+)", makefile)
+    assert found is not None
+    assert Recording.load(EXAMPLES.parent / found[2]).duration / float(found[1]) < 12

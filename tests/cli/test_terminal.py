@@ -24,7 +24,7 @@ def test_a_message_is_drawn_side_by_side_and_then_printed_whole() -> None:
         assert len(rows) < 30
         first = next(row for row in rows if "reasoning ✓" in row)
         assert "call 2: hold_train" in first
-        assert "call 4: output …" in drawn
+        assert "answer, call 4: output …" in drawn
         assert "▌" in drawn
         assert "streaming  anthropic  bundled-recording" in drawn
         shown = terminal.read_all()
@@ -33,7 +33,7 @@ def test_a_message_is_drawn_side_by_side_and_then_printed_whole() -> None:
     assert "╭" not in shown
     assert shown.index("── reasoning") < shown.index("── text") < shown.index("── call 2: hold_train")
     assert shown.rstrip().endswith("328 pieces · 35,203 bytes")
-    plan = shown[shown.index("── call 4: output") : shown.index("complete  tool_calls")]
+    plan = shown[shown.index("── answer, call 4: output") : shown.index("complete  tool_calls")]
     assert json.loads(plan.partition("\n")[2])["title"] == PLAN
 
 

@@ -21,6 +21,7 @@ from jsontide.messages.calls import BaseCall
 from jsontide.messages.document import Document
 from jsontide.messages.growth import answer_of, document_of, has_answer_text, text_of
 from jsontide.messages.message import FinalAnswer
+from jsontide.messages.options import RESERVED
 from jsontide.messages.parts import GrowingPart
 from jsontide.tree import Path
 
@@ -155,6 +156,8 @@ def _text_panel(part: GrowingPart, fresh: Fresh) -> Panel:
 
 def _call_panel(at: int, call: BaseCall, fresh: Fresh) -> Panel:
     title = f"call {at}: {escape_unsafe(call.name or '…')}"
+    if call.name == RESERVED:  # the name that is reserved for structured output
+        title = f"answer, {title}"
     document = document_of(call)
     value = call.partial
     is_bad = isinstance(call, PartialCall) and call.status is not Outcome.STREAMING
