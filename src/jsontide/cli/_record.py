@@ -27,7 +27,7 @@ class Receiver(Protocol):
         """Take the end."""
 
 
-class Reader:
+class Tee:
     """Passes chunks on as they are."""
 
     def __init__(self, output: RawOutput) -> None:

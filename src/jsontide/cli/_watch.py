@@ -6,7 +6,6 @@ Rule: nothing is shown twice: neither a value that was written before, nor more 
 import math
 import time
 from collections.abc import Iterator
-from typing import Protocol
 
 from rich.console import Console
 from rich.live import Live
@@ -26,8 +25,8 @@ _FRAME = 1 / 30
 _LONGEST = 120  # characters of a value or text in a line
 
 
-class Show(Protocol):
-    """Shows a stream."""
+class Show:
+    """Shows a stream; this one shows nothing."""
 
     def expect(self, total: int | None) -> None:
         """Note how many bytes there will be, if that is known."""
@@ -42,19 +41,7 @@ class Show(Protocol):
         """Show the last moment for good."""
 
 
-class Silence:
-    """Nothing."""
-
-    def expect(self, total: int | None) -> None: ...
-
-    def update(self, moment: Moment) -> None: ...
-
-    def flush(self) -> None: ...
-
-    def finish(self) -> None: ...
-
-
-class Lines(Silence):
+class Lines(Show):
     """A line for each change: where, and what was added."""
 
     def __init__(self, writer: LineWriter) -> None:
@@ -75,7 +62,7 @@ class Lines(Silence):
         self._writer.write_json_text(f"{short_path(path)} {sign} {shown}")
 
 
-class Drawings:
+class Drawings(Show):
     """A drawing of what there is, again and again; at the end, all of it to scroll through."""
 
     def __init__(self, console: Console, *, prints_whole: bool = True) -> None:

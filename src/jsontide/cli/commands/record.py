@@ -14,7 +14,7 @@ from jsontide.cli._exits import INTERRUPTED, exit_codes, say, writing
 from jsontide.cli._live_view import count_pieces
 from jsontide.cli._options import PORT
 from jsontide.cli._raw_output import RawOutput
-from jsontide.cli._record import FailedError, Program, Reader, Receiver, Recorded, Watcher, record_chunks
+from jsontide.cli._record import FailedError, Program, Receiver, Recorded, Tee, Watcher, record_chunks
 from jsontide.cli._terminal import draws_live, is_terminal, open_stdin
 from jsontide.cli._watch import Drawings
 
@@ -103,4 +103,4 @@ def _record(command: list[str], file: BinaryIO) -> Recorded:
 def _choose_receiver() -> Receiver:
     if draws_live():
         return Watcher(Drawings(Console(), prints_whole=False))
-    return Reader(RawOutput(sys.stdout.buffer, is_terminal=is_terminal(sys.stdout)))
+    return Tee(RawOutput(sys.stdout.buffer, is_terminal=is_terminal(sys.stdout)))

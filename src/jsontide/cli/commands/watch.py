@@ -18,7 +18,7 @@ from jsontide.cli._outcomes import report_end
 from jsontide.cli._playback import LONGEST_WAIT, Playback, Stream, open_stream
 from jsontide.cli._schemas import load_schema
 from jsontide.cli._terminal import draws_live, is_terminal
-from jsontide.cli._watch import Drawings, Lines, Show, Silence
+from jsontide.cli._watch import Drawings, Lines, Show
 from jsontide.mend import MODELS
 from jsontide.recordings import End, Moment, finish_moment, next_moment, start_moment
 
@@ -103,7 +103,7 @@ def watch(  # noqa: PLR0913 - options, all by name
 
 def _choose_show(output: str | None) -> Show:
     if output == _STANDARD_OUTPUT:
-        return Silence()
+        return Show()
     if draws_live():
         return Drawings(Console(), prints_whole=output is None)
     return Lines(LineWriter(sys.stdout.buffer, is_terminal(sys.stdout)))
