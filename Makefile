@@ -115,18 +115,18 @@ docs: $(VENV)/.docs ## Regenerate the command line reference and build the docum
 	NO_MKDOCS_2_WARNING=1 $(VENV)/$(BIN)/mkdocs build --strict --quiet
 	@echo "built: site/index.html"
 
-bench: $(VENV)/.bench ## Measure chunks and whole streams beside other libraries, and write docs/benchmarks.md, docs/whole-way.md and docs/bridges-cost.md (half an hour)
+bench: $(VENV)/.bench ## Measure chunks and whole streams beside other libraries, and write pages of docs/measured (half an hour)
 	$(PY) -m benchmarks
 	$(PY) -m benchmarks.whole_way
 	$(PY) -m benchmarks.bridges
 
-growth: $(VENV)/.test ## Measure how work grows with hostile input, and write docs/growth.md (ten minutes)
+growth: $(VENV)/.test ## Measure how work grows with hostile input, and write docs/measured/growth.md (ten minutes)
 	$(PY) -m benchmarks.growth
 
-peers: $(PEERS_VENV)/.peers ## Feed tool calls of all shapes to other libraries, and write docs/tool-calls.md
+peers: $(PEERS_VENV)/.peers ## Feed tool calls of all shapes to other libraries, and write docs/measured/tool-calls.md
 	$(PEERS_VENV)/$(BIN)/python -m benchmarks.tool_matrix
 
-mend-peers: $(PEERS_VENV)/.mend-peers ## Feed bad JSON to other tools, and write docs/mend-peers.md
+mend-peers: $(PEERS_VENV)/.mend-peers ## Feed bad JSON to other tools, and write docs/measured/mend-peers.md
 	$(PEERS_VENV)/$(BIN)/python -m benchmarks.mend_peers
 
 fuzz: $(VENV)/.test ## Run the property tests with twenty times the examples (half an hour)

@@ -1,1 +1,1 @@
-"""How jsontide compares: `python -m benchmarks` measures, prints tables, and writes docs/benchmarks.md."""
+"""How jsontide compares: `python -m benchmarks` measures, prints tables, and writes docs/measured/benchmarks.md."""

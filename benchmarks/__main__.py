@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: audit, measure, print, and after a full run write docs/benchmarks.md and its chart."""
+"""`python -m benchmarks`: audit, measure, print, and after a full run write its page in docs/measured, with a chart."""
 
 import argparse
 import json
@@ -142,7 +142,7 @@ def main(arguments: Sequence[str]) -> None:
     if options.json:
         options.json.write_text(as_json(run), encoding="utf-8")
     is_full = not options.quick and not options.only
-    directory: Path | None = options.docs or (builds.ROOT / "docs" if is_full else None)
+    directory: Path | None = options.docs or (builds.ROOT / "docs" / "measured" if is_full else None)
     if directory is not None:
         (directory / PAGE).write_text(page(run, extent, circumstances, CHART), encoding="utf-8")
         chart.draw(run, extent.sizes, directory / CHART)

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.bridges`: bytes on the wire and the cost of a delta, and docs/bridges-cost.md.
+"""`python -m benchmarks.bridges`: bytes on the wire and the cost of a delta, and docs/measured/bridges-cost.md.
 
 In: documents in chunks of 1 to 8 characters, and recordings of providers where there are any.
 Out: what a browser is sent in each form, one server-sent event for each change; and processor time per delta, beside
@@ -23,7 +23,7 @@ from benchmarks.documents import SIZE_NAMES, document
 from benchmarks.jsontide_sides import COMPILED, PURE
 from benchmarks.tables import digits, table, times
 
-PAGE = ROOT / "docs" / "bridges-cost.md"
+PAGE = ROOT / "docs" / "measured" / "bridges-cost.md"
 ROUNDS = 5
 DOCUMENTS = {
     "records, 2 KB": ("records", 2_000),

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.growth`: how the work of each public entry point grows with hostile input, and docs/growth.md.
+"""`python -m benchmarks.growth`: how the work of each public entry point grows with hostile input, as a page of docs/measured.
 
 In: the cases of `benchmarks.hostile`. Out: two exponents for each, of processor time and of memory.
 Work that follows its input has an exponent of 1, quadratic work one of 2; the bound is 1.2.
@@ -25,7 +25,7 @@ from benchmarks.hostile_encoders import CASES
 from benchmarks.tables import table
 from jsontide import COMPILED, __version__
 
-PAGE = Path(__file__).parent.parent / "docs" / "growth.md"
+PAGE = Path(__file__).parent.parent / "docs" / "measured" / "growth.md"
 BOUND = 1.2
 LEAST_SECONDS = 0.02  # of the smallest size, so that what is the same for every size does not count
 LARGEST = 200_000

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.mend_cost`: what mending costs for each chunk, and docs/mend-cost.md.
+"""`python -m benchmarks.mend_cost`: what mending costs for each chunk, and docs/measured/mend-cost.md.
 
 In: clean documents, and the same records as a model may write them, in chunks of 1 to 8 characters.
 Out: processor time per chunk of `values`, strict and with `mend`, beside tools that parse all text again at each chunk.
@@ -26,7 +26,7 @@ from benchmarks.peers import reparse_text
 from benchmarks.tables import digits, table, times
 from benchmarks.timing import Course, Stretch, plan_reparse
 
-PAGE = ROOT / "docs" / "mend-cost.md"
+PAGE = ROOT / "docs" / "measured" / "mend-cost.md"
 ROUNDS, QUICK_ROUNDS = 5, 2
 MOST = 2.0
 """How many times the cost of strict reading mending may cost on clean text."""

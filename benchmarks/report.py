@@ -1,4 +1,4 @@
-"""From a run to tables and to docs/benchmarks.md.
+"""From a run to tables and to docs/measured/benchmarks.md.
 
 In: a run and what it ran on. Out: tables; the page that holds all of them, generated and never edited by hand.
 Rule: no figure without version, machine and command.

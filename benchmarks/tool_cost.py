@@ -1,4 +1,4 @@
-"""`python -m benchmarks.tool_cost`: what one more character of a tool call's arguments costs, and docs/tool-cost.md.
+"""`python -m benchmarks.tool_cost`: what one more character of a tool call's arguments costs, as a page of docs/measured.
 
 In: a call whose arguments come in deltas of one character, of which so many have come.
 Out: processor time per delta, event in and arguments out, beside the accumulators of the openai and anthropic packages.
@@ -17,7 +17,7 @@ from benchmarks.sdks import anthropic_accumulator, openai_accumulator
 from jsontide import COMPILED, __version__
 from jsontide.adapters import reduce_item, start_stream
 
-PAGE = Path(__file__).parent.parent / "docs" / "tool-cost.md"
+PAGE = Path(__file__).parent.parent / "docs" / "measured" / "tool-cost.md"
 SIZES = (1_024, 16_384, 131_072)
 DELTAS = 200
 ROUNDS = 20

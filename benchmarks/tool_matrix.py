@@ -1,4 +1,4 @@
-"""`python -m benchmarks.tool_matrix`: feed every shape of tool calls to every library, and write docs/tool-calls.md."""
+"""`python -m benchmarks.tool_matrix`: feed every shape of tool calls to every library, and write its page."""
 
 import logging
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.tool_accumulators import PEERS, Accumulator, jsontide_calls
 from benchmarks.tool_shapes import SHAPES, Shape
 
-PAGE = Path(__file__).parent.parent / "docs" / "tool-calls.md"
+PAGE = Path(__file__).parent.parent / "docs" / "measured" / "tool-calls.md"
 HEAD = """# Tool calls of many shapes
 
 Servers that speak Chat Completions do not all stream tool calls as the specification says.

@@ -1,6 +1,6 @@
-"""Writes docs/cli.md from the program itself, so that the reference cannot say anything else.
+"""Writes docs/reference/cli.md from the program itself, so that the reference cannot say anything else.
 
-In: the typer app. Out: Markdown; `python docs/gen_cli.py` writes it beside this file.
+In: the typer app. Out: Markdown; `python docs/gen_cli.py` writes docs/reference/cli.md.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ import typer
 
 from jsontide.cli._app import app
 
-TARGET = Path(__file__).with_name("cli.md")
+TARGET = Path(__file__).parent / "reference/cli.md"
 HEAD = """\
 # Command line
 

@@ -37,7 +37,7 @@ def find_tests(paths: Iterable[str]) -> Iterator[str]:
                 yield path.as_posix()
             case ("benchmarks", *_):
                 yield "tests/test_benchmarks.py"
-            case ("docs", _) | ("README.md",) if path.suffix == ".md":
+            case ("docs", *_) | ("README.md",) if path.suffix == ".md":
                 yield path.as_posix()
             case _:
                 pass

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-TABLE = Path(__file__).parents[1] / "docs" / "dropped-fields.md"
+TABLE = Path(__file__).parents[1] / "docs" / "measured" / "dropped-fields.md"
 SHORT = 3
 """Texts as short as this are found only where their field has the same name, or where text is joined."""
 NULL, EMPTY = "(null)", "(empty)"

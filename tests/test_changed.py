@@ -13,9 +13,9 @@ from tests.changed import find_costly, find_tests
         ("tests/tree/test_state.py", ["tests/tree/test_state.py"]),
         ("tests/oracles.py", []),
         ("benchmarks/peers.py", ["tests/test_benchmarks.py"]),
-        ("docs/parser.md", ["docs/parser.md"]),
+        ("docs/concepts/parser.md", ["docs/concepts/parser.md"]),
         ("README.md", ["README.md"]),
-        ("docs/benchmarks.svg", []),
+        ("docs/measured/benchmarks.svg", []),
         ("Makefile", []),
     ],
 )

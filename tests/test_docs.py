@@ -27,19 +27,19 @@ def test_the_command_line_reference_says_what_the_program_says() -> None:
     assert spec.loader is not None
     gen_cli = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(gen_cli)
-    assert (DOCS / "cli.md").read_text(encoding="utf-8") == gen_cli.reference(), (
-        "docs/cli.md is stale; `make docs` rewrites it"
+    assert (DOCS / "reference/cli.md").read_text(encoding="utf-8") == gen_cli.reference(), (
+        "docs/reference/cli.md is stale; `make docs` rewrites it"
     )
 
 
 def test_the_command_line_reference_names_the_choices_of_an_option() -> None:
-    reference = (DOCS / "cli.md").read_text(encoding="utf-8")
+    reference = (DOCS / "reference/cli.md").read_text(encoding="utf-8")
     assert "`--on-conflict raise|repair`" in reference
     assert re.search(r"`--seed N`: .* Default: `0`\.", reference)
 
 
 def test_the_reference_lists_every_public_name_once() -> None:
-    listed = re.findall(r"^::: (.+)$", (DOCS / "reference.md").read_text(encoding="utf-8"), re.MULTILINE)
+    listed = re.findall(r"^::: (.+)$", (DOCS / "reference/api.md").read_text(encoding="utf-8"), re.MULTILINE)
     offered = {f"jsontide.{name}" for name in jsontide.__all__}
     for package in (
         adapters,
@@ -62,12 +62,12 @@ def test_the_reference_lists_every_public_name_once() -> None:
 
 
 def test_the_figures_of_the_readme_are_those_of_the_last_run() -> None:
-    measured = (DOCS / "benchmarks.md").read_text(encoding="utf-8").splitlines()
+    measured = (DOCS / "measured/benchmarks.md").read_text(encoding="utf-8").splitlines()
     first = measured.index("### Records in an object, chunks of 1 to 8 characters")
     table = measured[first : measured.index("### Records in an object, chunks of 48 to 80 characters")]
-    whole_way = (DOCS / "whole-way.md").read_text(encoding="utf-8").splitlines()
+    whole_way = (DOCS / "measured/whole-way.md").read_text(encoding="utf-8").splitlines()
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     shown = [line for line in readme.splitlines() if line.startswith("|")]
     assert len(shown) > 2
-    stale = "README.md is stale; its rows are copied from docs/benchmarks.md and docs/whole-way.md"
+    stale = "README.md is stale; its rows are copied from docs/measured/benchmarks.md and docs/measured/whole-way.md"
     assert set(shown) <= {*table, *whole_way}, stale

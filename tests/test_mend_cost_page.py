@@ -77,6 +77,6 @@ def test_every_side_is_measured_and_shown(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_page_has_the_text_of_the_benchmark() -> None:
-    written = (DOCS / "mend-cost.md").read_text("utf-8")
+    written = (DOCS / "measured" / "mend-cost.md").read_text("utf-8")
     assert written.startswith(HEAD)
     assert written.endswith(METHOD.read_text("utf-8"))

@@ -9,17 +9,17 @@ from benchmarks.mend_peers.score import count_flickers, judge, visible_share
 from tests.mend.cases import read_corpus
 
 CASES = {case.name: case for case in read_corpus()}
-STALE = "docs/mend-peers.md is stale; `make mend-peers` rewrites it"
+STALE = "docs/measured/mend-peers.md is stale; `make mend-peers` rewrites it"
 
 
 def test_the_page_is_about_the_cases_of_today() -> None:
-    page = (ROOT / "docs" / PAGE).read_text("utf-8")
+    page = (ROOT / "docs" / "measured" / PAGE).read_text("utf-8")
     for has_schema in (False, True):
         assert content([case for case in CASES.values() if (case.schema is not None) is has_schema]) in page, STALE
 
 
 def test_the_page_has_a_row_or_a_reason_for_every_tool() -> None:
-    page = (ROOT / "docs" / PAGE).read_text("utf-8")
+    page = (ROOT / "docs" / "measured" / PAGE).read_text("utf-8")
     assert all(f"| {peer.name} |" in page or f"Missing: {peer.name} (" in page for peer in PEERS), STALE
 
 

@@ -14,4 +14,4 @@ def test_every_shape_ends_in_the_calls_that_were_meant(shape: Shape) -> None:
 
 def test_the_page_has_every_shape() -> None:
     rows = [line.split("|")[1].strip() for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
-    assert rows[2:] == [shape.name for shape in SHAPES], "docs/tool-calls.md is stale; `make peers` rewrites it"
+    assert rows[2:] == [shape.name for shape in SHAPES], "the page is stale; `make peers` rewrites it"

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.mend_peers`: ask every tool for every case of the corpus, and write docs/mend-peers.md."""
+"""`python -m benchmarks.mend_peers`: ask every tool for every case of the corpus, and write its page."""
 
 import argparse
 import sys
@@ -39,7 +39,7 @@ def score_peer(peer: Peer, cases: Sequence[Case]) -> Score:
 
 def main(arguments: Sequence[str]) -> None:
     options = parse_options(arguments)
-    directory: Path = options.docs or builds.ROOT / "docs"
+    directory: Path = options.docs or builds.ROOT / "docs" / "measured"
     directory.mkdir(parents=True, exist_ok=True)  # before anything is asked, so that no run is lost
     cases = read_corpus()
     scores: dict[str, Score] = {}

@@ -1,4 +1,4 @@
-"""From scores to tables and to docs/mend-peers.md.
+"""From scores to tables and to docs/measured/mend-peers.md.
 
 In: the scores of all tools. Out: the page, generated and never edited by hand.
 Rule: no figure without version and command.

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.whole_way`: check, measure, print, and write docs/whole-way.md."""
+"""`python -m benchmarks.whole_way`: check, measure, print, and write docs/measured/whole-way.md."""
 
 import argparse
 import json
@@ -88,7 +88,7 @@ def own_sides(options: argparse.Namespace) -> tuple[dict[str, Openers], dict[str
 
 def main(arguments: Sequence[str]) -> None:
     options = parse_options(arguments)
-    directory: Path = options.docs or builds.ROOT / "docs"
+    directory: Path = options.docs or builds.ROOT / "docs" / "measured"
     directory.mkdir(parents=True, exist_ok=True)  # before anything is measured, so that no run is lost
     extent = choose_extent(options)
     own, no_own, modules = own_sides(options)

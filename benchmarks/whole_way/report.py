@@ -1,4 +1,4 @@
-"""From what was found to tables and to docs/whole-way.md.
+"""From what was found to tables and to docs/measured/whole-way.md.
 
 In: what was found and what it ran on. Out: the page, generated and never edited by hand.
 Rule: no figure without version, machine and command.

@@ -1,4 +1,4 @@
-"""The table of events in docs/events.md, cases of its rules, and the options, each at every cut."""
+"""The table of events in docs/concepts/events.md, cases of its rules, and the options, each at every cut."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""The tables of docs/mend.md: each example becomes what the page says, by the kind it stands for."""
+"""The tables of docs/how-to/bad-json.md: each example becomes what the page says, by the kind it stands for."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from jsontide.mend import EVERYTHING, MODELS, MendState, RepairKind, finish_mend, mend_chunk, start_mend
 from jsontide.schema import shape_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "mend.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "bad-json.md").read_text("utf-8")
 WITHOUT_SCHEMA, WITH_SCHEMA = "kind | text | becomes | runs", "kind | text | becomes | wanted is | runs"
 SIGNS = str.maketrans({"↵": "\n", "⍽": "\u00a0"})
 

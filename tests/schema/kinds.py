@@ -1,4 +1,4 @@
-"""Types and JSON Schemas that tests share, and the matrix of docs/schema.md as data."""
+"""Types and JSON Schemas that tests share, and the matrix of docs/concepts/schema.md as data."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -253,7 +253,7 @@ def cells() -> Iterator[tuple[str, str, Cell]]:
 
 
 def table() -> str:
-    """The matrix as docs/schema.md has it."""
+    """The matrix as docs/concepts/schema.md has it."""
     lines = [f"| | {' | '.join(STATES)} |", f"|---|{'---|' * len(STATES)}"]
     for kind in KINDS:
         shown = [_shown(*MATRIX[kind, state]) for state in STATES]

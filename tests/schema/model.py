@@ -1,4 +1,4 @@
-"""What may be shown of a prefix by a schema: a second, recursive reading of docs/schema.md.
+"""What may be shown of a prefix by a schema: a second, recursive reading of docs/concepts/schema.md.
 
 In: a JSON Schema of the kinds that `strategies.some_schema` draws, and the nodes of a prefix by the model of the
 parser. Out: whether the prefix can still be completed to something that fits, and what is shown of it.

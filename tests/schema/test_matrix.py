@@ -1,4 +1,4 @@
-"""The matrix of docs/schema.md: schema kind by node state, each cell a test, whole and at every cut."""
+"""The matrix of docs/concepts/schema.md: schema kind by node state, each cell a test, whole and at every cut."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tests.relations import same
 from tests.schema.kinds import FITTING, KINDS, MATRIX, STATES, Cell, cells, table
 from tests.schema.resolving import resolutions
 
-PAGE = Path(__file__).parents[2] / "docs" / "schema.md"
+PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "schema.md"
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_what_the_matrix_calls_fitting_is_what_jsonschema_accepts(kind: str) -> 
 
 
 def test_the_page_shows_the_matrix() -> None:
-    assert table() in PAGE.read_text("utf-8"), f"docs/schema.md should have this table:\n{table()}"
+    assert table() in PAGE.read_text("utf-8"), f"docs/concepts/schema.md should have this table:\n{table()}"
 
 
 def test_an_open_value_is_never_final() -> None:

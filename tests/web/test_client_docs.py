@@ -1,4 +1,4 @@
-"""docs/browser-client.md: its figures, its code and its example of the wire form are true."""
+"""docs/how-to/browser.md: its figures, its code and its example of the wire form are true."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from jsontide.deltas import CompactValue
 from tests.node_scripts import needs_node, run
 from tests.web.browsers import STATIC
 
-PAGE = (Path(__file__).parents[2] / "docs/browser-client.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/how-to/browser.md").read_text("utf-8")
 
 
 @needs_node

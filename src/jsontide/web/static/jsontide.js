@@ -16,7 +16,7 @@
  * Rule: what an event does not change stays the same object (`===`); only the containers around a change are new.
  * Keys are plain data, whatever they are called: `__proto__` becomes a property of its own, never a prototype.
  *
- * The types are in jsontide.d.ts. The form of the events is told in docs/browser-client.md.
+ * The types are in jsontide.d.ts. The form of the events is told in docs/how-to/browser.md.
  *
  * @license MIT
  */
