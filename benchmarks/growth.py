@@ -1,4 +1,4 @@
-"""`python -m benchmarks.growth`: how the work of each public entry point grows with hostile input, as a page of docs/measured.
+"""`python -m benchmarks.growth`: how the work of each public entry point grows with hostile input, as a page.
 
 In: the cases of `benchmarks.hostile`. Out: two exponents for each, of processor time and of memory.
 Work that follows its input has an exponent of 1, quadratic work one of 2; the bound is 1.2.

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.tool_cost`: what one more character of a tool call's arguments costs, as a page of docs/measured.
+"""`python -m benchmarks.tool_cost`: what one more character of a tool call's arguments costs, as a page.
 
 In: a call whose arguments come in deltas of one character, of which so many have come.
 Out: processor time per delta, event in and arguments out, beside the accumulators of the openai and anthropic packages.
