@@ -32,7 +32,7 @@ SERVICES = {
     "openai_chat": Service("OPENAI_API_KEY", "gpt-5-mini", "https://api.openai.com", "/v1/chat/completions"),
     "openai_responses": Service("OPENAI_API_KEY", "gpt-5-mini", "https://api.openai.com", "/v1/responses"),
     "anthropic": Service(
-        "ANTHROPIC_API_KEY", "claude-sonnet-4-5", "https://api.anthropic.com", "/v1/messages", "x-api-key", ""
+        "ANTHROPIC_API_KEY", "claude-sonnet-5", "https://api.anthropic.com", "/v1/messages", "x-api-key", ""
     ),
     "gemini": Service(
         "GEMINI_API_KEY",

@@ -73,8 +73,8 @@ class Service:
 
 
 def ask_anthropic(key: str) -> Service:
-    model = os.environ.get("CHAT_MODEL", "claude-sonnet-4-5")
-    thinking = {"type": "enabled", "budget_tokens": 1024}
+    model = os.environ.get("CHAT_MODEL", "claude-sonnet-5")
+    thinking = {"type": "adaptive"}
     body = {"model": model, "max_tokens": 8192, "system": INSTRUCTIONS, "thinking": thinking, "messages": []}
     headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
     return Service("anthropic", "https://api.anthropic.com/v1/messages", headers, body)

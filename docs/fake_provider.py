@@ -1,0 +1,31 @@
+"""Serves examples/fake_server.py to the pages whose examples talk to a provider: no key, no network.
+
+In: what the client of a provider reads from the environment. Out: the same client, answered on this machine.
+"""
+
+import threading
+from http.server import ThreadingHTTPServer
+
+from pytest import MonkeyPatch  # noqa: PT013 - used as a plain class
+
+from examples.fake_server import Handler
+
+
+class FakeProvider:
+    """A server from its creation to `close`, and the environment variables that lead a client to it."""
+
+    def __init__(self, **environment: str) -> None:
+        """Replace URL in each variable by the address of the server."""
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+        self._environment = MonkeyPatch()
+        for name, value in environment.items():
+            self._environment.setenv(name, value.replace("URL", f"http://127.0.0.1:{self._server.server_port}"))
+
+    def close(self) -> None:
+        """Stop serving, and leave the environment as it was."""
+        self._environment.undo()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
