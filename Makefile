@@ -169,6 +169,7 @@ tests/node/node_modules/.stamp: tests/node/package.json
 
 $(VENV)/.test: $(METADATA) | $(PY)
 	$(PIP) --editable '.[all]' --group test --group lint
+	$(PIP) --no-deps --group test-alone
 	@touch $@
 
 $(VENV)/.docs: $(METADATA) | $(PY)
@@ -206,5 +207,6 @@ $(COMPILED_PY): | $(PY)
 PACKAGES = -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
 $(COMPILED_VENV)/.test: $(METADATA) $(SOURCES) $(VENV)/.test | $(COMPILED_PY)
 	$(COMPILED_PIP) --no-deps --force-reinstall .
-	$(PY) $(PACKAGES) > "$$($(COMPILED_PY) $(PACKAGES))/taken.pth"
+	$(COMPILED_PIP) 'jsontide[all]' --group test
+	$(COMPILED_PIP) --no-deps --group test-alone
 	@touch $@
