@@ -3,12 +3,14 @@
 In: what the client of a provider reads from the environment. Out: the same client, answered on this machine.
 """
 
+import runpy
 import threading
-from http.server import ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 from pytest import MonkeyPatch  # noqa: PT013 - used as a plain class
 
-from examples.fake_server import Handler
+SERVER = Path(__file__).parents[1] / "examples/fake_server.py"
 
 
 class FakeProvider:
@@ -16,7 +18,8 @@ class FakeProvider:
 
     def __init__(self, **environment: str) -> None:
         """Replace URL in each variable by the address of the server."""
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        handler: type[BaseHTTPRequestHandler] = runpy.run_path(str(SERVER))["Handler"]
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
         self._environment = MonkeyPatch()

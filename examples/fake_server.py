@@ -175,7 +175,7 @@ SCRIPTS: dict[str, Script] = {
     "/v2/chat": cohere,
     "/api/chat": ollama,
 }
-FORMS = {
+FORMS: dict[Script, tuple[str, Callable[[Json], bytes]]] = {
     ollama: ("application/x-ndjson", write_line),
     bedrock: ("application/vnd.amazon.eventstream", write_aws),
 }
