@@ -132,4 +132,4 @@ def test_the_page_shows_the_trip_while_it_grows(folder: Path) -> None:
     assert problems == []
     assert {title for title, _ in seen} <= {"", "K", "Kyo", "Kyoto", "12 nights in Kyoto"}
     assert len({text for _, text in seen}) > 5
-    assert days[1] == "Eastern hills · Kiyomizu-dera · Yasaka · Gion"
+    assert days[1] == "Eastern hills · Kiyomizu-dera · Gion"
