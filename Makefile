@@ -110,8 +110,9 @@ lint: $(VENV)/.test ## Check style and formatting with ruff, and the workflows b
 types: $(VENV)/.test ## Check types with mypy in strict mode
 	$(VENV)/$(BIN)/mypy
 
-docs: $(VENV)/.docs ## Regenerate the command line reference and build the documentation into site/
+docs: $(VENV)/.docs ## Regenerate the command line reference and the pictures, and build the documentation into site/
 	$(PY) docs/gen_cli.py
+	$(PY) docs/gen_pictures.py
 	NO_MKDOCS_2_WARNING=1 $(VENV)/$(BIN)/mkdocs build --strict --quiet
 	@echo "built: site/index.html"
 

@@ -20,7 +20,7 @@ class FakeProvider:
         """Replace URL in each variable by the address of the server."""
         handler: type[BaseHTTPRequestHandler] = runpy.run_path(str(SERVER))["Handler"]
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=[0.01], daemon=True)
         self._thread.start()
         self._environment = MonkeyPatch()
         for name, value in environment.items():
