@@ -41,6 +41,19 @@ def missing_browser() -> str:
 needs_browser = pytest.mark.skipif(bool(missing_browser()), reason=missing_browser())
 
 
+@contextmanager
+def open_browser() -> Iterator[Any]:
+    """Start Chromium; without it, skip."""
+    if missing_browser():
+        pytest.skip(missing_browser())
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - without it tests are skipped before
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
 def write(value: object) -> str:
     """JSON in ASCII; Python's own writer has a word for infinity that is not JSON."""
     return re.sub(r"(?<=[\[ -])Infinity(?=[,\]}])", "1e999", json.dumps(value))

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from jsontide.recordings import Recording
-from tests.web.browsers import CHROMIUM, FLAGS, missing_browser, needs_browser
+from tests.web.browsers import needs_browser, open_browser
 from tests.web.proxy import proxied
 from tests.web.serving import Provider, eventually, port_of, running, serving
 
@@ -98,14 +98,8 @@ def create_app() -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    if missing_browser():
-        pytest.skip(missing_browser())
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - without it tests are skipped before
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+    with open_browser() as browser:
         yield browser
-        browser.close()
 
 
 class Chat:
