@@ -17,7 +17,7 @@ from jsontide import adapters, events, mend, messages, schema, snapshots, tree
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "jsontide"
 LAYERS = (
-    {"cli", "testing"},
+    {"cli", "studio", "testing"},
     {"recordings"},
     {"web"},
     {"adapters", "encoders"},
@@ -125,7 +125,7 @@ class TestEveryModule:
             assert not faults(part_of(module), module.read_text("utf-8"))
 
     def test_async_code_stands_in_loops_only(self, module: Path) -> None:
-        is_loop = part_of(module) in {"adapters", "web"} or module == SOURCE / "recordings" / "_follow.py"
+        is_loop = part_of(module) in {"adapters", "studio", "web"} or module == SOURCE / "recordings" / "_follow.py"
         assert is_loop or not uses_async(module.read_text("utf-8"))
 
     def test_is_short_enough_to_read(self, module: Path) -> None:

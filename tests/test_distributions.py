@@ -125,6 +125,14 @@ def test_a_wheel_holds_the_client_for_browsers_and_its_types(kind: str) -> None:
             assert packed == (ROOT / "src/jsontide/web/static" / name).read_bytes()
 
 
+@pytest.mark.parametrize("kind", ["compiled", "pure"])
+def test_a_wheel_holds_the_page_of_the_studio(kind: str) -> None:
+    static = ROOT / "src/jsontide/studio/static"
+    with zipfile.ZipFile(distribution(kind)) as archive:
+        packed = {name for name in archive.namelist() if name.startswith("jsontide/studio/static/")}
+    assert packed == {f"jsontide/studio/static/{file.name}" for file in static.iterdir()}
+
+
 def sources(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
         return {name for name in archive.namelist() if name.endswith((".py", ".typed"))}

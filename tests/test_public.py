@@ -22,6 +22,7 @@ from jsontide import (
     recordings,
     schema,
     snapshots,
+    studio,
     testing,
     tree,
     web,
@@ -43,6 +44,7 @@ OFFERED: list[tuple[ModuleType, str]] = [
         encoders,
         adapters,
         recordings,
+        studio,
         testing,
         web,
     )
