@@ -1,0 +1,461 @@
+"""The studio as people see it: a real server, and its page in Chromium."""
+
+import http.client
+import json
+import os
+import re
+import statistics
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jsontide.studio import create_app
+from tests.studio.serving import TOKEN, write_recording
+from tests.web.browsers import needs_browser, open_browser
+from tests.web.serving import port_of, running
+
+pytestmark = [needs_browser, pytest.mark.untraced]
+
+PATIENCE = 30_000
+TRIP = Path(__file__).parents[2] / "examples/chat/recording.ndjson"
+TEXT = '{"city": "Kyoto", "stops": ["Arashiyama", "Gion"], "nights": 3}'
+SIZES = """() => Object.fromEntries(["raw", "tree", "events", "message", "time"].map((name) => {
+    const element = document.querySelector(`[data-panel=${name}]`) ?? document.getElementById(name);
+    const { left, right, height } = element.getBoundingClientRect();
+    return [name, { left, right, height }];
+}))"""
+DROP = """([name, text]) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([text], name));
+    for (const type of ["dragenter", "dragover", "drop"])
+        document.body.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+}"""
+# How long it takes from moving the pointer, or pressing a key, until the moment is drawn.
+MEASURE = """async (keys) => {
+    const shown = () => document.querySelector("#moment b").textContent;
+    const track = document.getElementById("track");
+    const { left, width, top } = track.getBoundingClientRect();
+    const times = [];
+    for (let turn = 1; turn <= 40; turn++) {
+        const before = shown();
+        const began = performance.now();
+        if (keys) document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft", bubbles: true }));
+        else track.dispatchEvent(new PointerEvent("pointermove",
+            { clientX: left + width * ((turn * 37 % 97) / 97), clientY: top + 5, buttons: 1, bubbles: true }));
+        while (shown() === before && performance.now() - began < 2000)
+            await new Promise((resolve) => setTimeout(resolve));
+        document.body.getBoundingClientRect();
+        times.push(performance.now() - began);
+    }
+    return times;
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with open_browser() as browser:
+        yield browser
+
+
+class Studio:
+    """A page, and what it logs and asks for."""
+
+    def __init__(self, browser: Any, port: int, **options: Any) -> None:
+        self.port = port
+        self.origin = f"http://127.0.0.1:{port}"
+        self.page = browser.new_context(**options).new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.logged: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.logged.append(message.text))
+        self.page.on("pageerror", lambda error: self.logged.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(f"{self.origin}/?token={TOKEN}")
+
+    def wait_for_end(self, outcome: str = "complete") -> None:
+        self.page.locator("#outcome", has_text=outcome).wait_for()
+
+    def wait_for_moment(self, number: int) -> None:
+        self.page.locator("#moment b", has_text=re.compile(f"^{number:,}$")).wait_for()
+
+    @property
+    def moment(self) -> int:
+        return int(self.page.inner_text("#moment b >> nth=0").replace(",", ""))
+
+    @property
+    def tree(self) -> list[str]:
+        return list(self.page.locator("#tree .body").all_inner_texts())
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def point(self, place: float) -> tuple[float, float]:
+        """Return the point on the time that stands for a share of it."""
+        box = self.page.locator("#pulse").bounding_box()
+        return box["x"] + box["width"] * place, box["y"] + 10
+
+
+@pytest.fixture
+def open_studio(browser: Any) -> Callable[..., Any]:
+    """Open pages, which must log nothing and ask nobody else."""
+
+    @contextmanager
+    def open_one(path: Path | None = None, *, page: dict[str, Any] | None = None, **options: Any) -> Iterator[Studio]:
+        with running(create_app(path, token=TOKEN, **options)) as server:
+            studio = Studio(browser, port_of(server), **(page or {}))
+            yield studio
+            studio.page.context.close()
+            assert not studio.logged
+            assert all(url.startswith(f"{studio.origin}/") for url in studio.asked)
+
+    return open_one
+
+
+@pytest.fixture
+def city(tmp_path: Path) -> Path:
+    """A recording of a document in pieces of three characters, a tenth of a second apart."""
+    return write_recording(tmp_path / "city.ndjson", *(TEXT[at : at + 3] for at in range(0, len(TEXT), 3)))
+
+
+LAST = len(range(0, len(TEXT), 3)) + 1
+
+
+class TestMoments:
+    def test_a_recording_is_loaded_and_shown_at_its_end(self, open_studio: Any, city: Path) -> None:
+        with open_studio(city) as studio:
+            studio.wait_for_end()
+            assert studio.moment == LAST
+            assert studio.tree == [
+                *("{} 3 keys", 'city: "Kyoto"', "stops: [] 2 items", '0: "Arashiyama"', '1: "Gion"', "nights: 3")
+            ]
+            assert studio.page.locator("#tree .open, #tree .caret").count() == 0
+            assert studio.page.inner_text("#facts").split("  ·  ")[0] == "json"
+            assert studio.page.inner_text("#session option:checked") == "city.ndjson"
+
+    def test_keys_and_buttons_step(self, open_studio: Any, city: Path) -> None:
+        with open_studio(city) as studio:
+            studio.wait_for_end()
+            for keys, number in [
+                (["Home"], 0),
+                (["ArrowRight"] * 4, 4),
+                (["Shift+ArrowRight"], 14),
+                (["ArrowLeft", "Shift+ArrowLeft"], 3),
+                (["ArrowLeft"] * 9, 0),
+                (["End", "ArrowRight"], LAST),
+            ]:
+                studio.press(*keys)
+                studio.wait_for_moment(number)
+            for button, number in [("#back", LAST - 1), ("#forward", LAST), ("#first", 0), ("#last", LAST)]:
+                studio.page.click(button)
+                studio.wait_for_moment(number)
+
+    def test_a_moment_shows_what_is_open_and_what_is_new(self, open_studio: Any, city: Path) -> None:
+        with open_studio(city) as studio:
+            studio.wait_for_end()
+            studio.press("Home", *["ArrowRight"] * 5)
+            studio.wait_for_moment(5)
+            assert studio.tree == ["{} 1 key", 'city: "Kyoto']
+            assert studio.page.inner_text("#tree .string.fresh") == "oto"
+            assert studio.page.locator("#tree .row.open").count() == 2
+            assert studio.page.inner_text("#raw .new") == TEXT[12:15]
+            assert studio.page.inner_text("#raw .past >> nth=-1") == TEXT[9:12]
+            assert "PartialString" in studio.page.inner_text("#events .now")
+
+    def test_scrubbing_goes_anywhere(self, open_studio: Any, city: Path) -> None:
+        with open_studio(city) as studio:
+            studio.wait_for_end()
+            studio.page.mouse.click(*studio.point(0.54))
+            studio.wait_for_moment(LAST // 2)
+            studio.page.mouse.down()
+            for place in (0.4, 0.2, 0.0):
+                studio.page.mouse.move(*studio.point(place))
+            studio.wait_for_moment(0)
+            studio.page.mouse.move(*studio.point(1))
+            studio.wait_for_moment(LAST)
+            studio.page.mouse.up()
+            studio.page.click("#by-piece")
+            studio.page.mouse.click(*studio.point(0.25))
+            studio.wait_for_moment(round(LAST * 0.25))
+
+    def test_playing_runs_to_the_end_and_can_be_paused(self, open_studio: Any, city: Path) -> None:
+        with open_studio(city) as studio:
+            studio.wait_for_end()
+            studio.page.select_option("#speed", "0.1")
+            studio.page.focus("#track")
+            studio.press(" ")
+            studio.page.locator("#play.playing").wait_for()
+            studio.page.locator("#moment b", has_text=re.compile("^[1-9]$")).wait_for()
+            studio.press(" ")
+            studio.page.locator("#play:not(.playing)").wait_for()
+            paused = studio.moment
+            assert 0 < paused < LAST
+            studio.page.select_option("#speed", "20")
+            assert studio.moment == paused
+            studio.page.click("#play")
+            studio.wait_for_moment(LAST)
+            studio.page.locator("#play:not(.playing)").wait_for()
+
+    def test_a_reload_comes_back_to_the_same_moment(self, open_studio: Any, city: Path) -> None:
+        with open_studio(city) as studio:
+            studio.wait_for_end()
+            studio.press("Home", "ArrowRight", "ArrowRight")
+            studio.wait_for_moment(2)
+            studio.page.reload()
+            studio.wait_for_moment(2)
+
+
+class TestLooking:
+    def test_comparing_marks_what_is_the_same_object_and_what_is_new(self, open_studio: Any) -> None:
+        with open_studio(TRIP) as studio:
+            studio.wait_for_end()
+            studio.page.mouse.click(*studio.point(0.55))
+            studio.page.locator("#tree .caret").first.wait_for()
+            pinned = studio.moment
+            studio.press("c", "Shift+ArrowRight")
+            studio.wait_for_moment(pinned + 10)
+            marks = set(studio.page.locator("#tree .mark").all_inner_texts())
+            assert marks == {"= same object", "~ changed", "+ new"}
+            assert f"since {pinned}" in studio.page.inner_text("#compared")
+            studio.press("Escape")
+            studio.page.locator("#tree:not(.comparing)").wait_for()
+            assert studio.page.locator("#tree .mark").count() == 0
+
+    def test_a_node_tells_when_each_part_of_it_arrived(self, open_studio: Any, city: Path) -> None:
+        with open_studio(city) as studio:
+            studio.wait_for_end()
+            studio.page.locator("#tree .row", has_text="Arashiyama").click()
+            parts = studio.page.locator("#node .entry .text")
+            parts.first.wait_for()
+            assert "".join(parts.all_inner_texts()) == "Arashiyama"
+            assert studio.page.inner_text("#node code") == "root.stops[0]"
+            number = int(studio.page.inner_text("#node .entry .n >> nth=1"))
+            studio.page.locator("#node .entry").nth(1).click()
+            studio.wait_for_moment(number)
+
+    def test_a_message_is_shown_with_its_parts_and_lanes(self, open_studio: Any) -> None:
+        with open_studio(TRIP) as studio:
+            studio.wait_for_end()
+            assert studio.page.locator("#message .part").count() == 5
+            assert "hold_train" in studio.page.inner_text("#message")
+            assert studio.page.locator("#lane-labels li").count() > 20
+            assert studio.page.locator("#lanes .grow").count() > 20
+            assert studio.page.locator("#lanes .done").count() > 20
+
+    def test_nodes_fold_and_long_lists_are_windows(self, open_studio: Any, tmp_path: Path) -> None:
+        path = write_recording(tmp_path / "long.ndjson", json.dumps({"rows": [{"id": at} for at in range(500)]}))
+        with open_studio(path) as studio:
+            studio.wait_for_end()
+            studio.page.locator(".row.more").click()
+            studio.page.locator(".row", has_text=re.compile("^▾?50:")).wait_for()
+            studio.page.locator(".row .fold").nth(1).click()
+            studio.page.locator(".row", has_text="▸").first.wait_for()
+            assert studio.tree == ["{} 1 key", "rows: [] 500 items"]
+
+    def test_dark_and_light(self, open_studio: Any, city: Path) -> None:
+        with open_studio(city, page={"color_scheme": "dark"}) as studio:
+            colour = "getComputedStyle(document.documentElement).backgroundColor"
+            dark = studio.page.evaluate(colour)
+            studio.page.click("#theme")
+            assert studio.page.evaluate(colour) != dark
+            studio.page.reload()
+            studio.wait_for_end()
+            light = studio.page.evaluate(colour)
+            studio.page.click("#theme")
+            assert studio.page.evaluate(colour) == dark != light
+
+    def test_on_a_phone_one_panel_is_shown_at_a_time_and_nothing_is_cut_off(self, open_studio: Any) -> None:
+        with open_studio(TRIP, page={"viewport": {"width": 390, "height": 844}}) as studio:
+            studio.wait_for_end()
+            for view in ["tree", "raw", "events", "message", "schema", "repairs", "chunks"]:
+                studio.page.click(f"[data-view={view}]")
+                assert studio.page.locator("main .panel:visible").count() == 1
+                assert studio.page.locator(f"[data-panel={view}]").is_visible()
+                assert studio.page.evaluate("document.documentElement.scrollWidth") == 390
+            studio.page.click("[data-view=tree]")
+            sizes = studio.page.evaluate(SIZES)
+            assert sizes["tree"]["height"] > 400
+            assert all(box["left"] >= 0 and box["right"] <= 390 for box in sizes.values())
+            studio.page.mouse.click(*studio.point(0.3))
+            studio.page.locator("#tree .caret").first.wait_for()
+            assert 0 < studio.moment < 300
+
+
+class TestBringing:
+    def test_a_file_can_be_dropped(self, open_studio: Any, city: Path) -> None:
+        with open_studio() as studio:
+            studio.page.get_by_text("Step through a stream").wait_for()
+            studio.page.evaluate(DROP, ["dropped.ndjson", city.read_text("utf-8")])
+            studio.wait_for_end()
+            assert studio.moment == LAST
+            assert studio.page.inner_text("#session option:checked") == "dropped.ndjson"
+            assert studio.page.locator("#drop").is_hidden()
+
+    def test_what_was_received_without_times_is_shown_by_its_pieces(self, open_studio: Any) -> None:
+        with open_studio() as studio:
+            studio.page.evaluate(DROP, ["events.txt", 'data: {"a": 1}\n\ndata: {"a": 2}\n\ndata: {"a": 3}\n\n'])
+            studio.wait_for_end()
+            assert "no times" in studio.page.inner_text("#facts")
+            assert studio.page.locator("#by-time").is_disabled()
+            studio.page.mouse.click(*studio.point(0.5))
+            studio.wait_for_moment(2)
+            assert studio.page.inner_text("#moment") == "2 of 4"
+
+    def test_a_broken_recording_says_what_is_wrong_and_another_can_follow(self, open_studio: Any, city: Path) -> None:
+        broken = city.read_text("utf-8").replace('"at": 0.5,', '"at": "soon",')
+        with open_studio() as studio:
+            studio.page.evaluate(DROP, ["broken.ndjson", broken])
+            studio.page.locator("#notice", has_text="line 6").wait_for()
+            studio.page.evaluate(DROP, ["whole.ndjson", city.read_text("utf-8")])
+            studio.wait_for_end()
+            assert studio.page.locator("#notice").is_hidden()
+
+    def test_a_recording_that_breaks_off_is_shown_up_to_there(self, open_studio: Any, city: Path) -> None:
+        city.write_bytes(city.read_bytes()[:-60])
+        with open_studio(city) as studio:
+            studio.wait_for_end("truncated")
+            assert studio.tree[1] == 'city: "Kyoto"'
+            assert "breaks off" in studio.page.inner_text("#notice")
+
+    def test_one_that_is_too_large_is_refused_in_words(self, open_studio: Any) -> None:
+        with open_studio(max_bytes=1000) as studio:
+            studio.page.evaluate(DROP, ["large.json", "[" + "1," * 1000])
+            studio.page.locator("#notice", has_text="more than 0.001 MB").wait_for()
+            studio.logged.clear()  # the browser tells of the answer 413 by itself
+
+    def test_text_is_pasted_and_cut_by_clicks(self, open_studio: Any) -> None:
+        with open_studio() as studio:
+            page = studio.page
+            page.click("#paste")
+            page.fill("#paste-text", '["abcdefghij"]')
+            page.click("#cut-by-hand")
+            box = page.locator("#paste-cuts").bounding_box()
+            for x in (40, 75, 40, 55):
+                page.mouse.click(box["x"] + x, box["y"] + 18)
+            assert page.inner_text("#paste-hint").startswith("3 pieces")
+            page.click("#paste-run")
+            studio.wait_for_end()
+            assert studio.moment == 4
+            studio.press("Home", "ArrowRight")
+            studio.wait_for_moment(1)
+            assert re.fullmatch('0: "[a-j]{1,6}', studio.tree[1])
+
+    def test_bad_text_is_mended_and_read_through_a_schema(self, open_studio: Any) -> None:
+        with open_studio() as studio:
+            page = studio.page
+            page.click("#paste")
+            page.fill("#paste-text", "{'city': 'Kyoto', 'nights': 'three',}")
+            page.click("#cut-characters")
+            page.click("#paste-run")
+            studio.wait_for_end("invalid")
+            assert page.inner_text("#error").startswith("expected")
+            page.click("#read")
+            page.check("#read-mend")
+            page.fill("#read-schema", '{"properties": {"nights": {"type": "integer"}}')
+            page.click("#read-run")
+            page.locator("#read-problem", has_text="no JSON").wait_for()
+            page.fill("#read-schema", '{"properties": {"nights": {"type": "integer"}}}')
+            page.click("#read-run")
+            studio.wait_for_end()
+            page.click("[data-view=repairs]")
+            assert page.locator(".repair", has_text="trailing comma").count() == 1
+            page.click("[data-view=schema]")
+            page.locator("#schema .pill", has_text="mismatch").wait_for()
+            assert "root.nights" in page.inner_text("#schema")
+            page.click("[data-view=chunks]")
+            page.locator("#chunks .entry").first.wait_for()
+
+
+class Sender:
+    """Posts a stream to a studio, piece by piece."""
+
+    def __init__(self, port: int) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port)
+        self.connection.putrequest("POST", f"/listen?token={TOKEN}&name=live")
+        self.connection.putheader("transfer-encoding", "chunked")
+        self.connection.endheaders()
+
+    def send(self, text: str) -> None:
+        self.connection.send(f"{len(text):x}\r\n{text}\r\n".encode())
+
+    def finish(self) -> int:
+        self.connection.send(b"0\r\n\r\n")
+        with self.connection.getresponse() as response:
+            status = response.status
+        self.connection.close()
+        return status
+
+
+class TestLive:
+    def test_what_is_posted_is_shown_while_it_comes(self, open_studio: Any) -> None:
+        with open_studio(listen=True) as studio:
+            assert f"/listen?token={TOKEN}" in studio.page.inner_text("#command")
+            sender = Sender(studio.port)
+            sender.send('{"city": "Kyo')
+            studio.page.locator("#tree .row", has_text='city: "Kyo').wait_for()
+            assert studio.page.inner_text("#outcome") == "live"
+            sender.send('to", "stops": ["Gion')
+            studio.page.locator("#tree .row", has_text='0: "Gion').wait_for()
+            studio.press("ArrowLeft")
+            studio.wait_for_moment(1)
+            sender.send('", "Nara')
+            studio.page.locator("#moment", has_text="of 3").wait_for()
+            assert studio.moment == 1  # who looks back is left alone
+            studio.page.click("#live")
+            studio.page.locator("#tree .row", has_text='1: "Nara').wait_for()
+            sender.send('"]}')
+            assert sender.finish() == 201
+            studio.wait_for_end()
+
+    def test_a_sender_that_leaves_is_told_of(self, open_studio: Any) -> None:
+        with open_studio(listen=True) as studio:
+            sender = Sender(studio.port)
+            sender.send('{"city": "Kyo')
+            studio.page.locator("#tree .row", has_text='city: "Kyo').wait_for()
+            sender.connection.close()
+            studio.wait_for_end("truncated")
+            assert "the sender left" in studio.page.inner_text("#notice")
+
+
+def busyness() -> float:
+    """Return how many programs share a processor, at least one."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) if hasattr(os, "getloadavg") else 4.0
+
+
+class TestManyChunks:
+    def test_200_000_chunks_can_be_scrubbed(self, open_studio: Any, tmp_path: Path) -> None:
+        note = "the first of them is short, "
+        rows = [{"id": at, "name": f"name {at}", "note": note * 2, "tags": ["a", "b"]} for at in range(8_300)]
+        text = json.dumps({"rows": rows})
+        pieces = [text[at : at + 5] for at in range(0, 1_000_000, 5)]
+        path = write_recording(tmp_path / "many.ndjson", *pieces, step=0.0005)
+        assert (len(pieces), len(text)) >= (200_000, 1_000_000)
+        with open_studio(path) as studio:
+            studio.page.locator("#facts", has_text="% loaded").wait_for()
+            studio.press("Home")  # it can be looked at while it loads
+            studio.wait_for_moment(0)
+            studio.page.locator("#facts", has_text="200,001 moments").wait_for(timeout=120_000)
+            sizes: list[int] = []
+            studio.page.on(
+                "response", lambda answer: sizes.append(len(answer.body())) if "/moment" in answer.url else None
+            )
+            studio.asked.clear()
+            for keys in (False, True):
+                times = studio.page.evaluate(MEASURE, keys)
+                assert statistics.median(times) < 50 * busyness(), times  # milliseconds
+            asked = [url for url in studio.asked if "/moment" in url]
+            assert len(asked) <= 80
+            studio.wait_for_moment(studio.moment)
+            assert max(sizes) < 100_000
+
+
+def test_a_wrong_token_shows_no_studio(browser: Any) -> None:
+    with running(create_app(token=TOKEN)) as server:
+        page = browser.new_context().new_page()
+        answer = page.goto(f"http://127.0.0.1:{port_of(server)}/?token=wrong")
+        assert answer.status == 403
+        assert "open the address that the studio printed" in page.inner_text("body")
+        page.context.close()
