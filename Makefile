@@ -34,7 +34,7 @@ ifndef CONCURRENT
 .NOTPARALLEL:
 endif
 .DELETE_ON_ERROR:
-.PHONY: help demo agent chat node check test test-pure test-compiled test-dist lint types docs bench growth peers mend-peers fuzz build wheels clean
+.PHONY: help demo agent chat node clients check test test-pure test-compiled test-dist lint types docs bench growth peers mend-peers fuzz build wheels clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ node: ## Install the front ends' own parsers, which tests feed, with npm
 	else \
 		echo "skipped: the packages of tests/node: npm is not installed"; \
 	fi
+
+clients: $(VENV)/.test node ## Feed every recording, cut after every event, to the front ends' own clients (an hour)
+	$(PY) -m tests.encoders.every_cut
 
 check: export HYPOTHESIS_PROFILE := quick
 check: lint types ## Check in a minute: lint, types, and quick tests of what changed
@@ -208,6 +211,5 @@ $(COMPILED_PY): | $(PY)
 PACKAGES = -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
 $(COMPILED_VENV)/.test: $(METADATA) $(SOURCES) $(VENV)/.test | $(COMPILED_PY)
 	$(COMPILED_PIP) --no-deps --force-reinstall .
-	$(COMPILED_PIP) 'jsontide[all]' --group test
-	$(COMPILED_PIP) --no-deps --group test-alone
+	$(PY) $(PACKAGES) > "$$($(COMPILED_PY) $(PACKAGES))/taken.pth"
 	@touch $@
