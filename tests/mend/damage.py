@@ -24,7 +24,7 @@ from jsontide.mend import RepairKind
 from tests.strategies import strings
 
 CLOSER = {"[": "]", "{": "}"}
-SEPARATED = 4
+SEPARATED = 6
 """Tokens between two damages that cannot be taken for one another."""
 
 
@@ -120,11 +120,12 @@ class Document:
         return [(0, start), *inner, (end, len(self.text))]
 
     def are_apart(self) -> bool:
-        """Whether no damaged token is near another, so that each is a matter of its own."""
-        last = -SEPARATED - 1
-        for at, token in enumerate(self.solid()):
-            if token.is_damaged:
-                if at - last <= SEPARATED and last >= 0:
+        """Whether no damaged token is near another, so that each is a matter of its own; a comment is one, too."""
+        last, at = -SEPARATED - 1, 0
+        for token in self.tokens:
+            at += token.role != "gap"
+            if token.is_damaged and (token.role != "gap" or token.text.strip()):
+                if at - last <= SEPARATED:
                     return False
                 last = at
         return True
