@@ -5,9 +5,11 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -77,6 +79,10 @@ class Environment:
     def install(self, *what: str | Path, variables: Mapping[str, str] = NONE) -> str:
         return pip("--python", self.python, "install", "-v", *what, place=self.place, variables=variables)
 
+    def has(self, package: str) -> bool:
+        program = f"import importlib.util; print(importlib.util.find_spec({package!r}) is not None)"
+        return run(self.python, "-c", program, place=self.place).strip() == "True"
+
     def smoke(self) -> Mapping[str, object]:
         found: Mapping[str, object] = json.loads(run(self.python, "-c", SMOKE, place=self.place))
         assert not Path(str(found["place"])).is_relative_to(ROOT)
@@ -102,6 +108,59 @@ def test_each_distribution_works_alone_in_an_empty_environment(kind: str, empty:
     speed = "compiled" if WHOLE[kind] else "pure"
     version = run(empty.place / "bin" / "jsontide", "--version", place=empty.place)
     assert version.split() == ["jsontide", distribution(kind).name.split("-")[1].removesuffix(".tar.gz"), f"({speed})"]
+
+
+DOCUMENT = '{"a": [1, 2]}'
+READING: dict[str, list[str]] = {name: [] for name in ("chunk", "events", "mend", "replay", "stats", "watch")}
+READING["get"] = ["a[*]"]
+"""The commands that read a file, and what stands before it."""
+
+
+def extras() -> list[str]:
+    found: dict[str, object] = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text("utf-8"))["project"]
+    names = found["optional-dependencies"]
+    assert isinstance(names, dict)
+    return [name for name in names if name != "all"]
+
+
+@pytest.mark.parametrize("extra", extras())
+def test_with_one_extra_alone_all_works_or_names_the_one_that_is_needed(extra: str, empty: Environment) -> None:
+    empty.install(f"{distribution('pure')}[{extra}]")
+    command = empty.place / "bin" / "jsontide"
+    document = empty.place / "document.json"
+    document.write_text(DOCUMENT, "utf-8")
+    if extra == "cli":
+        check_commands(command, document)
+    else:
+        assert 'pip install "jsontide[cli]"' in run(command, "watch", document, place=empty.place, expect=2)
+    for module, (program, needed) in PROGRAMS.items():
+        works = empty.has(needed)  # another extra may have brought it
+        said = run(empty.python, "-c", program, place=empty.place, expect=0 if works else 1)
+        assert works or f"jsontide[{module}]" in said
+
+
+PROGRAMS = {
+    "web": ("import jsontide.web", "starlette"),
+    "studio": ("import jsontide.studio", "uvicorn"),
+    "pydantic": ("import jsontide; print([*jsontide.stream_model(['[1]'], list[int])])", "pydantic"),
+    "jsonschema": ("import jsontide; print([*jsontide.stream_model(['[1]'], {'type': 'array'})])", "jsonschema"),
+}
+"""For each extra, what needs it, and one of its packages."""
+
+
+def check_commands(command: Path, document: Path) -> None:
+    """Run every command of the extra `cli`, which is all that is installed."""
+    place = document.parent
+    said = run(command, "--help", place=place)
+    listed = set(re.findall(r"^  ([a-z]+) ", said, re.MULTILINE))
+    assert listed == {"check", "record", "studio", *READING}
+    for name, arguments in READING.items():
+        assert run(command, name, *arguments, document, place=place)
+    run(command, "record", "-o", "taken.ndjson", "--", sys.executable, "-c", "print('[1]')", place=place)
+    assert "[1]" in run(command, "replay", "taken.ndjson", place=place)
+    assert 'pip install "jsontide[studio]"' in run(command, "studio", "--no-browser", place=place, expect=2)
+    said = run(command, "check", "--schema", "any", document, place=place, expect=2)
+    assert "pip install 'jsontide[jsonschema]'" in said
 
 
 def test_a_compiled_wheel_fits_this_python_and_platform_and_a_pure_one_all() -> None:
