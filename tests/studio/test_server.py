@@ -73,6 +73,10 @@ class TestGuard:
             assert headers["x-content-type-options"] == "nosniff"
             assert headers["referrer-policy"] == "no-referrer"
 
+    def test_an_empty_token_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="token must not be empty"):
+            create_app(token="")
+
     def test_tokens_are_made_up_and_differ(self) -> None:
         tokens = {create_app().state.token for _ in range(20)}
         assert len(tokens) == 20

@@ -72,6 +72,9 @@ def create_app(
     With `listen`, streams that are posted to `/listen` are shown while they come.
     `max_bytes` is the most that is taken of one recording or stream.
     """
+    if token is not None and not token:
+        message = "token must not be empty: without one, every page in the browser could see the studio"
+        raise ValueError(message)
     studio = Studio(max_bytes=max_bytes)
     token = token_urlsafe(24) if token is None else token
     studio.listens = listen
