@@ -7,8 +7,8 @@ import os
 import sys
 from pathlib import Path
 
-from pictures import serving, take_picture
 from playwright.sync_api import Page
+from screenshots import serving, take_picture
 
 TARGET = Path(__file__).with_name("chat.png")
 EXAMPLE = Path(__file__).parents[1] / "examples/chat"

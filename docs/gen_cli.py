@@ -62,8 +62,8 @@ def _section(name: str, command: Any) -> Iterator[str]:  # noqa: ANN401 - see ab
 
 def _argument(param: Any) -> str:  # noqa: ANN401 - see above
     name = _name(param)
-    more = "..." if param.nargs == -1 else ""
-    return f"{name}{more}" if param.required else f"[{name}]{more}"
+    shown: str = name if param.required else f"[{name}]"
+    return f"{shown}..." if param.nargs == -1 else shown
 
 
 def _name(param: Any) -> str:  # noqa: ANN401 - see above

@@ -6,8 +6,8 @@ python docs/gen_studio.py
 import sys
 from pathlib import Path
 
-from pictures import serving, take_picture
 from playwright.sync_api import Page
+from screenshots import serving, take_picture
 
 TARGET = Path(__file__).with_name("studio.png")
 RECORDING = Path(__file__).parents[1] / "examples/chat/recording.ndjson"

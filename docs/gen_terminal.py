@@ -20,7 +20,7 @@ from jsontide.recordings import Moment, Recording, follow
 
 TARGET = Path(__file__).with_name("terminal.svg")
 RECORDING = Path(__file__).parents[1] / "examples/chat/recording.ndjson"
-TITLE = "curl -N ... | jsontide watch"
+TITLE = "jsontide watch recording.ndjson"
 WIDTH, HEIGHT = 92, 30
 PLACE = '"days"'
 """The moment is the one at which the plan has this key, and the next two days have begun."""

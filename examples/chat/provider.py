@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from jsontide import recordings
+from jsontide.recordings import Recording
 
 Json = dict[str, Any]
 
@@ -37,7 +37,7 @@ class Provider(Protocol):
 
 
 @dataclass(frozen=True)
-class Recording:
+class Replay:
     """Gives the same answer to every question, in its own time."""
 
     path: Path = RECORDING
@@ -47,7 +47,7 @@ class Recording:
     async def ask(self, _conversation: list[Json], _tools: list[Json]) -> AsyncIterator[object]:
         loop = asyncio.get_running_loop()
         began = loop.time()
-        for piece in recordings.Recording.load(self.path).pieces:
+        for piece in Recording.load(self.path).pieces:
             await asyncio.sleep(began + piece.at / self.speed - loop.time())
             yield piece.data
 

@@ -31,6 +31,7 @@ from jsontide.messages import (
     stop_message,
 )
 from tests.cuts import states_along
+from tests.encoders.turns import encode
 from tests.provider_streams import NAMES, events, needs_recordings
 from tests.strategies import call_streams, cut_documents, texts, typed_documents
 

@@ -29,7 +29,8 @@ from jsontide.messages import (
 )
 from jsontide.testing import VercelReport, check_vercel
 from tests import provider_streams
-from tests.encoders.endings import ENDS, encode, ended, made_up, pieces, recorded, shown, some_value, states_of
+from tests.encoders.endings import ENDS, ended, made_up, recorded, shown, some_value, states_of
+from tests.encoders.turns import encode, pieces
 from tests.messages.telling import call, delta, end, finished, text, trail
 from tests.node_scripts import needs_node, run
 from tests.strategies import examples, randoms
@@ -365,6 +366,7 @@ class TestServerTools:
 
 
 @provider_streams.needs_recordings
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", provider_streams.NAMES)
 class TestRecordings:
     def test_all_that_was_said_is_told(self, name: str) -> None:

@@ -29,10 +29,7 @@ pytest.importorskip("pydantic")
 pytestmark = [pytest.mark.untraced, pytest.mark.once]  # the example is under test, and not the library
 
 EXAMPLE = Path(__file__).parents[2] / "examples/chat"
-LINES: list[dict[str, Any]] = [
-    json.loads(line) for line in (EXAMPLE / "recording.ndjson").read_text("utf-8").splitlines()
-]
-EVENTS: list[dict[str, Any]] = [line["event"] for line in LINES if "event" in line]
+EVENTS: list[Any] = list(Recording.load(EXAMPLE / "recording.ndjson").events)
 HELD, HELD_AT = 60, "Lunch at the"
 """A piece of the plan, and the last text before it."""
 REASONING, TEXT, HOLD_TRAIN, SET_REMINDER, PLAN = range(5)

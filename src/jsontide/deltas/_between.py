@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from jsontide._values import MISSING
 from jsontide.deltas.changes import AppendText, Change, Finish, SetValue
 from jsontide.tree.containers import Container, ObjectContainer
-from jsontide.tree.log import Place, continues, get_log, has_closed, keeps_first, show_open
+from jsontide.tree.log import Place, continues, get_log, is_closed, keeps_first, show_open
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment

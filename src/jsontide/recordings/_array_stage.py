@@ -15,7 +15,7 @@ from jsontide.recordings._piece import End
 from jsontide.recordings._stage import Stage
 from jsontide.tree import ParserState, finalize, parse_chunk
 from jsontide.tree.containers import ArrayContainer, Container
-from jsontide.tree.log import get_log, has_closed
+from jsontide.tree.log import get_log, is_closed
 
 if TYPE_CHECKING:
     from jsontide._errors import ParserError
@@ -75,7 +75,7 @@ def _closed_items(state: ParserState, place: int) -> Iterator[tuple[object, int]
         entry = log.entries[at]
         if not isinstance(entry, Container):
             yield entry, at + 1
-        elif has_closed(state, entry):
+        elif is_closed(state, entry):
             yield entry.value(), at + 1
         else:
             return

@@ -142,9 +142,8 @@ class JsonStage(Stage):
         old = before if isinstance(before, JsonStage) else None
         if self._resolver is None:
             return read_changes(None if old is None else old.state, self.state)
-        if old is None:
-            old = JsonStage(self._setup, create_parser_state(floats=self._setup.floats), Shared())
-        if old.value is self.value and old.is_complete is self.is_complete:
+        value, was_complete = (MISSING, False) if old is None else (old.value, old.is_complete)
+        if value is self.value and was_complete is self.is_complete:
             return []
         return compare_values(value, self.value, is_complete=self.is_complete)
 
@@ -195,7 +194,8 @@ def start_json(setup: Setup) -> JsonStage:
     if setup.mend is not None:
         mend = start_mend(setup.mend, None if setup.schema is None else shape_of(setup.schema))
         mended = Mended(Document(create_parser_state(floats=setup.floats), None, None, None, mend), Decoded())
-    return JsonStage(setup, create_parser_state(floats=setup.floats), Shared(), mended=mended)
+    resolver = None if setup.schema is None else Resolver(setup.schema)
+    return JsonStage(setup, create_parser_state(floats=setup.floats), Shared(), resolver, mended=mended)
 
 
 def _is_whole(state: ParserState) -> bool:

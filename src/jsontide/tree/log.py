@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from jsontide.text import modes
-from jsontide.tree._resolve import has_open_scalar, is_closed, logged_count, resolve_past
+from jsontide.tree._resolve import has_open_scalar, logged_count, resolve_past
 from jsontide.tree.containers import Container
 
 if TYPE_CHECKING:
