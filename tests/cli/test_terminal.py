@@ -6,13 +6,10 @@ import signal
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.cli.running import EXAMPLES, ITINERARY
 from tests.cli.streams import openai
 from tests.cli.terminals import COMMAND, at_terminal, needs_interrupts, on_terminal
 
-pytestmark = pytest.mark.untraced
 RECORDING = EXAMPLES / "chat" / "recording.ndjson"
 PLAN = "Tiles, books and the river"
 
