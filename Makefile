@@ -34,7 +34,7 @@ ifndef CONCURRENT
 .NOTPARALLEL:
 endif
 .DELETE_ON_ERROR:
-.PHONY: help demo agent chat node clients check test test-pure test-compiled test-dist lint types docs bench growth peers mend-peers fuzz build wheels clean
+.PHONY: help demo studio agent chat node clients check test test-pure test-compiled test-dist lint types docs bench growth peers mend-peers fuzz build wheels clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,7 +48,11 @@ demo: $(VENV)/.cli ## Play a recorded answer with thinking, tool calls and a pla
 	@echo "  $(JSONTIDE) get 'parts[*].arguments.days[*].title' examples/chat/recording.ndjson"
 	@echo "  $(JSONTIDE) stats examples/chat/recording.ndjson --plot answer.svg"
 	@echo "  $(JSONTIDE) record -o turn.ndjson -- curl -N ..."
+	@echo "  make studio"
 	@echo "  make chat"
+
+studio: $(VENV)/.studio ## Step through the same answer in the browser, moment by moment
+	@$(JSONTIDE) studio examples/chat/recording.ndjson
 
 agent: $(VENV)/.agent ## Run an agent that calls a tool, against a server on this machine
 	$(PY) examples/agent.py
@@ -157,6 +161,10 @@ $(PY):
 
 $(VENV)/.cli: $(METADATA) | $(PY)
 	$(PIP) --editable '.[cli]'
+	@touch $@
+
+$(VENV)/.studio: $(METADATA) | $(PY)
+	$(PIP) --editable '.[cli,studio]'
 	@touch $@
 
 $(VENV)/.agent: $(METADATA) | $(PY)
