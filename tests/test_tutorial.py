@@ -18,7 +18,7 @@ from tests.web.browsers import CHROMIUM, FLAGS, needs_browser
 
 pytest.importorskip("fastapi", reason="fastapi is not installed")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
-pytestmark = pytest.mark.untraced
+pytestmark = [pytest.mark.untraced, pytest.mark.once]  # the page of the documentation is under test
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/tutorial.md").read_text("utf-8")

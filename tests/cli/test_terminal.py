@@ -6,9 +6,13 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.cli.running import EXAMPLES, ITINERARY
 from tests.cli.streams import openai
 from tests.cli.terminals import COMMAND, at_terminal, needs_interrupts, on_terminal
+
+pytestmark = pytest.mark.once  # what terminals show is shown by the command, which is not compiled
 
 RECORDING = EXAMPLES / "chat" / "recording.ndjson"
 PLAN = "Tiles, books and the river"

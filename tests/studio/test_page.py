@@ -17,7 +17,7 @@ from tests.studio.serving import TOKEN, write_recording
 from tests.web.browsers import needs_browser, open_browser
 from tests.web.serving import port_of, running
 
-pytestmark = [needs_browser, pytest.mark.untraced]
+pytestmark = [needs_browser, pytest.mark.untraced, pytest.mark.once]  # the page is under test
 
 PATIENCE = 30_000
 TRIP = Path(__file__).parents[2] / "examples/chat/recording.ndjson"
