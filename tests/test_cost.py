@@ -370,15 +370,22 @@ def test_a_thousand_branches_of_one_state_are_all_right() -> None:
 
 
 def bytes_kept(call: Callable[[], object]) -> int:
-    """What is still on the heap after a call, as long as its result is held."""
-    tracemalloc.start()
-    before, _ = tracemalloc.get_traced_memory()
-    result = call()
-    gc.collect()  # tests collect seldom, and what is garbage is not kept
-    after, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    del result
-    return after - before
+    """What is still on the heap after a call, as long as its result is held: the least of three times.
+
+    Another thread, such as the one that tells a worker of the next tests, can only add to it.
+    """
+
+    def measure() -> int:
+        tracemalloc.start()
+        before, _ = tracemalloc.get_traced_memory()
+        result = call()
+        gc.collect()  # tests collect seldom, and what is garbage is not kept
+        after, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        del result
+        return after - before
+
+    return min(measure() for _ in range(3))
 
 
 BUDGET = 600_000_000
