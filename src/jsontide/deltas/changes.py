@@ -90,3 +90,10 @@ class Finish:
 
 Change: TypeAlias = SetValue | AppendText | Finish
 """One change of a growing value."""
+
+
+def move_change(change: Change, path: Path) -> Change:
+    """Return a change at another path."""
+    if isinstance(change, SetValue):
+        return SetValue(path, change.value, change.open, is_new=change.is_new)
+    return AppendText(path, change.text) if isinstance(change, AppendText) else Finish(path, change.levels)

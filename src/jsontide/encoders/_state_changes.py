@@ -10,8 +10,9 @@ from typing import Final
 
 from jsontide._path import Path
 from jsontide.deltas import Change, read_changes
+from jsontide.deltas.changes import move_change
 from jsontide.encoders._base import Growing
-from jsontide.encoders.message_value import message_changes, move_change
+from jsontide.encoders.message_value import message_changes
 from jsontide.messages.calls import BaseCall
 from jsontide.messages.document import Document
 from jsontide.messages.growth import answer_of, text_of

@@ -22,6 +22,7 @@ from typing import Final, Literal, TypeAlias, cast
 from jsontide._path import Path
 from jsontide._values import MISSING, JsonValue
 from jsontide.deltas import AppendText, Change, Finish, SetValue, compare_values, open_path, read_changes
+from jsontide.deltas.changes import move_change
 from jsontide.encoders.progress import describe_error, kind_of
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import Document
@@ -216,13 +217,6 @@ def _finish_document(path: Path, before: Document | None, value: JsonValue, chan
         inside = open_path(before.state)
         if inside is not None:
             changes.append(Finish((*path, *inside), len(inside) + 1))
-
-
-def move_change(change: Change, path: Path) -> Change:
-    """Return a change at another path."""
-    if isinstance(change, SetValue):
-        return SetValue(path, change.value, change.open, is_new=change.is_new)
-    return AppendText(path, change.text) if isinstance(change, AppendText) else Finish(path, change.levels)
 
 
 def _add_answer(before: Message, after: Message, changes: list[Change]) -> None:

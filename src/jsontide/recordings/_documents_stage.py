@@ -12,9 +12,10 @@ from jsontide._errors import ParserError, Reason
 from jsontide._path import Path
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.deltas import Change, Finish, SetValue, open_path, read_changes
+from jsontide.deltas.changes import move_change
 from jsontide.messages import Outcome
 from jsontide.recordings._piece import End
-from jsontide.recordings._stage import Kind, Shared, Stage, end_outcome, move_change
+from jsontide.recordings._stage import Kind, Shared, Stage, end_outcome
 from jsontide.recordings._text_stage import Decoded
 from jsontide.text.numbers import Floats
 from jsontide.tree import ParserState, create_parser_state, finalize, parse_chunk
@@ -72,7 +73,7 @@ class DocumentsStage(Stage):
         changes: list[Change] = []
         after = self._open if self._closed is None else self._closed
         if before._shown and after is not None:
-            changes += [move_change(change, (at,)) for change in read_changes(before._open, after)]
+            changes += [move_change(change, (at, *change.path)) for change in read_changes(before._open, after)]
             at += 1
         changes += [SetValue((at + place,), value) for place, value in enumerate(self._values.read(at))]
         if at <= len(self._values):

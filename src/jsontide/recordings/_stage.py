@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar
 
 from jsontide._errors import ParserError
-from jsontide._path import Path
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.deltas import AppendText, Change, Finish, SetValue
+from jsontide.deltas import Change
 from jsontide.messages import MessageConfig, Outcome
 from jsontide.recordings._piece import End
 
@@ -144,11 +143,3 @@ def end_outcome(end: End, error: ParserError | str | None, *, is_whole: bool) ->
         return Outcome.CANCELLED
     is_cut = end == "lost" or not isinstance(error, ParserError) or error.reason.name == "UNEXPECTED_END"
     return Outcome.TRUNCATED if is_cut else Outcome.INVALID
-
-
-def move_change(change: Change, path: Path) -> Change:
-    """Return a change of a value that stands at a path."""
-    at = (*path, *change.path)
-    if isinstance(change, SetValue):
-        return SetValue(at, change.value, change.open, is_new=change.is_new)
-    return AppendText(at, change.text) if isinstance(change, AppendText) else Finish(at, change.levels)

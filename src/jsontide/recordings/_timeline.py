@@ -13,7 +13,7 @@ from jsontide.deltas import AppendText, Change, Finish, SetValue
 from jsontide.messages import Outcome
 from jsontide.recordings._follow import follow
 from jsontide.recordings._lanes import Lane, LaneTree
-from jsontide.recordings._moment import Moment
+from jsontide.recordings._moment import Moment, start_moment
 from jsontide.recordings._recording import Recording
 
 if TYPE_CHECKING:
@@ -136,7 +136,9 @@ def measure(recording: Recording, **options: Unpack[FollowOptions]) -> Statistic
     (0.5, 1.0, 'complete')
     """
     timeline = Timeline()
-    *_, last = (timeline.add(moment) or moment for moment in follow(recording, **options))  # type: ignore[func-returns-value]
+    last = start_moment(**options)
+    for last in follow(recording, **options):
+        timeline.add(last)
     message = last.message
     usage = None if message is None else message.usage
     tokens = None if usage is None else usage.output_tokens
