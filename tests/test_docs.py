@@ -3,21 +3,7 @@ import re
 from pathlib import Path
 
 import jsontide
-from jsontide import (
-    adapters,
-    deltas,
-    encoders,
-    events,
-    mend,
-    messages,
-    recordings,
-    schema,
-    snapshots,
-    studio,
-    testing,
-    tree,
-    web,
-)
+from tests.packages import PUBLIC
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -43,21 +29,7 @@ def test_the_reference_lists_every_public_name_once() -> None:
     pages = "\n".join(page.read_text("utf-8") for page in (DOCS / "reference").glob("*.md"))
     listed = re.findall(r"^::: (.+)$", pages, re.MULTILINE)
     offered = {f"jsontide.{name}" for name in jsontide.__all__}
-    for package in (
-        adapters,
-        deltas,
-        encoders,
-        events,
-        mend,
-        messages,
-        recordings,
-        schema,
-        snapshots,
-        studio,
-        testing,
-        tree,
-        web,
-    ):
+    for package in PUBLIC:
         names = [name for name in package.__all__ if getattr(jsontide, name, None) is not getattr(package, name)]
         offered |= {f"{package.__name__}.{name}" for name in names}
     offered.remove("jsontide.testing.Recording")  # the one of `recordings`

@@ -12,42 +12,14 @@ from typing import Any
 import pytest
 
 import jsontide
-from jsontide import (
-    adapters,
-    deltas,
-    encoders,
-    events,
-    mend,
-    messages,
-    recordings,
-    schema,
-    snapshots,
-    studio,
-    testing,
-    tree,
-    web,
-)
+from jsontide import adapters, events, messages, testing
 from jsontide._public import homes_of, lazily
+from tests.packages import PUBLIC
 
 PACKAGES = [jsontide, adapters]
 OFFERED: list[tuple[ModuleType, str]] = [
     (package, name)
-    for package in (
-        jsontide,
-        mend,
-        tree,
-        events,
-        snapshots,
-        deltas,
-        schema,
-        messages,
-        encoders,
-        adapters,
-        recordings,
-        studio,
-        testing,
-        web,
-    )
+    for package in (jsontide, *PUBLIC)
     for name in package.__all__
     if isinstance(getattr(package, name), type | FunctionType | BuiltinFunctionType)
     and (package, name) != (testing, "Recording")  # the one of `recordings`
