@@ -216,6 +216,7 @@ def test_a_long_walk_needs_few_states(kept_bytes: Kept) -> None:
     assert state.wanted == (0,)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("pattern", "segments"), [("**.a" + ".*" * STARS, ("a", "b")), ("**[0]" + "[*]" * STARS, (0, 1))]
 )

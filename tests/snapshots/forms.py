@@ -10,8 +10,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from tests.cuts import as_bytes
+from tests.seeded import SPACES, spell_character
 from tests.snapshots.histories import Number, Tree, bare, rebuilt
-from tests.strategies import SPACES, spell_character
 
 
 class Fed(NamedTuple):

@@ -11,10 +11,8 @@ from decimal import Decimal
 from random import Random
 from typing import Any, Literal, NamedTuple
 
-from hypothesis import strategies as st
-
 from tests.oracles import NUMBER
-from tests.strategies import ODD_KEYS, randoms, spell_number, values
+from tests.seeded import ODD_KEYS, spell_number
 
 Tree = Any
 """`dict`, `list`, `str`, `bool`, `None` or `Number`."""
@@ -147,15 +145,6 @@ def deep_tree(random: Random, depth: int) -> Tree:
         word = random.choice(WORDS)
         tree = random.choice(([tree], [word, tree], {"": tree}, {"b": word, "a": tree, "c": Number("1")}))
     return tree
-
-
-finals = st.one_of(randoms.map(any_tree), randoms.map(any_tree), values.map(tree_of))
-"""Final values that text and Python values can hold alike."""
-written_finals = st.one_of(
-    randoms.map(lambda random: any_tree(random, exact=False)),
-    st.builds(tree_of, values, randoms),
-)
-"""Final values with numbers that only text can hold."""
 
 
 # The hidden writer.

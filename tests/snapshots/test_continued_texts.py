@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 
 from jsontide import JsonStreamChunker, JsonStreamError, SnapshotConflict
 from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
-from jsontide.snapshots._json_types import MAX_DEPTH
-from jsontide.snapshots._parsed_text import NOTHING_READ, SLOWDOWN, ParsedText
+from jsontide.snapshots._reader import NOTHING_READ, SLOWDOWN, ParsedText
+from jsontide.snapshots.serialize import MAX_DEPTH
 from tests.cuts import as_bytes
 from tests.oracles import Fault, fault, line_and_column, loads, shown
+from tests.seeded import mishap
 from tests.snapshots.forms import Fed
 from tests.snapshots.laws import any_options, check_law, read
-from tests.strategies import documents, examples, mishap, randoms, texts
+from tests.strategies import documents, examples, randoms, texts
 
 BEFORE = "\n \t\r" * 500
 repeating = st.one_of(documents, texts(repeat_keys=True))
@@ -236,6 +237,7 @@ def frames_share(state: SnapshotState, text: str) -> bool:
     return True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "begins",
     [pytest.param("small", marks=pytest.mark.untraced), "large", pytest.param("otherwise", marks=pytest.mark.untraced)],
@@ -277,6 +279,7 @@ def test_a_source_that_does_not_always_continue_has_every_text_read_in_bounded_t
         assert count <= len(text) // SLOWDOWN
 
 
+@pytest.mark.long
 @pytest.mark.untraced
 def test_a_source_that_always_continues_has_every_character_read_once() -> None:
     whole = json.dumps([record(at) for at in range(200)])

@@ -11,9 +11,9 @@ from hypothesis import given
 from tests.oracles import loads
 from tests.snapshots.accidents import unlawful
 from tests.snapshots.forms import Fed, as_text, as_value
-from tests.snapshots.histories import Number, Tree, any_tree, deep_tree, finals, lawful, tree_of, written_finals
+from tests.snapshots.histories import Number, Tree, any_tree, deep_tree, lawful, tree_of
 from tests.snapshots.laws import check_law, compact, open_object_can_carry, read, shows_only
-from tests.strategies import examples, randoms
+from tests.strategies import examples, finals, randoms, written_finals
 
 
 class Patient:

@@ -1,27 +1,24 @@
 """Recorded streams of snapshots (dotnet/maui, MIT): law 6, and how many snapshots are not shown whole at once.
 
-The files are not part of this repository.
-They are looked for in the data folder named by JSONTIDE_DATA, else in `shared/data` beside the repository.
+The files are not part of this repository; see `shared_data`.
 """
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from jsontide import JsonStreamChunker
+from tests.shared_data import DATA, in_data
 from tests.snapshots.forms import Fed
 from tests.snapshots.laws import check_law, part_seen, read
 
-REPOSITORY = Path(__file__).parent.parent.parent
-DATA = Path(os.environ.get("JSONTIDE_DATA") or REPOSITORY.parent / "shared" / "data")
 FILES = sorted((DATA / "object-streams").glob("*.jsonl"))
 MOST_WAITING = 8
 """Snapshots of all four files together that wait for evidence; what the documents describe needs more."""
 
-pytestmark = pytest.mark.skipif(not FILES, reason=f"object-streams not found in {DATA}; set JSONTIDE_DATA")
+pytestmark = in_data("object-streams")
 
 
 def as_text(line: str) -> Fed:

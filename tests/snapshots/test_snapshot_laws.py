@@ -14,7 +14,7 @@ from jsontide import MISSING, JsonStreamChunker, SnapshotConflict
 from tests.oracles import Path
 from tests.snapshots.accidents import unlawful
 from tests.snapshots.forms import Fed, as_text, as_value, either
-from tests.snapshots.histories import Tree, deep_tree, finals, lawful, written_finals
+from tests.snapshots.histories import Tree, deep_tree, lawful
 from tests.snapshots.laws import (
     Options,
     any_options,
@@ -32,7 +32,7 @@ from tests.snapshots.laws import (
     read,
     shows_only,
 )
-from tests.strategies import examples, randoms
+from tests.strategies import examples, finals, randoms, written_finals
 
 EACH = 4
 """Histories of one final value: other orders of keys, other cuts."""

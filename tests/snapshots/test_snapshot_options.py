@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from jsontide import JsonStreamChunker, SnapshotConflict, chunk_snapshots
 from tests.snapshots.forms import Fed, as_text, as_value, either
-from tests.snapshots.histories import Grow, Number, Skeleton, Tree, finals, lawful, without_repeats, written_finals
+from tests.snapshots.histories import Grow, Number, Skeleton, Tree, lawful, without_repeats
 from tests.snapshots.laws import (
     Options,
     check,
@@ -27,7 +27,7 @@ from tests.snapshots.laws import (
     seen,
     shows_only,
 )
-from tests.strategies import examples, randoms
+from tests.strategies import examples, finals, randoms, written_finals
 
 EACH = 4
 """Histories of one final value: other orders of keys, other cuts."""

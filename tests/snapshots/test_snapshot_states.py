@@ -29,9 +29,9 @@ from tests.oracles import is_json, loads
 from tests.relations import flat
 from tests.snapshots.accidents import unlawful
 from tests.snapshots.forms import Fed, as_text, as_value, either
-from tests.snapshots.histories import Number, Tree, finals, joined, lawful, tree_of
+from tests.snapshots.histories import Number, Tree, joined, lawful, tree_of
 from tests.snapshots.laws import Options, check, check_end, check_law, compact, complete, feed
-from tests.strategies import bad_texts, cut_documents, documents, examples, randoms, strings
+from tests.strategies import bad_texts, cut_documents, documents, examples, finals, randoms, strings
 
 
 @examples(1)
@@ -285,7 +285,7 @@ def test_cumulative_texts_become_their_pieces(pieces: list[str], random: Random)
     assert written + chunker.finish() == text
 
 
-@pytest.mark.parametrize("depth", [2, 1_000, pytest.param(10_000, marks=pytest.mark.untraced)])
+@pytest.mark.parametrize("depth", [2, 1_000, pytest.param(10_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("inner", ["", '"a"', "1", '{"a": ["b", "c"], "d": 1, "e": ""}'])
 @pytest.mark.parametrize("options", [{}, {"empty": "late"}, {"numbers": "grow"}, {"key_order": "kept"}])
 def test_every_state_of_a_deep_snapshot_goes_into_a_pickle(depth: int, inner: str, options: Options) -> None:

@@ -11,7 +11,8 @@ from jsontide.tree.containers import Container
 from jsontide.tree.log import continues, find_position, get_log, open_scalar
 from tests.cuts import Chunks, cut_randomly, prefixes, singles, states_along
 from tests.oracles import line_and_column
-from tests.strategies import Tree, cut_documents, examples, randoms, texts, trees
+from tests.seeded import Tree
+from tests.strategies import cut_documents, examples, randoms, texts, trees
 
 
 def begins(state: ParserState) -> list[int]:

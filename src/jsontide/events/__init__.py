@@ -2,11 +2,10 @@
 
 from jsontide._public import publish
 from jsontide.events._accumulator import JsonFragmentAccumulator, Subscription
-from jsontide.events._add_fragment import add_fragment, finalize
+from jsontide.events._emitter import JsonFragmentUpdate
 from jsontide.events._options import create_event_state
-from jsontide.events._state import EventState
+from jsontide.events._state import EventState, add_fragment, finalize
 from jsontide.events._types import JsonFragmentError, JsonFragmentKind
-from jsontide.events._update import JsonFragmentUpdate
 
 __all__ = [
     "EventState",

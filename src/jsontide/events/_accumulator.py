@@ -10,13 +10,20 @@ from jsontide._check import check_switch
 from jsontide._errors import ParserError, get_link
 from jsontide._mypyc import mypyc_attr
 from jsontide._pattern import parse_pattern
-from jsontide.events._fork import claim, fork
+from jsontide.events._emitter import (
+    JsonFragmentUpdate,
+    PatternMatch,
+    claim,
+    fail_with,
+    feed,
+    feed_decoded,
+    feed_end,
+    fork,
+)
 from jsontide.events._options import check_callback, check_result, create_accumulator_state
 from jsontide.events._patterns import PatternSet
-from jsontide.events._recovery import fail_with, feed, feed_decoded, feed_end
 from jsontide.events._state import EventState
 from jsontide.events._types import JsonFragmentError, JsonFragmentKind
-from jsontide.events._update import JsonFragmentUpdate, PatternMatch
 from jsontide.mend.reader import MendReader
 from jsontide.text.utf8 import as_text
 

@@ -5,33 +5,430 @@ It has two outputs: `updates` gets everything that the options ask for, in order
 wants, with the number of the pattern.
 
 Rule: what is not wanted is not made. No path, no update and no value exists for a part of the document in which no
-pattern can match, unless the options ask for all updates or whole documents.
+pattern can match, unless the options ask for all updates or whole documents. The path of an update is made on demand:
+updates keep a link, which all updates of one value share.
 
 A string is emitted as it grows: its start and the characters so far when a fragment ends, the rest when it closes.
+
+An `EventFrame` is an open array or object, as far as events need to know it. One emitter writes it, at its end only; a
+state remembers how many of its values were complete, so that an older state still sees its own part of it.
+
+An error ends the stream, or is skipped up to the next comma or closing bracket of the innermost open container. It is
+emitted when that point is found, because only then is it known what was skipped. At most `max_errors` errors are
+skipped in a document; one more ends the stream.
+
+The newest state continues with its own emitter; an older one, or one whose step was interrupted, gets a fork: a copy of
+what it could see of the open containers.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from jsontide._errors import Reason
-from jsontide.events._frames import EventFrame, create_document_frame, open_frames
+from jsontide._errors import ParserError, Reason, get_link
+from jsontide._mypyc import mypyc_attr
+from jsontide._path import PathLink, link_to
 from jsontide.events._types import JsonFragmentKind
-from jsontide.events._update import JsonFragmentUpdate, PatternMatch
 from jsontide.text import modes
-from jsontide.text.grammar import AT_A_VALUE
+from jsontide.text.grammar import AT_A_VALUE, END_OF_TEXT
 from jsontide.text.numbers import parse_number
 from jsontide.text.options import MOST
-from jsontide.text.scanner import Scanner
+from jsontide.text.scanner import Scanner, Skip, begin_skip
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mypy_extensions import i64
 
-    from jsontide._path import PathLink
+    from jsontide._errors import ParserError
+    from jsontide._path import Path, PathLink
     from jsontide._values import JsonValue
     from jsontide.events._options import EventOptions
     from jsontide.events._patterns import PatternSet, PatternState
-    from jsontide.events._recovery import Recovery
+    from jsontide.events._state import EventState
+    from jsontide.events._types import JsonFragmentKind
+    from jsontide.text.utf8 import ByteSource
+
+
+@mypyc_attr(free_list_len=1)  # many fragments make one update, which is dropped before the next
+class JsonFragmentUpdate:
+    """What happened, where, and in which part of the stream.
+
+    `text` and `value` depend on `kind`; the table in the documentation lists them.
+    `start` and `end` are offsets in the stream, in code points.
+    """
+
+    __slots__ = ("_link", "end", "kind", "start", "text", "value")
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what it is made of; the compiled emitter calls by position
+        self,
+        kind: JsonFragmentKind,
+        link: PathLink,
+        text: str | None,
+        value: JsonValue | ParserError,
+        start: i64,
+        end: i64,
+    ) -> None:
+        self.kind: JsonFragmentKind = kind
+        self._link: PathLink = link
+        self.text: str | None = text
+        self.value: JsonValue | ParserError = value
+        self.start: i64 = start
+        self.end: i64 = end
+
+    @property
+    def path(self) -> str:
+        """The path as text: `root.users[2].email`."""
+        link = self._link
+        return link.written or link.text()
+
+    @property
+    def segments(self) -> Path:
+        """The keys and indices from the root down: `("users", 2, "email")`."""
+        return self._link.path()
+
+    def __repr__(self) -> str:
+        shown = [f"{self.kind.value} {self.path}"]
+        if self.text is not None:
+            shown.append(f"text={self.text!r}")
+        if self.value is not None:
+            shown.append(f"value={self.value!r}")
+        return f"<{' '.join(shown)} [{self.start}:{self.end}]>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, JsonFragmentUpdate):
+            return NotImplemented
+        return self._contents() == other._contents()
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.segments, self.text, self.start, self.end))
+
+    def _contents(self) -> tuple[object, ...]:
+        return (self.segments, self.kind, self.text, self.value, (self.start, self.end))
+
+    def __reduce__(self) -> tuple[Callable[..., JsonFragmentUpdate], tuple[object, ...]]:
+        return restore_update, self._contents()
+
+
+def restore_update(
+    path: Path, kind: JsonFragmentKind, text: str | None, value: JsonValue | ParserError, span: tuple[int, int]
+) -> JsonFragmentUpdate:
+    """Return an update from the contents of its pickle."""
+    start, end = span
+    return JsonFragmentUpdate(kind, link_to(path), text, value, start, end)
+
+
+class PatternMatch:
+    """An update that a pattern wants, with the number of the pattern."""
+
+    __slots__ = ("number", "update")
+
+    def __init__(self, number: int, update: JsonFragmentUpdate) -> None:
+        self.number: int = number
+        self.update: JsonFragmentUpdate = update
+
+
+class EventFrame:
+    """An open container; the document is one too, around the root."""
+
+    __slots__ = (
+        "after",
+        "count",
+        "index",
+        "is_object",
+        "items",
+        "key",
+        "keys",
+        "own_key",
+        "own_link",
+        "parent",
+        "pattern_state",
+        "start",
+        "wanted",
+    )
+
+    def __init__(self, parent: EventFrame | None, is_object: bool, after: i64, start: i64) -> None:
+        self.parent: EventFrame | None = parent
+        self.is_object: bool = is_object
+        self.after: i64 = after  # the mode after a value in it
+        self.start: i64 = start  # where in the stream it began
+        self.own_key: str | None = None if parent is None else parent.key
+        self.index: i64 = 0 if parent is None else parent.count  # complete values before it in its parent
+        self.count: i64 = 0  # complete values in it
+        self.key: str | None = None  # the last key in it
+        self.items: list[object] | None = None  # its complete values, if they are wanted
+        self.keys: list[str] | None = None  # and their keys, in an object
+        self.pattern_state: PatternState | None = None  # if any pattern can match in it
+        self.wanted: tuple[int, ...] = ()  # the patterns that want its value
+        self.own_link: PathLink | None = None  # made on demand
+
+    def keep_values(self) -> None:
+        """Start to build the value of this container."""
+        self.items = []
+        if self.is_object:
+            self.keys = []
+
+    def add(self, value: object) -> None:
+        """Add a complete value."""
+        items = self.items
+        if items is not None:
+            items.append(value)
+            if self.keys is not None and self.key is not None:
+                self.keys.append(self.key)
+        self.count += 1
+
+    def value(self) -> object:
+        """Return the value, if it was built; the container must have closed."""
+        if self.keys is not None and self.items is not None:
+            return dict(zip(self.keys, self.items, strict=True))
+        return self.items
+
+    def link(self) -> PathLink:
+        """Return the link to it, made on demand."""
+        own = self.own_link
+        if own is not None:
+            return own
+        missing: list[EventFrame] = []
+        frame = self
+        while frame.own_link is None and frame.parent is not None:
+            missing.append(frame)
+            frame = frame.parent
+        link = frame.own_link  # of the document: None
+        while missing:
+            frame = missing.pop()
+            link = frame.own_link = _link_in(link, frame.own_key, frame.index)
+        assert link is not None  # the document has none, and is never asked for it
+        return link
+
+    def link_to_next(self) -> PathLink:
+        """Return the link to the value that is being read in it."""
+        return _link_in(None if self.parent is None else self.link(), self.key, self.count)
+
+    def find_pattern_state(self, pattern_set: PatternSet) -> None:
+        """Look up its pattern state again; that of its parent is up to date."""
+        parent = self.parent
+        if parent is None or parent.parent is None:
+            self.pattern_state = pattern_set.start()
+        elif parent.pattern_state is None:
+            self.pattern_state = None
+        else:
+            outer = parent.pattern_state
+            state = outer.item(self.index) if self.own_key is None else outer.member(self.own_key)
+            self.pattern_state = None if state.is_dead else state
+
+    def fork(self, count: i64, key: str | None, parent: EventFrame | None) -> EventFrame:
+        """Return a copy that continues after `count` values."""
+        fork = EventFrame(parent, self.is_object, self.after, self.start)
+        fork.own_key = self.own_key
+        fork.index = self.index
+        fork.count = count
+        fork.key = key
+        fork.pattern_state = self.pattern_state
+        fork.wanted = self.wanted
+        fork.own_link = self.own_link
+        if self.items is not None:
+            fork.items = self.items[:count]
+        if self.keys is not None:
+            fork.keys = self.keys[:count]
+        return fork
+
+
+def _link_in(container: PathLink | None, key: str | None, index: i64) -> PathLink:
+    """Return the link to a value; without a container, to the root."""
+    if container is None:
+        return PathLink(None, 0)
+    return PathLink(container, index) if key is None else PathLink(container, key)
+
+
+def create_document_frame(start: i64) -> EventFrame:
+    """Return the frame around the root of a document that begins at `start`."""
+    return EventFrame(None, is_object=False, after=modes.DONE, start=start)
+
+
+def open_frames(top: EventFrame) -> list[EventFrame]:
+    """Return the open containers, outermost first; the first is the document."""
+    frames: list[EventFrame] = []
+    frame: EventFrame | None = top
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.parent
+    frames.reverse()
+    return frames
+
+
+_ERROR: Final = JsonFragmentKind.Error
+_FINAL: Final = frozenset(
+    (Reason.TEXT_TOO_LONG, Reason.TOO_MANY_NODES, Reason.TRAILING_TEXT, Reason.BAD_UTF8, Reason.UNEXPECTED_END)
+)
+"""Nothing can be read after these."""
+_SHOWN: Final = 40  # characters of what was skipped
+_AT_ONCE: Final = 4096  # characters: each error copies what is left of them
+
+
+class Recovery:
+    """What is being skipped, and the error that began it."""
+
+    __slots__ = ("error", "shown", "skip")
+
+    def __init__(self, error: ParserError, skip: Skip, shown: str) -> None:
+        self.error: ParserError = error
+        self.skip: Skip = skip
+        self.shown: str = shown  # the beginning of what was skipped
+
+    def copy(self) -> Recovery:
+        """Return an independent copy."""
+        return Recovery(self.error, self.skip.copy(), self.shown)
+
+
+def feed(emitter: EventEmitter, text: str) -> None:
+    """Read a fragment, with or without errors."""
+    if emitter.recovery is not None:
+        _feed_rest(emitter, text)
+        return
+    held = emitter.held
+    if emitter.scan(text):
+        emitter.emit_more(text)
+    elif emitter.is_over:
+        _feed_rest(emitter, _after_error(emitter, held, text))
+    elif emitter.mode == modes.STRING:
+        emitter.emit_open_string()
+
+
+def feed_decoded(emitter: EventEmitter, text: str, source: ByteSource | None, is_good: bool) -> None:
+    """Read a fragment that came as bytes; `is_good` means that they were valid UTF-8 to the end."""
+    feed(emitter, text)
+    if not is_good and source is not None and not emitter.is_over:
+        _end_any_recovery(emitter)
+        _fail(emitter, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found)
+
+
+def _feed_rest(emitter: EventEmitter, text: str) -> None:
+    """Read the rest of a fragment that has an error."""
+    begin: i64 = 0
+    while begin < len(text) and not emitter.is_over:
+        _feed_some(emitter, text[begin : begin + _AT_ONCE])
+        begin += _AT_ONCE
+    if not emitter.is_over:
+        emitter.emit_open_string()
+
+
+def _feed_some(emitter: EventEmitter, text: str) -> None:
+    while text:
+        if emitter.recovery is not None:
+            text = _skip(emitter, emitter.recovery, text)
+            continue
+        held = emitter.held
+        emitter.scan(text)
+        if emitter.error is None:
+            break
+        text = _after_error(emitter, held, text)
+
+
+def _after_error(emitter: EventEmitter, held: str, text: str) -> str:
+    """Emit the error or begin to skip; return what is left to read."""
+    error = emitter.error
+    assert error is not None
+    emitter.emit_open_string()
+    if not emitter.options.skips_errors or error.reason in _FINAL:
+        _emit_error(emitter, error, error.message, error.index)
+        return ""
+    if emitter.error_count >= emitter.max_errors:
+        _fail(emitter, Reason.TOO_MANY_ERRORS, f"at most {emitter.max_errors} errors", "more")
+        return ""
+    emitter.error_count += 1
+    _begin_recovery(emitter, error)
+    return (held + text)[error.index - emitter.base :]
+
+
+def feed_end(emitter: EventEmitter, source: ByteSource | None) -> None:
+    """End the text."""
+    _end_any_recovery(emitter)
+    if source is not None and source.pending:
+        wanted = f"the rest of the UTF-8 sequence at byte {source.offset}"
+        _fail(emitter, Reason.UNEXPECTED_END, wanted, END_OF_TEXT)
+    else:
+        if emitter.mode != modes.DONE:
+            emitter.finish()
+        if emitter.error is not None:
+            _emit_error(emitter, emitter.error, emitter.error.message, emitter.error.index)
+
+
+def fail_with(emitter: EventEmitter, error: ParserError) -> None:
+    """End the stream with an error from outside, which is about what is being read."""
+    _end_any_recovery(emitter)
+    path: Any = emitter.path()
+    emitter.error = replace(error, path=path)
+    emitter.is_over = True
+    _emit_error(emitter, emitter.error, error.message, error.index)
+
+
+def _fail(emitter: EventEmitter, reason: Reason, wanted: str, found: str) -> None:
+    emitter.fail(reason, wanted, found, emitter.index)
+    error = emitter.error
+    assert error is not None  # `fail` has just set it
+    _emit_error(emitter, error, error.message, error.index)
+
+
+def _emit_error(emitter: EventEmitter, error: ParserError, message: str, end: i64) -> None:
+    """Emit the error, also with `updates=False`."""
+    emitter.updates.append(JsonFragmentUpdate(_ERROR, get_link(error), message, error, error.index, end))
+
+
+def _begin_recovery(emitter: EventEmitter, error: ParserError) -> None:
+    top = emitter.top
+    in_string = emitter.mode <= modes.KEY_TEXT
+    skip = begin_skip(is_open=top.parent is not None, is_object=top.is_object, in_string=in_string)
+    emitter.recovery = Recovery(error, skip, "")
+    emitter.error = None
+    emitter.is_over = False
+    emitter.held = ""
+    emitter.pieces = []
+    emitter.link = None
+    emitter.reset_string()
+    emitter.mode = top.after
+
+
+def _skip(emitter: EventEmitter, recovery: Recovery, text: str) -> str:
+    """Skip as far as necessary; return what is left to read."""
+    room: i64 = emitter.max_index - emitter.index
+    skipped = text[:room]
+    end: i64 = 1 if recovery.error.reason is Reason.BYTE_ORDER_MARK else recovery.skip.find_end(skipped)
+    if end >= 0:
+        skipped = skipped[:end]
+    if len(recovery.shown) <= _SHOWN:
+        recovery.shown += skipped[: _SHOWN + 1]
+    newlines = skipped.count("\n")
+    if newlines:
+        emitter.line = (emitter.line[0] + newlines, emitter.index + skipped.rfind("\n") + 1)
+    emitter.index += len(skipped)
+    if end >= 0:
+        _end_recovery(emitter, recovery)
+        if recovery.error.reason is Reason.BYTE_ORDER_MARK:
+            emitter.mode = modes.VALUE
+        return text[end:]
+    if len(text) > room:
+        _end_recovery(emitter, recovery)
+        _fail(emitter, Reason.TEXT_TOO_LONG, f"at most {emitter.max_chars} characters of text", "more")
+    return ""
+
+
+def _end_any_recovery(emitter: EventEmitter) -> None:
+    """Stop skipping, if anything is being skipped."""
+    if emitter.recovery is not None:
+        _end_recovery(emitter, emitter.recovery)
+
+
+def _end_recovery(emitter: EventEmitter, recovery: Recovery) -> None:
+    """Emit the error, now that the length of what was skipped is known."""
+    error = recovery.error
+    count = emitter.index - error.index
+    shown = recovery.shown if len(recovery.shown) <= _SHOWN else recovery.shown[:_SHOWN] + "..."
+    characters = "1 character" if count == 1 else f"{count} characters"
+    text = f"{error.message}; skipped {characters}: {shown!r}" if count else error.message
+    _emit_error(emitter, error, text, emitter.index)
+    emitter.recovery = None
+
 
 _START_OBJECT: Final = JsonFragmentKind.StartObject
 _END_OBJECT: Final = JsonFragmentKind.EndObject
@@ -368,3 +765,42 @@ class EventEmitter(Scanner):
     def path(self) -> PathLink:
         top = self.top
         return top.link_to_next() if top.parent is None or self.mode in AT_A_VALUE else top.link()
+
+
+def claim(state: EventState) -> EventEmitter:
+    """Return the emitter to continue with: the state's own if it is still at this state, else a fork of it."""
+    emitter = state._emitter
+    if emitter.step != state._step:
+        emitter = fork(state, emitter.pattern_set)
+    # Counted before anything is written: a state whose step is interrupted is no longer the newest.
+    emitter.step += 1
+    return emitter
+
+
+def fork(state: EventState, pattern_set: PatternSet) -> EventEmitter:
+    """Return a separate emitter at the position of the state, with these patterns."""
+    old = state._emitter
+    emitter = EventEmitter(old.options, pattern_set)
+    state.restore(emitter)
+    emitter.known_keys = old.known_keys
+    emitter.error_count = state._error_count
+    emitter.recovery = None if state._recovery is None else state._recovery.copy()
+    emitter.error = state.error
+    emitter.is_over = state.is_over
+    emitter.resume(_fork_frames(state), state._string_wanted)
+    if pattern_set is not old.pattern_set:
+        emitter.refresh_patterns()
+    return emitter
+
+
+def _fork_frames(state: EventState) -> list[EventFrame]:
+    """Copy the open containers, outermost first, as the state saw them."""
+    old = open_frames(state._top)
+    frames: list[EventFrame] = []
+    parent: EventFrame | None = None
+    for i in range(len(old) - 1):
+        inner = old[i + 1]
+        parent = old[i].fork(inner.index, inner.own_key, parent)
+        frames.append(parent)
+    frames.append(old[-1].fork(state._count, state._key, parent))
+    return frames

@@ -9,20 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsontide._flatten import flatten, unflatten
-from jsontide.events._emitter import EventEmitter
-from jsontide.events._fork import fork
-from jsontide.events._frames import EventFrame, open_frames
+from jsontide.events._emitter import EventEmitter, EventFrame, Recovery, fork, open_frames
 from jsontide.events._patterns import PatternSet
-from jsontide.events._recovery import Recovery
-from jsontide.text.position import set_position
-from jsontide.text.skip import Skip
+from jsontide.text.scanner import Skip, set_position
 
 if TYPE_CHECKING:
     from jsontide._errors import ParserError
     from jsontide._pattern import Pattern
     from jsontide.events._options import EventOptions
     from jsontide.events._state import EventState
-    from jsontide.text.position import PlainPosition
+    from jsontide.text.scanner import PlainPosition
     from jsontide.text.utf8 import ByteSource
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from jsontide._errors import ParserError
-    from jsontide.events._update import JsonFragmentUpdate
+    from jsontide.events._emitter import JsonFragmentUpdate
 
 
 class JsonFragmentKind(StrEnum):

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict
 
 from jsontide._check import check_choices, check_count, check_switches
-from jsontide.snapshots._frames import create_document_frame
-from jsontide.snapshots._state import SnapshotState
+from jsontide.snapshots._state import SnapshotState, create_document_frame
 
 if TYPE_CHECKING:
     from typing import Unpack

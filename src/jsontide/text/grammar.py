@@ -4,11 +4,14 @@
 and an ASCII code at `mode * 128 + code`; `CELLS` is the same by characters, for the interpreter.
 A cell is an action, numbered from `FAIL` on, or a mode: skip the character and continue in that mode.
 Outside strings no character beyond ASCII has a meaning; the scanner looks those up as U+0000, which no row names.
+
+At the end: how error messages name what was expected and what was found, short, on one line, and printable.
 """
 
 from __future__ import annotations
 
 from typing import Final
+from unicodedata import combining
 
 from jsontide.text import modes
 from jsontide.text.types import Mode
@@ -146,3 +149,28 @@ AT_A_VALUE: Final = frozenset(
     if mode != modes.KEY_TEXT and (mode < modes.VALUE or mode in (modes.ITEM_OR_END, modes.ITEM, modes.MEMBER))
 )
 """The modes in which a value is being read or expected inside a container: an error then belongs to that value."""
+
+END_OF_TEXT: Final = "the end of the text"
+_SHOWN: Final = 40  # characters of a key or number
+
+
+def name_character(char: str) -> str:
+    r"""Return a character in quotes if it can be seen, else as an escape, or as its code point.
+
+    >>> print(*map(name_character, "x'\n\x00\ud800\ufeff"))
+    'x' "'" '\n' '\x00' U+D800 a byte order mark
+    """
+    if char == "\ufeff":
+        return "a byte order mark"
+    if char == "\\" or (char.isprintable() and not combining(char)):
+        return f'"{char}"' if char == "'" else f"'{char}'"
+    return repr(char) if char.isascii() else f"U+{ord(char):04X}"
+
+
+def name_text(text: str) -> str:
+    r"""Return a text in quotes, or the beginning of a long one.
+
+    >>> print(name_text("a\tb"), name_text("9" * 50))
+    'a\tb' '9999999999999999999999999999999999999999'...
+    """
+    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."

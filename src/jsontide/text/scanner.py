@@ -1,22 +1,34 @@
 """Text in chunks in, calls of a small sink out: the only reader of JSON's grammar.
 
-`Scanner.scan` reads one chunk, wherever it was cut, and calls the sink's methods for what is certain: a container
-opens or closes, a key, a string, a number or a literal is complete.
-What is undecided waits in two places: `held` keeps the few characters to be read again with those that follow (half an
-escape, half a literal), `pieces` the decoded text of an open string, key or number.
+`Scanner.scan` reads one chunk, wherever it was cut, and calls a method of `Sink` for each complete token, in the order
+of the text. A stage (tree, events, snapshots) is a subclass of the scanner that implements these methods; it never
+looks at the text itself. What is undecided waits in two places: `held` keeps the few characters to be read again with
+those that follow (half an escape, half a literal), `pieces` the decoded text of an open string, key or number.
+
+The `Cursor` is mutable and stands at the end of the text read so far. Whatever the next chunk may overwrite is small,
+and `Position` copies it; `pieces` may be large but is only appended to, so a length is enough to remember an earlier
+moment. Only the current line is kept: no token contains a newline, so every error lies in it.
+
+Rule: what a scanner needs to continue reading is listed in `Position` only: states, forks and pickles use it. Each
+stage restores its open containers itself, and with them what follows from them: `depth`, `after`, and where there are
+several documents `max_index`.
+
+`Skip` finds where reading can continue after an error: the next comma or closing bracket of the innermost open
+container, outside of skipped strings and brackets, or the end of the line if no container is open.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._build import COMPILED
-from jsontide._errors import Reason
-from jsontide.text._cursor import Cursor
+from jsontide._errors import ParserError, Reason
+from jsontide.text import modes
 from jsontide.text.grammar import (
     BEGIN_NUMBER,
     CELLS,
     CLOSE,
+    END_OF_TEXT,
     EXPECTED,
     EXPECTED_WORDS,
     FAIL,
@@ -25,10 +37,13 @@ from jsontide.text.grammar import (
     IN_A_STRING,
     LITERALS,
     NEWLINE,
+    NOTHING_EXPECTED,
     OPEN_ARRAY,
     OPEN_KEY,
     OPEN_OBJECT,
     OPEN_STRING,
+    name_character,
+    name_text,
 )
 from jsontide.text.modes import (
     AFTER_ITEM,
@@ -48,11 +63,270 @@ from jsontide.text.modes import (
     STRING,
     VALUE,
 )
-from jsontide.text.naming import name_character, name_text
+from jsontide.text.options import MOST
 from jsontide.text.strings import expected_after, match_plain, plain_end, unescape
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
+
+    from jsontide._path import Path, PathLink
+    from jsontide.text.options import Limits
+
+
+class Sink:
+    """Takes tokens; containers open and close in proper nesting."""
+
+    __slots__ = ()
+
+    def open_object(self) -> None:
+        raise NotImplementedError
+
+    def open_array(self) -> None:
+        raise NotImplementedError
+
+    def close_container(self) -> i64:
+        """Leave the innermost container; return the mode after a value in the one around it."""
+        raise NotImplementedError
+
+    def key(self, text: str) -> Reason | None:
+        """Take a whole key, or return why it is an error."""
+        raise NotImplementedError
+
+    def string(self, text: str) -> None:
+        """Take a whole string value."""
+        raise NotImplementedError
+
+    def number(self, lexeme: str, is_integer: bool) -> Reason | None:
+        """Take a whole number, or return why it is an error; an integer has neither fraction nor exponent."""
+        raise NotImplementedError
+
+    def literal(self, word: str) -> None:
+        """Take `true`, `false` or `null`."""
+        raise NotImplementedError
+
+    def path(self) -> Path | PathLink:
+        """Return the current path, for an error; a link where there may be many errors."""
+        raise NotImplementedError
+
+
+class Cursor(Sink):
+    """The end of the text read so far, and what is still undecided there."""
+
+    __slots__ = (
+        "after",
+        "base",
+        "depth",
+        "error",
+        "held",
+        "ignore_trailing",
+        "index",
+        "is_over",
+        "line",
+        "max_chars",
+        "max_depth",
+        "max_index",
+        "max_nodes",
+        "max_number",
+        "max_string",
+        "mode",
+        "node_count",
+        "pieces",
+        "step",
+        "token_end",
+        "token_start",
+        "trailing_index",
+    )
+
+    def __init__(self, limits: Limits, *, ignore_trailing: bool) -> None:
+        self.max_depth: i64 = min(limits.max_depth, MOST)
+        self.max_chars: i64 = min(limits.max_chars, MOST)
+        self.max_index: i64 = self.max_chars  # the index at which this document reaches `max_chars`
+        self.max_string: i64 = min(limits.max_string, MOST)
+        self.max_number: i64 = min(limits.max_number, MOST)
+        self.max_nodes: i64 = min(limits.max_nodes, MOST)
+        self.ignore_trailing: bool = ignore_trailing
+
+        self.mode: i64 = modes.VALUE
+        self.after: i64 = modes.DONE  # the mode after a value in the innermost open container
+        self.index: i64 = 0  # code points read, the held ones included
+        self.base: i64 = 0  # index of the first character of the text being scanned
+        self.depth: i64 = 0  # open containers
+        self.node_count: i64 = 0  # values opened so far
+        self.step: i64 = 0  # chunks read
+        self.held: str = ""
+        self.token_start: i64 = 0  # index of the newest token; of a string, after its quote
+        self.token_end: i64 = 0  # where the last string or key ended, before its quote
+        self.pieces: list[str] = []
+        self.line: tuple[i64, i64] = (1, 0)  # its number, and the index of its first character
+        self.is_over: bool = False  # no more text will be read: an error, or ignored text
+        self.error: ParserError | None = None
+        self.trailing_index: i64 = -1
+
+    def fail(
+        self, reason: Reason, wanted: str, found: str, at: i64, expected: frozenset[str] = NOTHING_EXPECTED
+    ) -> None:
+        """Stop for good: at `at`, `wanted` was expected and `found` is there."""
+        line, start = self.line
+        column: i64 = at - start + 1
+        message = f"expected {wanted}, found {found} (line {line}, column {column})"
+        path: Any = self.path()  # the error turns a link into a path when it is read
+        self.error = ParserError(message, reason, at, line, column, path, expected)
+        self.index = at
+        self.is_over = True
+
+    def fail_at_end(self, number_may_end: bool) -> None:
+        """Fail because the text ended too early."""
+        expected = EXPECTED[self.mode]
+        if self.mode == modes.LITERAL:
+            word = LITERALS[self.held[0]]
+            wanted = f"'{word}'"
+            expected = frozenset((word,))
+        elif number_may_end:
+            wanted = EXPECTED_WORDS[self.after]
+            expected = EXPECTED[self.after]
+        else:
+            wanted = EXPECTED_WORDS[self.mode]
+            if self.mode <= modes.KEY_TEXT:
+                expected = expected_after(self.held) or expected
+        self.fail(Reason.UNEXPECTED_END, wanted, END_OF_TEXT, self.index, expected)
+
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from mypy_extensions import i64
+
+    from jsontide.text.scanner import Cursor
+
+    PlainPosition: TypeAlias = tuple[i64, i64, i64, str, i64, str, i64, tuple[i64, i64]]
+
+
+class Position:
+    """Where a cursor stood after a step; it never changes."""
+
+    __slots__ = (
+        "_held",
+        "_index",
+        "_line",
+        "_mode",
+        "_node_count",
+        "_piece_count",
+        "_pieces",
+        "_step",
+        "_token_start",
+    )
+
+    def __init__(self, cursor: Cursor) -> None:
+        self._step: i64 = cursor.step
+        self._mode: i64 = cursor.mode
+        self._index: i64 = cursor.index
+        self._held: str = cursor.held
+        self._token_start: i64 = cursor.token_start
+        pieces = cursor.pieces
+        self._pieces: list[str] = pieces  # shared with the cursor, which only appends to it
+        self._piece_count: i64 = len(pieces)
+        self._node_count: i64 = cursor.node_count
+        self._line: tuple[i64, i64] = cursor.line
+
+    @property
+    def open_text(self) -> str:
+        """What is certain of the open string, key or number."""
+        return "".join(self._pieces[: self._piece_count])
+
+    def restore(self, cursor: Cursor) -> None:
+        """Put a cursor where this one stood."""
+        set_position(cursor, self.to_tuple())
+
+    def to_tuple(self) -> PlainPosition:
+        """Return the position as plain data, for a pickle."""
+        return (
+            self._step,
+            self._mode,
+            self._index,
+            self._held,
+            self._token_start,
+            self.open_text,
+            self._node_count,
+            self._line,
+        )
+
+
+def set_position(cursor: Cursor, position: PlainPosition) -> None:
+    """Put a cursor where another one stood."""
+    (
+        cursor.step,
+        cursor.mode,
+        cursor.index,
+        cursor.held,
+        cursor.token_start,
+        open_text,
+        cursor.node_count,
+        cursor.line,
+    ) = position
+    cursor.pieces = [open_text] if open_text else []
+
+
+_IN_OBJECT: Final = "}"
+_IN_ARRAY: Final = "]"
+
+
+class Skip:
+    """A search for that place; chunks may be cut anywhere."""
+
+    __slots__ = ("closer", "depth", "in_string", "is_escaped")
+
+    def __init__(self, closer: str, in_string: bool) -> None:
+        self.closer: str = closer  # the bracket that ends the innermost open container, "" if none is open
+        self.in_string: bool = in_string
+        self.is_escaped: bool = False
+        self.depth: i64 = 0  # open brackets in the skipped text
+
+    def copy(self) -> Skip:
+        """Return an independent copy."""
+        copy = Skip(self.closer, self.in_string)
+        copy.is_escaped = self.is_escaped
+        copy.depth = self.depth
+        return copy
+
+    def find_end(self, chunk: str) -> i64:
+        """Return where in the chunk reading can continue, -1 if not in this chunk."""
+        if not self.closer:
+            return chunk.find("\n")
+        i: i64 = 0
+        n: i64 = len(chunk)
+        while i < n:
+            if self._ends_at(chunk[i]):
+                return i
+            i += 1
+        return -1
+
+    def _ends_at(self, char: str) -> bool:
+        if self.in_string:
+            self._pass_in_string(char)
+        elif char == '"':
+            self.in_string = True
+        elif char in ("[", "{"):
+            self.depth += 1
+        elif self.depth == 0:
+            return char in (",", self.closer)
+        elif char in ("]", "}"):
+            self.depth -= 1
+        return False
+
+    def _pass_in_string(self, char: str) -> None:
+        if self.is_escaped:
+            self.is_escaped = False
+        elif char == "\\":
+            self.is_escaped = True
+        elif char == '"':
+            self.in_string = False
+
+
+def begin_skip(*, is_open: bool, is_object: bool, in_string: bool) -> Skip:
+    """Return a search that begins inside the innermost open container, if there is one."""
+    closer = (_IN_OBJECT if is_object else _IN_ARRAY) if is_open else ""
+    return Skip(closer, in_string)
+
 
 _NUMBER_MAY_END: Final = (AFTER_ZERO, INTEGER, FRACTION, EXPONENT)
 _QUOTE: Final = 34

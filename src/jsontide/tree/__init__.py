@@ -13,8 +13,7 @@ from jsontide.tree._nodes import (
     StringNode,
 )
 from jsontide.tree._options import create_parser_state, is_open, node_at
-from jsontide.tree._parse import finalize, get_resolved_value, parse_chunk
-from jsontide.tree._state import ParserState
+from jsontide.tree._state import ParserState, finalize, get_resolved_value, parse_chunk
 
 __all__ = [
     "ArrayNode",

@@ -15,9 +15,8 @@ from weakref import WeakValueDictionary
 
 from jsontide._values import MISSING
 from jsontide.text import modes
-from jsontide.tree._resolve import child_at, has_open_scalar, logged_count, open_values
 from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
-from jsontide.tree.log import is_closed
+from jsontide.tree.log import child_at, has_open_scalar, is_closed, logged_count, open_values
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from jsontide.text.position import set_position
-from jsontide.tree._lines import Lines
-from jsontide.tree._resolve import logged_count
-from jsontide.tree._tape import Tape
+from jsontide.text.scanner import set_position
+from jsontide.tree._tape import Lines, Tape
 from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
+from jsontide.tree.log import logged_count
 
 if TYPE_CHECKING:
     from array import array
 
     from jsontide._errors import ParserError
-    from jsontide.text.position import PlainPosition
+    from jsontide.text.scanner import PlainPosition
     from jsontide.text.utf8 import ByteSource
     from jsontide.tree._options import ParserOptions
     from jsontide.tree._state import ParserState

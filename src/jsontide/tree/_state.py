@@ -1,19 +1,32 @@
-"""The state of a parser: an immutable mark on a tape.
+"""The state of a parser, and `(state, chunk) -> state`: the functions that people call.
 
-Its value is computed when it is first read, from the part of the tape that the state can see, and then kept.
+A state is an immutable mark on a tape. Its value is computed when it is first read, from the part of the tape that the
+state can see, and then kept. Text never raises: an error in it is part of the returned state.
+
+Feeding an older state forks: a new tape continues from it. Closed values are shared with the first tape; of open
+containers, what the state can see is copied. The new tape shows the same objects as the state did, so identity holds
+across branches.
 """
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
+from jsontide._errors import Reason
 from jsontide._mypyc import mypyc_attr
+from jsontide._values import MISSING
 from jsontide.text import modes
-from jsontide.text.position import Position
+from jsontide.text.grammar import END_OF_TEXT
+from jsontide.text.modes import STRING
+from jsontide.text.scanner import Position
 from jsontide.text.types import Mode
+from jsontide.text.utf8 import as_text
 from jsontide.tree._nodes import Nodes, make_node
 from jsontide.tree._pickle import dump, load
-from jsontide.tree._resolve import open_containers, resolve_past
+from jsontide.tree._tape import Tape
+from jsontide.tree.log import logged_count, open_containers, open_values, resolve_past
+from jsontide.tree.views import ViewChain, ViewPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +40,6 @@ if TYPE_CHECKING:
     from jsontide.tree._pickle import ParserDump
     from jsontide.tree._tape import Tape
     from jsontide.tree.containers import Container
-
 
 _UNREAD: Final = object()
 
@@ -179,3 +191,147 @@ def check_state(state: ParserState) -> None:
 def restore_state(dumped: ParserDump) -> ParserState:
     """Return the state that was pickled."""
     return ParserState(load(dumped), dumped.source, None)
+
+
+def fork(state: ParserState) -> Tape:
+    """Return a tape that ends where the state does."""
+    old = state._tape
+    tape = Tape(old.options)
+    state.restore(tape)
+    tape.settled_step = tape.changed_step = tape.shown_step = state._step
+    tape.restore_lines(old.lines.until(state._line[1]))
+    tape.known_keys = old.known_keys
+    tape.member_key = state._member_key
+    tape.is_duplicate = state._is_duplicate
+    _copy_log(state, tape)
+    _copy_open_containers(state, tape)
+    return tape
+
+
+def _copy_log(state: ParserState, tape: Tape) -> None:
+    old = state._tape
+    logged = logged_count(state)
+    tape.owners = old.owners[:logged]
+    tape.keys = old.keys[:logged]
+    tape.entries = old.entries[:logged]
+    tape.starts = old.starts[:logged]
+    tape.lexemes = {node_id: text for node_id, text in old.lexemes.items() if node_id < logged}
+    tape.node_index.take_nodes_in_use(state, old.node_index)
+
+
+def _copy_open_containers(state: ParserState, tape: Tape) -> None:
+    """Copy the chain of open containers, and take what the state shows of them for their views."""
+    value = state.value
+    views: list[object] = [[] if value is MISSING else [value], *open_values(state, state._top)]
+    containers = [state._tape.document, *open_containers(state)]
+    copies: list[Container] = []
+    parent: Container | None = None
+    for container, inner in zip_longest(containers, containers[1:]):
+        parent = container.fork(state._count if inner is None else inner.place, parent)
+        parent.is_duplicate = container.is_duplicate
+        copies.append(parent)
+    for copy in copies[1:]:
+        tape.entries[copy.node_id] = copy
+    tape.document = copies[0]
+    tape.top = copies[-1]
+    tape.depth = len(copies) - 1
+    tape.after = tape.top.after
+    tape.hidden_levels = state._is_duplicate + sum(copy.is_duplicate for copy in copies)
+    tape.views = ViewPool(tape.document)
+    tape.views.newest = ViewChain([*copies], views, [copy.place for copy in copies[1:]], tape.top.count)
+
+
+def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview) -> ParserState:
+    """Return the state after one more chunk of text; the given state does not change.
+
+    >>> from jsontide import create_parser_state
+    >>> state = parse_chunk(create_parser_state(), '[1, "tw')
+    >>> state = parse_chunk(state, 'o"]')
+    >>> state.value, state.is_complete
+    ([1, 'two'], True)
+    """
+    try:
+        tape = state._tape
+    except AttributeError:  # it is no state; looking first would cost something for every chunk
+        check_state(state)
+        raise
+    if type(chunk) is not str or state._source is not None:
+        return _parse_other(state, chunk)
+    if not chunk or (tape.is_over and state.is_over):
+        return state
+    step = state._step
+    if tape.step != step:
+        tape = fork(state)
+    # Counted before anything is written: if this step is interrupted, `state` is no longer the newest.
+    tape.step = step + 1
+    # `tape.read(chunk)` without its call, which interpreted code would notice.
+    is_more = tape.scan(chunk)
+    if tape.mode == STRING and (is_more or tape.index - len(tape.held) > tape.base) and not tape.hidden_levels:
+        tape.changed_step = tape.step
+    return ParserState(tape, None, state)
+
+
+def _parse_other(state: ParserState, chunk: str | bytes | bytearray | memoryview) -> ParserState:
+    """Do the same for bytes and for subclasses of `str`."""
+    check_state(state)
+    source, text, is_good = as_text(chunk, state._source, state._index, "chunk")
+    if len(chunk) == 0 or state.is_over:
+        return state
+    if source is None:
+        return parse_chunk(state, text)
+    tape = claim(state)
+    if text:
+        tape.read(text)
+    if not is_good and not tape.is_over:
+        _end_at_bytes(tape, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found)
+    return ParserState(tape, source, state)
+
+
+def _end_at_bytes(tape: Tape, reason: Reason, wanted: str, found: str) -> None:
+    """Stop at invalid bytes: after the document they are ignored if text would be."""
+    if tape.ignore_trailing and tape.mode == modes.DONE:
+        tape.trailing_index = tape.index
+        tape.is_over = True
+    else:
+        tape.fail(reason, wanted, found, tape.index)
+
+
+def claim(state: ParserState) -> Tape:
+    """Return the tape that continues a state, as in `parse_chunk`: its own if that ends there, else a fork."""
+    tape = state._tape
+    if tape.step != state._step:
+        tape = fork(state)
+    tape.step += 1
+    return tape
+
+
+def finalize(state: ParserState) -> ParserState:
+    """Return the state after the end of the text: complete, or in error because the text is not.
+
+    >>> from jsontide import create_parser_state
+    >>> state = finalize(parse_chunk(create_parser_state(), "12"))
+    >>> state.value
+    12
+    >>> finalize(parse_chunk(create_parser_state(), "[12")).error.message
+    "expected ',' or ']', found the end of the text (line 1, column 4)"
+    """
+    check_state(state)
+    if state.is_over:
+        return state
+    source = state._source
+    pending = b"" if source is None else source.pending
+    if state._mode == modes.DONE and not pending:
+        return state
+    tape = claim(state)
+    if source is not None and pending:
+        wanted = f"the rest of the UTF-8 sequence at byte {source.offset}"
+        _end_at_bytes(tape, Reason.UNEXPECTED_END, wanted, END_OF_TEXT)
+    else:
+        tape.finish()
+    return ParserState(tape, source, state)
+
+
+def get_resolved_value(state: ParserState) -> JsonValue | Missing:
+    """Return the value if the document is complete, else `MISSING`."""
+    check_state(state)
+    return state.value if state.is_complete else MISSING

@@ -5,10 +5,14 @@ Feeding the newest state appends to its tape; feeding an older one first forks: 
 The log of a tape has an entry for every value, in the order in which they open, so that the index of an entry is the
 id of its node: the container it stands in, its key there, where it begins, and the scalar or container itself.
 A scalar is logged when it is complete.
+Lines and columns of values come from `Lines`, which notes only lines in which a value begins: white space takes no
+memory.
 """
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import Reason
@@ -18,7 +22,6 @@ from jsontide.text.grammar import AT_A_VALUE
 from jsontide.text.modes import STRING
 from jsontide.text.numbers import is_usual_float, is_usual_int, parse_number
 from jsontide.text.scanner import Scanner
-from jsontide.tree._lines import Lines, no_lines
 from jsontide.tree._nodes import NodeIndex
 from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
 from jsontide.tree.views import NO_STRING, ViewPool
@@ -28,6 +31,55 @@ if TYPE_CHECKING:
 
     from jsontide._path import Path, Segment
     from jsontide.tree._options import ParserOptions
+
+
+class Lines:
+    """The lines of a text in which values begin, by the index of their first character; the first is not noted.
+
+    Most noted lines follow each other; the number of a line is noted only where lines before it were left out.
+    """
+
+    __slots__ = ("gap_numbers", "gaps", "last_number", "starts")
+
+    def __init__(self, starts: array[int], gaps: array[int], gap_numbers: array[int]) -> None:
+        self.starts: array[int] = starts
+        self.gaps: array[int] = gaps  # places in `starts` before which lines are left out
+        self.gap_numbers: array[int] = gap_numbers  # the numbers of the lines there, counted from 1
+        self.last_number: i64 = self._number(len(starts) - 1)
+
+    def note(self, number: i64, start: i64) -> None:
+        """Add a line."""
+        if number != self.last_number + 1:
+            self.gaps.append(len(self.starts))
+            self.gap_numbers.append(number)
+        self.starts.append(start)
+        self.last_number = number
+
+    def position(self, index: i64) -> tuple[int, int]:
+        """Return line and column of a place in a line that is noted."""
+        at = bisect_right(self.starts, index) - 1
+        return self._number(at), index + 1 if at < 0 else index - self.starts[at] + 1
+
+    def _number(self, at: int) -> int:
+        gap = bisect_right(self.gaps, at) - 1
+        return 2 + at if gap < 0 else self.gap_numbers[gap] + at - self.gaps[gap]
+
+    def until(self, index: i64) -> Lines:
+        """Return a copy with the lines that begin up to an index."""
+        count = bisect_right(self.starts, index)
+        gap_count = bisect_left(self.gaps, count)
+        return Lines(self.starts[:count], self.gaps[:gap_count], self.gap_numbers[:gap_count])
+
+    def is_same_until(self, other: Lines, index: i64) -> bool:
+        """Return whether two texts have the same lines up to an index at which a value begins."""
+        mine, theirs = self.until(index), other.until(index)
+        return (mine.starts, mine.gaps, mine.gap_numbers) == (theirs.starts, theirs.gaps, theirs.gap_numbers)
+
+
+def no_lines() -> Lines:
+    """Return the lines of a text before it begins."""
+    return Lines(array("q"), array("q"), array("q"))
+
 
 _LITERAL_VALUES: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 
