@@ -162,6 +162,7 @@ STRING = {"type": "string"}
 KINDS: dict[str, dict[str, Any]] = {
     "string": STRING,
     "string, done": {"type": "string", "x-stream": "done"},
+    "string with a format": {"type": "string", "format": "date"},
     "number": {"type": "number"},
     "boolean": {"type": "boolean"},
     "null": {"type": "null"},
@@ -196,6 +197,10 @@ MATRIX: dict[tuple[str, str], tuple[str, Any, Status]] = {
     ("string, done", OPEN): ('"Kyo', MISSING, PENDING),
     ("string, done", FITTING): ('"Kyoto"', "Kyoto", FINAL),
     ("string, done", WRONG): ("null", MISSING, MISMATCH),
+    ("string with a format", UNDECIDED): ('"', MISSING, PENDING),
+    ("string with a format", OPEN): ('"2026-1', MISSING, PENDING),
+    ("string with a format", FITTING): ('"2026-11-18"', "2026-11-18", FINAL),
+    ("string with a format", WRONG): ("2026 ", MISSING, MISMATCH),
     ("number", UNDECIDED): ("-", MISSING, PENDING),
     ("number", OPEN): ("12.5", MISSING, PENDING),
     ("number", FITTING): ("12.5 ", 12.5, FINAL),

@@ -34,7 +34,14 @@ def _shown(schema: Schema, root: Schema, nodes: list[ModelNode], at: int) -> Any
         pairs = [(key, _shown(_member(only, key), root, nodes, child)) for key, child in _members(node)]
         return {key: value for key, value in pairs if value is not MISSING}
     is_closed_set = isinstance(only, dict) and ("enum" in only or "const" in only)
+    if _policy(schema, root) != "grow" and _says_more_than_text(only):
+        return MISSING
     return node.buffer if node.type == "string" and not is_closed_set else MISSING
+
+
+def _says_more_than_text(schema: Schema) -> bool:
+    """Whether half a string of a schema means nothing."""
+    return isinstance(schema, dict) and schema.get("format", "markdown") != "markdown"
 
 
 def _possible(schema: Schema, root: Schema, nodes: list[ModelNode], at: int) -> bool:
@@ -86,7 +93,7 @@ def _branches(schema: Schema, root: Schema) -> list[Schema]:
 def _policy(schema: Schema, root: Schema) -> str:
     if isinstance(schema, dict) and "$ref" in schema:
         return _policy(root["$defs"]["node"], root)
-    return str(schema.get("x-stream", "grow")) if isinstance(schema, dict) else "grow"
+    return str(schema.get("x-stream", "")) if isinstance(schema, dict) else ""
 
 
 def _item(schema: Schema, place: int) -> Schema:

@@ -32,7 +32,8 @@ from tests.cuts import fed, singles, whole
 from tests.meters import interpreted, opcodes
 from tests.oracles import line_and_column
 from tests.schema.resolving import resolutions
-from tests.strategies import examples, randoms, some_value, spell
+from tests.seeded import spell
+from tests.strategies import examples, randoms, some_value
 
 
 class Plain(BaseModel):
@@ -219,6 +220,7 @@ def reported(resolution: Resolution[Any]) -> Counter[tuple[object, ...]]:
     return Counter((each.path, each.reason, each.found, each.index) for each in resolution.errors)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SAME)
 @pytest.mark.parametrize(("nested", "text"), [each[1:] for each in nestings()], ids=[each[0] for each in nestings()])
 @pytest.mark.untraced
@@ -341,6 +343,7 @@ def test_a_mismatch_of_the_first_of_two_equal_keys_stands_where_that_is() -> Non
         assert found.status is Status.MISMATCH
 
 
+@pytest.mark.long
 @interpreted
 def test_many_mismatches_of_one_value_are_found_in_time_that_grows_with_the_text() -> None:
     def work(count: int) -> int:

@@ -67,6 +67,7 @@ SCHEMAS: dict[str, tuple[Any, Callable[[int], str]]] = {
 }
 
 
+@pytest.mark.long
 @interpreted
 @pytest.mark.parametrize("name", SCHEMAS)
 @pytest.mark.untraced
@@ -258,6 +259,7 @@ def test_a_discriminator_keeps_branches_from_multiplying(name: str) -> None:
     assert closed(schema, text(90)).status is Status.FINAL
 
 
+@pytest.mark.long
 def test_a_wide_document_is_not_a_deep_one() -> None:
     text = json.dumps([{"t": "a", "next": {"t": "c", "next": {"t": "b"}}}] * 1_000)
     assert closed(list[Untagged], text).status is Status.FINAL

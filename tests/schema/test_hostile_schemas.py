@@ -86,6 +86,7 @@ def test_what_is_laid_flat_means_the_same(make: Any, value: Any) -> None:
     assert resolution.status is (Status.FINAL if is_valid else Status.MISMATCH)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [any_beside, one_and_any])
 @pytest.mark.untraced
 def test_unions_that_multiply_are_refused(make: Any) -> None:
@@ -93,6 +94,7 @@ def test_unions_that_multiply_are_refused(make: Any) -> None:
         from_json_ast(make(20), create_parser_state())
 
 
+@pytest.mark.long
 @pytest.mark.untraced
 @pytest.mark.once
 def test_what_is_read_before_a_refusal_takes_little_memory() -> None:

@@ -145,6 +145,16 @@ def test_defaults_are_for_the_end() -> None:
     assert last.value["a"] is not schema["properties"]["a"]["default"]  # type: ignore[index]
 
 
+def test_defaults_are_in_what_the_end_accepts_if_they_fit() -> None:
+    good = {"properties": {"a": {"default": [1]}, "b": {}}}
+    last = from_json_ast(good, finalize(fed(whole('{"b": {}}'))))
+    assert last.model is last.value
+    assert last.model == {"b": {}, "a": [1]}
+    bad = {"properties": {"a": {"type": "string", "default": None}, "b": {}}}
+    last = from_json_ast(bad, finalize(fed(whole('{"b": {}}'))))
+    assert (last.status, last.model, last.value) == (Status.FINAL, {"b": {}}, {"b": {}})
+
+
 def test_constraints_are_checked_when_their_value_closes() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "minLength": 3}, "b": {"minItems": 2}}}
     for chunks in every('{"a": "xy", "b": [1], "c": '):

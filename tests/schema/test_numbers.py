@@ -120,6 +120,7 @@ HUGE = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("text", HUGE)
 @pytest.mark.parametrize(

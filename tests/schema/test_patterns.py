@@ -54,6 +54,7 @@ EVIL: dict[str, tuple[Any, Callable[[str], str]]] = {
 }
 
 
+@pytest.mark.long
 @interpreted
 @pytest.mark.parametrize("name", EVIL)
 @pytest.mark.untraced

@@ -26,7 +26,8 @@ from tests.cuts import fed, prefixes, singles, states_along, whole
 from tests.relations import grows, strays
 from tests.schema.kinds import TYPES, Dog, Everything, Point, Rules, Stop, Strict, Tree
 from tests.schema.resolving import resolutions, resolved_in_turn, said
-from tests.strategies import cut, examples, randoms, some_value, spell
+from tests.seeded import spell
+from tests.strategies import cut, examples, randoms, some_value
 
 
 def validated(schema: Any, text: str) -> Any:

@@ -107,6 +107,7 @@ def has_a_json_schema(state: ParserState) -> object:
 """
 
 
+@pytest.mark.long
 @pytest.mark.once
 @checkers
 def test_type_checkers_refuse_what_is_not_there_yet_or_not_yet_of_its_type(checker: str, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from jsontide import MISSING
 from jsontide.schema import MismatchReason, Status, from_json_ast
 from tests.cuts import every, fed, singles, whole
 from tests.schema.resolving import resolutions
-from tests.strategies import cut, examples, randoms, spell
+from tests.seeded import spell
+from tests.strategies import cut, examples, randoms
 
 
 class Text(BaseModel):

@@ -17,8 +17,9 @@ from jsontide._pattern import AnyItem, AnyKey, Item, Key, Pattern, parse_pattern
 from jsontide.schema._fold.variants import ArrayVariant, ObjectVariant, SchemaNode, Variant
 from jsontide.schema._from_json_schema import build_nodes, finish_variant
 from jsontide.schema._jsonschema import JsonSchemaValidator
-from jsontide.schema._keywords import AnySchema, Schema, as_schema
+from jsontide.schema._keywords import AnySchema, Schema
 from jsontide.schema._mismatch import UnsupportedSchemaError
+from jsontide.schema._references import iterate_schemas, resolve_references
 from jsontide.schema._validator import Model, Validator, need_package
 from jsontide.schema.from_function import FunctionArguments
 from jsontide.schema.options import KEYWORD, Policies, Policy, check_source, find_policy
@@ -29,7 +30,6 @@ _DEEP: Final = 1_000
 _BESIDE: Final = ("default", "title", "description", "x-stream")
 _WHOLE: Final = ("$defs", "definitions", "$id", "$schema")
 _MAX_ITEMS: Final = 10_000
-_DATA: Final = ("enum", "const", "default", "examples", "example")
 _NAMES: Final = ("properties", "patternProperties", "$defs", "definitions")
 
 
@@ -100,8 +100,10 @@ def _compile_type(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa: AN
 @lru_cache(_KEPT)
 def _compile_text(text: str) -> tuple[SchemaNode, Validator[Any]]:
     """Read a schema from text, because a program may change the one that it passed."""
-    root = allow_nulls(json.loads(text))
-    validator = JsonSchemaValidator(root)
+    root = json.loads(text)
+    dialect = root.get("$schema") if isinstance(root, dict) else None
+    root = resolve_references(allow_nulls(root))
+    validator = JsonSchemaValidator(root, dialect)
     return build_nodes(root, validator.find_checks, is_type=False), validator
 
 
@@ -121,16 +123,10 @@ def _load_types() -> Any:  # noqa: ANN401
 
 def allow_nulls(root: AnySchema) -> AnySchema:
     """Replace OpenAPI's `"nullable": true`, which JSON Schema does not have, by a union with null, in place."""
-    todo: list[Any] = [root]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, list):
-            todo += part
-        elif isinstance(part, dict):
-            if part.get("nullable") is True:
-                _allow_null(part)
-            todo += [value for key, value in part.items() if key not in _DATA]
-    return root if isinstance(root, bool) else as_schema(root, "#")
+    for schema in iterate_schemas(root):
+        if schema.get("nullable") is True:
+            _allow_null(schema)
+    return root
 
 
 def _allow_null(schema: Schema) -> None:
@@ -216,12 +212,15 @@ def to_json_schema(source: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever is
     {'type': 'string'}
     """
     check_source(source)
-    if isinstance(source, dict):
-        found: dict[str, Any] = json.loads(_dump(source))
-    else:
-        need_package("pydantic", "a schema that is a type")
-        found = _load_types().write_json_schema(source.type if isinstance(source, FunctionArguments) else source)
-    return cast("dict[str, Any]", _without_policies(found))
+    try:
+        if isinstance(source, dict):
+            found: dict[str, Any] = json.loads(_dump(source))
+        else:
+            need_package("pydantic", "a schema that is a type")
+            found = _load_types().write_json_schema(source.type if isinstance(source, FunctionArguments) else source)
+        return cast("dict[str, Any]", _without_policies(found))
+    except RecursionError as error:
+        raise UnsupportedSchemaError("the schema is nested too deeply") from error
 
 
 def _without_policies(schema: object, *, are_names: bool = False) -> object:

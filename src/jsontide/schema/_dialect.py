@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from decimal import Decimal
 from functools import cache
 from operator import ge, le
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
@@ -25,36 +25,28 @@ from jsonschema.validators import extend
 
 from jsontide._values import JsonValue
 from jsontide.schema._fold.variants import is_integral, is_same_json
-from jsontide.schema._memory import Memory
-from jsontide.schema._numbers import is_multiple, to_decimal
 from jsontide.schema._regex import TooComplexError, get_regex
+from jsontide.schema._validator import Memory, is_multiple, to_decimal
 
 Keyword: TypeAlias = "Callable[[Any, Any, Any, Any], Any]"
 """Takes a validator, the value of the keyword, the document's value and the schema; yields what is wrong."""
 
 _MAX_UNEVALUATED: Final = 5_000
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
-_REFS: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _UNEVALUATED: Final = ("unevaluatedItems", "unevaluatedProperties")
 
 
-class _Use(NamedTuple):
-    memory: Memory
-    is_apart: bool
-    """Whether the same `$ref` may refer to different schemas."""
-
-
-_USE: ContextVar[_Use] = ContextVar("_USE")
+_MEMORY: ContextVar[Memory] = ContextVar("_MEMORY")
 
 
 @contextmanager
-def using_memory(memory: Memory, *, is_apart: bool) -> Iterator[None]:
+def using_memory(memory: Memory) -> Iterator[None]:
     """Let keywords use the memory of a document, and add to it."""
-    token = _USE.set(_Use(memory, is_apart))
+    token = _MEMORY.set(memory)
     try:
         yield
     finally:
-        _USE.reset(token)
+        _MEMORY.reset(token)
 
 
 @cache
@@ -66,7 +58,7 @@ def harden(dialect: Any) -> Any:  # noqa: ANN401
     keywords = {name: standard[keyword] for name, keyword in found.items() if keyword in standard}
     keywords |= {name: _compare_exactly(found[name]) for name in _BOUNDS if name in found}
     keywords |= {name: _limit_size(found[name], name) for name in _UNEVALUATED if name in found}
-    keywords |= {name: _remember(found[name], name) for name in _REFS if name in found}
+    keywords["$ref"] = _remember(found["$ref"])
     types = dialect.TYPE_CHECKER
     if types.is_type(1.0, "integer"):
         types = types.redefine("integer", lambda _, value: _is_number(value) and is_integral(value))
@@ -78,13 +70,12 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
-def _remember(keyword: Keyword, name: str) -> Keyword:
+def _remember(keyword: Keyword) -> Keyword:
+    """Keep what a `$ref` said of a value: each is a pointer from the root, so equal ones mean the same schema."""
+
     def check(validator: Any, ref: str, value: object, schema: object) -> Iterator[ValidationError]:  # noqa: ANN401
-        memory, is_apart = _USE.get()
-        if is_apart and name != "$ref":  # its target depends on how one got here
-            yield from keyword(validator, ref, value, schema)
-            return
-        place = id(schema) if is_apart else ref, id(value)
+        memory = _MEMORY.get()
+        place = ref, id(value)
         found = memory.findings(value).get(place)
         if found is None:
             errors = iter(keyword(validator, ref, value, schema))
@@ -171,7 +162,7 @@ def _unique_items(_: object, is_wanted: object, value: object, __: object) -> It
 
 
 def _has_equal(items: list[JsonValue]) -> bool:
-    memory = _USE.get().memory
+    memory = _MEMORY.get()
     return len({memory.class_of(item) for item in items}) < len(items)
 
 

@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
-from urllib.parse import unquote
 
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._fold.variants import (
@@ -34,20 +33,24 @@ from jsontide.schema._fold.variants import (
     get_kind,
 )
 from jsontide.schema._keywords import (
+    ALSO,
     TYPES,
     AnySchema,
+    Merger,
     Schema,
     as_schema,
     check_keywords,
     compile_pattern,
     describe_members,
+    drop_annotations,
     fail,
     get_list,
     get_object,
     get_types,
+    is_free_text,
     is_of_type,
 )
-from jsontide.schema._merge import ALSO, Merger, drop_annotations
+from jsontide.schema._references import follow_pointer
 from jsontide.schema._validator import Check
 from jsontide.schema.options import KEYWORD, POLICIES, Policy
 
@@ -59,7 +62,7 @@ EXTRA: Final = "x-jsontide-extra"
 ATTRIBUTES: Final = "x-jsontide-attributes"
 BEFORE: Final = "x-jsontide-before"
 """What a type says beyond JSON Schema: the number of a validator, `extra="ignore"`, the names of attributes, and that
-a function comes before its validator."""
+a function comes before its validator; `WHOLE` of `_keywords` is another."""
 
 _LOOP: Final = "a $ref leads back to itself, with no value between"
 _MAX_NODES: Final = 10_000
@@ -159,6 +162,7 @@ class _Compiler:
         for variant in self.read_enum(flat, where) if is_enum else self.read_simple(flat, where):
             self.merger.spend(_VARIANT_COST)
             variant.has_before_validator = BEFORE in flat
+            variant.is_free_text = is_free_text(flat)
             yield variant
 
     def flatten(self, schema: Schema, where: str, path: tuple[int, ...]) -> AnySchema:
@@ -317,25 +321,17 @@ class _Compiler:
         """Return the schema that a `$ref` points to."""
         if not isinstance(ref, str):
             fail(f"a $ref must be a string, not {ref!r}", where)
-        own = self.root.get("$id") if isinstance(self.root, dict) else None
-        fragment = ref.removeprefix(own) if isinstance(own, str) else ref
-        if fragment not in ("", "#") and not fragment.startswith("#/"):
+        if not ref.startswith("#"):
             fail(f"the $ref {ref!r} points outside of the schema; put its target into $defs", where)
-        found: Any = self.root
-        for part in fragment.removeprefix("#").split("/")[1:]:
-            key = unquote(part).replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list) and key.isdecimal() and int(key) < len(found):
-                found = found[int(key)]
-            elif isinstance(found, dict) and key in found:
-                found = found[key]
-            else:
-                fail(f"the $ref {ref!r} points nowhere", where)
+        found = follow_pointer(self.root, ref)
+        if found is MISSING:
+            fail(f"the $ref {ref!r} points nowhere", where)
         return _check_schema(found, where)
 
     def read_policy(self, schema: AnySchema, where: str) -> Policy:
         word = self.read_annotation(schema, where, KEYWORD)
         if word is MISSING:
-            return "grow"
+            return "auto"
         if not isinstance(word, str) or word not in POLICIES:
             fail(f"{KEYWORD!r} must be one of {', '.join(map(repr, POLICIES))}, not {word!r}", where)
         return POLICIES[word]

@@ -4,21 +4,38 @@ pydantic writes the JSON Schema; we add what that cannot express: which validato
 are dropped, and the names of attributes.
 A closed value is checked by the same validator as at the end, constraints and functions included, so that what is
 shown is what will be accepted.
+
+A `TypedDict` of `typing` becomes one of `typing_extensions`, which pydantic accepts before Python 3.12 too. Of its
+errors, each thing that is wrong is reported once, at its path: pydantic lists those of each branch of a union, with the
+name of the branch as if it were part of the path.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
+from types import UnionType
 from typing import (
+    TYPE_CHECKING,
+    Annotated,
     Any,
     Final,
     Generic,
+    NamedTuple,
+    NotRequired,
+    Required,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
 )
 
+import typing_extensions
 from pydantic import (
     BaseModel,
     PydanticSchemaGenerationError,
@@ -30,16 +47,163 @@ from pydantic import (
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
 
+from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._effort import FEW_STEPS, Effort, alias_paths
 from jsontide.schema._from_json_schema import ATTRIBUTES, BEFORE, CHECK, EXTRA
-from jsontide.schema._keywords import Schema
-from jsontide.schema._memory import Memory
+from jsontide.schema._keywords import WHOLE, Schema
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
-from jsontide.schema._pydantic_errors import read_problems
-from jsontide.schema._typed_dicts import replace_typed_dicts
-from jsontide.schema._validator import Model, Problem, Validation
+from jsontide.schema._validator import Memory, Model, Problem, Validation, get_child
 from jsontide.schema.options import refuse_call
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+_TAKES_TYPED_DICTS: Final = sys.version_info >= (3, 12)
+_COPIED: Final = ("__doc__", "__module__", "__qualname__", "__pydantic_config__")
+
+
+def replace_typed_dicts(hint: Any) -> Any:  # noqa: ANN401
+    """Return a type that pydantic accepts; what is inside classes stays as it is.
+
+    Before Python 3.12 pydantic accepts only the `TypedDict` of `typing_extensions`.
+    """
+    return hint if _TAKES_TYPED_DICTS else _translate(hint, {})
+
+
+def _translate(hint: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
+    if isinstance(hint, type) and type(hint).__module__ == "typing" and typing_extensions.is_typeddict(hint):
+        return made[hint] if hint in made else _new_typed_dict(hint, made)
+    old = get_args(hint)
+    new = tuple(_translate(each, made) for each in old)
+    if all(each is before for each, before in zip(new, old, strict=True)):
+        return hint
+    origin: Any = Union if get_origin(hint) is UnionType else get_origin(hint)
+    return origin[new if len(new) > 1 else new[0]]
+
+
+def _new_typed_dict(old: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
+    try:
+        hints = get_type_hints(old, localns={old.__name__: old}, include_extras=True)
+    except NameError:  # pydantic will raise an error that says what to do
+        return old
+    keys = {key: hint if key in old.__required_keys__ else _not_required(hint) for key, hint in hints.items()}
+    new = made[old] = cast("Any", typing_extensions.TypedDict)(old.__name__, keys)
+    for name in _COPIED:
+        if hasattr(old, name):
+            setattr(new, name, getattr(old, name))
+    # Set last, because they may lead back to it.
+    new.__annotations__ = {key: _translate(hint, made) for key, hint in keys.items()}
+    return new
+
+
+def _not_required(hint: Any) -> Any:  # noqa: ANN401
+    """Mark a key of a class with `total=False` as not required, unless it is marked already."""
+    inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return hint if get_origin(inner) in (Required, NotRequired) else NotRequired[hint]
+
+
+_REASONS: Final = {
+    "missing": MismatchReason.MISSING_KEY,
+    "missing_keyword_only_argument": MismatchReason.MISSING_KEY,
+    "extra_forbidden": MismatchReason.UNKNOWN_KEY,
+    "unexpected_keyword_argument": MismatchReason.UNKNOWN_KEY,
+    "literal_error": MismatchReason.NOT_A_MEMBER,
+    "enum": MismatchReason.NOT_A_MEMBER,
+    "int_parsing": MismatchReason.WRONG_TYPE,
+    "int_parsing_size": MismatchReason.WRONG_TYPE,
+    "int_from_float": MismatchReason.WRONG_TYPE,
+    "float_parsing": MismatchReason.WRONG_TYPE,
+    "bool_parsing": MismatchReason.WRONG_TYPE,
+    "union_tag_invalid": MismatchReason.NO_BRANCH,
+    "union_tag_not_found": MismatchReason.NO_BRANCH,
+    "too_short": MismatchReason.WRONG_LENGTH,
+    "too_long": MismatchReason.WRONG_LENGTH,
+}
+
+
+class _Error(NamedTuple):
+    """One error of pydantic; its location is the path, with the names of branches in it."""
+
+    location: tuple[Segment, ...]
+    reason: MismatchReason
+    expected: str
+
+
+def read_problems(error: ValidationError, value: JsonValue) -> tuple[Problem, ...]:
+    """Return what is wrong with a value, each thing once."""
+    details = error.errors(include_url=False, include_context=False, include_input=False)
+    return tuple(_merge_branches([_read_error(each) for each in details], value))
+
+
+def _read_error(error: ErrorDetails) -> _Error:
+    reason = _REASONS.get(error["type"])
+    if reason is None:
+        reason = MismatchReason.WRONG_TYPE if error["type"].endswith("_type") else MismatchReason.INVALID
+    return _Error(error["loc"], reason, _describe(error["msg"]))
+
+
+def _merge_branches(errors: list[_Error], value: JsonValue) -> Iterator[Problem]:
+    """Make one problem of the errors of all branches of a union, unless all but one are of another kind."""
+    places = {place for place in (_union_place(each, value) for each in errors) if place is not None}
+    unions: dict[Path, list[_Error]] = {}
+    for each in errors:
+        place = _find_prefix(places, each.location)
+        unions.setdefault(each.location if place is None else place, []).append(each)
+    for place, inner in unions.items():
+        if place in places:
+            yield from _merge_union(place, inner, value)
+        else:
+            yield from (Problem(each.location, each.reason, each.expected) for each in inner)
+
+
+def _union_place(errors: _Error, value: JsonValue) -> Path | None:
+    """Return the path of the first union in a location: what follows it, a branch, is not in the document."""
+    at: JsonValue | Missing = value
+    is_missing = errors.reason is MismatchReason.MISSING_KEY
+    for number, segment in enumerate(errors.location[: -1 if is_missing else None]):
+        at = get_child(at, segment)
+        if at is MISSING:
+            return errors.location[:number]
+    return None
+
+
+def _find_prefix(places: set[Path], location: tuple[Segment, ...]) -> Path | None:
+    return next((location[:length] for length in range(len(location)) if location[:length] in places), None)
+
+
+def _merge_union(place: Path, errors: list[_Error], value: JsonValue) -> Iterator[Problem]:
+    depth = len(place)
+    branches: dict[Segment, list[_Error]] = {}
+    for each in errors:
+        inner = each._replace(location=(*place, *each.location[depth + 1 :]))
+        branches.setdefault(each.location[depth], []).append(inner)
+    wrong = MismatchReason.WRONG_TYPE
+    of_its_kind = [branch for branch in branches.values() if not any(each[:2] == (place, wrong) for each in branch)]
+    if len(branches) == 1 or len(of_its_kind) == 1:
+        yield from _merge_branches((of_its_kind or list(branches.values()))[0], value)
+        return
+    named = (f"{branch[0].expected} ({label})" for label, branch in branches.items())
+    yield Problem(place, MismatchReason.NO_BRANCH if of_its_kind else wrong, " or ".join(named))
+
+
+def _describe(message: str) -> str:
+    """Turn a message about the input into what was expected."""
+    for start, wanted in _SENTENCES.items():
+        if message.startswith(start):
+            return wanted + message.removeprefix(start)
+    return f"a valid value ({message})"
+
+
+_SENTENCES: Final[Mapping[str, str]] = {
+    "Input should be ": "",
+    "Field required": "a value",
+    "String should ": "a string that should ",
+    "List should ": "an array that should ",
+    "Dictionary should ": "an object that should ",
+    "Extra inputs are not permitted": "no other keys",
+}
 
 CoreSchema = dict[str, Any]
 
@@ -162,6 +326,10 @@ _JSON_TYPES: Final = (bool, int, float, str)
 _QUICK: Final = frozenset({*_JSON_TYPES, type(None)})
 
 
+_WRITTEN_AS_TEXT: Final = frozenset({"decimal", "complex"})
+"""Numbers that JSON has as strings, which have no format."""
+
+
 class SchemaGenerator(GenerateJsonSchema):
     """Writes the JSON Schema of a type, with our own keywords added."""
 
@@ -190,6 +358,9 @@ class SchemaGenerator(GenerateJsonSchema):
         if kind in _SCALARS or (kind in _FUNCTIONS and _needs_nothing_else(schema)):
             written = {**written, CHECK: len(self.found)}
             self.found.append(FieldCheck(schema, self._configs[-1], self._core_definitions))
+        if kind in _WRITTEN_AS_TEXT:
+            for each in written.get("anyOf", [written]):
+                each[WHOLE] = True
         if is_scope:
             self._configs.pop()
         return written

@@ -8,17 +8,16 @@ What cannot be checked like that is a mismatch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._keywords import AnySchema, Schema, fail
-from jsontide.schema._memory import Memory
-from jsontide.schema._merge import ALSO
+from jsontide.schema._keywords import ALSO, AnySchema, Schema, fail
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError, shorten
+from jsontide.schema._references import iterate_schemas
 from jsontide.schema._regex import TooComplexError, get_regex
-from jsontide.schema._validator import Problem, Validation, find_path, has_package, need_package
+from jsontide.schema._validator import Memory, Problem, Validation, find_path, has_package, need_package
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -51,9 +50,10 @@ _REASONS: Final = {
 class JsonSchemaValidator:
     """Validates documents by a JSON Schema; the instance is the value itself."""
 
-    def __init__(self, root: AnySchema) -> None:
+    def __init__(self, root: AnySchema, dialect: object = None) -> None:
+        """Take a schema whose references are pointers from its root, and the `$schema` that it had."""
         self._root = root
-        self._is_apart = _has_names(root)
+        self._dialect = dialect
         self._is_there = has_package("jsonschema")
         self._tool: Tool | None = None
 
@@ -70,15 +70,20 @@ class JsonSchemaValidator:
         from jsontide.schema._dialect import using_memory  # noqa: PLC0415
 
         if self._tool is None:
-            self._tool = _build_tool(self._root)
+            self._tool = _build_tool(self._root, self._dialect)
         tool = self._tool if schema is None else self._tool.evolve(schema=schema)
         try:
-            with using_memory(memory, is_apart=self._is_apart):
+            with using_memory(memory):
                 return _to_problems(tool.iter_errors(value), value)
         except TooComplexError as error:
             return (Problem((), MismatchReason.TOO_COMPLEX, error.expected),)
         except ValueError:  # an integer may have more digits than Python converts to text
             return (Problem((), MismatchReason.TOO_COMPLEX, "numbers with fewer digits"),)
+        except BaseException as error:
+            # `jsonschema` keeps schemas in `rpds`, which panics where a comparison meets the limit of recursion.
+            if type(error).__name__ != "PanicException":
+                raise
+            raise RecursionError from error
 
     def find_checks(self, flat: Schema) -> tuple[LocalCheck | None, None]:
         """Return what checks closed values of a schema, if anything has to."""
@@ -114,26 +119,9 @@ def _to_problems(errors: Iterable[ValidationError], value: JsonValue) -> tuple[P
     return tuple(problem for problem, is_ref in found if not is_ref or problem.path not in named)
 
 
-def _parts(root: AnySchema) -> Iterator[Schema]:
-    """Yield all objects in a schema, the outermost first."""
-    todo: list[Any] = [root]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, dict):
-            yield part
-            todo += part.values()
-        elif isinstance(part, list):
-            todo += part
-
-
-def _has_names(root: AnySchema) -> bool:
-    """Return whether parts of a schema have an id, to which a `$ref` inside them would be relative."""
-    return any(isinstance(part.get(key), str) for part in _parts(root) if part is not root for key in ("$id", "id"))
-
-
 def _check_patterns(root: AnySchema) -> None:
     """Refuse patterns that `jsonschema` would run with `re` for `unevaluatedProperties`, if that may take too long."""
-    parts = list(_parts(root))
+    parts = list(iterate_schemas(root))
     if not any("unevaluatedProperties" in part for part in parts):
         return
     for part in parts:
@@ -143,23 +131,24 @@ def _check_patterns(root: AnySchema) -> None:
                 fail(f"the pattern {pattern!r} may take too long beside 'unevaluatedProperties'", "#")
 
 
-def _build_tool(root: AnySchema) -> Tool:
+def _build_tool(root: AnySchema, dialect: object) -> Tool:
     from jsonschema import Draft202012Validator  # noqa: PLC0415
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415
     from jsonschema.validators import validator_for  # noqa: PLC0415
+    from referencing import Registry  # noqa: PLC0415
 
     from jsontide.schema._dialect import harden  # noqa: PLC0415
 
-    dialect: Any = validator_for(root, default=Draft202012Validator)
+    known = {"$schema": dialect} if isinstance(dialect, str) else {}
+    standard: Any = validator_for(known, default=Draft202012Validator)
     try:
-        dialect.check_schema(root)
+        standard.check_schema(root)
     except SchemaError as error:
         where = "/".join(["#", *map(str, error.absolute_path)])
         raise UnsupportedSchemaError(error.message, where) from error
     _check_patterns(root)
-    # With "$schema" in it, `jsonschema` would use the original dialect for parts of it.
-    nameless = root if isinstance(root, bool) else {key: root[key] for key in root if key != "$schema"}
-    tool: Tool = harden(dialect)(nameless)
+    # By default `jsonschema` opens what a reference names; an empty registry has nothing to open.
+    tool: Tool = harden(standard)(root, registry=Registry())
     return tool
 
 

@@ -27,6 +27,8 @@ PartialValue: TypeAlias = "ObjectView | ArrayView | str | int | float | Decimal 
 
 _OWN: Final = frozenset({"resolution", "_variants", "_members", "__setstate__", "__deepcopy__", "__copy__"})
 """What `copy` and `pickle` look up before an object has its attributes."""
+_OF_MODELS: Final = frozenset({"model_dump", "model_dump_json", "dict", "json", "_asdict", "asdict"})
+_TO_DICT: Final = "to_dict() of the Partial returns what is shown so far"
 _NOT_PICKLED: Final = "a part of a partial cannot be pickled, because its schema is elsewhere; pickle the partial"
 
 
@@ -74,7 +76,11 @@ class Partial(Generic[Model]):
     def __getattr__(self, name: str) -> PartialValue:
         if name in _OWN:
             raise AttributeError(name)
-        return cast("PartialValue", getattr(self.so_far, name))
+        shown = self.so_far
+        if name in _OF_MODELS and not isinstance(shown, ObjectView):
+            message = f"a Partial has no {name!r}; {_TO_DICT}"
+            raise AttributeError(message)
+        return cast("PartialValue", getattr(shown, name))
 
     def __getitem__(self, segment: Segment) -> PartialValue:
         return cast("ObjectView", self.so_far)[cast("str", segment)]
@@ -128,7 +134,8 @@ class ObjectView:
             raise AttributeError(name)
         key = _find_key(self._variants, name, self._members)
         if key not in self._members and not _is_known(self._variants, key):
-            message = f"the schema has no {name!r}"
+            hint = f"; {_TO_DICT}" if name in _OF_MODELS else ""
+            message = f"the schema has no {name!r}{hint}"
             raise AttributeError(message)
         return self[key]
 

@@ -6,7 +6,14 @@ from typing import Final, cast
 
 from jsontide.mend.shape import ANYTHING, ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, Origin, Shape, Steps, follow
 from jsontide.schema._compile import compile_schema
-from jsontide.schema._fold.variants import AnyVariant, ArrayVariant, EnumVariant, ObjectVariant, SchemaNode
+from jsontide.schema._fold.variants import (
+    AnyVariant,
+    ArrayVariant,
+    EnumVariant,
+    ObjectVariant,
+    ScalarVariant,
+    SchemaNode,
+)
 
 _BITS: Final = {"string": STRING, "number": NUMBER, "boolean": BOOLEAN, "null": NULL, "array": ARRAY, "object": OBJECT}
 
@@ -35,20 +42,22 @@ def _fill(shape: Shape) -> None:
     has_other_strings = False
     keys: dict[str, object] = {}
     items: list[object] = []
-    is_closed = True
+    is_closed = is_integer = True
     for variant in node.variants:
         if isinstance(variant, AnyVariant) or variant.has_before_validator:
-            shape.set(ANYTHING, (), {}, None, is_closed=False)
+            shape.set(ANYTHING, (), {}, None, is_closed=False, is_integer=False)
             return
         kinds |= sum(_BITS[kind] for kind in variant.kinds)
         if isinstance(variant, EnumVariant):
             words += variant.texts
         elif "string" in variant.kinds:
             has_other_strings = True
+        if "number" in variant.kinds:
+            is_integer = is_integer and isinstance(variant, ScalarVariant) and variant.is_integer
         if isinstance(variant, ObjectVariant):
             keys |= {key: child for key, child in variant.properties.items() if key not in keys}
             is_closed = is_closed and variant.extra == "forbid"
         elif isinstance(variant, ArrayVariant):
             items.append(None if variant.prefix else variant.rest)
     item = items[0] if len(items) == 1 else None
-    shape.set(kinds or ANYTHING, () if has_other_strings else tuple(words), keys, item, is_closed)
+    shape.set(kinds or ANYTHING, () if has_other_strings else tuple(words), keys, item, is_closed, is_integer)

@@ -4,22 +4,133 @@ Validators name problems by path, and the log knows where in the text each value
 This is also the one place that says what to install.
 
 Rule: however many problems there are, the nodes of the value are visited once to locate them.
+
+What checks found out about a value is remembered by its `id`, with the value kept alive, so that nothing is checked
+twice. Numbers are compared as they are written: a float stands for the shortest decimal that reads as it, so that 0.1
+is 0.1 in every mode of the parser; none is written out, so 1e999999999 costs what its characters do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import reduce
 from importlib.util import find_spec
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._memory import Memory
 from jsontide.schema._mismatch import MismatchReason, shorten
 from jsontide.tree.containers import Container
 from jsontide.tree.log import Log
+
+Number: TypeAlias = int | float | Decimal
+
+
+def to_decimal(number: Number) -> Decimal:
+    """Return a number as the decimal that it was written as."""
+    return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+
+
+def is_same_number(one: Any, other: Any) -> bool:  # noqa: ANN401
+    """Return whether two numbers of a document or a schema have the same value as written."""
+    return bool(one == other) if type(one) is type(other) else to_decimal(one) == to_decimal(other)
+
+
+def is_multiple(number: Number, of: Number) -> bool:
+    """Return whether a number is a multiple of another; infinity, which 1e999 becomes as a float, is not."""
+    value, unit = to_decimal(number), to_decimal(of)
+    if not value.is_finite() or not unit.is_finite() or not unit:
+        return False
+    if not value:
+        return True
+    digits, exponent = _split(value)
+    unit_digits, unit_exponent = _split(unit)
+    shift = exponent - unit_exponent
+    if shift >= 0:
+        return digits * pow(10, shift, unit_digits) % unit_digits == 0
+    # A number other than zero is no multiple of a larger one.
+    return value.adjusted() >= unit.adjusted() and digits % (unit_digits * 10**-shift) == 0
+
+
+def _split(number: Decimal) -> tuple[int, int]:
+    """Return two whole numbers: the first times ten to the power of the second is the absolute value."""
+    _, digits, exponent = number.as_tuple()
+    assert isinstance(exponent, int)  # noqa: S101 - it is finite
+    return int(Decimal((0, digits, 0))), exponent
+
+
+Found: TypeAlias = "tuple[object, Path | None]"
+"""A value, and the path to the first thing that is wrong with it, `None` if nothing is."""
+Findings: TypeAlias = "dict[tuple[object, int], Found]"
+"""Results by schema and value."""
+
+
+class Memory:
+    """Results for the containers of a document, and for the scalar that was checked last."""
+
+    __slots__ = ("_classes", "_containers", "_numbers", "_scalar", "_scalars")
+
+    def __init__(self) -> None:
+        self._containers: Findings = {}
+        self._scalar: object = self
+        self._scalars: Findings = {}
+        self._classes: dict[object, int] = {}
+        self._numbers: dict[int, tuple[object, int]] = {}
+
+    def findings(self, value: object) -> Findings:
+        """Return the results for a value, to read and to add to."""
+        if isinstance(value, list | dict):
+            return self._containers
+        if value is not self._scalar:
+            self._scalar = value
+            self._scalars = {}
+        return self._scalars
+
+    def class_of(self, value: JsonValue) -> int:
+        """Return a number that only equal JSON values share: 1 equals 1.0, and `true` does not equal 1."""
+        todo: list[JsonValue] = [value]
+        while todo:
+            each = todo[-1]
+            unknown = [child for child in _children(each) if id(child) not in self._numbers]
+            if unknown and isinstance(each, list | dict):
+                todo += unknown
+                continue
+            todo.pop()
+            if isinstance(each, list | dict):
+                self._numbers[id(each)] = each, self._number(self._key(each))
+        return self._number_of(value)
+
+    def _number_of(self, value: JsonValue) -> int:
+        if isinstance(value, list | dict):
+            return self._numbers[id(value)][1]
+        return self._number(_scalar_key(value))
+
+    def _key(self, value: list[JsonValue] | dict[str, JsonValue]) -> object:
+        if isinstance(value, list):
+            return tuple(map(self._number_of, value))
+        return frozenset((key, self._number_of(member)) for key, member in value.items())
+
+    def _number(self, key: object) -> int:
+        return self._classes.setdefault(key, len(self._classes))
+
+
+def _children(value: JsonValue) -> list[Any]:
+    """Return the containers in a container."""
+    if not isinstance(value, list | dict):
+        return []
+    children = value.values() if isinstance(value, dict) else value
+    return [child for child in children if isinstance(child, list | dict)]
+
+
+def _scalar_key(value: JsonValue) -> object:
+    if isinstance(value, bool) or value is None:
+        return repr(value), None
+    if isinstance(value, float):
+        return to_decimal(value)
+    return value if isinstance(value, int | Decimal) else (value, str)
+
 
 Model = TypeVar("Model")
 _Wanted = dict[Any, Any]

@@ -92,12 +92,24 @@ def _field(parameter: inspect.Parameter, hint: object, said: str | None) -> Any:
     from pydantic import Field  # noqa: PLC0415 - only who makes tools of functions needs it
 
     extra: dict[str, Any] = {}
+    if _describes(hint):
+        said = None  # what stands at the parameter itself is closer than the docstring
     if parameter.default is not inspect.Parameter.empty and _is_json(parameter.default):
         extra["default"] = parameter.default
     annotated: Any = hint
-    if said or extra:
-        annotated = Annotated[hint, Field(description=said, json_schema_extra=extra or None)]
+    options: dict[str, Any] = {}
+    if said:
+        options["description"] = said
+    if extra:
+        options["json_schema_extra"] = extra
+    if options:
+        annotated = Annotated[hint, Field(**options)]
     return annotated if parameter.default is inspect.Parameter.empty else NotRequired[annotated]
+
+
+def _describes(hint: object) -> bool:
+    """Return whether a type has a description in its annotation."""
+    return any(getattr(each, "description", None) for each in getattr(hint, "__metadata__", ()))
 
 
 def _is_json(value: object) -> bool:

@@ -20,7 +20,8 @@ Model_co = TypeVar("Model_co", covariant=True)
 
 KEYWORD: Final = "x-stream"
 
-Policy: TypeAlias = Literal["grow", "done", "gate"]
+Policy: TypeAlias = Literal["auto", "grow", "done", "gate"]
+"""Where nobody asks for one, it is "auto": what is not free text appears when it is complete, all else grows."""
 POLICIES: Final[dict[str, Policy]] = {"grow": "grow", "done": "done", "gate": "gate"}
 _TYPING: Final = frozenset({"types", "typing", "typing_extensions"})
 """The modules whose objects stand for types: `list[int]`, `Literal["a"]`, a `NewType`; some of them can be called."""
@@ -36,7 +37,7 @@ class _Annotation:
 
 @dataclass(frozen=True, slots=True)
 class Stream(_Annotation):
-    """Shows a value while it grows, as strings, arrays and objects do by default."""
+    """Shows a value while it grows, as free text, arrays and objects do by default; so half a date is shown too."""
 
 
 @dataclass(frozen=True, slots=True)

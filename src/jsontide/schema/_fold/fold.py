@@ -14,20 +14,24 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from jsontide._values import MISSING
-from jsontide.schema._fold.candidates import Alternatives, Candidate, OpenContainer, is_same_value
+from jsontide.schema._fold.candidates import (
+    Alternatives,
+    Candidate,
+    CandidateStack,
+    Failure,
+    OpenContainer,
+    is_same_value,
+)
 from jsontide.schema._fold.scalars import (
     ScalarMismatch,
     check_open_scalar,
     check_scalar,
     open_variants,
     read_beginning,
-    shows_growing,
 )
-from jsontide.schema._fold.stack import CandidateStack, Failure
 from jsontide.schema._fold.variants import ArrayVariant, EnumVariant, ObjectVariant, Variant, is_same_json
-from jsontide.schema._memory import Memory
 from jsontide.schema._mismatch import MismatchReason
-from jsontide.schema._validator import drop_reported, locate
+from jsontide.schema._validator import Memory, drop_reported, locate
 from jsontide.tree.containers import Container, ObjectContainer
 from jsontide.tree.log import count_pieces, get_log, keeps_first, open_scalar
 from jsontide.tree.views import NO_STRING, ViewChain, ViewPool
@@ -280,8 +284,8 @@ class SchemaFold:
             return False
         node = candidate.variant.node_at(self.stack.containers[-1].count if scalar.key is None else scalar.key)
         if node is None or node.longest < 0:
-            return node is not None and node.grows and node.policy == "grow"
-        return shows_growing(node, open_variants(node, read_beginning(scalar, node.longest)))
+            return node is not None and node.grows
+        return node.lets_grow(open_variants(node, read_beginning(scalar, node.longest)))
 
     def _close(self, log: Log) -> None:
         """Check the innermost container, which has closed, and store it in the candidates around it."""

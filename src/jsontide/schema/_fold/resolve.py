@@ -55,6 +55,11 @@ class Report(Generic[Model]):
             and self.open_errors is stack.open_errors
         )
 
+    def fits(self, value: JsonValue, state: ParserState) -> bool:
+        """Return whether the validator accepts a value in place of that of a state."""
+        found = self.compiled.validator.validate(value, self.fold.memory, has_decimals=has_decimals(state))
+        return found.is_sure and not found.problems
+
     def reduce(self, state: ParserState) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Return what a resolution is pickled as."""
         return _restore, (self.source, self.policies, state)
@@ -190,9 +195,17 @@ def _validate(resolution: Resolution[Model], before: Resolution[Model] | None) -
         report.open_errors = _locate_problems(validated.problems, resolution)
         report.status = Status.MISMATCH
         return
-    resolution.value = report.fold.stack.document.with_defaults()[0] if is_agreed else state.value
+    # The validator of a JSON Schema makes nothing of a value, so the value that is shown is what it made.
+    is_plain = validated.model is value
+    shown = state.value
+    if is_agreed:
+        document = report.fold.stack.document
+        shown = document.with_defaults()[0]
+        if is_plain and shown is not document.values[0] and not report.fits(cast("JsonValue", shown), state):
+            shown = document.values[0]  # a default need not fit its own schema
+    resolution.value = shown
     report.status = Status.FINAL
-    report.model = validated.model
+    report.model = cast("Model", shown) if is_plain else validated.model
     report.error_count = 0
     report.open_errors = []
 

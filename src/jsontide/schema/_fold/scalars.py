@@ -22,9 +22,8 @@ from jsontide.schema._fold.variants import (
     is_integral,
     is_same_json,
 )
-from jsontide.schema._memory import Memory
 from jsontide.schema._mismatch import MismatchReason, shorten
-from jsontide.schema._validator import Problem
+from jsontide.schema._validator import Memory, Problem
 from jsontide.tree.log import OpenScalar
 
 _AT_THE_END: Final = 1 << 62
@@ -81,16 +80,6 @@ def open_variants(node: SchemaNode, text: str) -> list[Variant]:
     return [variant for variant in node.variants if _find_offset(node, variant, "string", text) > len(text)]
 
 
-def shows_growing(node: SchemaNode, variants: list[Variant]) -> bool:
-    """Return whether an open string that can become these variants may be shown."""
-    return (
-        node.policy == "grow"
-        and len(variants) == 1
-        and not isinstance(variants[0], EnumVariant)
-        and "string" in variants[0].kinds
-    )
-
-
 def read_beginning(scalar: OpenScalar, length: int) -> str:
     """Return the beginning of an open string as far as it has come, at most `length` + 1 characters."""
     text = ""
@@ -143,7 +132,7 @@ def _explain_closed(node: SchemaNode, kind: Kind, value: JsonValue, problem: Pro
         return ScalarMismatch(latest, MismatchReason.NOT_A_MEMBER, variant.expected, shorten(value))
     is_undecided = problem.reason is MismatchReason.TOO_COMPLEX
     reason = problem.reason if is_undecided else MismatchReason.INVALID
-    return ScalarMismatch(latest, reason, problem.expected, shorten(value), was_shown=shows_growing(node, last))
+    return ScalarMismatch(latest, reason, problem.expected, shorten(value), was_shown=node.lets_grow(last))
 
 
 def _explain_prefix(node: SchemaNode, offsets: list[int], text: str) -> ScalarMismatch:

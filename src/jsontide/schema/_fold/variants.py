@@ -7,14 +7,14 @@ Recursive schemas make nodes that lead back to themselves: nothing here may walk
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from jsontide._path import Segment
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._numbers import is_same_number
 from jsontide.schema._regex import Regex
-from jsontide.schema._validator import Check
+from jsontide.schema._validator import Check, is_same_number
 from jsontide.schema.options import Policy
 
 Kind: TypeAlias = Literal["string", "number", "boolean", "null", "array", "object"]
@@ -39,7 +39,7 @@ Length: TypeAlias = Any
 class Variant:
     """One form that a value may have."""
 
-    __slots__ = ("check", "converter", "expected", "gates", "has_before_validator", "kinds")
+    __slots__ = ("check", "converter", "expected", "gates", "has_before_validator", "is_free_text", "kinds")
 
     def __init__(
         self,
@@ -59,6 +59,8 @@ class Variant:
         """The members that an object waits for before it shows anything."""
         self.has_before_validator = False
         """Whether a function of the program sees the value first, and may change it to anything."""
+        self.is_free_text = True
+        """Whether half a string means something, as half a date or half an address does not."""
 
     def __deepcopy__(self, memo: dict[int, object]) -> Variant:
         return self
@@ -276,7 +278,7 @@ class SchemaNode:
     )
 
     def __init__(self) -> None:
-        self.policy: Policy = "grow"
+        self.policy: Policy = "auto"
         self.default: JsonValue | Missing = MISSING
         self.fill(())
 
@@ -304,8 +306,17 @@ class SchemaNode:
         """Whether a function of the program may make any value fit."""
         self.is_guessed = any(variant.has_before_validator and variant.converter is None for variant in variants)
         """Whether only the end can say what such a function makes of a scalar."""
-        self.grows = len(self.by_kind["string"]) == 1 and self.longest < 0
-        """Whether a string has only one variant, from its first character on."""
+        self.grows = self.longest < 0 and self.lets_grow(self.by_kind["string"])
+        """Whether a string is shown from its first character on."""
+
+    def lets_grow(self, variants: Sequence[Variant]) -> bool:
+        """Return whether an open string that can become these variants may be shown."""
+        if len(variants) != 1:
+            return False
+        sole = variants[0]
+        if isinstance(sole, EnumVariant) or "string" not in sole.kinds:
+            return False
+        return self.policy == "grow" or (self.policy == "auto" and sole.is_free_text)
 
     def with_policy(self, policy: Policy) -> SchemaNode:
         """Return the same node with another policy."""
