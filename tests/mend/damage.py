@@ -392,7 +392,16 @@ def comment(document: Document, random: Random) -> bool:
     remark = random.choice(REMARKS)
     form = random.choice(("// {}\n", "//{}\n", "# {}\n", "/* {} */", "/*{}*/", "/** {}\n more */", "// {}\r\n"))
     token.damage(random.choice(("", " ")) + token.text + form.format(remark) + random.choice(("", token.text)))
+    before = document.tokens[index_of(document, token) - 1]
+    if (remark == '"' and form.startswith(("//", "#"))) or (before.role in {"string", "key"} and may_go_on(before)):
+        document.is_certain = False  # a string may end in the comment, or begin before it
     return add(document, RepairKind.COMMENT)
+
+
+def may_go_on(token: Token) -> bool:
+    """Whether another string may begin with the last quote of this one, which has lost its end then."""
+    last = str(token.value).rstrip()[-1:]
+    return last != "" and last in (",，、:：﹕" if token.role == "key" else ",，、")
 
 
 def literal(document: Document, random: Random) -> bool:
@@ -584,6 +593,9 @@ def missing_colon(document: Document, random: Random) -> bool:
     gap = document.tokens[index_of(document, colon) + 1]
     gap.text = gap.text or " "
     colon.damage("")
+    key = document.tokens[index_of(document, colon) - 2]
+    if may_go_on(key):
+        document.is_certain = False
     return add(document, RepairKind.MISSING_COLON)
 
 
@@ -648,7 +660,7 @@ def prose(document: Document, random: Random) -> bool:
         return False
     own_line = document.is_listing or document.before.startswith(("```", "~~~"))
     # In the middle of a sentence, a value has to begin as in JSON.
-    is_odd = any(token.is_damaged for token in document.solid()[:3])
+    is_odd = any(token.is_damaged for token in document.solid()[:5])
     document.also.add(RepairKind.TAG)  # for the tags of the last sentence
     only_before = RepairKind.SECOND_VALUE in document.kinds  # after another value, prose is a part of that
     if only_before or random.random() < 0.8:
@@ -974,6 +986,111 @@ def other_tag(document: Document, random: Random) -> bool:
     return add(document, RepairKind.TAG)
 
 
+def other_separators(document: Document, random: Random) -> bool:
+    """Equals signs or arrows for colons, or semicolons for the commas of objects, as other languages write them."""
+    role, text = random.choice(((":", " = "), (":", " => "), (":", "=>"), (":", "::"), (",", ";"), (",", "،")))
+    found = [token for token in document.tokens if token.role == role and token.inside == "{" and not token.is_damaged]
+    for token in found if random.random() < 0.7 else found[:1]:
+        token.damage(text)
+    return bool(found) and add(document, RepairKind.PUNCTUATION)
+
+
+def prefixed_strings(document: Document, random: Random) -> bool:
+    """As Python 2 writes text."""
+    found = [token for token in document.tokens if token.role in {"key", "string"} and "'" not in str(token.value)]
+    for token in found:
+        quote = random.choice("'\"") if '"' not in token.value else '"'
+        token.damage(f"u{quote}{token.text[1:-1]}{quote}")
+    return bool(found) and add(document, RepairKind.QUOTES)
+
+
+def assignment(document: Document, random: Random) -> bool:
+    """A line of code around the value."""
+    if document.is_scalar or document.before:
+        return False
+    document.before = random.choice(
+        ("result = ", "const data: T = ", "module.exports = ", "return ", "export default ")
+    )
+    document.after = random.choice((";", "", ";\n", "\n")) + document.after
+    if random.random() < 0.5:
+        other_quotes(document, random)
+    return add(document, RepairKind.PROSE)
+
+
+def html_comment(document: Document, random: Random) -> bool:
+    token = pick(document, random, lambda token: token.role == "gap")
+    if token is None:
+        return False
+    token.damage(f"{token.text}<!-- {random.choice(REMARKS)} -->{token.text}")
+    return add(document, RepairKind.COMMENT)
+
+
+def one_escape_too_many(document: Document, random: Random) -> bool:
+    """The whole text as it is written into a string of JSON, without the quotes around it."""
+    if document.is_scalar or not is_plain(document.body):
+        return False
+    text = json.dumps(document.body, ensure_ascii=random.random() < 0.3)
+    return replace_all(document, text[1:-1]) and add(document, RepairKind.QUOTES)
+
+
+def cell_of_csv(document: Document, random: Random) -> bool:
+    """The same for a cell of CSV, with its quotes or without; of an object, whose first key may tell."""
+    if not isinstance(document.value, dict) or not document.value:
+        return False
+    quote = random.choice(('"', ""))
+    doubled = document.body.replace('"', '""')
+    return replace_all(document, f"{quote}{doubled}{quote}") and add(document, RepairKind.QUOTES)
+
+
+def opened_otherwise(document: Document, random: Random) -> bool:
+    """`“name"`, `„name"`: the first mark of some or all strings was made typographic."""
+    found = [token for token in document.tokens if token.role in {"key", "string"} and token.inside]
+    mark = random.choice("“„")
+    for token in found if random.random() < 0.5 else found[:1]:
+        token.damage(mark + token.text[1:])
+    return bool(found) and add(document, RepairKind.QUOTES)
+
+
+def key_of_words(document: Document, random: Random) -> bool:
+    token = pick(document, random, lambda token: token.role == "key")
+    if token is None:
+        return False
+    token.value = random.choice(("first name", "is it open", "date of birth", "a b"))
+    token.damage(token.value)
+    return add(document, RepairKind.UNQUOTED_KEY)
+
+
+def plural_of_an_owner(document: Document, random: Random) -> bool:
+    token = pick(document, random, lambda token: token.role == "string")
+    if token is None:
+        return False
+    token.value = f"the dogs' {phrase(random)}"
+    if random.random() < 0.3:
+        token.value += f" and the cats' {phrase(random)}"
+    token.damage(f"'{token.value}'")
+    return add(document, RepairKind.QUOTES, RepairKind.INNER_QUOTE)
+
+
+def lost_backslash(document: Document, random: Random) -> bool:
+    """Of a quotation mark at any place of a string or a key."""
+    token = pick(document, random, lambda token: token.role in {"key", "string"} and is_plain(token.value))
+    if token is None:
+        return False
+    place = random.randint(0, len(token.value))
+    left, right = token.value[:place], token.value[place:]
+    token.value = f'{left}"{right}'
+    token.damage(f'"{escaped(left)}"{escaped(right)}"')
+    return True
+
+
+def lost_brace(document: Document, _: Random) -> bool:
+    """The first one of an object: it was in the prompt."""
+    if document.tokens[0].role != "{":
+        return False
+    document.tokens[0].damage("")
+    return True
+
+
 # What has to be an error. Each returns whether it found a place, and leaves no reading that is right.
 
 
@@ -1095,6 +1212,8 @@ DOUBTS: dict[str, Damage] = {
         *(apostrophe_in_quotes, mixed_delimiters, backslash_at_end, commas_for_nothing, comma_between_scalars),
         *(colon_before_string, odd_key, small_tuple, full_width_brackets, ellipsis_anywhere, content_quotes),
         *(scalar_in_prose, fence_in_line, open_thought, other_tag, lost_closing_quote, lost_opening_quote),
+        *(other_separators, prefixed_strings, assignment, html_comment, one_escape_too_many, cell_of_csv),
+        *(opened_otherwise, key_of_words, plural_of_an_owner, lost_backslash, lost_brace),
     )
 }
 REFUSED: dict[str, Damage] = {

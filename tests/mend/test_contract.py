@@ -7,8 +7,9 @@ M5 any cut ends the same, M6 what was cut off is never complete.
 import json
 import pickle
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import reduce
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -40,14 +41,19 @@ from tests.mend.runs import (
 )
 from tests.oracles import fault, is_json, line_and_column, loads, shown, visible
 from tests.relations import grows, same
-from tests.shared_data import DATA
+from tests.shared_data import DATA, in_data
 from tests.strategies import bad_bytes, bad_texts, cut, deep_texts, documents, examples, randoms, texts
 
 SUITE = DATA / "JSONTestSuite" / "test_parsing"
-NO_SUITE = pytest.mark.skipif(not SUITE.is_dir(), reason=f"JSONTestSuite not found in {DATA}; set JSONTIDE_DATA")
-BOTH = pytest.mark.parametrize("mending", [MODELS, EVERYTHING], ids=["models", "everything"])
+BOTH = pytest.mark.parametrize(
+    "mending", [MODELS, pytest.param(EVERYTHING, marks=pytest.mark.long)], ids=["models", "everything"]
+)
 SMALL = replace(EVERYTHING, max_held=64)
 LONG = 3 * MODELS.max_held
+
+
+def in_suite(test: Callable[..., None]) -> Callable[..., None]:
+    return reduce(lambda marked, mark: mark(marked), in_data("JSONTestSuite"), test)
 
 
 def some_damage(name: str, value: Any, random: Random) -> Document:
@@ -152,8 +158,7 @@ def test_m1_strict_documents_pass_though_little_may_be_held(name: str) -> None:
     assert passes(STRICT[name], whole(STRICT[name]), replace(MODELS, max_held=1))
 
 
-@pytest.mark.untraced
-@NO_SUITE
+@in_suite
 @BOTH
 @pytest.mark.parametrize("path", sorted(SUITE.glob("y_*.json")), ids=lambda path: path.stem)
 def test_m1_what_the_suite_accepts_passes(path: Any, mending: Mending) -> None:
@@ -175,8 +180,7 @@ def test_m1_undamaged_documents_pass(value: Any, random: Random) -> None:
     assert passes(text, cut_randomly(text, random), EVERYTHING)
 
 
-@pytest.mark.untraced
-@NO_SUITE
+@in_suite
 @pytest.mark.parametrize("path", sorted(SUITE.glob("[ni]_*.json")), ids=lambda path: path.stem)
 def test_what_the_suite_refuses_becomes_json_or_an_error(path: Any) -> None:
     data = path.read_bytes()
@@ -195,9 +199,9 @@ def explain(document: Document, end: Moment) -> str:
     )
 
 
-@pytest.mark.parametrize("name", sorted(DAMAGES))
 @examples(0.6)
 @given(contents, randoms)
+@pytest.mark.parametrize("name", sorted(DAMAGES))
 def test_damage_comes_back_equal_with_just_that_repair(name: str, value: Any, random: Random) -> None:
     document = damaged(name, value, random)
     assume(document.is_certain)
@@ -206,9 +210,9 @@ def test_damage_comes_back_equal_with_just_that_repair(name: str, value: Any, ra
     assert document.kinds <= kinds_of(end) <= document.kinds | document.also, explain(document, end)
 
 
-@pytest.mark.parametrize("name", sorted(DAMAGES))
 @examples(0.3)
 @given(contents, randoms)
+@pytest.mark.parametrize("name", sorted(DAMAGES))
 def test_repairs_are_where_the_damage_is(name: str, value: Any, random: Random) -> None:
     document = damaged(name, value, random)
     end = mended(whole(document.text), EVERYTHING)
@@ -220,9 +224,9 @@ def test_repairs_are_where_the_damage_is(name: str, value: Any, random: Random) 
         assert repair.was != repair.became
 
 
-@pytest.mark.parametrize("name", sorted(DOUBTS))
 @examples(1)
 @given(contents, randoms)
+@pytest.mark.parametrize("name", sorted(DOUBTS))
 def test_two_readings_are_refused_or_read_as_they_were_meant(name: str, value: Any, random: Random) -> None:
     document = damaged(name, value, random)
     assume(not is_json(document.text))  # and so invisible
@@ -230,9 +234,9 @@ def test_two_readings_are_refused_or_read_as_they_were_meant(name: str, value: A
     assert judge(end, document.value) != WRONG, explain(document, end)
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED))
 @examples(0.6)
 @given(contents, randoms)
+@pytest.mark.parametrize("name", sorted(REFUSED))
 def test_what_has_no_reading_is_an_error(name: str, value: Any, random: Random) -> None:
     document = damaged(name, value, random)
     assume(not is_json(document.text))
@@ -251,9 +255,9 @@ def test_mixed_damage_comes_back_equal_or_is_refused(value: Any, random: Random)
         assert document.kinds <= kinds_of(end) <= document.kinds | document.also, explain(document, end)
 
 
-@pytest.mark.parametrize("name", sorted(DAMAGES))
 @examples(0.3)
 @given(contents, randoms)
+@pytest.mark.parametrize("name", sorted(DAMAGES))
 def test_a_kind_that_is_switched_off_is_not_mended(name: str, value: Any, random: Random) -> None:
     document = damaged(name, value, random)
     off = random.choice(sorted(document.kinds, key=lambda kind: kind.name))
@@ -267,7 +271,7 @@ LOSSY = {
     *(RepairKind.PROSE, RepairKind.THINKING, RepairKind.CODE_BLOCK, RepairKind.SECOND_VALUE, RepairKind.COMMENT),
     RepairKind.ELLIPSIS,
 }
-MIXED = {RepairKind.LITERAL, RepairKind.TRUNCATED}
+MIXED = {RepairKind.LITERAL, RepairKind.TRUNCATED, RepairKind.TAG}
 STRUCTURAL = {
     *(RepairKind.EXTRA_COMMA, RepairKind.MISSING_COMMA, RepairKind.MISSING_COLON, RepairKind.CONCATENATION),
     *(RepairKind.TUPLE, RepairKind.INNER_QUOTE, RepairKind.ELLIPSIS),
@@ -286,6 +290,21 @@ def test_m3_only_what_drops_words_or_values_is_lossy(document: Document) -> None
             assert repair.lossy == (repair.was.strip("+-") in {"NaN", "Infinity"})
         elif repair.kind not in MIXED:
             assert repair.lossy == (repair.kind in LOSSY), repair
+
+
+@pytest.mark.parametrize(
+    ("tag", "lossy"),
+    [
+        *[
+            (tag, False)
+            for tag in ("<tool_call>", "<function=pay>", "<json>", "<|im_start|>", "[TOOL_CALLS]", "<a:invoke>")
+        ],
+        *[(tag, True) for tag in ("<cancelled>", "<example>", "<b>", "<not_json>", "[CANCELLED]", "<invoke-not>")],
+    ],
+)
+def test_m3_a_tag_is_no_loss_if_it_only_says_where_the_value_is(tag: str, lossy: bool) -> None:  # noqa: FBT001
+    (repair,) = mended(whole(tag + '{"a": 1}')).repairs
+    assert (repair.kind, repair.lossy) == (RepairKind.TAG, lossy)
 
 
 def test_structural_kinds_are_those_that_move_the_bounds_of_values() -> None:

@@ -4,15 +4,23 @@ Rule: what is right was decided by a reader, not by the stage; `REFUSED` is for 
 """
 
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from jsontide.mend import EVERYTHING
-from tests.cuts import every, whole
-from tests.mend.runs import REFUSED, RIGHT, edited, judge, mended
+from tests.cuts import Chunks, every, singles, whole
+from tests.mend.runs import REFUSED, RIGHT, TRUNCATED, edited, judge, mended
 from tests.oracles import is_json
+
+Cuts = Callable[[str], Iterable[Chunks]]
+
+
+def some(text: str) -> list[Chunks]:
+    return [whole(text), singles(text)]
+
 
 MENDED: dict[str, tuple[str, Any]] = {
     "a comment between a key and its colon, after a missing comma": (
@@ -33,7 +41,28 @@ MENDED: dict[str, tuple[str, Any]] = {
     "commas before the first of nested items": ('[\n[,\n"}])"\t]\n,\n[ ]\n, null\t]', [["}])"], [], None]),
     "a comma before a nested array": ('[,\n [\n "", {}\n ]\n]', [["", {}]]),
     "an ellipsis after a missing comma, then the end": ('[\n[\n""\n]\n... \n]', [[""]]),
+    "a comment with quoted words after a string": ('{"a": "b" // the "real" one\n, "c": 1}', {"a": "b", "c": 1}),
+    "a comment with inches after a comma": ('{"a": "b", // 5" or so\n"c": 1}', {"a": "b", "c": 1}),
+    "a comment with a member in it": ('{"a": "b", // "old": 1\n"c": 1}', {"a": "b", "c": 1}),
+    "a comment on lines of its own, with a quote": ('[1, /* "\n*/ 2]', [1, 2]),
+    "a comment after an escaped quote": ('["a\\"", // b\n"c"]', ['a"', "c"]),
+    "a comma at the end of a string, and one too many": ('["a,", "b",]', ["a,", "b"]),
     "half a character before an escaped quote": (r'{"a":  "\ud800\""}', {"a": '\ud800"'}),
+    "a no-break space as Python writes it": (repr({"text": "10\xa0€"}), {"text": "10\xa0€"}),
+    "what Python escapes": (
+        repr({"a": "\x00\x1b\x7f\U000e0001\u200b\\\n'", "b": "\x85"}).replace('"', "'").replace("n'", "n\\'", 1),
+        {"a": "\x00\x1b\x7f\U000e0001\u200b\\\n'", "b": "\x85"},
+    ),
+    "a code point in braces, as JavaScript writes it": (r"{'a': '\u{1F600}\x22'}", {"a": '\U0001f600"'}),
+    "prose with an object in braces, then the value": ('Use {a: "}"} so: {"b": 1}', {"b": 1}),
+    "prose in parentheses before the value": ('Here (see 1.) and (2) it is: {"b": 1}', {"b": 1}),
+    "an opening mark in a key that begins with one": ('{“1“ ": “a b"}', {"1“ ": "a b"}),
+    "a key that begins with two typographic marks": (
+        '[{„“[": [„a b"]}, [{„c": „d"}]]',
+        [{"“[": ["a b"]}, [{"c": "d"}]],
+    ),
+    "a value in parentheses": ('Use the object ({"b": 1})', {"b": 1}),
+    "a comment of HTML with a value": ('<!-- {"a": 2} -->\n{"a": 1}', {"a": 1}),
     "half a character before a backslash": (r'["z:\ud800\\"]', ["z:\ud800\\"]),
 }
 STRICT = ("half a character before an escaped quote", "half a character before a backslash")
@@ -52,38 +81,104 @@ AMBIGUOUS: dict[str, str] = {
     "four quotes that begin a string": '{"text": """"["""}',
     "a value that ends inside a string, before a comma": '{"a": "b", "text": ""}, {1{\\n",\n"note": "for is"\n}',
     "a value that ends inside a string, before a backslash": '{"a": 1, "text": " " }\\n[""{"\n}',
+    "a value that ends inside a string, before a colon": '[ ""]: [", "b c"]',
     "a value that ends inside a string, after a comma": '[ "1", ][[ "", "we"]',
     "a closer too many inside a string": '["a", "["]}a \'said ["\n]',
     "a comment right after a key that may have lost a quote": '{\nA#"\n:null }',
     "a key with quotes around a number inside": '{"a": 1, "over the" 5" Monday": [2, "b c"]}',
     "a key with a quote right after a number inside": '{"on": 5": and rain": 31, "name": "you"}',
     "brackets that close after a remark": '{"a": [ "b"}]\n',
+    "a comment sign after an escaped quote": r'[null, "a\" ,"// no comment"]',
+    "the same on lines of their own": '[\n"a\\",\n"// no comment"\n]',
+    "a number sign after an escaped quote": r'["note\","# "]',
+    "an open comment after an escaped quote": r'[ "5\", "/*[", -2.5, [ true]]',
+    "a whole comment after an escaped quote": r'{"a": ["b\", "/* c */"], "d": null}',
+    "a whole comment after a key with an escaped quote": '{"a": "b",\n"c\\":"/* c */"\n}',
+    "a comment sign after a quote without a backslash": '{"a": "b"// c", "d": 1}',
+    "an open comment at the end of a line, the same": '{\n"a": ""/*"\n}',
+    "a comment sign after a string that lost its end": '{ "k0": ", "/*": "on we"}',
+    "a whole comment after a string that lost its end": '{"a": "b,"/* c */": ": "}',
+    "a comment sign in a string that lost its beginning": '[\n  "x",\n  // no"\n]',
+    "a comment sign after a word, the same": '[\n\tnull// no: ",\n\t[1]\n]',
+    "a comment with an escaped quote, and a last one": r'["", ["x,"# t\", \""]]',
+    "brackets after a key with an escaped quote": r'{"m0": [1], "b c\": -2.5, "[]}//": "d"}',
+    "a bracket in a string that lost its beginning mark's backslash": '{"b": " + \\", "}```"\n,"c": "d"}',
+    "a number sign right after a value that may have ended early": '{"a": "\\\\"}# t(",", true/*": ["", "// no"]}',
+    "another value after a string that lost its end": '{"on": "note,"} ":[-2.5,-2.5],"# t[":[1]}',
+    "two items without a comma and a space": '[1, "a: ""note"]',
+    "a string and a bracket without a comma and a space": '["x: 1"[""]]',
+    "a number after a string without a comma": '["("\t -2.5 ,"b"]',
+    "an ellipsis right after a string, the same": '["1*/"..., ,"/* c */",-2.5]',
+    "a key of two words on a line of its own": '[{"x": " + ",\nfirst name: ""\n}]',
+    "a key of two words after a comma": '[{"n": "k:",first name:" a"}]',
+    "another array after one that may have ended early": '[""], [", "b"]',
+    "nothing in a quoted scalar in prose": 'He wrote "{}}" there',
+    "the same before a tag": 'The result is "<\\"\\"{}</a>"',
+    "a fence in a quoted scalar in prose": 'Sure: "a ```json\n{}}" b',
+    "a fence in a string of an object that cannot be read": '｛\n"a": "<```json\\n\\"",\n"b": [\n"km",\n-1\n]\n｝',
+    "the same after a key that ends in an escaped quote": '{"a\\": [```json\n"b"], "c": {}}\n',
+    "the same after a key that has lost its first quote": '{\nx": "#\\n```=",\n"b": "[```json\\n",\n"c": {}\n}',
+    "a value after one in a fence that cannot be read": '```json\n{"a\\": 1, "b": "c"}\n```\nok {}',
+    "the same without a fence around it": 'Here: {"a\\": "b",\n"c\\": {}}\n```\nok {}',
+    "the same in a fence that names no language": 'Sure ```\n{"a\\": "b", "z\\": "b"}\n```\nok {}',
+    "a tag in a string, the same": '［{"a":"<|x|>```json\\n"},\n["b", {"c": 1}]］',
+    "a brace in a string of an object in prose that broke off": 'Use {a: "}", b: {"path": "/"}',
+    "the same in apostrophes": 'Use {a: \'}\', b: {"path": "/"}',
+    "the same with its end": 'Use {a: "}", b: {"path": "/"}}',
+    "an object behind an empty array in prose": 'Sure! [[], {"a": 2}]',
+    "an object behind a bracket in a string in prose": 'Sure! [1, "]", {"a": 2}]',
+    "an object in a tuple": '("ok", {"a": 2})',
+    "an object in a tuple in prose": 'It says (1, {"a": 2}) there',
+    "members without the brace before them": '"city": "Oslo", "pos": {"lat": 1}}',
+    "the same without the one after them": '"city": "Oslo", "pos": {"lat": 1}',
+    "the same in a fence": '```json\n"city": "Oslo",\n"pos": {"lat": 1}}\n```',
+    "the same with apostrophes": "'city': 'Oslo', 'pos': {\"lat\": 1}}",
+    "the same without quotes": 'city: "Oslo", pos: {"lat": 1}}',
+    "three quotes that may be strings of one": '{"a": """, "k": """}',
+    "the same in an array": '["a", """, "b", """]',
+    "three quotes, and one inside that may end a string": '{"a": """x", "k": """}',
+    "escapes that Python knows and JSON does not": r"{'a': 'C:\apps'}",
+    "an octal escape": r"{'a': 'x\101'}",
+    "an escape of Python beside a backslash that is text": r"{'a': 'C:\data\xab'}",
+    "a cell of CSV whose strings hold fences": (
+        '"{\r\n""$ref"": ""```json\n\\""\\"""",\r\n""```json"": ""/*```>]""\r\n}"'
+    ),
 }
 
 
+CUTS = pytest.mark.parametrize("cuts", [some, pytest.param(every, marks=pytest.mark.long)], ids=["some", "every"])
+
+
+@CUTS
 @pytest.mark.parametrize("name", sorted(MENDED))
-def test_it_comes_back_as_it_was_meant(name: str) -> None:
+def test_it_comes_back_as_it_was_meant(name: str, cuts: Cuts) -> None:
     text, value = MENDED[name]
-    for chunks in every(text):
+    for chunks in cuts(text):
         end = mended(chunks, EVERYTHING)
         assert judge(end, value) == RIGHT
         assert edited(text, end.state.repairs) == end.text
 
 
+@CUTS
 @pytest.mark.parametrize("name", STRICT)
-def test_it_is_strict_and_passes(name: str) -> None:
+def test_it_is_strict_and_passes(name: str, cuts: Cuts) -> None:
     text, value = MENDED[name]
     assert is_json(text)
     assert json.loads(text) == value
-    for chunks in every(text):
+    for chunks in cuts(text):
         end = mended(chunks, EVERYTHING)
         assert (end.text, end.repairs) == (text, ())
 
 
+@CUTS
 @pytest.mark.parametrize("name", sorted(AMBIGUOUS))
-def test_it_is_refused(name: str) -> None:
-    for chunks in every(AMBIGUOUS[name]):
+def test_it_is_refused(name: str, cuts: Cuts) -> None:
+    for chunks in cuts(AMBIGUOUS[name]):
         assert judge(mended(chunks, EVERYTHING), None) == REFUSED
+
+
+def test_a_low_mark_and_a_plain_one_are_no_empty_string() -> None:
+    assert judge(mended(['[\n"\\"", ,„",\n12345.678\n]'], EVERYTHING), None) == TRUNCATED
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,13 @@ A text of eight times the length may cost eight times the work; a late chunk cos
 
 import pickle
 import tracemalloc
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import islice, repeat
 from random import Random
 from statistics import median
+from typing import Any
 
 import pytest
 
@@ -67,6 +69,18 @@ HOSTILE = {
 HEADS = ("", '{"a": "', '{"a": ', "[1, ", '{"a": "b" ', "```json\n", "<think>", "Text: ", "[1, /* ")
 FILLED = [(name, head) for name in sorted(HOSTILE) for head in ("", *Random(name).sample(HEADS[1:], 1))]
 """Each filling alone, and after one of the beginnings, which is drawn once and for all."""
+QUICK = ("prose", "quotes")
+"""The fillings that are tried at once; the others are for `make test-long`."""
+
+
+def of_all(names: Iterable[str]) -> list[Any]:
+    return [pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in names]
+
+
+def of_all_filled() -> list[Any]:
+    return [pytest.param(name, head, marks=() if name in QUICK and head else pytest.mark.long) for name, head in FILLED]
+
+
 SMALL, LARGE = 800, 6_400
 SLACK = 1.3
 FEW = 10_000
@@ -90,7 +104,7 @@ def cost_of(head: str, unit: str, length: int, size: int | None, mending: Mendin
 
 
 @interpreted
-@pytest.mark.parametrize("name", sorted(HOSTILE))
+@pytest.mark.parametrize("name", of_all(sorted(HOSTILE)))
 def test_m8_eight_times_the_text_is_eight_times_the_work(name: str) -> None:
     """After four beginnings, in chunks of four sizes; which goes with which is drawn once and for all."""
     random = Random(name)
@@ -99,6 +113,7 @@ def test_m8_eight_times_the_text_is_eight_times_the_work(name: str) -> None:
         assert large <= SLACK * 8 * small + FEW, (head, size)
 
 
+@pytest.mark.long
 @interpreted
 @pytest.mark.parametrize("name", ["prose", "backticks", "quotes", "brackets and braces"])
 def test_m8_holds_for_long_texts(name: str) -> None:
@@ -106,7 +121,7 @@ def test_m8_holds_for_long_texts(name: str) -> None:
     assert large <= SLACK * 8 * small + FEW
 
 
-@pytest.mark.parametrize(("name", "head"), FILLED)
+@pytest.mark.parametrize(("name", "head"), of_all_filled())
 def test_m8_a_late_chunk_takes_no_more_memory_than_an_early_one(name: str, head: str) -> None:
     """What C copies as a whole shows on the heap; the median does not see what grows by doubling."""
     unit = HOSTILE[name]
@@ -165,7 +180,7 @@ def test_m8_a_state_does_not_grow_with_an_open_string() -> None:
     assert size_after(100_000) <= size_after(2_000) + 200
 
 
-@pytest.mark.parametrize(("name", "head"), FILLED)
+@pytest.mark.parametrize(("name", "head"), of_all_filled())
 def test_m8_what_a_state_keeps_is_what_it_tells(name: str, head: str) -> None:
     """Beside its repairs a state holds the undecided text, and a little for each repair and open bracket."""
     state = start_mend(EVERYTHING)
@@ -180,6 +195,7 @@ def test_m8_what_a_state_keeps_is_what_it_tells(name: str, head: str) -> None:
 MEGABYTES = ["prose", "backticks", "braces", "quotes", "brackets and braces", "strings", "mixture"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MEGABYTES)
 def test_m8_a_megabyte_is_read_to_its_end(name: str) -> None:
     text = filled("", HOSTILE[name], 1_000_000)
@@ -189,6 +205,7 @@ def test_m8_a_megabyte_is_read_to_its_end(name: str) -> None:
     assert len(state.held) <= 2 * EVERYTHING.max_held + 100
 
 
+@pytest.mark.long
 def test_m8_a_megabyte_of_clean_text_passes() -> None:
     text = filled('{"items": [', CLEAN, 1_000_000).rstrip(",\n") + "]}"
     assert is_json(text)

@@ -49,6 +49,7 @@ def takes_other_types() -> None:
 """
 
 
+@pytest.mark.long
 @pytest.mark.once
 @checkers
 def test_type_checkers_know_the_options_of_every_door(checker: str, tmp_path: Path) -> None:

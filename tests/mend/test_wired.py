@@ -25,7 +25,11 @@ from tests.relations import same
 
 CASES = [case for case in read_corpus() if case.schema is None and case.values == "first" and case.mending == "MODELS"]
 ANYTHING: dict[str, Any] = {}
-named = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+named = pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, id=case.name, marks=pytest.mark.long if at % 8 else ()) for at, case in enumerate(CASES)],
+)
+"""Some cases of every group; the others are for `make test-long`."""
 
 
 class Expected:

@@ -126,6 +126,7 @@ SAFE: dict[str, tuple[str, Any]] = {
 UNSAFE: dict[RepairKind, tuple[str, Any]] = {
     RepairKind.PROSE: ('Sure: {"a": 1}', {"a": 1}),
     RepairKind.THINKING: ('<think>pay 2?</think>{"a": 1}', {"a": 1}),
+    RepairKind.TAG: ('<cancelled>{"a": 1}</cancelled>', {"a": 1}),
     RepairKind.COMMENT: ('{"a": 1 /* or 2 */}', {"a": 1}),
     RepairKind.MISSING_COMMA: ('{"a": 1\n"b": 2}', {"a": 1, "b": 2}),
     RepairKind.EXTRA_COMMA: ('{"a": 1,, "b": 2}', {"a": 1, "b": 2}),
@@ -137,7 +138,14 @@ UNSAFE: dict[RepairKind, tuple[str, Any]] = {
     RepairKind.LITERAL: ('{"a": NaN}', {"a": None}),
     RepairKind.ELLIPSIS: ('{"a": [1, ...]}', {"a": [1]}),
 }
-NEVER = ['{"a": 1} {"a": 2}', '{"a": 1, "b": }', "I will pay.", '{"a": "lost, "b": 2}']
+NEVER = [
+    '{"a": 1} {"a": 2}',
+    '{"a": 1, "b": }',
+    "I will pay.",
+    '{"a": "lost, "b": 2}',
+    'Use {a: "}", b: {"path": "/"}',
+    '"a": 1, "b": {"c": 2}}',
+]
 CUT = ['{"a": 1, "b": [', '{"a": "x', '```json\n{"a": 1,\n```', "[{", '<tool_call>{"a": [1</tool_call>']
 
 
@@ -212,6 +220,22 @@ def test_a_call_that_lost_something_or_was_restructured_runs_only_if_that_is_all
     assert (allowed.outcome, call.arguments_value) == (Outcome.COMPLETE, value)
     for form in STREAMS:
         assert value in list(inside(to_request(allowed, form)))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{'say': 'the 'b' key'}", {"say": "the 'b' key"}),
+        ("{`say`: `the `b` key`}", {"say": "the `b` key"}),
+        ("{‘say’: ‘the ’b’ key’}", {"say": "the ’b’ key"}),
+    ],
+)
+def test_quotes_inside_others_of_their_kind_are_told_as_those_of_json_are(text: str, value: Any) -> None:
+    (call,) = read("openai_chat", text).tool_calls
+    assert call.status is Outcome.INVALID
+    assert RepairKind.INNER_QUOTE in {repair.kind for repair in call.repairs}
+    (call,) = read("openai_chat", text, MODELS.running_with(RepairKind.INNER_QUOTE)).tool_calls
+    assert call.arguments_value == value
 
 
 @providers

@@ -11,6 +11,7 @@ from jsontide.mend._bits import (
 )
 from jsontide.mend._frame import ARRAY
 from jsontide.mend._look import (
+    COLONS,
     COMMAS,
     NO,
     WAIT,
@@ -69,7 +70,7 @@ class After(Mistakes):
             return self._fail_held(i) if self._is_late(i, n) else self._wait(i)
         found = key_ahead(buffer, place, end, True)
         if found == NO and buffer[place] in "{[":
-            found = container_begins(buffer, place, end, True, self.is_end and end == n)
+            found = container_begins(buffer, place, end, False, self.is_end and end == n)
             found = YES if found == NO else (NO if found == YES else WAIT)
         if found == YES or (found == WAIT and self._is_late(i, n)):
             return self._fail_ambiguous(i, "nothing after the end of the value")
@@ -82,7 +83,9 @@ class After(Mistakes):
         """Return whether this cannot follow a value, so that the value may have another end."""
         if not self.found or self.base + i != self.token_end:
             return False
-        return char.isalnum() or char in "{[\\" or (char == '"' and self.lead != '"')
+        if char in '"`':  # unless it closes what was opened before the value
+            return self.lead != char and not (self.in_fence and char == "`")
+        return char.isalnum() or char in "{[\\#/" or char in COLONS
 
     def _leave_item(self, i: i64, n: i64) -> i64:
         """Read what follows an item of a list that only the schema asks for: another item on a line of its own."""

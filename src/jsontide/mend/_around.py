@@ -17,28 +17,43 @@ from jsontide.mend._bits import (
     TRAILING_COMMA,
 )
 from jsontide.mend._look import (
+    CLOSING,
+    COLONS,
+    COMMAS,
+    DOUBLED,
+    ESCAPED,
     NO,
     ODD_SPACES,
+    UNKNOWN,
     WAIT,
     YES,
     begins_value,
+    colon_ahead,
     container_begins,
+    find_wrapping,
+    key_ahead,
     scalar_ends,
     skip_comments,
     skip_spaces,
+    string_end,
 )
 from jsontide.mend._outside import (
     MISSING,
     UNDECIDED,
+    assigns,
+    begin_line,
+    count_marks,
     ends_paragraph,
     fence_info,
     find_candidate,
+    find_open_quote,
     is_json_info,
     lead_of,
     read_fence,
     read_tag,
     thinking_name,
 )
+from jsontide.text.grammar import name_character
 from jsontide.text.modes import (
     VALUE,
 )
@@ -52,6 +67,9 @@ from jsontide.mend.shape import ARRAY as ARRAY_SHAPE
 from jsontide.mend.shape import OBJECT as OBJECT_SHAPE
 
 CLOSERS: Final[dict[str, str]] = {"{": "}", "[": "]", "｛": "｝", "［": "］"}
+_NO_CLOSER: Final = "\0"
+"""In place of the closer of an object whose brace was never there."""
+_BETWEEN: Final = COMMAS + COLONS
 _DEEPEST: Final = 512
 """Brackets around words inside each other; of more, the end is never found."""
 
@@ -66,10 +84,8 @@ class Around(After):
         if self.at_start:
             while i < n and buffer[i] in " \t\r\n":
                 i += 1
-            if i == n:
-                return n
-            if buffer[i] not in "{[`~<":
-                return self._read_first(i, n)
+            if i == n or buffer[i] not in "{[`~<":
+                return n if i == n else self._read_first(i, n)
         place = find_candidate(buffer, i)
         if place < 0:
             place = n
@@ -78,15 +94,42 @@ class Around(After):
             if (self.remark or self.has_quote) and ends_paragraph(words, self.lead):
                 self.remark = ""
                 self.has_quote = self.has_quote and not self.found
-            self.lead = lead_of(words, self.lead)
+            self._note_words(i, words)
             self.at_start = False
             self.has_quote = self.has_quote or ((self.found or self.doubtful != "") and '"' in words)
             return place if self._drop(i, place, self.prose_kind) else i
-        if buffer[i] in "]}｝］":
+        return self._read_mark(i, n)
+
+    def _read_mark(self, i: i64, n: i64) -> i64:
+        """Read what may begin a value, a fence or a tag, or be a bracket around words."""
+        char = self.buffer[i]
+        if char in "]}｝］)":
             return self._close_remark(i)
-        if buffer[i] == "<":
+        if char == "(":
+            return self._open_parenthesis(i, n)
+        if char == "<":
+            found = self._find_html_comment(i, n)
+            if found != NO:
+                return self._wait(i) if found == WAIT else self._skip_html_comment(i)
             return self._read_tag(i, n)
-        return self._read_fence(i, n) if buffer[i] in "`~" else self._read_candidate(i, n)
+        return self._read_fence(i, n) if char in "`~" else self._read_candidate(i, n)
+
+    def _skip_html_comment(self, i: i64) -> i64:
+        if not self._drop(i, i + 4, COMMENT):
+            return i
+        self.mode = SKIPPING
+        self.until = "-->"
+        self.resume = COMMENT
+        return i + 4
+
+    def _note_words(self, i: i64, words: str) -> None:
+        """Note what the words from `i` on say about what follows them."""
+        self.lead = lead_of(words, self.lead)
+        self.begun = begin_line(words, self.begun)
+        before = self.buffer[i - 1] if i else self.recent[-1:]
+        self.line_marks = count_marks(words, self.line_marks, before)
+        if self.remark or self.doubtful:
+            self.open_quote = find_open_quote(words, self.open_quote, before)
 
     def _read_first(self, i: i64, n: i64) -> i64:
         """Read a first character that opens neither a container nor a block: a scalar, a comment or prose."""
@@ -94,12 +137,15 @@ class Around(After):
         char = buffer[i]
         if char in ODD_SPACES:
             return i + 1 if self._edit(i, i + 1, "", SPACE) else i
-        if not self.found and (char == "/" and self.kinds >> COMMENT & 1):
+        if self.found:
+            self.at_start = False
+            return i
+        if char == "/" and self.kinds >> COMMENT & 1:
             if i + 1 == n and not self.is_end:
                 return self._wait(i)
             if buffer[i + 1 : i + 2] in ("/", "*"):
                 return self._begin_comment(i, n)
-        if not self.found and not self.was_doubtful and (char in '"-tfn' or char in "0123456789"):
+        if not self.was_doubtful and (char in '"-tfn' or char in "0123456789"):
             end = self._limit(i, n)
             found = scalar_ends(buffer, i, end, self.is_end and end == n)
             if found == WAIT and self._is_late(i, n):
@@ -109,16 +155,50 @@ class Around(After):
             if found == YES or (found == WAIT and char == '"'):
                 self.is_scalar = True
                 return self._begin_value(i)
+        return self._read_first_word(i, n)
+
+    def _read_first_word(self, i: i64, n: i64) -> i64:
+        """Read what begins no value: words, or members of an object whose brace is not there."""
+        found = self._begins_member(i, n)
+        if found == WAIT and not self.is_end and not self._is_late(i, n):
+            return self._wait(i)
+        if found == YES:
+            self._note_skipped(i)
+            self.doubtful = _NO_CLOSER
+            self.was_doubtful = True
         self.at_start = False
         return i
+
+    def _begins_member(self, i: i64, n: i64) -> i64:
+        """Tell whether a member is at `i`, of an object whose brace is not there; of a name, also its value is read."""
+        buffer = self.buffer
+        end = self._limit(i, n)
+        colon = colon_ahead(buffer, i, end, True)
+        if colon < 0:
+            return NO if colon == -1 else WAIT
+        place = skip_comments(buffer, colon + 1, end)
+        if place == end:
+            return WAIT
+        if buffer[i] in CLOSING:
+            return YES if begins_value(buffer[place]) else NO
+        if buffer[place] not in CLOSING:
+            return NO
+        after = string_end(buffer, place, end)
+        after = end if after < 0 else skip_comments(buffer, after, end)
+        if after == end:
+            return WAIT
+        if buffer[after] not in COMMAS:
+            return NO
+        after = skip_comments(buffer, after + 1, end)
+        return WAIT if after == end else key_ahead(buffer, after, end, True)
 
     def _read_candidate(self, i: i64, n: i64) -> i64:
         """Read a bracket or brace that may open a value."""
         buffer = self.buffer
         end = self._limit(i, n)
-        is_sure = self.at_start or self.lead in "\n:：" or self.in_fence
+        is_sure = self.at_start or self.lead in "\n:：" or self.in_fence or assigns(self.begun)
         is_end = self.is_end and end == n
-        found = container_begins(buffer, i, end, is_sure, is_end)
+        found = self._find_container(i, end, is_sure, is_end)
         if found == NO and buffer[i] == "[":
             tag = read_tag(buffer, i, end, is_end)
             if tag == UNDECIDED:
@@ -140,6 +220,19 @@ class Around(After):
         self._open_remark(i, n, is_sure)
         return self._pass_opener(i)
 
+    def _find_container(self, i: i64, end: i64, is_sure: bool, is_end: bool) -> i64:
+        """Tell whether a value begins at `i`; what may be in quotation marks begins with a key or an item."""
+        buffer = self.buffer
+        wrapping = find_wrapping(buffer, i, end, self.lead == '"')
+        if wrapping == UNKNOWN and not is_end:
+            return WAIT
+        if wrapping == DOUBLED or (wrapping == ESCAPED and not self.line_marks):
+            return YES
+        found = container_begins(buffer, i, end, is_sure, is_end)
+        if found == YES and self.line_marks and buffer[skip_spaces(buffer, i + 1, end)] in "}]":
+            return NO
+        return found
+
     def _begin_wanted(self, i: i64) -> i64:
         """Begin a value, unless the schema wants another one."""
         if not self._is_unwanted(self.buffer[i]):
@@ -151,7 +244,30 @@ class Around(After):
         """Take the bracket at `i` for a word."""
         self.at_start = False
         self.lead = self.buffer[i]
+        self.begun = begin_line(self.lead, self.begun)
         return i + 1 if self._drop(i, i + 1, self.prose_kind) else i
+
+    def _note_skipped(self, i: i64) -> None:
+        """Note that what begins at `i` is taken for words, if it is the first such place."""
+        if not self.skipped:
+            before = self.buffer[:i]
+            line = self.line + before.count("\n")
+            start = self.base + before.rfind("\n") + 1 if "\n" in before else self.line_start
+            column = self.base + i - start + 1
+            self.skipped = f"what begins with {name_character(self.buffer[i])} (line {line}, column {column})"
+
+    def _open_parenthesis(self, i: i64, n: i64) -> i64:
+        """Read a parenthesis: a value behind its first item may be part of a tuple."""
+        buffer = self.buffer
+        place = skip_spaces(buffer, i + 1, n)
+        if place == n and not self.is_end and not self._is_late(i, n):
+            return self._wait(i)
+        if self.doubtful:
+            self.doubtful = (self.doubtful + ")")[:_DEEPEST]
+        elif self.remark or (place < n and (buffer[place] in "\"'" or buffer[place].isdigit())):
+            self.open_quote = self.open_quote if self.remark else ""
+            self.remark = (self.remark + ")")[:_DEEPEST]
+        return self._pass_opener(i)
 
     def _take_cut_off(self, i: i64, end: i64, is_sure: bool, is_end: bool) -> i64:
         """Tell whether a value begins at `i` of which there is too little, or too much, to see."""
@@ -171,6 +287,9 @@ class Around(After):
     def _open_remark(self, i: i64, n: i64, is_sure: bool) -> None:
         """Note that words in brackets begin: a value inside of them may be part of one that could not be read."""
         closer = CLOSERS[self.buffer[i]]
+        self._note_skipped(i)
+        if not self.remark and not self.doubtful:
+            self.open_quote = ""
         if is_sure or self.doubtful:
             self.doubtful = (self.doubtful + closer)[:_DEEPEST]
             self.was_doubtful = True
@@ -178,18 +297,21 @@ class Around(After):
         place = skip_spaces(self.buffer, i + 1, n)
         before = self.buffer[i - 1] if i else self.recent[-1:]
         is_smiley = before in "-;=" or self.buffer.startswith(".", place)
-        if not is_smiley and (place == n or begins_value(self.buffer[place])):
+        if self.remark or (not is_smiley and (place == n or begins_value(self.buffer[place]))):
             self.remark = (self.remark + closer)[:_DEEPEST]
 
     def _close_remark(self, i: i64) -> i64:
         closer = self.buffer[i]
-        if self.remark.endswith(closer):
+        if self.open_quote:
+            pass  # it may be part of a string
+        elif self.remark.endswith(closer):
             self.remark = self.remark[:-1]
         elif self.doubtful.endswith(closer) and len(self.doubtful) < _DEEPEST:
             self.doubtful = self.doubtful[:-1]
-        elif self.found and self.has_quote:
+        elif self.found and self.has_quote and closer != ")":
             return self._fail_ambiguous(i, "nothing after the end of the value")
         self.lead = closer
+        self.begun = begin_line(closer, self.begun)
         self.at_start = False
         return i + 1 if self._drop(i, i + 1, self.prose_kind) else i
 
@@ -213,10 +335,15 @@ class Around(After):
             self.prose_kind = PROSE
             self.found = True
             self.first_start = self.base + i
+            if not self.is_scalar:
+                wrapping = find_wrapping(self.buffer, i, self._limit(i, len(self.buffer)), self.lead == '"')
+                self.wrapping = "" if wrapping == UNKNOWN else wrapping
             self.mode = VALUE
             return i
         if self.is_truncated or self._is_early_end(i):
             return self._fail_ambiguous(i, "nothing after a value that was not complete")
+        if self.has_quote and self.lead in _BETWEEN:
+            return self._fail_ambiguous(i, "nothing after the end of the value")
         several = self.mending.values
         if several == "first":
             self.mode = SKIPPING
@@ -247,16 +374,18 @@ class Around(After):
         after = read_fence(buffer, i, end, self.is_end and end == n)
         if after == UNDECIDED:
             return self._fail_late(i) if self._is_late(i, n) else self._wait(i)
-        if after == MISSING:
+        is_quoted = self.line_marks % 2 == 1 or (self.buffer[i - 1] if i else self.recent[-1:]) == '"'
+        if after == MISSING or (self.lead != "\n" and (is_quoted or self.doubtful)):
             self.lead = buffer[i]
             return i + 1 if self._drop(i, i + 1, PROSE) else i
         if not self._drop_whole(i, after, FENCE):
             return i
         if self.lead == "\n":  # else it may be part of a string
             self.doubtful = self.remark = ""
-            self.was_doubtful = False
-            self.has_quote = self.has_quote and self.found
-        self.lead = "\n"
+            if not self.in_fence and is_json_info(fence_info(buffer, i, end)):
+                self.was_doubtful = False
+                self.has_quote = self.has_quote and self.found
+        self._begin_line()
         self.in_fence = not self.in_fence
         self.at_start = True
         if self.in_fence and not is_json_info(fence_info(buffer, i, end)):
@@ -271,7 +400,7 @@ class Around(After):
         after = read_tag(buffer, i, end, self.is_end and end == n)
         if after == UNDECIDED:
             return self._fail_late(i) if self._is_late(i, n) else self._wait(i)
-        if after == MISSING:
+        if after == MISSING or (self.doubtful and self.lead != "\n"):
             self.lead = buffer[i]
             self.at_start = False
             return i + 1 if self._drop(i, i + 1, PROSE) else i
@@ -290,9 +419,17 @@ class Around(After):
             return after
         elif not self._drop_whole(i, after, TAG):
             return i
-        self.at_start = True
-        self.lead = "\n"
+        marks: i64 = 0 if self.lead == "\n" else self.line_marks
+        self._begin_line()
+        self.at_start = marks % 2 == 0
+        self.line_marks = marks
         return after
+
+    def _begin_line(self) -> None:
+        """Forget the words of the line: what follows is as good as in a new one."""
+        self.lead = "\n"
+        self.begun = ""
+        self.line_marks = 0
 
     def _skip(self, i: i64, n: i64) -> i64:
         """Leave out a block, or all that is left."""
@@ -309,12 +446,13 @@ class Around(After):
             if not self._drop(i, end, kind) or end == n:
                 return end
             return self._wait(end)
-        if kind == THINKING:
+        if kind != CODE_BLOCK:
             end += len(until)
         if self._drop_whole(i, end, kind):
             self.mode = OUTSIDE
-            self.at_start = True
-            self.lead = "\n"
+            if kind != COMMENT:
+                self.at_start = True
+                self._begin_line()
         return end
 
     def _enter_block(self, i: i64, n: i64) -> i64:
@@ -334,6 +472,9 @@ class Around(After):
             return self._fail_late(i) if self._is_late(i, n) else self._wait(i)
         if found == YES:
             self.mode = OUTSIDE
-        else:
-            self.at_start = False
+            return i
+        self.at_start = False
+        if place < end and buffer[place] in "{[":  # it may be the value all the same
+            self._note_skipped(place)
+            self.was_doubtful = self.has_quote = True
         return i

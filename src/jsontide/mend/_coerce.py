@@ -36,9 +36,40 @@ _TRUE: Final = frozenset(("true", "yes", "y", "on"))
 _FALSE: Final = frozenset(("false", "no", "n", "off"))
 _FORM: Final = re.compile(
     r"(?:[$€£¥₹]\s?)?([-+]?)([0-9]{1,3}(?:[,_'’ \u00a0\u202f][0-9]{3})+|[0-9]+)(\.[0-9]+)?([eE][-+]?[0-9]+)?"
-    r"(?:\s?(?:[^\W\d]{1,12}[²³]?|[%°$€£¥₹]))?"
+    r"(?:\s?([^\W\d]{1,12}[²³]?|[%°$€£¥₹]))?"
 )
-_PLAIN: Final = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_UNITS: Final = frozenset(
+    (
+        *(
+            "%",
+            "°",
+            "$",
+            "€",
+            "£",
+            "¥",
+            "₹",
+            "eur",
+            "usd",
+            "gbp",
+            "jpy",
+            "chf",
+            "cny",
+            "inr",
+            "euro",
+            "euros",
+            "dollars",
+        ),
+        *("kg", "g", "mg", "lb", "lbs", "oz", "m", "km", "cm", "mm", "nm", "mi", "ft", "yd", "inch", "inches", "miles"),
+        *("km²", "m²", "cm²", "m³", "l", "ml", "s", "sec", "secs", "ms", "min", "mins", "h", "hr", "hrs", "kmh", "mph"),
+        *("second", "seconds", "minute", "minutes", "hour", "hours", "day", "days", "week", "weeks", "month", "months"),
+        *("year", "years", "tage", "jahre", "px", "pt", "em", "rem", "hz", "khz", "mhz", "ghz", "w", "kw", "kwh", "v"),
+        *("b", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "bytes", "pcs", "pieces", "items", "people", "persons"),
+        *("pages", "points", "stars", "times", "stück", "personen"),
+    )
+)
+"""What may follow a number; other words may multiply it, as `million`, `k` and `dozen` do."""
+TWO_NUMBERS: Final = "?"
+_THOUSAND: Final = len(".000")
 _SEPARATORS: Final = re.compile(r"[-_\s]+")
 _NOT_IN_WORDS: Final = '"{[()'
 
@@ -146,7 +177,9 @@ class Coercions(Strings):
         word = text.lower()
         if kinds & shapes.BOOLEAN and (word in _TRUE or word in _FALSE):
             return self._replace(i, end, "true" if word in _TRUE else "false", BOOLEAN)
-        number = form_number(text) if kinds & shapes.NUMBER else ""
+        number = form_number(text, shape.is_integer) if kinds & shapes.NUMBER else ""
+        if number == TWO_NUMBERS:
+            return self._fail_ambiguous(i, "a number with one reading")
         return self._replace(i, end, number, NUMBER_FORM, _drops_words(text, number)) if number else i
 
     def _coerce_words(self, i: i64, n: i64, shape: Shape) -> i64:
@@ -203,18 +236,33 @@ class Coercions(Strings):
         return -2
 
 
-def form_number(text: str) -> str:
+def form_number(text: str, is_integer: bool) -> str:
     """Return a number in JSON's spelling, without separators, currency and unit; nothing if it is none.
 
-    >>> [form_number(text) for text in ("00789", "1,234.5", "$1,299.00", "12 kg", "3 * 4", "12,5")]
-    ['789', '1234.5', '1299.00', '12', '', '']
+    It may be two: in `1,234` a fraction may begin after the comma, unless an integer is wanted, and then `1.000` may be
+    a thousand.
+
+    >>> [form_number(text, True) for text in ("00789", "1,234", "12 kg", "3 * 4", "12,5", "1.000", "2 million")]
+    ['789', '1234', '12', '', '', '?', '']
+    >>> [form_number(text, False) for text in ("1,234.5", "$1,299.00", "3,141", "1.000", "5k")]
+    ['1234.5', '1299.00', '?', '1.000', '']
     """
     match = _FORM.fullmatch(text)
-    if match is None or len(text) > 400:
+    if match is None or len(text) > 400 or not _is_unit(match[5] or ""):
         return ""
+    has_separator = not match[2].isdigit()
+    if is_integer and not has_separator and match[3] and len(match[3]) == _THOUSAND:
+        return TWO_NUMBERS
+    if not is_integer and not match[3] and match[2].count(",") == 1:
+        return TWO_NUMBERS
     digits = "".join([char for char in match[2] if char.isdigit()]).lstrip("0") or "0"
     sign = "-" if match[1] == "-" else ""
     return sign + digits + (match[3] or "") + (match[4] or "")
+
+
+def _is_unit(word: str) -> bool:
+    """Return whether a word after a number, if there is one, leaves it as it is; `M` does not, `m` does."""
+    return not word or word in _UNITS or (len(word) > 1 and word.lower() in _UNITS)
 
 
 def _drops_words(text: str, number: str) -> bool:
@@ -235,13 +283,18 @@ def _plain(word: str) -> str:
     return _SEPARATORS.sub("_", word.strip().casefold())
 
 
+def _refuse_constant(word: str) -> object:
+    """Raise for `NaN` and `Infinity`, which are not JSON."""
+    raise ValueError(word)
+
+
 def _is_json(text: str, kinds: int) -> bool:
     """Return whether this is the text of an object or an array, as it is wanted."""
     begun = text.lstrip()[:1]
     if not (begun == "{" and kinds & shapes.OBJECT) and not (begun == "[" and kinds & shapes.ARRAY):
         return False
     try:
-        json.loads(text)
+        json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return False
     return True

@@ -17,19 +17,21 @@ from jsontide.mend._bits import (
     PROSE,
     ROOT,
     SECOND_VALUE,
+    TAG,
     THINKING,
     TRAILING_COMMA,
     TRUNCATED,
 )
 from jsontide.mend.options import Repair
+from jsontide.text.grammar import END_OF_TEXT
 from jsontide.text.modes import (
     KEY_TEXT,
 )
-from jsontide.text.naming import END_OF_TEXT
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 from jsontide.mend._fields import Fields
+from jsontide.mend._outside import is_wrapper
 
 _PIECE: Final = 1024  # characters in one repair: of longer prose there are several
 _LOSSY: Final = frozenset((PROSE, THINKING, CODE_BLOCK, SECOND_VALUE, COMMENT, ELLIPSIS, ROOT))
@@ -287,6 +289,7 @@ class Edits(Fields):
         self.drop_text = ""
         if text:
             lossy = kind in _LOSSY and not (kind == SECOND_VALUE and self.mending.values != "first")
+            lossy = lossy or (kind == TAG and not is_wrapper(text))
             self._add_repair(Repair(KINDS[kind], self.drop_index, text, "", lossy))
 
     def _add_repair(self, repair: Repair) -> None:

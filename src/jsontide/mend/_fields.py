@@ -13,11 +13,12 @@ from jsontide.mend._frame import Frame
 from jsontide.mend._quotes import NO_MARKS, Tally
 from jsontide.mend.options import Mending, Repair
 from jsontide.text.grammar import (
+    END_OF_TEXT,
     EXPECTED,
     EXPECTED_WORDS,
     NOTHING_EXPECTED,
+    name_character,
 )
-from jsontide.text.naming import END_OF_TEXT, name_character
 from jsontide.text.options import MOST
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Fields:
         "added_colon",
         "at_start",
         "base",
+        "begun",
         "buffer",
         "closers",
         "compared",
@@ -49,6 +51,7 @@ class Fields:
         "drop_index",
         "drop_kind",
         "drop_text",
+        "equals",
         "error",
         "escape_end",
         "escapes",
@@ -76,6 +79,7 @@ class Fields:
         "kinds",
         "lead",
         "line",
+        "line_marks",
         "line_start",
         "max_depth",
         "max_held",
@@ -83,6 +87,7 @@ class Fields:
         "mending",
         "mode",
         "newline",
+        "open_quote",
         "opens_json",
         "original",
         "out",
@@ -96,6 +101,7 @@ class Fields:
         "safe",
         "safe_repairs",
         "shape",
+        "skipped",
         "stop",
         "string_start",
         "tally",
@@ -105,6 +111,7 @@ class Fields:
         "until",
         "wait_place",
         "was_doubtful",
+        "wrapping",
     )
 
     def __init__(self, mending: Mending, kinds: i64, shape: Shape | None = None) -> None:  # noqa: PLR0915 - all fields
@@ -166,6 +173,14 @@ class Fields:
         self.has_quote: bool = False  # whether a quotation mark follows the value, or is in brackets before it
         self.was_doubtful: bool = False  # whether there were any
         self.remark: str = ""  # the same of brackets in the middle of the line
+        self.open_quote: str = (
+            ""  # the quotation mark that is open in such brackets: none of them closes before its pair
+        )
+        self.begun: str = ""  # the line of words so far, if it is short
+        self.line_marks: i64 = 0  # the quotation marks in it, without those that are escaped
+        self.skipped: str = ""  # where the first bracket is that was taken for words
+        self.equals: bool = False  # whether a key was followed by an equals sign, and so all may be
+        self.wrapping: str = ""  # what all strings are in, if the text was written into another: ESCAPED or DOUBLED
         self.at_start: bool = True  # whether the next character may begin a value of any kind
         self.in_fence: bool = False
         self.found: bool = False  # whether a value has begun

@@ -27,7 +27,8 @@ ODD_SPACES: Final = (
 )
 SPACES: Final = " \t\r\n" + ODD_SPACES
 BLANKS: Final = " \t\r"
-COMMAS: Final = ",，、"
+COMMAS: Final = ",，、،"
+SEMICOLONS: Final = ";；"
 COLONS: Final = ":：﹕"
 CLOSING: Final[dict[str, str]] = {
     '"': '"',
@@ -45,6 +46,8 @@ CLOSING: Final[dict[str, str]] = {
     "『": "』",
 }
 """The quotation marks that may begin a string, each with those that may end it."""
+_OPEN_ONLY: Final = (CLOSING["“"], CLOSING["„"])
+"""What may end strings that `"` may end too, because their first mark cannot be its pair."""
 LITERALS: Final[dict[str, str]] = {
     "true": "true",
     "True": "true",
@@ -62,10 +65,15 @@ LITERALS: Final[dict[str, str]] = {
     "nan": "null",
     "Infinity": "null",
 }
+ESCAPED: Final = '\\"'
+DOUBLED: Final = '""'
+"""The quotation marks of a text that was written into a string of JSON, or into a cell of CSV."""
+UNKNOWN: Final = "?"
 NOT_NUMBERS: Final = frozenset(("NaN", "nan", "Infinity"))
 _MOST_NESTED: Final = 8
 _WORD: Final = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _NAME: Final = re.compile(r"(?:[^\W]|[$@])[\w$.@-]*")
+_SPACED_NAME: Final = re.compile(r"[^\W\d][\w$-]{0,30}(?: [\w$-]{1,30}){0,3}")
 _NUMBER_RUN: Final = re.compile(r"[-+.\w]+")
 _DELIMITED_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?=[,\]} \n\r\t])")
 _STRICT_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
@@ -102,6 +110,11 @@ def skip_comments(text: str, i: i64, end: i64) -> i64:
             if close < 0:
                 return end
             i = close + 1
+        elif char == "<" and "<!--".startswith(text[i : min(i + 4, end)]):
+            close = text.find("-->", i + 4, end)
+            if close < 0:
+                return end
+            i = close + 3
         elif char == "/" and i + 1 == end:
             return end
         else:
@@ -158,6 +171,8 @@ def is_number(text: str) -> bool:
 def string_end(text: str, quote: i64, end: i64) -> i64:
     """Return the place after the quotation mark that ends the string at `quote`; -1 if it is not there."""
     closing = CLOSING[text[quote]]
+    if closing in _OPEN_ONLY:
+        closing += '"'
     i: i64 = quote + 1
     while i < end:
         char = text[i]
@@ -174,6 +189,7 @@ def colon_ahead(text: str, i: i64, end: i64, names: bool) -> i64:
 
     -1 if there is no key with a colon, -2 if more text is needed to tell.
     """
+    i = skip_prefix(text, i, end)
     if text[i] in CLOSING:
         after = string_end(text, i, end)
         if after < 0:
@@ -190,6 +206,119 @@ def colon_ahead(text: str, i: i64, end: i64, names: bool) -> i64:
     if after == end:
         return -2
     return after if text[after] in COLONS else -1
+
+
+def skip_prefix(text: str, i: i64, end: i64) -> i64:
+    """Return the place of the quotation mark after the `u` at `i`, as Python 2 writes it; else `i`."""
+    return i + 1 if text[i] in "uU" and i + 1 < end and text[i + 1] in "\"'" else i
+
+
+def begins_clearly(text: str, i: i64, end: i64) -> i64:
+    """Tell whether a value is at `i` that is no word of a sentence."""
+    i = skip_comments(text, i, end)
+    if i == end:
+        return WAIT
+    if text[i] in CLOSING or text[i] in "{[" or text[i] in "-0123456789":
+        return YES
+    after = word_end(text, i, end)
+    return WAIT if after == end else (YES if text[i:after] in LITERALS else NO)
+
+
+def equals_ahead(text: str, i: i64, end: i64) -> i64:
+    """Tell whether `=` or `=>` is at `i`, and a value after it."""
+    if text[i] != "=":
+        return NO
+    i += 1
+    if i < end and text[i] == ">":
+        i += 1
+    return begins_clearly(text, i, end)
+
+
+def loose_key_end(text: str, i: i64, end: i64, may_have_spaces: bool) -> i64:
+    """Return where the key at `i` ends, if an equals sign follows it, or a colon though it is more than one word.
+
+    -1 if it is none, -2 if more text is needed to tell.
+    """
+    place = skip_prefix(text, i, end)
+    if text[place] in CLOSING:
+        after = string_end(text, place, end)
+        if after < 0:
+            return -2
+    else:
+        match = (_SPACED_NAME if may_have_spaces else _NAME).match(text, i, end)
+        if match is None:
+            return -1
+        after = match.end()
+        if after == end:
+            return -2
+    place = skip_comments(text, after, end)
+    if place == end:
+        return -2
+    found = begins_clearly(text, place + 1, end) if text[place] in COLONS else equals_ahead(text, place, end)
+    return after if found == YES else (-1 if found == NO else -2)
+
+
+def skip_written_spaces(text: str, i: i64, end: i64) -> i64:
+    """Return the place of the next character that is neither white space nor its escape."""
+    i = skip_spaces(text, i, end)
+    while i + 1 < end and text[i] == "\\" and text[i + 1] in "nrt":
+        i = skip_spaces(text, i + 2, end)
+    return i
+
+
+def find_wrapping(text: str, i: i64, end: i64, is_in_quotes: bool) -> str:
+    """Return the quotation marks of the first string behind the brackets at `i`, if the text was written into another.
+
+    A colon must follow it if a brace comes before it, else a comma or a bracket. `UNKNOWN` if more text is needed.
+    `is_in_quotes`: a quotation mark comes right before.
+    """
+    bracket = ""
+    nested: i64 = 0
+    while i < end and text[i] in "[{" and nested < _MOST_NESTED:
+        bracket = text[i]
+        nested += 1
+        i = skip_written_spaces(text, i + 1, end)
+    wrapping = text[i : min(i + 2, end)]
+    if wrapping in ("", '"', "\\"):
+        return UNKNOWN
+    if wrapping == DOUBLED and i + 2 < end and bracket == "{" and text[i + 2].isalnum():
+        return _find_doubled(text, i, end, is_in_quotes)
+    if wrapping == DOUBLED:
+        return UNKNOWN if i + 2 == end else ""
+    if wrapping != ESCAPED:
+        return ""
+    place = _place_after_wrapped(text, i, end)
+    if place < 0:
+        return UNKNOWN
+    return ESCAPED if text[place] in (":" if bracket == "{" else ",]") else ""
+
+
+def _place_after_wrapped(text: str, i: i64, end: i64) -> i64:
+    """Return the place of the next token after the string at `i` with two signs at each end; -1 if it is not there."""
+    wrapping = text[i : i + 2]
+    after: i64 = text.find(wrapping, i + 2, end)
+    while after >= 0 and text[after - 1] == "\\":
+        after = text.find(wrapping, after + 2, end)
+    if after < 0:
+        return -1
+    place = skip_written_spaces(text, after + 2, end)
+    return -1 if place == end or (text[place] == "\\" and place + 1 == end) else place
+
+
+def _find_doubled(text: str, i: i64, end: i64, is_in_quotes: bool) -> str:
+    """Tell whether the key at `i` begins an object in a cell of CSV.
+
+    Outside of quotation marks, its own may be part of it, unless the value is a string that has them too.
+    """
+    place = _place_after_wrapped(text, i, end)
+    if place < 0:
+        return UNKNOWN if '"' not in text[i + 2 : end - 1] or text.find(DOUBLED, i + 2, end) > 0 else ""
+    if text[place] != ":" or is_in_quotes:
+        return DOUBLED if text[place] == ":" else ""
+    place = skip_spaces(text, place + 1, end)
+    if text.startswith(DOUBLED, place) and place + 2 < end:
+        return DOUBLED if text[place + 2].isalnum() else ""
+    return UNKNOWN if text[place:end] in ("", '"', DOUBLED) else ""
 
 
 def decode_key(key: str) -> str:
@@ -232,6 +361,7 @@ def object_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool, is_n
         i = skip_comments(text, i + 1, end)
     if i == end:
         return WAIT
+    i = skip_prefix(text, i, end)
     char = text[i]
     if char == "}":
         return _after_empty(text, i + 1, end, is_end, is_nested)
@@ -252,6 +382,8 @@ def _quoted_key_ahead(text: str, i: i64, end: i64, is_sure: bool) -> i64:
         return WAIT
     if text[after] in COLONS:
         return YES
+    if is_sure and text[after] == "=":
+        return equals_ahead(text, after, end)
     if not is_sure or not begins_value(text[after]):
         return NO
     return YES if after > quote or text[after] in "{[" else NO
@@ -260,9 +392,14 @@ def _quoted_key_ahead(text: str, i: i64, end: i64, is_sure: bool) -> i64:
 def _name_ahead(text: str, i: i64, end: i64) -> i64:
     """Tell the same of a key without quotation marks: a value must follow its colon."""
     colon = colon_ahead(text, i, end, True)
+    if colon == -1:
+        loose = loose_key_end(text, i, end, True)
+        return YES if loose >= 0 else (NO if loose == -1 else WAIT)
     if colon < 0:
-        return NO if colon == -1 else WAIT
+        return WAIT
     after = skip_comments(text, colon + 1, end)
+    if after == colon + 1 < end and text[after] == ":":
+        after = skip_comments(text, after + 1, end)
     if after == end:
         return WAIT
     return YES if begins_value(text[after]) else NO
@@ -280,6 +417,7 @@ def array_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool) -> i6
         i = skip_comments(text, i + 1, end)
     if i == end:
         return WAIT
+    i = skip_prefix(text, i, end)
     char = text[i]
     if char == "{":
         return object_begins(text, i, end, is_sure, is_end, True)
@@ -337,9 +475,11 @@ def _after_empty(text: str, i: i64, end: i64, is_end: bool, is_nested: bool) -> 
 def _ends_line(text: str, i: i64, end: i64, is_end: bool) -> i64:
     """Tell whether nothing but a mark of Markdown, a tag or a closer too many follows in the line."""
     i = skip_blanks(text, i, end)
+    while i < end and text[i] in "]};":
+        i = skip_blanks(text, i + 1, end)
     if i == end:
         return YES if is_end else WAIT
-    return YES if text[i] in "\n`~<]}" else NO
+    return YES if text[i] in "\n`~<" else NO
 
 
 def scalar_ends(text: str, i: i64, end: i64, is_end: bool) -> i64:

@@ -20,15 +20,19 @@ from jsontide.mend._look import (
     COMMAS,
     LITERALS,
     NO,
+    SEMICOLONS,
     SPACES,
     WAIT,
     YES,
     begins_value,
     colon_ahead,
     decode_key,
+    equals_ahead,
     key_ahead,
+    loose_key_end,
     number_end,
     skip_comments,
+    skip_prefix,
     word_end,
 )
 
@@ -42,6 +46,7 @@ DOUBT: Final = 3
 JOINED: Final = 4  # the string goes on after a plus sign
 
 _MARKS: Final = "".join(CLOSING)
+_APOSTROPHES: Final = "'’"
 _OPENS_AFTER: Final = SPACES + "([{<>=,;:/|-–—“‘«「"
 _CLOSES_BEFORE: Final = SPACES + ".,;:!?)]}<>/|-–—…”’»」，。；：！？、）"
 
@@ -68,15 +73,21 @@ class Tally:
         before = before[-1:]
         if mark != '"' and before.isalnum() and beside.isalnum():
             return self  # an apostrophe
+        is_plural = before == "s" and after[:1] == " " and after[-1:].isalpha()
+        if mark in _APOSTROPHES and is_plural and not self.opened and not in_array:
+            return self  # one after more than one owner
         has_key = self.has_key or after[-1:] in COLONS
-        if in_array and (after[-1:] in COMMAS or self._begins_item(solid, before, beside)):
+        is_pair = self.opened == 0 and beside == mark
+        if in_array and (is_pair or after[-1:] in COMMAS or self._begins_item(solid, before, beside)):
             return Tally(self.marks + 1, self.opened, True, has_key)  # perhaps between two items
         opens = not before or before in _OPENS_AFTER
         closes = not beside or beside in _CLOSES_BEFORE or beside in CLOSING
         if opens and not (closes and self.opened):
-            return Tally(self.marks + 1, self.opened + 1, self.is_alone, has_key)
+            is_end = beside != "" and beside in COMMAS  # no quoted words begin there
+            return Tally(self.marks + 1, self.opened + 1, self.is_alone or is_end, has_key)
         if self.opened:
-            return Tally(self.marks + 1, self.opened - 1, self.is_alone, has_key)
+            is_begin = before != "" and before in "[{("  # no quoted words end there
+            return Tally(self.marks + 1, self.opened - 1, self.is_alone or is_begin, has_key)
         if closes:
             return Tally(self.marks + 1, 0, True, has_key)
         return Tally(self.marks + 1, 1, self.is_alone, has_key)
@@ -85,7 +96,8 @@ class Tally:
         """Return whether a mark after a comma may begin the next item: quoted words begin there, but do not end."""
         if not solid or solid not in COMMAS:
             return False
-        return self.marks == 0 or (self.opened > 0 and (before in SPACES or (beside != "" and beside in CLOSING)))
+        is_odd = beside != "" and beside not in SPACES and not beside.isalnum()
+        return self.marks == 0 or (self.opened > 0 and (before in SPACES or is_odd))
 
 
 NO_MARKS: Final = Tally()
@@ -94,7 +106,19 @@ NO_MARKS: Final = Tally()
 class Mark:
     """A quotation mark, and all that is needed to judge it."""
 
-    __slots__ = ("end", "frame", "is_end", "is_key", "is_known", "kinds", "opens_json", "place", "tally", "text")
+    __slots__ = (
+        "end",
+        "equals",
+        "frame",
+        "is_end",
+        "is_key",
+        "is_known",
+        "kinds",
+        "opens_json",
+        "place",
+        "tally",
+        "text",
+    )
 
     def __init__(
         self,
@@ -107,6 +131,7 @@ class Mark:
         tally: Tally,
         kinds: i64,
         opens_json: bool,
+        equals: bool,
     ) -> None:
         self.text: str = text
         self.place: i64 = place
@@ -117,6 +142,7 @@ class Mark:
         self.tally: Tally = tally
         self.kinds: i64 = kinds
         self.opens_json: bool = opens_json  # whether the string begins like JSON
+        self.equals: bool = equals  # whether an equals sign may follow keys
         self.is_known: bool = False  # whether the schema knows the key that follows
 
     def judge(self) -> i64:
@@ -139,6 +165,10 @@ class Mark:
         char = self.text[i]
         if char in COLONS:
             return END
+        if char == "=":
+            return self._as_end(equals_ahead(self.text, i, self.end))
+        if self.text[self.place] == "“":
+            return CONTENT  # it may begin quoted words, and not end the key
         is_apart = i > self.place + 1
         if self.kinds >> MISSING_COLON & 1 and ((is_apart and begins_value(char)) or char in "{["):
             return END
@@ -156,10 +186,9 @@ class Mark:
                 return END
             if self._may_break_off(i):
                 return self._judge_rest(i)
-            found = key_ahead(text, i, self.end, True)
-            return self._wait(END) if found == WAIT else self._as_end(found)
-        if char == "+":
-            return self._judge_plus(i)
+            return self._judge_name(i)
+        if char == "+" or char in SEMICOLONS:
+            return self._judge_plus(i) if char == "+" else self._judge_semicolon(i)
         if not self.kinds >> MISSING_COMMA & 1:
             return self._judge_rest(i)
         if char in CLOSING and i > self.place + 1 and char != "`":
@@ -168,6 +197,30 @@ class Mark:
         if "\n" in text[self.place : i] and key_ahead(text, i, self.end, True) != NO:
             return self._as_end(key_ahead(text, i, self.end, True))
         return self._judge_rest(i)
+
+    def _judge_semicolon(self, i: i64) -> i64:
+        """Judge by what follows the semicolon: another member, the end of the object, or text."""
+        i = skip_comments(self.text, i + 1, self.end)
+        if i == self.end:
+            return self._wait(CONTENT)
+        if self.text[i] == OBJECT:
+            return END
+        return self._as_end(self._key_ahead(i, self.equals))
+
+    def _key_ahead(self, i: i64, names: bool) -> i64:
+        """Tell whether a key is at `i`, and its colon, or an equals sign if keys have them."""
+        found = key_ahead(self.text, i, self.end, names)
+        if found != NO or not self.equals:
+            return found
+        after = loose_key_end(self.text, i, self.end, False)
+        return YES if after >= 0 else (NO if after == -1 else WAIT)
+
+    def _judge_name(self, i: i64) -> i64:
+        """Judge by what follows the comma: a key without marks, or text."""
+        found = self._key_ahead(i, True)
+        if found == NO and "\n" in self.text[self.place : i]:
+            return DOUBT  # a line that ends in a mark and a comma, before one that begins no member
+        return self._wait(END) if found == WAIT else self._as_end(found)
 
     def _judge_item(self, i: i64) -> i64:
         text, char = self.text, self.text[i]
@@ -187,6 +240,10 @@ class Mark:
             return self._as_end(found) if found != NO else self._judge_rest(i)
         if i > self.place + 1 and (char in CLOSING or char in "{[" or char.isdigit()):
             return DOUBT
+        if char == "-":
+            if i + 1 == self.end:
+                return self._wait(CONTENT)
+            return DOUBT if text[i + 1].isdigit() else CONTENT
         return self._judge_rest(i)
 
     def _may_break_off(self, i: i64) -> bool:
@@ -210,10 +267,13 @@ class Mark:
     def _judge_plus(self, i: i64) -> i64:
         if not self.kinds >> CONCATENATION & 1 or not self.tally.is_balanced:
             return CONTENT
+        plus: i64 = i
         i = skip_comments(self.text, i + 1, self.end)
         if i == self.end:
             return self._wait(CONTENT)
-        return JOINED if self.text[i] in "\"'" else CONTENT
+        if self.text[i] not in "\"'":
+            return CONTENT
+        return DOUBT if '"' in self.text[plus:i] else JOINED  # the strings may end in a comment
 
     def _judge_again(self, i: i64) -> i64:
         """Judge a mark after others that were text: `DOUBT` if it may be the end, but they are not in pairs."""
@@ -259,6 +319,8 @@ class Mark:
         """Tell whether an item of an array begins at `i`, or the array ends there."""
         text, char = self.text, self.text[i]
         if char in "{[(.…" or char in CLOSING or char == self.frame.closer:
+            return YES
+        if skip_prefix(text, i, self.end) > i:
             return YES
         if char in "+-" or char.isdigit():
             after = number_end(text, i, self.end)

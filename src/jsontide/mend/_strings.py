@@ -8,13 +8,17 @@ from jsontide._build import COMPILED
 from jsontide.mend._bits import (
     CONCATENATION,
     CONTROL_CHARACTER,
+    ESCAPE,
     INNER_QUOTE,
     QUOTES,
 )
 from jsontide.mend._frame import ARRAY, OBJECT, TUPLE, Frame
 from jsontide.mend._look import (
     CLOSING,
+    COLONS,
     COMMAS,
+    DOUBLED,
+    ESCAPED,
     NO,
     SPACES,
     WAIT,
@@ -23,7 +27,7 @@ from jsontide.mend._look import (
     skip_comments,
     skip_spaces,
 )
-from jsontide.mend._quotes import DOUBT, END, JOINED, NO_MARKS, Mark
+from jsontide.mend._quotes import DOUBT, END, JOINED, NO_MARKS, Mark, Tally
 from jsontide.text.modes import (
     AFTER_ITEM,
     AFTER_MEMBER,
@@ -38,12 +42,17 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
 from jsontide.mend._bits import LIST, LOST_QUOTE
-from jsontide.mend._escapes import NEWLINE, SUSPICIOUS, Escapes
+from jsontide.mend._escapes import HEX, MARKED, NEWLINE, SUSPICIOUS, Escapes
 from jsontide.mend._frame import WRAPPER, written_frame
 from jsontide.mend._look import colon_ahead, is_delimiter, string_end
 
 _CONTROLS: Final[dict[str, str]] = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _TRIPLE: Final = 3
+_ENDS_STRING: Final = COMMAS + COLONS + "}])"
+_AFTER_STRING: Final = _ENDS_STRING + "`<"
+_COMMENT: Final = "/#"
+_APOSTROPHES: Final = "'’"
+_ESCAPES: Final = ("b", "f", "n", "r", "t", "u", "/", "\\")
 
 
 class Strings(Escapes):
@@ -132,18 +141,105 @@ class Strings(Escapes):
 
     def _read_special(self, i: i64, n: i64, char: str) -> i64:
         """Read a character that may not stand for itself."""
-        if char in self.quote:
+        if self.quote == ESCAPED or self.quote == DOUBLED:
+            if char in self.quote or char == "\\":
+                return self._read_wrapped(i, n)
+        elif char in self.quote:
             return self._judge(i, n)
         if char == "\\":
             return self._read_escape(i, n)
         if char == ",":
             return self._read_comma(i, n)
         if char == '"':
-            return i + 1 if self._edit(i, i + 1, '\\"', QUOTES) else i
+            return self._read_mark_inside(i, n)
         if char == "\n":
             self.escapes |= NEWLINE
         became = _CONTROLS.get(char) or f"\\u{ord(char):04x}"
         return i + 1 if self._edit(i, i + 1, became, CONTROL_CHARACTER) else i
+
+    def _read_mark_inside(self, i: i64, n: i64) -> i64:
+        """Read a mark of JSON inside others; it may end a string that “ or „ begins."""
+        is_first = self.escapes & MARKED == 0 and self.base + i > self.string_start
+        may_end = is_first and "”" in self.quote and self.quote != "”"
+        found = self._may_end_here(i, n) if may_end else NO
+        if found == WAIT and self._is_late(i, n):
+            return self._fail_ambiguous(i, "a clear end of the string with quotation marks inside")
+        if found != NO:
+            return self._wait(i) if found == WAIT else self._end_string(i)
+        self.escapes |= MARKED
+        return i + 1 if self._edit(i, i + 1, '\\"', QUOTES) else i
+
+    def _open_wrapped(self, i: i64, mode: i64) -> i64:
+        """Begin a string of a text that was written into another."""
+        if mode == STRING:
+            self._release()
+        else:
+            self._hold_key(i)
+        if not self._edit(i, i + 2, '"', QUOTES):
+            return i
+        self.mode = mode
+        self._begin_string(self.wrapping, i + 2)
+        return i + 2
+
+    def _read_wrapped(self, i: i64, n: i64) -> i64:
+        """Read a backslash or a quotation mark in such a string, of which there are more than would be elsewhere."""
+        buffer, quote = self.buffer, self.quote
+        end = self._limit(i, n)
+        need: i64 = 4 if buffer[i] == "\\" and (quote == DOUBLED or buffer.startswith("\\\\", i)) else 2
+        if end - i < need and not (self.is_end and end == n):
+            if self._is_late(i, n):
+                return self._fail_held(i) if self.hold >= 0 else self._fail_ambiguous(i, "an escape of JSON")
+            return self._wait(i)
+        if buffer.startswith(quote, i):
+            return self._end_wrapped(i)
+        escape = buffer[i : i + 2]
+        if buffer[i] == '"':
+            return self._fail_ambiguous(i, "the same quotation marks around all strings")
+        if quote == DOUBLED:
+            if buffer.startswith(DOUBLED, i + 1):
+                return i + 3 if self._edit(i + 2, i + 3, "", QUOTES) else i
+            return self._read_whole_escape(i, n)
+        if escape == "\\\\":
+            return self._read_escaped_escape(i, n)
+        return self._read_whole_escape(i, n)
+
+    def _read_whole_escape(self, i: i64, n: i64) -> i64:
+        """Read an escape of JSON, all of it; at the end of the text, one that broke off is held."""
+        buffer = self.buffer
+        letter = buffer[i + 1 : i + 2]
+        last: i64 = i + (6 if letter == "u" else 2)
+        if last > n:
+            return self._wait(i)
+        is_odd = letter == "u" and any([char not in HEX for char in buffer[i + 2 : last]])
+        return last if letter in _ESCAPES and not is_odd else self._fail_ambiguous(i, "an escape of JSON")
+
+    def _read_escaped_escape(self, i: i64, n: i64) -> i64:
+        """Read an escape whose backslash is escaped itself; at the end of the text, one that broke off is held."""
+        buffer = self.buffer
+        letter = buffer[i + 2 : i + 3]
+        last: i64 = i + (7 if letter == "u" else (4 if letter == "\\" else 3))
+        if last > n:
+            return self._wait(i)
+        if letter == "\\" and buffer[i + 2 : last] in ('\\"', "\\\\"):
+            return last if self._edit(i, last, buffer[i + 2 : last], ESCAPE) else i
+        is_odd = letter == "u" and any([char not in HEX for char in buffer[i + 3 : last]])
+        if letter in _ESCAPES and letter != "\\" and not is_odd:
+            return last if self._edit(i, i + 1, "", ESCAPE) else i
+        return self._fail_ambiguous(i, "an escape of JSON")
+
+    def _end_wrapped(self, i: i64) -> i64:
+        is_key = self.mode == KEY_TEXT
+        if not self._edit(i, i + 2, '"', QUOTES):
+            return i
+        self.quote = '"'
+        self.token_end = self.base + i + 2
+        if is_key:
+            self.key = self._key_before(i)
+            self._note_key()
+            self.mode = COLON
+        else:
+            self._leave_value(i + 2)
+        return i + 2
 
     def _read_comma(self, i: i64, n: i64) -> i64:
         """Read a comma in a string whose closing quotation mark may be missing before it."""
@@ -163,16 +259,22 @@ class Strings(Escapes):
         top = written_frame(self.top)
         if top is None or self.flushed >= 0 or (is_key and i - self.hold > self.max_held):
             return self._fail_held(i) if self.tally.marks else self._end_string(i)
+        if self.wrapping == DOUBLED and self.buffer[i] == '"':
+            return self._begin_doubled(i)
         if self.tally.marks == 0 and i + 1 < n and self._ends_plainly(i, n, top):
             return self._end_string(i)
         if self.base + i == self.string_start and self.buffer[i] in "\"'":
-            if i + 1 == n and not self.is_end:
-                return self._wait(i)
             if i + 1 < n and self.buffer[i + 1] == self.buffer[i]:
                 return self._begin_triple(i, n)
+            if i + 1 == n and not self.is_end:
+                return self._wait(i)
+        return self._judge_by_what_follows(i, n, top)
+
+    def _judge_by_what_follows(self, i: i64, n: i64, top: Frame) -> i64:
         end = self._limit(i, n)
         is_end = self.is_end and end == n
-        mark = Mark(self.buffer, i, end, is_end, is_key, top, self.tally, self.kinds, self.opens_json)
+        is_key = self.mode == KEY_TEXT
+        mark = Mark(self.buffer, i, end, is_end, is_key, top, self.tally, self.kinds, self.opens_json, self.equals)
         verdict = mark.judge()
         if verdict == WAIT:
             return self._wait_for_next(i, n)
@@ -184,15 +286,19 @@ class Strings(Escapes):
 
     def _may_have_lost_its_end(self, i: i64, top: Frame) -> bool:
         """Return whether a string with quotation marks inside may be more than one, or a key and a value."""
-        tally = self.tally
-        if self.escapes & NEWLINE:
-            if self._end_before(i)[:1] in COMMAS:
-                return True
-            place = skip_spaces(self.buffer, i + 1, len(self.buffer))
-            if place < len(self.buffer) and self.buffer[place] not in ",，、:：}])`<":
-                return True
+        buffer, tally = self.buffer, self.tally
+        has_newline = self.escapes & NEWLINE != 0
+        before = self._end_before(i)[:1]
+        place = skip_spaces(buffer, i + 1, len(buffer))
+        after = buffer[place : place + 1]
+        is_odd = after not in _AFTER_STRING and (has_newline or "\n" not in buffer[i:place])
+        may_begin = before in COMMAS or (is_odd and self.mode == KEY_TEXT and before in COLONS)  # another string
+        if has_newline + may_begin + is_odd > 1:
+            return True
         if not tally.marks:
             return False
+        if after in _COMMENT:
+            return True
         if self.mode == KEY_TEXT:
             key = self._key_before(i)
             return not key or ":" in key or "," in key
@@ -228,15 +334,16 @@ class Strings(Escapes):
         buffer = self.buffer
         before = "" if self.base + i == self.string_start else self._end_before(i)
         mark = buffer[i]
+        is_apostrophe = mark in _APOSTROPHES and before[-1:].isalnum() and buffer[i + 1 : i + 2].isalnum()
         after = skip_spaces(buffer, i + 1, len(buffer))
         top = written_frame(self.top)
         in_array = self.mode == STRING and top is not None and top.closer != OBJECT
         tally = self.tally.add(before, buffer[i + 1 : after + 1], mark, in_array)
-        if mark == '"':
-            if not self._edit(i, i + 1, '\\"', INNER_QUOTE):
-                return i
-        elif not self.kinds >> INNER_QUOTE & 1:
-            return self._fail_at(i)
+        if is_apostrophe:
+            if not self.kinds >> INNER_QUOTE & 1:
+                return self._fail_at(i)
+        elif not self._edit(i, i + 1, '\\"' if mark == '"' else f"\\u{ord(mark):04x}", INNER_QUOTE):
+            return i
         self.tally = tally
         return i + 1
 
@@ -273,15 +380,43 @@ class Strings(Escapes):
         self.string_start = self.base + place + 1
         return place + 1
 
+    def _begin_doubled(self, i: i64) -> i64:
+        """Go on in a string that began with two quotation marks, of which the second is at `i`."""
+        if self.base + i != self.string_start:
+            return self._fail_ambiguous(i, "the same quotation marks around all strings")
+        if not self._edit(i, i + 1, "", QUOTES):
+            return i
+        self.quote = DOUBLED
+        self.string_start += 1
+        return i + 1
+
     def _begin_triple(self, i: i64, n: i64) -> i64:
         if i + 2 == n and not self.is_end:
             return self._wait(i)
         if i + 2 < n and self.buffer[i + 2] == self.buffer[i]:
             return self._fail_ambiguous(i, "three quotation marks, not four")
+        place = skip_spaces(self.buffer, i + 2, n)
+        if place == n and not self.is_end and not self._is_late(i, n):
+            return self._wait(i)
+        if place == n or self.buffer[place] in _ENDS_STRING:
+            self.tally = Tally(1)  # the third mark may end a string that is only one mark
         if not self._edit(i, i + 2, "", QUOTES):
             return i
         self.quote = self.buffer[i] * _TRIPLE
         return i + 2
+
+    def _may_end_here(self, i: i64, n: i64) -> i64:
+        """Tell whether the quotation mark at `i` may end a string that has only one at each end."""
+        top = written_frame(self.top)
+        if top is None:
+            return NO
+        end = self._limit(i, n)
+        is_end = self.is_end and end == n
+        one = Tally(1)
+        verdict = Mark(
+            self.buffer, i, end, is_end, self.mode == KEY_TEXT, top, one, self.kinds, False, self.equals
+        ).judge()
+        return WAIT if verdict == WAIT else (YES if verdict in (END, DOUBT) else NO)
 
     def _judge_triple(self, i: i64, n: i64) -> i64:
         buffer = self.buffer
@@ -299,6 +434,11 @@ class Strings(Escapes):
             else:
                 self._leave_value(end)
             return end
+        found = YES if self.tally.marks else self._may_end_here(i, n)
+        if found != NO:
+            if found == WAIT and not self._is_late(i, n):
+                return self._wait(i)
+            return self._fail_ambiguous(i, "only one way to read the quotation mark")
         if buffer[i] == '"' and not self._edit(i, i + 1, '\\"', QUOTES):
             return i
         return i + 1

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import Reason
-from jsontide.mend._bits import (
-    LITERAL,
-)
+from jsontide.mend._bits import LITERAL, QUOTES
 from jsontide.mend._bits import NUMBER as ODD_NUMBER
 from jsontide.mend._frame import OBJECT, Frame
 from jsontide.mend._look import (
@@ -121,6 +119,8 @@ class Tokens(Coercions):
         if end == n and (not self.is_end or (not became and self._is_cut_off(word))):
             self._hold_key(i)
             return self._wait(i)
+        if word in "uU" and end < n and buffer[end] in "\"'":
+            return end if self._edit(i, end, "", QUOTES) else i
         if not became or (end < n and (buffer[end] in CLOSING or buffer[end] in "(.")):
             return self._fail_at(i)
         if became != word:

@@ -24,6 +24,7 @@ from jsontide.text.grammar import (
     CELLS,
     CLOSE,
     END_NUMBER,
+    END_OF_TEXT,
     FAIL,
     GRAMMAR,
     NEWLINE,
@@ -37,7 +38,6 @@ from jsontide.text.modes import (
     KEY_TEXT,
     STRING,
 )
-from jsontide.text.naming import END_OF_TEXT
 from jsontide.text.strings import plain_end
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Mender(Clean):
 
     __slots__ = ()
 
-    def copy(self) -> Mender:
+    def copy(self) -> Mender:  # noqa: PLR0915 - all fields
         """Return another one that stands at the same place, between two chunks."""
         copy = Mender(self.mending, self.kinds, self.shape)
         copy.key = self.key
@@ -104,6 +104,12 @@ class Mender(Clean):
         copy.doubtful = self.doubtful
         copy.was_doubtful = self.was_doubtful
         copy.remark = self.remark
+        copy.open_quote = self.open_quote
+        copy.begun = self.begun
+        copy.line_marks = self.line_marks
+        copy.skipped = self.skipped
+        copy.equals = self.equals
+        copy.wrapping = self.wrapping
         copy.prose_kind = self.prose_kind
         copy.at_start = self.at_start
         copy.in_fence = self.in_fence
@@ -171,9 +177,12 @@ class Mender(Clean):
         self.is_over = True
         end: i64 = self.base
         if not self.found:
-            self._fail(Reason.UNEXPECTED_END, "a value", END_OF_TEXT, end)
+            besides = f" besides {self.skipped}, which reads like prose" if self.skipped else ""
+            self._fail(Reason.UNEXPECTED_END, f"a value{besides}", END_OF_TEXT, end)
         elif self.mode == COMPARING:
             self._fail(Reason.UNEXPECTED_END, "the rest of the same value again", END_OF_TEXT, end)
+        elif self.mode == BLOCK_COMMENT and self.tally.marks:
+            self._fail(Reason.AMBIGUOUS, "the end of the comment with quotation marks inside", END_OF_TEXT, end)
         elif self.is_truncated or self._is_open():
             text += self._close(end)
         elif self.mode == OUTSIDE and self.has_quote and (self.remark or self.doubtful):

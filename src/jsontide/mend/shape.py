@@ -39,6 +39,7 @@ class Shape:
         "_fill",
         "_is_closed",
         "_is_filled",
+        "_is_integer",
         "_item",
         "_keys",
         "_kinds",
@@ -61,14 +62,24 @@ class Shape:
         self._keys: dict[str, object] = {}
         self._item: Shape | None = None
         self._is_closed: bool = False
+        self._is_integer: bool = False
 
-    def set(self, kinds: int, words: tuple[str, ...], keys: dict[str, object], item: object, is_closed: bool) -> None:
+    def set(
+        self,
+        kinds: int,
+        words: tuple[str, ...],
+        keys: dict[str, object],
+        item: object,
+        is_closed: bool,
+        is_integer: bool,
+    ) -> None:
         """Say what fits; `keys` and `item` are the nodes of the children."""
         self._kinds = kinds
         self._words = words
         self._keys = keys
         self._item = None if item is None else Shape(item, self._fill, self._origin, (*self._steps, None))
         self._is_closed = is_closed
+        self._is_integer = is_integer
 
     def _ready(self) -> None:
         if not self._is_filled:
@@ -103,6 +114,12 @@ class Shape:
         """Whether any member is known."""
         self._ready()
         return bool(self._keys)
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether no other numbers fit than integers."""
+        self._ready()
+        return self._is_integer
 
     @property
     def is_closed(self) -> bool:
