@@ -122,6 +122,7 @@ class ParserError:
     """
 
 
+_FENCE: Final = "found '`'"
 _PATH: Final = _LinkedPath(ParserError.__dict__["path"])
 setattr(ParserError, "path", _PATH)  # noqa: B010 - a type checker still sees the field
 
@@ -131,6 +132,11 @@ def get_link(error: ParserError) -> PathLink:
     return _PATH.link(error)
 
 
+def hint_at_mending(error: ParserError) -> str:
+    """Return how to read a text that has the fence of a code block where JSON has none."""
+    return "a fence around JSON is read with mend=jsontide.mend.MODELS" if _FENCE in error.message else ""
+
+
 class JsontideError(Exception):
     """The base of everything that jsontide raises on purpose."""
 
@@ -138,12 +144,14 @@ class JsontideError(Exception):
 class JsonStreamError(JsontideError, ValueError):
     """A stream of text was not one JSON document."""
 
-    def __init__(self, error: ParserError) -> None:
-        super().__init__(error)
+    def __init__(self, error: ParserError, hint: str = "") -> None:
+        super().__init__(*((error, hint) if hint else (error,)))
         self.error = error
+        self.hint = hint
+        """What to do about it, if anything is known to help."""
 
     def __str__(self) -> str:
-        return self.error.message
+        return f"{self.error.message}; {self.hint}" if self.hint else self.error.message
 
 
 class PathSyntaxError(JsontideError, ValueError):

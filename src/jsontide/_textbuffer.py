@@ -204,3 +204,29 @@ class GrowingList:
             part = part._before
         lists.reverse()
         return [item for items in lists for item in items]
+
+
+class GrowingLists:
+    """Lists by name that grow at their ends, with other values beside them."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: dict[str, object]) -> None:
+        self._values: Final = values
+
+    def extend(self, more: dict[str, object]) -> GrowingLists:
+        """Return the same with more items in its lists; of any other value, the last one counts."""
+        values = dict(self._values)
+        for name, value in more.items():
+            known = values.get(name)
+            if not isinstance(value, list):
+                values[name] = value
+            elif isinstance(known, GrowingList):
+                values[name] = known.extend(value)
+            else:
+                values[name] = GrowingList([*known, *value] if isinstance(known, list) else value)
+        return GrowingLists(values)
+
+    def read(self) -> dict[str, object]:
+        """Return all of it as plain lists and values."""
+        return {name: value.read() if isinstance(value, GrowingList) else value for name, value in self._values.items()}

@@ -4,6 +4,7 @@ import json
 import pickle
 from collections.abc import Iterator
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 from jsontide.adapters import StreamState, finish_stream, reduce_item, start_stream, stream_message
@@ -12,6 +13,31 @@ from jsontide.messages import Message, MessageConfig, Outcome, Part
 Event = dict[str, Any]
 Row = tuple[str, str]
 """A type of event and the path of a field, whose items are `*`: what is dropped on purpose."""
+
+
+SNAKE = {
+    "functionCall": "function_call",
+    "finishReason": "finish_reason",
+    "partialArgs": "partial_args",
+    "jsonPath": "json_path",
+    "stringValue": "string_value",
+    "numberValue": "number_value",
+    "boolValue": "bool_value",
+    "willContinue": "will_continue",
+    "promptFeedback": "prompt_feedback",
+    "blockReason": "block_reason",
+    "usageMetadata": "usage_metadata",
+}
+"""What Gemini's SDK calls otherwise than its API."""
+
+
+def as_object(value: Any, key: str = "") -> Any:
+    """The same as an object with attributes; SDKs leave arguments as plain JSON."""
+    if isinstance(value, list):
+        return [as_object(item) for item in value]
+    if not isinstance(value, dict) or key in {"args", "arguments", "input"}:
+        return value
+    return SimpleNamespace(**{SNAKE.get(str(name), str(name)): as_object(item, name) for name, item in value.items()})
 
 
 def last(*events: Any, **options: Any) -> Message:

@@ -20,10 +20,12 @@ def serving(answer: Callable[[Any], Any], *paths: str) -> Iterator[str]:
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
-        time.sleep(0.01)
+        assert thread.is_alive()
+        time.sleep(0.002)
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
         server.should_exit = True
-        thread.join(timeout=5)
+        thread.join(timeout=60)
+        assert not thread.is_alive()

@@ -1,12 +1,10 @@
 """Anthropic Messages: what a stream says, and the next request."""
 
-import json
 from functools import cache
 from typing import Any, get_args
 
 import pytest
 
-from jsontide._values import MISSING
 from jsontide.adapters import finish_stream, stream_message
 from jsontide.adapters._requests.anthropic import FORM
 from jsontide.messages import (
@@ -25,39 +23,12 @@ from jsontide.messages import (
 )
 from tests.adapters.block_streams import (
     Event,
-    Row,
-    check_law_nine_at_every_cut,
-    check_law_three,
-    check_saved,
     last,
-    missing_leaves,
     only,
     runnable,
-    saved,
     states,
 )
-from tests.provider_streams import NAMES, events, needs_recordings
 
-MINE = [name for name in NAMES if name.startswith("anthropic/")]
-DROPPED: list[Row] = [
-    ("ping", "type"),
-    ("message_start", "type"),
-    ("message_start", "message.type"),
-    ("message_start", "message.usage.input_tokens"),
-    ("message_start", "message.usage.output_tokens"),
-    ("message_start", "message.usage.cache_creation_input_tokens"),
-    ("message_start", "message.usage.cache_read_input_tokens"),
-    ("content_block_start", "type"),
-    ("content_block_start", "index"),
-    ("content_block_start", "content_block.type"),
-    ("content_block_delta", "type"),
-    ("content_block_delta", "index"),
-    ("content_block_delta", "delta.type"),
-    ("content_block_stop", "type"),
-    ("content_block_stop", "index"),
-    ("message_delta", "type"),
-    ("message_stop", "type"),
-]
 STOP = {"type": "message_stop"}
 CALL = {"type": "tool_use", "id": "t", "name": "roll", "input": {"player": 1}, "caller": {"type": "code_execution"}}
 
@@ -85,102 +56,6 @@ def stop(index: int) -> Event:
 
 def end(reason: str, **details: Any) -> Event:
     return {"type": "message_delta", "delta": {"stop_reason": reason, **details}}
-
-
-def read_blocks(told: list[Event]) -> list[Event]:
-    """The blocks that a person reads off the events."""
-    blocks: dict[int, Event] = {}
-    inputs: dict[int, str] = {}
-    for event in told:
-        if event["type"] == "content_block_start":
-            blocks[event["index"]] = dict(event["content_block"])
-        elif event["type"] == "content_block_delta":
-            block, said = blocks[event["index"]], event["delta"]
-            for name in ("text", "thinking", "signature"):
-                if name in said:
-                    block[name] += said[name]
-            if "partial_json" in said:
-                inputs[event["index"]] = inputs.get(event["index"], "") + said["partial_json"]
-    for index, text in inputs.items():
-        blocks[index]["input"] = json.loads(text or "{}")
-    return [block for _, block in sorted(blocks.items())]
-
-
-@needs_recordings
-@pytest.mark.parametrize("name", MINE)
-class TestEveryRecording:
-    def test_its_blocks_are_the_parts_in_their_order(self, name: str) -> None:
-        blocks = read_blocks(events(name))
-        message = last(*events(name))
-        results = {block["tool_use_id"]: block for block in blocks if "tool_use_id" in block}
-        parts = iter(message.parts)
-        for block in blocks:
-            if any(isinstance(part, ServerCall) and part.id == block.get("tool_use_id") for part in message.parts):
-                continue
-            part = next(parts)
-            assert not part.is_open
-            if block["type"] == "text":
-                assert isinstance(part, TextPart)
-                assert part.text == block["text"]
-            elif block["type"] == "thinking":
-                assert isinstance(part, ReasoningPart)
-                assert (part.text, part.signature) == (block["thinking"], block["signature"])
-            elif block["type"] == "tool_use":
-                assert isinstance(part, CompleteCall)
-                assert (part.id, part.name, part.arguments_value) == (block["id"], block["name"], block["input"])
-            elif block["type"] == "server_tool_use":
-                assert isinstance(part, ServerCall)
-                assert (part.id, part.name, part.type) == (block["id"], block["name"], block["type"])
-                assert json.loads(part.arguments or "{}") == block["input"]
-                result = results.get(block["id"])
-                assert part.result == (MISSING if result is None else result["content"])
-            else:
-                assert isinstance(part, Other)
-                assert (part.type, part.raw) == (block["type"], block)
-        assert all(isinstance(part, Refusal) for part in parts)
-        assert [part.index for part in message.parts] == list(range(len(message.parts)))
-
-    def test_its_usage_id_and_model_are_kept(self, name: str) -> None:
-        told, message = events(name), last(*events(name))
-        first = told[0]["message"]
-        told_last = [event["usage"] for event in told if event["type"] == "message_delta"][-1]
-        figures = {**first["usage"], **told_last}
-        given = sum(figures.get(f"{kind}input_tokens", 0) for kind in ("", "cache_creation_", "cache_read_"))
-        assert message.usage is not None
-        assert (message.usage.input_tokens, message.usage.output_tokens) == (given, figures["output_tokens"])
-        assert message.usage.total_tokens == given + figures["output_tokens"]
-        assert message.usage.cached_tokens == figures.get("cache_read_input_tokens")
-        assert message.usage.cache_write_tokens == figures.get("cache_creation_input_tokens")
-        assert message.usage.raw == figures
-        assert (message.id, message.provider, message.role) == (first["id"], "anthropic", "assistant")
-        handed = [block["to"]["model"] for block in read_blocks(told) if block["type"] == "fallback"]
-        assert message.model == (handed or [first["model"]])[-1]
-
-    def test_nothing_that_it_says_is_lost(self, name: str) -> None:
-        assert missing_leaves(events(name), last(*events(name)), lambda event: event["type"], DROPPED) == []
-
-    def test_nothing_can_be_run_before_the_end(self, name: str) -> None:
-        check_law_nine_at_every_cut(events(name), lambda event: event["type"] == "message_delta")
-
-    def test_it_can_be_saved_and_gone_on_with(self, name: str) -> None:
-        check_saved(events(name))
-
-    def test_unchanged_parts_stay_the_same_objects(self, name: str) -> None:
-        check_law_three(events(name))
-
-    def test_it_goes_back_as_it_came(self, name: str) -> None:
-        message = last(*events(name))
-        sent = FORM.write_message(saved(message))
-        blocks = read_blocks(events(name))
-        assert sent == ([{"role": "assistant", "content": blocks}] if blocks else [])
-        assert FORM.write_message(message) == sent
-
-    def test_its_request_is_of_the_types_of_the_client(self, name: str) -> None:
-        message = last(*events(name))
-        for item in FORM.write_message(message):
-            validate(item, is_beta="advisor" in name or "fallback" in name)
-        for item in FORM.write_results([ToolResult(call, {"found": True}) for call in message.tool_calls]):
-            validate(item)
 
 
 @cache
@@ -368,6 +243,7 @@ class TestBlocks:
         message = last(first, second, more, end("end_turn"))
         assert [part.text for part in message.parts if isinstance(part, TextPart)] == ["a", "bc"]
 
+    @pytest.mark.long
     @pytest.mark.untraced
     def test_too_many_parts_end_the_stream(self) -> None:
         kinds: list[Event] = [

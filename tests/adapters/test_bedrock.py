@@ -1,6 +1,5 @@
 """Amazon Bedrock ConverseStream: what a stream says, and the next request."""
 
-import json
 from base64 import b64encode
 from functools import cache
 from typing import Any
@@ -25,24 +24,12 @@ from jsontide.messages import (
 )
 from tests.adapters.block_streams import (
     Event,
-    Row,
-    check_law_nine_at_every_cut,
-    check_law_three,
-    check_saved,
     last,
-    missing_leaves,
     only,
     runnable,
     saved,
 )
-from tests.provider_streams import NAMES, events, needs_recordings
 
-MINE = [name for name in NAMES if name.startswith("amazon-bedrock/")]
-DROPPED: list[Row] = [
-    ("contentBlockStart", "contentBlockStart.contentBlockIndex"),
-    ("contentBlockDelta", "contentBlockDelta.contentBlockIndex"),
-    ("contentBlockStop", "contentBlockStop.contentBlockIndex"),
-]
 BEGUN = {"messageStart": {"role": "assistant"}}
 
 
@@ -76,77 +63,6 @@ def failure(message: Message) -> str:
 
 def kind_of(event: Event) -> str:
     return next(iter(event))
-
-
-def read_blocks(told: list[Event]) -> list[Event]:
-    """The blocks that a person reads off the events, as a request has them."""
-    tools: dict[int, Event] = {}
-    texts: dict[tuple[int, str], str] = {}
-    for event in told:
-        started, grown = event.get("contentBlockStart"), event.get("contentBlockDelta")
-        if started:
-            tools[started["contentBlockIndex"]] = started["start"]["toolUse"]
-        if grown:
-            said = grown["delta"]
-            said = said.get("reasoningContent") or said.get("toolUse") or {"plain": said.get("text")}
-            for name, piece in said.items():
-                key = (grown["contentBlockIndex"], name)
-                texts[key] = texts.get(key, "") + piece
-    blocks: dict[int, Event] = {}
-    for (index, name), text in texts.items():
-        if name == "plain":
-            blocks[index] = {"text": text}
-        elif name == "input":
-            blocks[index] = {"toolUse": {**tools[index], "input": json.loads(text)}}
-        elif name == "text":
-            signed = {"text": text, "signature": texts[index, "signature"]}
-            blocks[index] = {"reasoningContent": {"reasoningText": signed}}
-    return [block for _, block in sorted(blocks.items())]
-
-
-@needs_recordings
-@pytest.mark.parametrize("name", MINE)
-class TestEveryRecording:
-    def test_its_blocks_are_the_parts_in_their_order(self, name: str) -> None:
-        blocks, message = read_blocks(events(name)), last(*events(name))
-        for part, block in zip(message.parts, blocks, strict=True):
-            ((kind, said),) = block.items()
-            if kind == "text":
-                assert part == TextPart(said, index=part.index)
-            elif kind == "toolUse":
-                assert isinstance(part, CompleteCall)
-                assert (part.id, part.name, part.arguments_value) == (said["toolUseId"], said["name"], said["input"])
-            else:
-                signed = said["reasoningText"]
-                assert part == ReasoningPart(signed["text"], signed["signature"], index=part.index)
-
-    def test_its_usage_is_kept(self, name: str) -> None:
-        told = [event["metadata"]["usage"] for event in events(name) if "metadata" in event]
-        usage = last(*events(name)).usage
-        assert (usage is None) is (not told)
-        for figures in told:
-            assert usage is not None
-            assert (usage.input_tokens, usage.output_tokens) == (figures["inputTokens"], figures["outputTokens"])
-            assert (usage.total_tokens, usage.raw) == (figures["totalTokens"], figures)
-
-    def test_nothing_that_it_says_is_lost(self, name: str) -> None:
-        assert missing_leaves(events(name), last(*events(name)), kind_of, DROPPED) == []
-
-    def test_nothing_can_be_run_before_the_end(self, name: str) -> None:
-        check_law_nine_at_every_cut(events(name), lambda event: "messageStop" in event)
-
-    def test_it_can_be_saved_and_gone_on_with(self, name: str) -> None:
-        check_saved(events(name))
-
-    def test_unchanged_parts_stay_the_same_objects(self, name: str) -> None:
-        check_law_three(events(name))
-
-    def test_it_goes_back_as_it_came(self, name: str) -> None:
-        message = last(*events(name))
-        assert message.provider == "bedrock"
-        sent = FORM.write_message(saved(message))
-        assert sent == [{"role": "assistant", "content": read_blocks(events(name))}]
-        validate(*sent, *FORM.write_results([ToolResult(call, {"found": True}) for call in message.tool_calls]))
 
 
 @cache
@@ -305,6 +221,7 @@ class TestBlocks:
             None,
         ],
     )
+    @pytest.mark.long
     def test_too_many_parts_end_the_stream(self, said: Event | None) -> None:
         image = {"format": "png", "source": {"bytes": b"x"}, "a": 1}
         many = [delta(at, **said) if said else start(at, image=image) for at in range(1002)]

@@ -306,6 +306,7 @@ def is_told(client: Any, kept: int) -> bool:
     return any(word in json.dumps(event) for event in client.script(is_answer=False)[:kept] for word in words)
 
 
+@pytest.mark.long
 @pytest.mark.untraced
 @pytest.mark.parametrize("cut", [DROP, END])
 def test_cut_at_every_event_nothing_can_be_run_before_the_end_is_told(

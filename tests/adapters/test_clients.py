@@ -1,4 +1,4 @@
-"""End to end: the real clients of openai and anthropic against a server on loopback that streams recordings."""
+"""End to end: the real clients of openai and anthropic against a server on loopback that streams like a provider."""
 
 import asyncio
 import json
@@ -11,28 +11,20 @@ import pytest
 from jsontide.adapters import astream_message, stream_message
 from jsontide.messages import ErrorKind, Message, Outcome
 from tests.adapters.serving import serving
-from tests.provider_streams import Reading, events, needs_recordings, reading
+from tests.provider_streams import Reading, events, reading
 
 openai = pytest.importorskip("openai", reason="the openai client is not installed")
 anthropic = pytest.importorskip("anthropic", reason="the anthropic client is not installed")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 responses = pytest.importorskip("starlette.responses", reason="starlette is not installed")
 
-pytestmark = [needs_recordings, pytest.mark.untraced]
+pytestmark = pytest.mark.untraced
 
-CHAT = (
-    "groq/groq-tool-call.chunks.txt",
-    "deepseek/deepseek-tool-call.chunks.txt",
-    "openai/azure-model-router.1.chunks.txt",
-)
-RESPONSES = ("azure/azure-tool-call.1.chunks.txt", "open-responses/lmstudio-tool-call.2.chunks.txt")
-MESSAGES = (
-    "anthropic/anthropic-json-tool.2.chunks.txt",
-    "anthropic/anthropic-tool-no-args.chunks.txt",
-    "anthropic/anthropic-clear-thinking.1.chunks.txt",
-)
+CHAT = ("openai_chat/text and calls", "openai_chat/groq", "openai_chat/azure")
+RESPONSES = ("openai_responses/reasoning, text and calls", "openai_responses/without deltas")
+MESSAGES = ("anthropic/thinking, text and calls", "anthropic/no arguments", "anthropic/web search")
 DROP = "drop:"
-"""Before the name of a model, which is that of a recording: the connection is dropped before its last events."""
+"""Before the name of a model, which is that of a stream: the connection is dropped before its last events."""
 
 OPTIONS = {"api_key": "none", "max_retries": 0}
 
@@ -40,7 +32,7 @@ known = cache(reading)
 
 
 async def served(request: Any) -> Any:
-    """Stream the recording that the request names as its model, in small pieces."""
+    """Stream what the request names as its model, in small pieces."""
     name = (await request.json())["model"]
     told = events(name.removeprefix(DROP))
     data = "".join(f"event: {event.get('type', 'message')}\ndata: {json.dumps(event)}\n\n" for event in told).encode()
@@ -102,7 +94,7 @@ def check(message: Message, expected: Reading) -> None:
 
 @both
 @pytest.mark.parametrize("name", [*CHAT, *RESPONSES, *MESSAGES])
-def test_a_client_streams_what_was_recorded(run: Run, name: str, url: str) -> None:
+def test_a_client_streams_what_was_sent(run: Run, name: str, url: str) -> None:
     messages = run(name, url)
     check(messages[-1], known(name))
     assert all(message.outcome is Outcome.STREAMING for message in messages[:-1])

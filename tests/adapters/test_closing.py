@@ -178,6 +178,7 @@ def test_what_is_no_generator_stays_open(name: str) -> None:
         assert not file.closed
 
 
+@pytest.mark.long
 @loops
 def test_no_generator_is_left_for_the_event_loop_to_finish(name: str) -> None:
     source = source_of(name)

@@ -15,7 +15,6 @@ from jsontide.messages import (
     TextPart,
     Tool,
     ToolResult,
-    Usage,
 )
 from tests.adapters.block_streams import (
     Event,
@@ -30,9 +29,7 @@ from tests.adapters.block_streams import (
     states,
 )
 from tests.adapters.chat_events import failure, kinds
-from tests.provider_streams import NAMES, events, needs_recordings
 
-COHERE = [name for name in NAMES if name.startswith("cohere/")]
 KINDS = (
     "message-start",
     "content-start",
@@ -141,58 +138,6 @@ class TestAStream:
         models = pytest.importorskip("cohere.core.unchecked_base_model", reason="as above")
         objects = [models.construct_type(type_=v2.V2ChatStreamResponse, object_=event) for event in STREAM]
         assert last(*objects) == last(*STREAM)
-
-
-@needs_recordings
-@pytest.mark.parametrize("name", COHERE)
-class TestEveryRecording:
-    def test_an_independent_reading(self, name: str) -> None:
-        told = events(name)
-        message = last(*told)
-        deltas = [event.get("delta", {}).get("message", {}) for event in told]
-        plans = "".join(delta.get("tool_plan") or "" for delta in deltas)
-        blocks = [delta["content"] for delta in deltas if isinstance(delta.get("content"), dict)]
-        text = "".join(block.get("text") or "" for block in blocks)
-        calls = [delta["tool_calls"] for delta in deltas if isinstance(delta.get("tool_calls"), dict)]
-        assert [
-            (type(part), getattr(part, "text", None))
-            for part in message.parts
-            if isinstance(part, TextPart | ReasoningPart)
-        ] == [
-            *([(ReasoningPart, plans)] if plans else []),
-            *([(TextPart, text)] if text else []),
-        ]
-        assert [(one.id, one.name) for one in message.tool_calls] == [
-            (one["id"], one["function"]["name"]) for one in calls
-        ]
-        usage = told[-1]["delta"]["usage"]
-        assert message.usage == Usage(
-            input_tokens=usage["tokens"]["input_tokens"],
-            output_tokens=usage["tokens"]["output_tokens"],
-            total_tokens=sum(usage["tokens"].values()),
-            cached_tokens=usage["cached_tokens"],
-            raw=usage,
-        )
-        assert (message.id, message.outcome) == (told[0]["id"], Outcome.COMPLETE)
-
-    def test_nothing_is_lost(self, name: str) -> None:
-        assert missing_leaves(events(name), last(*events(name)), lambda event: event["type"], DROPPED) == []
-        check_saved(events(name))
-        check_law_three(events(name))
-        check_law_nine_at_every_cut(events(name), lambda event: event["type"] == "message-end")
-
-    def test_goes_back_into_a_request(self, name: str) -> None:
-        (item,) = to_request(last(*events(name)))
-        deltas = [event.get("delta", {}).get("message", {}) for event in events(name)]
-        assert item.get("tool_plan", "") == "".join(delta.get("tool_plan") or "" for delta in deltas)
-        blocks = [delta["content"] for delta in deltas if isinstance(delta.get("content"), dict)]
-        text = "".join(block.get("text") or "" for block in blocks)
-        assert item.get("content", []) == ([{"type": "text", "text": text}] if text else [])
-        calls = [delta["tool_calls"] for delta in deltas if isinstance(delta.get("tool_calls"), dict)]
-        assert item.get("tool_calls", []) == [
-            {**one, "function": {**one["function"], "arguments": one["function"]["arguments"] or "{}"}} for one in calls
-        ]
-        check(item)
 
 
 class TestShapes:

@@ -34,16 +34,8 @@ from tests import oracles
 from tests.cuts import Chunks, every, prefixes, singles
 from tests.oracles import Fault, ModelNode, Path, Step, Steps, matches
 from tests.relations import fault_in, flat
-from tests.strategies import (
-    ODD_KEYS,
-    bad_texts,
-    cut_documents,
-    documents,
-    examples,
-    randoms,
-    spell_pattern,
-    texts,
-)
+from tests.seeded import ODD_KEYS
+from tests.strategies import bad_texts, cut_documents, documents, examples, randoms, spell_pattern, texts
 
 Place = tuple[Path, ModelNode]
 KINDS = ("object", "array", "string", "number", "boolean", "null")
@@ -93,7 +85,12 @@ def deltas_of(found: Iterable[Place], steps: Steps) -> str:
 
 
 def items_of(found: Iterable[Place], steps: Steps) -> list[Any]:
-    inside = [(path, node) for path, node in found if path and node.closed and matches(steps, path[:-1])]
+    names_items = bool(steps) and (steps[-1] is str or steps[-1] is int or isinstance(steps[-1], slice))
+    inside = [
+        (path, node)
+        for path, node in found
+        if path and node.closed and matches(steps, path if names_items else path[:-1])
+    ]
     return [[path[-1], node.resolved_value] for path, node in inside]
 
 
@@ -311,6 +308,16 @@ def test_items_come_with_index_or_key() -> None:
         assert list(items(chunks, "[1]")) == [(0, "x"), (1, {})]
         assert list(items(chunks, "root")) == [(0, {"a": 1, "b": [2]}), (1, ["x", {}])]
         assert list(items(chunks, ())) == list(items(chunks, "root"))
+
+
+def test_items_may_be_named_themselves() -> None:
+    for chunks in every('{"days": [1, {"a": 2}, [3]], "by name": {"x": 4, "y": []}}'):
+        assert list(items(chunks, "days[*]")) == list(items(chunks, "days")) == [(0, 1), (1, {"a": 2}), (2, [3])]
+        assert list(items(chunks, "days[1:]")) == [(1, {"a": 2}), (2, [3])]
+        assert list(items(chunks, "days[*].*")) == [("a", 2)]
+        assert list(items(chunks, "days[*][*]")) == [(0, 3)]
+        assert list(items(chunks, '["by name"].*')) == [("x", 4), ("y", [])]
+        assert list(items(chunks, '["by name"][*]')) == []
 
 
 def test_what_is_no_container_has_no_items() -> None:

@@ -1,16 +1,12 @@
 """Gemini's `generateContentStream`: what a message holds of its responses."""
 
-import base64
 import json
-import pickle
-from enum import Enum
 from functools import reduce
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 
-from jsontide.adapters import finish_stream, reduce_item, start_stream, stream_message
+from jsontide.adapters import reduce_item, start_stream, stream_message
 from jsontide.messages import (
     CompleteCall,
     File,
@@ -23,15 +19,8 @@ from jsontide.messages import (
     Source,
     TextPart,
 )
-from tests.provider_streams import Event, events, needs_recordings
+from tests.streams.said import Event
 
-NAMES = [
-    "google/google-reasoning-gemini3.chunks.txt",
-    "google/google-stream-no-args-tool-call.chunks.txt",
-    "google/google-stream-tool-call-array-arguments-missing-terminal-function-call.chunks.txt",
-    "google/google-tool-call-gemini3.chunks.txt",
-    "google/google-vertex-stream-tool-call-arguments-nested.1.chunks.txt",
-]
 STOP: Event = {"candidates": [{"finishReason": "STOP"}]}
 
 
@@ -383,93 +372,6 @@ class TestTheRest:
         message = last(response({"text": "a"}), *told, STOP)
         assert all(not isinstance(call, CompleteCall) or call.name for call in message.tool_calls)
         assert Message.from_json(message.to_json()) == message
-
-
-# Recordings against an independent reading of their lines.
-
-
-def oracle(told: list[Event]) -> list[tuple[Any, ...]]:
-    """The parts of a recording: unsigned texts in a row are one, and a call ends where it does not go on."""
-    found: list[tuple[Any, ...]] = []
-    for part in (part for event in told for part in event["candidates"][0]["content"]["parts"]):
-        signature = part.get("thoughtSignature")
-        if "text" in part:
-            kind = "thought" if part.get("thought") else "text"
-            if found and found[-1][0] == kind and not signature and not found[-1][2]:
-                found[-1] = (kind, found[-1][1] + part["text"], None)
-            elif part["text"] or signature:
-                found.append((kind, part["text"], signature))
-        elif "name" in part["functionCall"]:
-            found.append(("call", part["functionCall"]["name"], signature))
-    return found
-
-
-def read_off(message: Message) -> list[tuple[Any, ...]]:
-    found: list[tuple[Any, ...]] = []
-    for part in message.parts:
-        match part:
-            case ReasoningPart():
-                found.append(("thought", part.text, part.signature))
-            case TextPart():
-                found.append(("text", part.text, part.extra.get("thoughtSignature")))
-            case CompleteCall():
-                found.append(("call", part.name, part.extra.get("thoughtSignature")))
-    return found
-
-
-@needs_recordings
-@pytest.mark.parametrize("name", NAMES)
-class TestRecordings:
-    def test_hold_what_was_recorded(self, name: str) -> None:
-        told = events(name)
-        message = last(*told)
-        assert read_off(message) == oracle(told)
-        assert [part.index for part in message.parts] == list(range(len(message.parts)))
-        assert (message.id, message.model) == (told[0]["responseId"], told[0]["modelVersion"])
-        assert (message.created is not None) == ("createTime" in told[0])
-        assert (message.provider, message.raw_finish_reason) == ("gemini", "STOP")
-        usage, counts = message.usage, told[-1]["usageMetadata"]
-        assert usage is not None
-        assert usage.raw == counts
-        assert usage.total_tokens == counts["totalTokenCount"] == (usage.input_tokens or 0) + (usage.output_tokens or 0)
-
-    def test_cut_anywhere_cannot_be_run(self, name: str) -> None:
-        told = events(name)
-        for count in range(1, len(told)):
-            message = last(*told[:count])
-            assert not any(isinstance(part, CompleteCall) for part in message.parts)
-            assert message.outcome is Outcome.TRUNCATED
-
-    def test_are_the_same_from_json_and_a_pickle_in_the_middle(self, name: str) -> None:
-        told = events(name)
-        whole = finish_stream(reduce(reduce_item, told, start_stream())).message
-        assert Message.from_json(whole.to_json()) == whole
-        state = start_stream()
-        for event in told:
-            after = reduce_item(state, event)
-            kept = min(len(state.message.parts), len(after.message.parts)) - 1
-            before, now = state.message.parts, after.message.parts
-            assert all(one is other for one, other in zip(before[:kept], now[:kept], strict=True) if not one.is_open)
-            state = pickle.loads(pickle.dumps(after))  # noqa: S301 - our own
-        assert finish_stream(state).message == whole
-
-    def test_are_the_same_from_objects_in_snake_case(self, name: str) -> None:
-        told = events(name)
-        assert last(*map(as_sdk, told)) == last(*told)
-
-
-def as_sdk(value: Any, name: str = "") -> Any:
-    """The same as the SDK has it: objects, snake case, bytes, enums."""
-    if isinstance(value, list):
-        return [as_sdk(item) for item in value]
-    if name == "thoughtSignature":
-        return base64.b64decode(value)
-    if name == "finishReason":
-        return getattr(Enum("FinishReason", {value: value}), value)
-    if not isinstance(value, dict) or name == "args":
-        return value
-    snake = {"".join(f"_{char.lower()}" if char.isupper() else char for char in key): key for key in value}
-    return SimpleNamespace(**{key: as_sdk(value[other], other) for key, other in snake.items()})
 
 
 def test_the_objects_of_the_sdk_give_the_same_message() -> None:

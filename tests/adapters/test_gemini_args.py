@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 
 from jsontide.adapters import StreamState, reduce_item, start_stream, stream_message
-from jsontide.adapters._read.gemini_args import read_path
+from jsontide.adapters._read.gemini import read_path
 from jsontide.messages import Message, Outcome
 from jsontide.testing import Recording
 from tests import strategies
@@ -225,6 +225,7 @@ class TestGrowth:
 
         assert cost(2_000) <= SLACK[meter] * cost(100) + SMALL[meter]
 
+    @pytest.mark.long
     @pytest.mark.parametrize("shape", SHAPES)
     def test_of_one_event(self, meter: Meter, shape: str) -> None:
         def cost(size: int) -> float:

@@ -1,15 +1,11 @@
 """Gemini's Interactions API: what a message holds of its events."""
 
-import json
-import pickle
-from collections.abc import Iterator
-from functools import reduce
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from jsontide.adapters import finish_stream, reduce_item, start_stream, stream_message
+from jsontide.adapters import reduce_item, start_stream, stream_message
 from jsontide.messages import (
     CompleteCall,
     File,
@@ -21,14 +17,8 @@ from jsontide.messages import (
     ServerCall,
     TextPart,
 )
-from tests.provider_streams import Event, events, needs_recordings
+from tests.streams.said import Event
 
-NAMES = [
-    "google/google-search.chunks.txt",
-    "google/multi-turn-stateful-turn2.chunks.txt",
-    "google/multi-turn-stateless-turn2.chunks.txt",
-    "google/tool-call-step2.chunks.txt",
-]
 CREATED: Event = {
     "event_type": "interaction.created",
     "interaction": {"id": "v1", "model": "m", "status": "in_progress"},
@@ -396,87 +386,3 @@ class TestTheRest:
             plain.usage,
             plain.outcome,
         )
-
-
-# Recordings against an independent reading of their lines.
-
-
-def read_steps(told: list[Event]) -> Iterator[dict[str, Any]]:
-    """The steps of a recording, each with all that its deltas brought."""
-    steps: dict[int, dict[str, Any]] = {}
-    for event in told:
-        if "step" in event:
-            steps[event["index"]] = {"text": "", "annotations": [], **event["step"]}
-        for name, value in event.get("delta", {}).items():
-            step = steps[event["index"]]
-            if name in {"text", "annotations"}:
-                step[name] += value
-            elif name != "type":
-                step[name] = value
-    yield from steps.values()
-
-
-def oracle(told: list[Event]) -> list[tuple[Any, ...]]:
-    found: list[tuple[Any, ...]] = []
-    for step in read_steps(told):
-        match step["type"]:
-            case "thought":
-                found.append(("thought", step["text"], step["signature"]))
-            case "model_output":
-                names = ("url", "title", "start_index", "end_index")
-                cited = [tuple(one[name] for name in names) for one in step["annotations"]]
-                found.append(("text", step["text"], cited))
-            case "google_search_call":
-                found.append(("search", step["id"], step["arguments"]))
-            case "google_search_result":
-                assert found[-1][1] == step["call_id"]
-                found[-1] += (step["result"], step["is_error"], step["signature"])
-    return found
-
-
-def read_off(message: Message) -> list[tuple[Any, ...]]:
-    found: list[tuple[Any, ...]] = []
-    for part in message.parts:
-        match part:
-            case ReasoningPart():
-                found.append(("thought", part.text, part.signature))
-            case TextPart():
-                found.append(("text", part.text, [(one.url, one.title, one.start, one.end) for one in part.citations]))
-            case ServerCall():
-                about: Any = part.extra["google_search_result"]
-                found.append(
-                    ("search", part.id, json.loads(part.arguments), part.result, about["is_error"], about["signature"])
-                )
-    return found
-
-
-@needs_recordings
-@pytest.mark.parametrize("name", NAMES)
-class TestRecordings:
-    def test_hold_what_was_recorded(self, name: str) -> None:
-        told = events(name)
-        message, interaction = last(*told), told[-1]["interaction"]
-        assert read_off(message) == oracle(told)
-        assert (message.id, message.model) == (interaction["id"] or None, interaction["model"])
-        assert message.metadata == {name: interaction[name] for name in ("status", "updated", "service_tier")}
-        usage, counts = message.usage, interaction["usage"]
-        assert usage is not None
-        assert usage.raw == counts
-        assert usage.total_tokens == counts["total_tokens"] == (usage.input_tokens or 0) + (usage.output_tokens or 0)
-        assert (message.outcome, message.finish_reason) == (Outcome.COMPLETE, "stop")
-
-    def test_cut_anywhere_is_truncated(self, name: str) -> None:
-        told = events(name)
-        for count in range(1, len(told)):
-            message = last(*told[:count])
-            assert message.outcome is Outcome.TRUNCATED
-            assert not message.tool_calls
-
-    def test_are_the_same_from_json_and_a_pickle_in_the_middle(self, name: str) -> None:
-        told = events(name)
-        whole = finish_stream(reduce(reduce_item, told, start_stream())).message
-        assert Message.from_json(whole.to_json()) == whole
-        state = start_stream()
-        for event in told:
-            state = pickle.loads(pickle.dumps(reduce_item(state, event)))  # noqa: S301 - our own
-        assert finish_stream(state).message == whole

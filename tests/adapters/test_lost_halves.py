@@ -26,10 +26,9 @@ from jsontide.adapters import (
     to_request,
 )
 from jsontide.messages import ErrorKind, Message, Outcome, ToolResult
-from tests.adapters.block_streams import Event, runnable
+from tests.adapters.block_streams import Event, as_object, runnable
 from tests.adapters.chat_events import chunk
 from tests.adapters.chat_events import whole as completion
-from tests.adapters.test_shapes import as_object
 from tests.cuts import cut_randomly
 from tests.strategies import examples, randoms
 
@@ -347,14 +346,14 @@ def test_every_provider_is_tried() -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 class TestArguments:
-    @examples(0.3)
+    @examples(0.1)
     @given(texts, randoms)
     def test_are_whole_wherever_they_are_cut(self, name: str, text: str, random: Random) -> None:
         for message in ends(CALLS[name](pieces_of(units(text), random)), random):
             assert [value for _, _, value in runnable(message)] == [expected(name, text)]
             assert message.outcome is Outcome.COMPLETE
 
-    @examples(0.3)
+    @examples(0.1)
     @given(paired, randoms)
     def test_of_which_half_a_character_is_lost_cannot_be_run(self, name: str, text: str, random: Random) -> None:
         for message in ends(CALLS[name](pieces_of(without_one(text, random), random)), random):
@@ -432,14 +431,14 @@ def test_arguments_that_are_repeated_whole_may_have_the_half_that_did_not_come(s
 
 @pytest.mark.parametrize("name", TEXTS)
 class TestAnswers:
-    @examples(0.3)
+    @examples(0.1)
     @given(texts, randoms)
     def test_are_whole_wherever_they_are_cut(self, name: str, text: str, random: Random) -> None:
         events = TEXTS[name](quoted(pieces_of(units(text), random)))
         for message in ends(events, random, response_schema=SCHEMA):
             assert (message.outcome, message.answer) == (Outcome.COMPLETE, {"it": text})
 
-    @examples(0.3)
+    @examples(0.1)
     @given(paired, randoms)
     def test_of_which_half_a_character_is_lost_are_invalid(self, name: str, text: str, random: Random) -> None:
         found = without_one(text, random)
@@ -449,7 +448,7 @@ class TestAnswers:
             assert [(error.kind, error.source) for error in message.errors] == [(ErrorKind.JSON, "content")]
             assert message.answer != {"it": joined(found)}
 
-    @examples(0.3)
+    @examples(0.1)
     @given(paired, randoms)
     def test_that_are_plain_text_are_shown_as_they_came(self, name: str, text: str, random: Random) -> None:
         found = without_one(text, random)

@@ -327,7 +327,11 @@ class TestTheRest:
         }
 
     def test_content_that_is_neither_text_nor_parts_is_kept(self) -> None:
-        assert last(chunk(content={"a": 1}), chunk("stop")).metadata == {"content": {"a": 1}}
+        assert last(chunk(content=1.5), chunk("stop")).metadata == {"content": 1.5}
+
+    def test_structured_output_as_an_object_is_its_text(self) -> None:
+        message = last(chunk(content={"a": 1}), chunk("stop"))
+        assert (message.content, message.metadata) == ('{"a":1}', {})
 
     def test_the_events_that_the_helper_of_the_sdk_makes_of_chunks(self) -> None:
         call = {"index": 0, "id": "a", "function": {"name": "now", "arguments": "{}"}}

@@ -38,6 +38,7 @@ def check(item: Event) -> None:
 
 
 def write(*parts: Any, **fields: Any) -> Event:
+    item: Event
     (item,) = to_request(Message(parts, **fields), "openai_chat")
     return item
 

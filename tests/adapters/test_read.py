@@ -32,7 +32,7 @@ from jsontide.adapters._read.wire import (
 )
 from tests.cuts import Chunks, cut_randomly, sized, ways
 from tests.meters import heap, interpreted, opcodes, untraced
-from tests.provider_streams import FILES, all_events, needs_recordings
+from tests.provider_streams import ALL, events, every_stream
 from tests.strategies import documents, randoms, sse_streams, values
 
 MSGSPEC = find_spec("msgspec") is not None
@@ -159,8 +159,8 @@ NAMES = (
 
 
 def test_names_of_events_are_those_that_an_adapter_reads() -> None:
-    recorded = {str(event.get("type")) for file in FILES for event in all_events(file)}
-    for name in {*NAMES, *recorded}:
+    sent = {str(event.get("type")) for name in ALL for event in events(name)}
+    for name in {*NAMES, *sent}:
         assert is_provider_event(name) is (detect({"type": name}) is not None), name
 
 
@@ -192,10 +192,9 @@ def test_both_decoders_give_the_same_for_odd_values(text: str) -> None:
 
 
 @needs_msgspec
-@needs_recordings
-@pytest.mark.parametrize("file", FILES)
-def test_both_decoders_give_the_same_for_recordings(file: str) -> None:
-    for event in all_events(file):
+@every_stream
+def test_both_decoders_give_the_same_for_providers(name: str) -> None:
+    for event in events(name):
         check_decoders(json.dumps(event))
         check_decoders(json.dumps(event, ensure_ascii=False))
 
@@ -250,6 +249,7 @@ def in_document(count: int) -> Chunks:
     return [b"{", *[b" " * 100] * count, b'"a": 1}']
 
 
+@pytest.mark.long
 @interpreted
 @pytest.mark.parametrize("chunks", [in_pieces, in_one_read, in_lines, in_document])
 @pytest.mark.untraced

@@ -2,14 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+import pickle
+from collections.abc import AsyncIterator, Iterator
 from random import Random
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from jsontide.adapters import astream_message, stream_message
+from jsontide.adapters import astream_message, reduce_item, start_stream, stream_message
 from jsontide.messages import ErrorKind, Message, Outcome, Tool
 from tests.cuts import cut_randomly, halves, singles
 
@@ -266,14 +267,57 @@ def test_as_text_that_is_not_utf8_nothing_can_be_run() -> None:
 
 @every_whole
 def test_given_alone(name: str) -> None:
-    """As a client gives it that was not asked to stream; Gemini and Ollama write it like a part of a stream."""
-    whole = WHOLES[name]
-    if name in {"gemini", "ollama"}:
-        with pytest.raises(TypeError, match="a single one"):
-            stream_message(whole)
-    else:
-        check(last_of(whole))
-        check(last_of(as_object(whole)))
+    """As a client gives it that was not asked to stream."""
+    check(last_of(WHOLES[name]))
+    check(last_of(as_object(WHOLES[name])))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"choices": [{"index": 0, "delta": {"content": "Hi"}}]},
+        {"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]},
+        {"candidates": [{"finishReason": "STOP"}, {"index": 1, "content": {"parts": [{"text": "Hi"}]}}]},
+        {"message": {"content": "Hi"}, "done": False},
+        {"response": "Hi", "done": False},
+        {"response": "Hi"},
+        {"content": "Hi", "stop": False},
+        {"token": {"text": "Hi"}, "generated_text": None},
+        {"type": "message_start", "message": {}},
+    ],
+)
+def test_one_event_of_a_stream_alone_is_refused(event: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="a single one"):
+        stream_message(event)
+
+
+NATIVE: dict[str, Any] = {
+    "ollama, generate": {"model": "m", "response": SAID, "done": True, "done_reason": "stop"},
+    "llama.cpp": {"content": SAID, "stop": True, "stop_type": "eos"},
+    "text generation inference": {"generated_text": SAID},
+    "workers ai": {"result": {"response": SAID}, "success": True, "errors": [], "messages": []},
+}
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_of_native_forms_given_in_any_way(name: str) -> None:
+    whole = NATIVE[name]
+    text = json.dumps(whole, indent=1)
+    for source in (whole, as_object(whole), [whole], [as_object(whole)], text, singles(text), [f"[{text}]"]):
+        message = last_of(source)
+        assert (message.content, message.outcome, message.errors) == (SAID, Outcome.COMPLETE, ())
+
+
+def test_blocked_prompts_are_whole() -> None:
+    for whole in ({"promptFeedback": {"blockReason": "SAFETY"}}, {"promptFeedback": {"blockReason": 1}}):
+        assert last_of(whole).outcome is Outcome.FILTERED
+        assert last_of(as_object(whole)).outcome is Outcome.FILTERED
+
+
+def test_that_workers_ai_could_not_make_says_why() -> None:
+    whole = {"result": None, "success": False, "errors": [{"code": 7009, "message": "no such model"}]}
+    message = last_of([whole])
+    assert (message.outcome, message.errors[0].message) == (Outcome.TRUNCATED, "no such model")
 
 
 def test_an_array_of_events_as_gemini_writes_it() -> None:
@@ -287,6 +331,58 @@ def test_an_array_of_events_as_gemini_writes_it() -> None:
         assert (message.content, message.outcome) == ("Take the night train", Outcome.COMPLETE)
     message = last_of([f"[{text}, 7]"])
     assert (message.content, message.outcome) == ("Take the night train", Outcome.TRUNCATED)
+
+
+class TestArrays:
+    """As Gemini streams without `alt=sse`."""
+
+    events = ({"candidates": [{"content": {"parts": [{"text": piece}]}}]} for piece in ('a"]}', "\\", '{[\\"é𝄞', "}"))
+    items = (*events, {"candidates": [{"finishReason": "STOP"}]})
+
+    def test_each_item_is_shown_as_it_closes(self) -> None:
+        received: list[str] = []
+
+        def one_by_one() -> Iterator[str]:
+            for character in json.dumps(self.items, indent=2, ensure_ascii=False):
+                received.append(character)
+                yield character
+
+        for message in list(self.shown_with(one_by_one(), received))[:4]:
+            content, so_far = message
+            items = json.loads(f"{so_far}]")
+            assert content == "".join(item["candidates"][0]["content"]["parts"][0]["text"] for item in items)
+
+    @staticmethod
+    def shown_with(source: Iterator[str], received: list[str]) -> Iterator[tuple[str, str]]:
+        """Yield what every message shows, and all that was received until then."""
+        for message in stream_message(source):
+            yield message.content, "".join(received)
+
+    def test_a_cut_keeps_the_items_before_it(self) -> None:
+        text = json.dumps(self.items, ensure_ascii=False)
+        full = 'a"]}\\{[\\"é𝄞}'
+        for place in range(1, len(text)):
+            message = last_of([text[:place]])
+            assert message.outcome is Outcome.TRUNCATED
+            assert full.startswith(message.content)
+        assert last_of([text[:-1]]).content == full
+
+    @pytest.mark.parametrize("bad", ["[{}{}]", "[{},]", "[,{}]", "[{}]]", "[{}] x", "[{},5]", "[[{}]]", '["a"]', "[{}"])
+    def test_what_is_no_array_of_objects_is_damage(self, bad: str) -> None:
+        text = bad.replace("{}", json.dumps(self.items[0]))
+        for chunks in (singles(text), [text]):
+            message = last_of(chunks)
+            assert (message.outcome, message.errors[0].kind) == (Outcome.TRUNCATED, ErrorKind.TRANSPORT)
+
+    def test_a_saved_state_goes_on_anywhere(self) -> None:
+        text = json.dumps(self.items, ensure_ascii=False)
+        for place in range(0, len(text), 5):
+            saved = pickle.loads(pickle.dumps(reduce_item(start_stream(), text[:place])))  # noqa: S301 - our own
+            assert last_of([text[place:]], state=saved) == last_of([text])
+
+    def test_the_error_of_a_request_in_an_array(self) -> None:
+        message = last_of('[{"error": {"code": 429, "message": "Slow down", "status": "RESOURCE_EXHAUSTED"}}]')
+        assert (message.outcome, message.errors[0].message) == (Outcome.TRUNCATED, "Slow down")
 
 
 def test_calls_without_an_id_are_told_apart_by_their_place() -> None:
@@ -349,3 +445,11 @@ def test_as_the_objects_of_real_clients() -> None:
     check(last_of([openai.types.responses.Response.model_validate(RESPONSE)]))
     check(last_of([anthropic.types.Message.model_validate(ANTHROPIC)]))
     check(last_of(openai.types.chat.ChatCompletion.model_validate(chat())))
+
+
+def test_as_the_objects_of_the_clients_of_gemini_and_ollama() -> None:
+    genai = pytest.importorskip("google.genai.types", reason="google-genai is not installed")
+    ollama = pytest.importorskip("ollama", reason="ollama is not installed")
+    check(last_of(genai.GenerateContentResponse.model_validate(GEMINI)))
+    unnamed = last_of(ollama.ChatResponse.model_validate(OLLAMA))
+    assert (unnamed.content, unnamed.outcome, len(unnamed.tool_calls)) == (SAID, Outcome.COMPLETE, 2)

@@ -1,14 +1,16 @@
 """Raw responses: damage and loss are reported, harmless oddities are not, and other text is shown as it begins."""
 
+import asyncio
 import json
-from collections.abc import Iterable, Iterator
+import pickle
+from collections.abc import AsyncIterator, Iterable, Iterator
 from random import Random
 from typing import Any
 
 import pytest
 
-from jsontide.adapters import stream_message
-from jsontide.messages import ErrorKind, Message, Outcome
+from jsontide.adapters import astream_message, reduce_item, start_stream, stream_message
+from jsontide.messages import ErrorKind, Message, MessageConfig, Outcome
 from tests.adapters.test_stream_message import both
 from tests.cuts import cut_at, cut_randomly, every, halves, singles, sized, ways
 
@@ -65,6 +67,65 @@ def test_what_is_not_damaged_is_complete() -> None:
         for chunks in (singles(text), [text], [text.encode()], sized(text.encode(), 7)):
             message = last_of(chunks)
             assert (message.outcome, runnable(message), message.errors) == (Outcome.COMPLETE, [{"n": 10}], ())
+
+
+def test_done_in_quotes_is_the_end_as_cohere_writes_it() -> None:
+    told = SSE.replace("data: [DONE]", 'data: "[DONE]"')
+    for chunks in (singles(told), [told], told.splitlines()):
+        message = last_of(chunks)
+        assert (message.outcome, runnable(message), message.errors) == (Outcome.COMPLETE, [{"n": 10}], ())
+
+
+@pytest.mark.parametrize(
+    "told", [{"message": "slot unavailable", "code": 503}, {"error": {"message": "slot unavailable"}}]
+)
+def test_a_field_for_errors_is_one_as_llama_cpp_writes_it(told: dict[str, Any]) -> None:
+    for before in (data(FIRST), ""):
+        text = f"{before}error: {line(told)}\n\n"
+        for chunks in (singles(text), [text], text.splitlines()):
+            message = last_of(chunks)
+            assert (message.outcome, [error.message for error in message.errors][:1]) == (
+                Outcome.TRUNCATED,
+                ["slot unavailable"],
+            )
+
+
+class TestDoneAsTheEnd:
+    """For servers that send usage and `[DONE]`, but no finish reason."""
+
+    text = "".join(map(data, (FIRST, SECOND, THIRD, {"choices": [], "usage": {"total_tokens": 3}})))
+
+    def test_counts_only_if_it_is_asked_for(self) -> None:
+        for chunks in (singles(self.text + DONE), [self.text + DONE], (self.text + DONE).splitlines()):
+            message = stream_message(chunks, done_is_end=True).final()
+            assert (message.outcome, runnable(message), message.errors) == (Outcome.COMPLETE, [{"n": 10}], ())
+            assert (message.finish_reason, message.raw_finish_reason) == ("tool_calls", None)
+            check_damaged(last_of(chunks), "before the provider said")
+
+    def test_counts_in_both_loops_and_in_saved_states(self) -> None:
+        async def later() -> Message:
+            async def source() -> AsyncIterator[str]:
+                yield self.text
+                yield DONE
+
+            return await astream_message(source(), done_is_end=True).final()
+
+        assert runnable(asyncio.run(later())) == [{"n": 10}]
+        state = reduce_item(start_stream(MessageConfig(done_is_end=True)), self.text)
+        saved = pickle.loads(pickle.dumps(state))  # noqa: S301 - our own
+        assert runnable(stream_message([DONE], state=saved).final()) == [{"n": 10}]
+
+    def test_is_no_end_of_a_stream_without_it_or_with_a_worse_one(self) -> None:
+        check_damaged(stream_message([self.text], done_is_end=True).final(), "before the provider said")
+        filtered = data(chat({}, "content_filter"))
+        message = stream_message([self.text + filtered + DONE], done_is_end=True).final()
+        assert (message.outcome, runnable(message)) == (Outcome.FILTERED, [])
+        half = "".join(map(data, (FIRST, SECOND))) + DONE
+        assert runnable(stream_message([half], done_is_end=True).final()) == []
+
+    def test_is_a_switch(self) -> None:
+        with pytest.raises(TypeError, match="done_is_end must be a bool, not int"):
+            MessageConfig(done_is_end=1)  # type: ignore[arg-type]
 
 
 whole = line(SECOND)

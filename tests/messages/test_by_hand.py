@@ -77,6 +77,20 @@ MESSAGE: Message[Any] = Message(
 )
 
 
+ERROR: dict[str, Any] = {"kind": "json", "source": "content", "message": "wrong"}
+ODD: dict[str, list[Any]] = {
+    "source": [0, 7, -1, True, 1.0, "answer", None, [], {}],
+    "message": [5, None, [], {"a": 1}],
+    "path": ["abc", 5, [1.5], [[]], [None], [True], {"a": 1}],
+    "cause": ["x"],
+    "more": [1],
+}
+ODD_ERRORS: list[dict[str, Any]] = [{name: value} for name, values in ODD.items() for value in values]
+ODD_TOKENS: list[Any] = ["7", 1.5, [], True]
+ODD_USAGE: list[Any] = [*({"input_tokens": tokens} for tokens in ODD_TOKENS), {"raw": []}]
+ODD_CITATIONS: list[Any] = [{"url": 5}, {"start": "x"}, {"raw": 5}, {"title": []}, 7]
+
+
 class TestBuilt:
     def test_views_are_of_the_parts(self) -> None:
         assert (MESSAGE.content, MESSAGE.reasoning, MESSAGE.refusal) == ("It is ", "Hm.", "No.")
@@ -154,6 +168,9 @@ class TestBuilt:
             {"jsontide": 1, "parts": [{"kind": "call", "arguments_value": {}}]},
             {"jsontide": 1, "usage": {"tokens": 1}},
             {"jsontide": 1, "errors": [{"kind": "odd"}]},
+            *({"jsontide": 1, "errors": [{**ERROR, **odd}]} for odd in ODD_ERRORS),
+            *({"jsontide": 1, "usage": odd} for odd in ODD_USAGE),
+            *({"jsontide": 1, "parts": [{"kind": "text", "text": "a", "citations": [odd]}]} for odd in ODD_CITATIONS),
             {"jsontide": 1, "role": None},
         ],
         ids=str,
@@ -215,6 +232,64 @@ class TestHowItEnded:
         assert caught.value.__cause__ is gone
 
 
+class TestResult:
+    def test_is_the_answer_of_a_complete_message(self) -> None:
+        state = finished([text('{"city": "Nara", "days": 2}'), end("stop")], MessageConfig(response_schema=Route))
+        assert state.message.result() == Route(city="Nara", days=2)
+        assert state.message.result() is state.message.answer
+        assert Message.from_json(state.message.to_json()).result() == {"city": "Nara", "days": 2}
+        assert Message((), Outcome.COMPLETE, answer=None).result() is None
+
+    @pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome is not Outcome.COMPLETE])
+    def test_raises_what_the_outcome_raises(self, outcome: Outcome) -> None:
+        message, kind = ENDS[outcome]
+        with pytest.raises(kind, match=outcome.value) as caught:
+            message.result()
+        assert type(caught.value) is kind
+
+    def test_of_an_answer_that_does_not_fit_raises_with_the_reason(self) -> None:
+        state = finished([text('{"city": "Nara", "days": "two"}'), end("stop")], MessageConfig(response_schema=Route))
+        with pytest.raises(InvalidError, match="days: expected an integer"):
+            state.message.result()
+
+    @pytest.mark.parametrize(
+        ("chunks", "words"),
+        [([text("Hi"), end("stop")], "without a response_schema"), ([call("{}", name="a"), end()], "it calls tools")],
+    )
+    def test_of_a_message_without_an_answer_raises_and_says_why(self, chunks: list[Any], words: str) -> None:
+        message = finished(chunks).message
+        assert message.outcome is Outcome.COMPLETE
+        with pytest.raises(MessageError, match=words):
+            message.result()
+
+    def test_of_calls_beside_prose_raises_too(self) -> None:
+        config = MessageConfig(response_schema=Route, tools=[Tool("a")])
+        state = finished([text("Let me see."), call("{}", name="a"), end()], config)
+        assert state.message.outcome is Outcome.COMPLETE
+        with pytest.raises(MessageError, match="it calls tools"):
+            state.message.result()
+
+
+class TestUsage:
+    def test_adds_up(self) -> None:
+        first = Usage(input_tokens=20, output_tokens=7, cached_tokens=3, raw={"a": 1})
+        second = Usage(input_tokens=30, output_tokens=5, total_tokens=40, reasoning_tokens=2)
+        assert first + second == Usage(
+            input_tokens=50, output_tokens=12, total_tokens=67, cached_tokens=3, reasoning_tokens=2
+        )
+        assert first + second == second + first
+        assert sum([second] * 3, Usage()).total_tokens == 120
+
+    def test_of_what_is_not_known_stays_unknown(self) -> None:
+        assert Usage() + Usage() == Usage()
+        known = Usage(output_tokens=7) + Usage(input_tokens=3, output_tokens=1)
+        assert (known.input_tokens, known.output_tokens, known.total_tokens) == (3, 8, 11)
+
+    def test_does_not_add_anything_else(self) -> None:
+        with pytest.raises(TypeError, match="unsupported operand"):
+            Usage() + 1  # type: ignore[operator]
+
+
 class TestFeedback:
     def test_says_nothing_where_nothing_was_wrong_or_nothing_can_be_mended(self) -> None:
         assert finished([text("Hi"), end("stop")]).message.feedback() == ""
@@ -250,6 +325,11 @@ class TestFeedback:
         assert "days" in said
         assert "no tool is called 'fly'" in said
         assert Message.from_json(message.to_json()).feedback() == said
+
+    @pytest.mark.parametrize("source", [0, 7, -1])
+    def test_can_be_said_of_a_call_that_is_not_there(self, source: int) -> None:
+        message = Message((), Outcome.INVALID, errors=(ErrorDetail(ErrorKind.JSON, source, "it is odd"),))
+        assert f"call {source + 1}: it is odd" in message.feedback()
 
     def test_is_not_endless(self) -> None:
         numbers = json.dumps(["x"] * 500)

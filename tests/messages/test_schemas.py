@@ -5,6 +5,7 @@ import pickle
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
+from operator import is_
 from random import Random
 from typing import Any
 
@@ -413,6 +414,26 @@ def test_an_answer_and_arguments_stay_the_same_objects_to_the_end() -> None:
         assert state.message.tool_calls[0].partial is grown.message.tool_calls[0].partial
     assert shown_answer(told.message) is shown_answer(spaced.message)
     assert told.message.tool_calls[0] is grown.message.tool_calls[0]
+
+
+@given(randoms)
+def test_what_a_json_schema_accepts_is_what_was_shown_before(random: Random) -> None:
+    days = {"type": "array", "items": {"type": "object", "properties": {"tags": {"type": "array"}}}}
+    schema = {"type": "object", "properties": {"days": days, "note": {"type": "string"}}}
+    written = '{"days": [{"tags": ["a", {"b": []}]}, {"tags": []}], "note": "Hello"}'
+    config = MessageConfig(response_schema=schema, tools=[Tool("plan", schema, stream=True)])
+    pieces = cut_randomly(written, random)
+    states = trail([*map(text, pieces), *(call(each, index=0, name="plan") for each in pieces), end()], config)
+    message = finish_message(states[-1]).message
+    before = states[-2].message
+    assert message.answer == message.tool_calls[0].partial == json.loads(written)
+    assert message.answer is shown_answer(before)
+    assert message.tool_calls[0].partial is before.tool_calls[0].partial
+    final: Any = message.answer
+    for state in states:
+        seen: Any = MISSING if state.message.answer is MISSING else shown_answer(state.message)
+        if seen is not MISSING and "days" in seen:
+            assert all(map(is_, seen["days"][:-1], final["days"]))
 
 
 @given(randoms)

@@ -109,6 +109,7 @@ def goes_through_the_parts(message: Message[Route]) -> list[str]:
 """
 
 
+@pytest.mark.long
 @pytest.mark.once
 @checkers
 def test_type_checkers_refuse_what_may_not_be_there(checker: str, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jsontide.adapters._models import astream_model, stream_model
     from jsontide.adapters._read.detect import PROVIDERS, detect
     from jsontide.adapters._read.turn import StreamState, finish_stream, reduce_item, start_stream
-    from jsontide.adapters._requests.write import to_request, tool_definitions
+    from jsontide.adapters._requests.write import to_request, tool_definitions, why_not_strict
     from jsontide.adapters._run_tools import arun_tools, run_tools
     from jsontide.adapters._stream_message import (
         AsyncMessageStream,
@@ -48,7 +48,7 @@ else:
                 "jsontide.adapters._models": ("astream_model", "stream_model"),
                 "jsontide.adapters._read.detect": ("PROVIDERS", "detect"),
                 "jsontide.adapters._read.turn": ("StreamState", "finish_stream", "reduce_item", "start_stream"),
-                "jsontide.adapters._requests.write": ("to_request", "tool_definitions"),
+                "jsontide.adapters._requests.write": ("to_request", "tool_definitions", "why_not_strict"),
                 "jsontide.adapters._run_tools": ("arun_tools", "run_tools"),
                 "jsontide.adapters._stream_message": (
                     "AsyncMessageStream",
@@ -100,6 +100,7 @@ __all__ = [
     "tool_definitions",
     "value",
     "values",
+    "why_not_strict",
 ]
 
 publish(__name__, __all__, globals())

@@ -8,9 +8,9 @@ Anything else that can be closed, such as a file or a response, stays with whoev
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Generator, Iterable, Mapping, Sequence
 from contextlib import aclosing, closing, nullcontext
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar, cast
 
 from jsontide._values import MISSING
 
@@ -23,6 +23,19 @@ if TYPE_CHECKING:
 Chunk: TypeAlias = str | bytes | bytearray | memoryview
 """A piece of text, cut anywhere."""
 
+_PLAIN: Final = (
+    ("iter_bytes", "pass its iter_bytes()"),
+    ("__enter__", "enter it first: with ... as source"),
+    ("aiter_bytes", "its aiter_bytes() is asynchronous"),
+    ("__aenter__", "enter it first: async with ... as source"),
+)
+"""Methods of what clients return, and what to do with it: a response, or what opens a stream."""
+_ASYNC: Final = (
+    ("aiter_bytes", "pass its aiter_bytes()"),
+    ("__aenter__", "enter it first: async with ... as source"),
+    ("iter_bytes", "its iter_bytes() is not asynchronous"),
+    ("__enter__", "enter it first: with ... as source"),
+)
 _Item = TypeVar("_Item")
 _Input_contra = TypeVar("_Input_contra", contravariant=True)
 _Output_co = TypeVar("_Output_co", covariant=True)
@@ -89,17 +102,41 @@ def as_async_chunks(chunks: AsyncIterable[Chunk], twin: str) -> AsyncIterable[Ch
 
 
 def check_plain(source: object, expected: str, twin: str) -> None:
-    """Refuse what has no items to pull, naming the loop that takes asynchronous sources."""
+    """Refuse what has no items to pull, saying what to do with it."""
     if not isinstance(source, Iterable) or isinstance(source, Chunk | Mapping):
-        message = f"{expected}, not {type(source).__name__}; {twin} takes asynchronous ones"
+        hint = _hint_at(source, _PLAIN) or f"{twin} takes asynchronous ones"
+        message = f"{expected}, not {type(source).__name__}; {hint}"
         raise TypeError(message)
 
 
 def check_async(source: object, expected: str, twin: str) -> None:
-    """Refuse what cannot be pulled from asynchronously, naming the loop that takes plain sources."""
+    """Refuse what cannot be pulled from asynchronously, saying what to do with it."""
     if not isinstance(source, AsyncIterable):
-        message = f"{expected}, not {type(source).__name__}; {twin} takes plain ones"
+        hint = _hint_at(source, _ASYNC) or f"{twin} takes plain ones"
+        message = f"{expected}, not {type(source).__name__}; {hint}"
         raise TypeError(message)
+
+
+def check_chunk(chunk: object) -> None:
+    """Refuse what is no text, naming the loops that read events."""
+    if not isinstance(chunk, Chunk):
+        message = (
+            f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}; stream_message and "
+            "stream_model read the events of a provider"
+        )
+        raise TypeError(message)
+
+
+def _hint_at(source: object, methods: Sequence[tuple[str, str]]) -> str:
+    """Return what to do with a source that must be awaited, entered or asked for its bytes first."""
+    if isinstance(source, Awaitable):
+        return "await it first"
+    if type(source).__module__.startswith("aiohttp.") and hasattr(source, "content"):
+        return "pass its content to the loop for asynchronous sources"
+    for name, hint in methods:
+        if callable(getattr(source, name, None)):
+            return hint
+    return ""
 
 
 def _pulling(source: Iterable[_Item]) -> AbstractContextManager[Iterator[_Item]]:

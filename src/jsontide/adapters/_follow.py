@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 
 from jsontide._path import Segment
-from jsontide._pattern import AnyItem, AnyKey, Pattern, parse_pattern
+from jsontide._pattern import AnyItem, AnyKey, Pattern, Slice, parse_pattern
 from jsontide.adapters._chunks import Chunk, adrive, afirst, as_async_chunks, as_chunks, drive, first
 from jsontide.adapters._mended import mended, raise_error
 from jsontide.events import JsonFragmentAccumulator
@@ -70,6 +70,7 @@ def items(
 
     Each value is whole, and the container around it is never built: it may have as much in it as `Limits` allow.
     A key that is written twice comes twice.
+    A pattern that ends in `[*]`, a slice or `*` names the items themselves: `users[*]` is as good as `users`.
     With `mend`, bad JSON is mended as `jsontide.mend` says, and `on_repair` is called with each repair as it happens.
     Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what came before.
 
@@ -157,9 +158,11 @@ class _Finder(Generic[_Found]):
             raise_error(cast("ParserError", update.value), self.place)
 
 
-def _inside(pattern: _Pattern) -> tuple[Pattern, Pattern]:
-    """Return the patterns of all elements and of all members of what a pattern matches."""
+def _inside(pattern: _Pattern) -> tuple[Pattern, ...]:
+    """Return the patterns of all elements and of all members of what a pattern matches, unless it names them itself."""
     steps = parse_pattern(pattern)
+    if steps and isinstance(steps[-1], AnyItem | AnyKey | Slice):
+        return (steps,)
     return (*steps, AnyItem()), (*steps, AnyKey())
 
 

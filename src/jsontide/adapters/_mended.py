@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from jsontide._errors import JsonStreamError
+from jsontide._errors import JsonStreamError, hint_at_mending
+from jsontide.adapters._chunks import check_chunk
 from jsontide.mend.options import check_mending, check_on_repair
 from jsontide.mend.places import with_path
 from jsontide.mend.reader import MendReader
@@ -41,15 +42,29 @@ def mended(
     on_repair: Callable[[Repair], object] | None,
     shape: Shape | None = None,
 ) -> Stage[Chunk, _Found]:
-    """Return a stage with a mender in front of it, or the same one if nothing is to be mended."""
+    """Return a stage that takes nothing but text, with a mender in front of it if something is to be mended."""
     check_on_repair(mend, on_repair)
-    return stage if mend is None else _Mended(stage, MendReader(check_mending(mend), on_repair, shape))
+    return _Strict(stage) if mend is None else _Mended(stage, MendReader(check_mending(mend), on_repair, shape))
 
 
 def raise_error(error: ParserError | None, place: Callable[[ParserError], ParserError] | None) -> None:
     """Raise an error, if there is one, at its place in the original text."""
     if error is not None:
-        raise JsonStreamError(error if place is None else place(error))
+        raise JsonStreamError(error if place is None else place(error), "" if place else hint_at_mending(error))
+
+
+class _Strict(Generic[_Found]):
+    """Feeds a stage with text as it is."""
+
+    def __init__(self, stage: TextStage[_Found]) -> None:
+        self._stage = stage
+
+    def add(self, chunk: Chunk) -> Iterable[_Found]:
+        check_chunk(chunk)
+        return self._stage.add(chunk)
+
+    def finish(self) -> Iterable[_Found]:
+        return self._stage.finish()
 
 
 class _Mended(Generic[_Found]):
@@ -61,6 +76,7 @@ class _Mended(Generic[_Found]):
         stage.place = reader.place
 
     def add(self, chunk: Chunk) -> Iterable[_Found]:
+        check_chunk(chunk)
         text = self._reader.feed(chunk)
         if self._reader.is_over:
             return self._end(text)

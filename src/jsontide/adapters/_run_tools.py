@@ -1,31 +1,47 @@
 """A message and tools in, one result for each call out, in their order.
 
 Rule: only what is complete and valid is called. What cannot be run becomes an error result that tells the model why,
-and so does an exception of a tool.
+and so does an exception of a tool, which is logged and kept on the result.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Iterable
-from typing import TYPE_CHECKING, Any, cast
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from jsontide._check import check_count
 from jsontide._values import MISSING
 from jsontide.messages import CompleteCall, Message, Tool, ToolResult
 from jsontide.messages.document import write_json
+from jsontide.messages.options import check_tools
 from jsontide.schema import Status, from_json_ast
 from jsontide.tree import create_parser_state, finalize, parse_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from jsontide.messages import ToolCall
 
+_LOG: Final = logging.getLogger("jsontide.tools")
 
-def run_tools(message: Message[Any], tools: Iterable[Tool[Any]]) -> list[ToolResult]:
+
+def describe_error(error: Exception) -> str:
+    """Return what a model is told of an exception: its type and its text."""
+    said = str(error)
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def run_tools(
+    message: Message[Any],
+    tools: Iterable[Tool[Any]],
+    *,
+    describe_error: Callable[[Exception], str] = describe_error,
+) -> list[ToolResult]:
     """Call the functions of tools with the complete and valid calls of a message; return one result for each call.
+
+    What a function raises is logged by `jsontide.tools`, and kept as `exception` of the result. `describe_error` says
+    what the model is told of it; by default its type and its text.
 
     >>> def add(a: int, b: int) -> int:
     ...     return a + b
@@ -34,13 +50,13 @@ def run_tools(message: Message[Any], tools: Iterable[Tool[Any]]) -> list[ToolRes
     >>> [result.text for result in run_tools(message, [Tool.from_function(add)])]
     ['3']
     """
-    by_name = _check(message, tools)
+    by_name = _check(message, tools, describe_error)
     for call in message.tool_calls:
         tool = by_name.get(call.name or "")
         if tool is not None and _is_async(tool):
             problem = f"the tool {tool.name!r} is asynchronous; arun_tools takes it"
             raise TypeError(problem)
-    return [_run(call, by_name) for call in message.tool_calls]
+    return [_run(call, by_name, describe_error) for call in message.tool_calls]
 
 
 async def arun_tools(
@@ -49,19 +65,20 @@ async def arun_tools(
     *,
     limit: int | None = None,
     timeout: float | None = None,  # noqa: ASYNC109 - of each call, and it becomes a result
+    describe_error: Callable[[Exception], str] = describe_error,
 ) -> list[ToolResult]:
     """Do as `run_tools` does, with calls at the same time: `limit` at most, each for `timeout` seconds at most.
 
     Functions that are not asynchronous run in threads. When the task is cancelled, so are all calls.
     """
-    by_name = _check(message, tools)
+    by_name = _check(message, tools, describe_error)
     if limit is not None:
         check_count("limit", limit)
     room = asyncio.Semaphore(limit or max(len(message.tool_calls), 1))
 
     async def run(call: ToolCall) -> ToolResult:
         async with room:
-            return await _arun(call, by_name, timeout)
+            return await _arun(call, by_name, timeout, describe_error)
 
     tasks = [asyncio.ensure_future(run(call)) for call in message.tool_calls]
     try:
@@ -73,16 +90,16 @@ async def arun_tools(
         raise
 
 
-def _check(message: object, tools: Iterable[Tool[Any]]) -> dict[str, Tool[Any]]:
+def _check(message: object, tools: Iterable[Tool[Any]], describe: object) -> dict[str, Tool[Any]]:
     """Return the tools by name; raise before anything runs if they are not fit to be run."""
     if not isinstance(message, Message):
         problem = f"message must be a Message, not {type(message).__name__}"
         raise TypeError(problem)
+    if not callable(describe):
+        problem = f"describe_error must be callable, not {type(describe).__name__}"
+        raise TypeError(problem)
     by_name: dict[str, Tool[Any]] = {}
-    for tool in tools:
-        if not isinstance(tool, Tool):
-            problem = f"every tool must be a Tool, not {type(tool).__name__}"
-            raise TypeError(problem)
+    for tool in check_tools(tools):
         if tool.function is None:
             problem = f"the tool {tool.name!r} has no function to call"
             raise ValueError(problem)
@@ -95,32 +112,57 @@ def _is_async(tool: Tool[Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
-def _run(call: ToolCall, tools: dict[str, Tool[Any]]) -> ToolResult:
+def _run(call: ToolCall, tools: dict[str, Tool[Any]], describe: Callable[[Exception], str]) -> ToolResult:
     prepared = _prepare(call, tools)
     if isinstance(prepared, ToolResult):
         return prepared
     try:
-        return ToolResult(call, prepared())
+        output = prepared()
     except Exception as error:  # noqa: BLE001 - whatever a tool raises is told to the model
-        return ToolResult(call, error=_describe(error))
+        return _fail(call, error, describe(error))
+    return _end(call, output)
 
 
-async def _arun(call: ToolCall, tools: dict[str, Tool[Any]], timeout: float | None) -> ToolResult:  # noqa: ASYNC109
+async def _arun(
+    call: ToolCall,
+    tools: dict[str, Tool[Any]],
+    timeout: float | None,  # noqa: ASYNC109
+    describe: Callable[[Exception], str],
+) -> ToolResult:
     prepared = _prepare(call, tools)
     if isinstance(prepared, ToolResult):
         return prepared
     patience = asyncio.timeout(timeout)
     try:
         async with patience:
-            output = prepared() if _is_async(tools[call.name or ""]) else await asyncio.to_thread(prepared)
+            output = prepared() if _is_async(tools[call.name or ""]) else await asyncio.to_thread(_call, prepared)
             if isinstance(output, Awaitable):
                 output = await cast("Awaitable[object]", output)
-            return ToolResult(call, output)
     except Exception as error:  # noqa: BLE001 - as above
         is_late = isinstance(error, TimeoutError) and patience.expired()
-        return ToolResult(
-            call, error=f"the tool did not finish within {timeout} seconds" if is_late else _describe(error)
-        )
+        return _fail(call, error, f"the tool did not finish within {timeout} seconds" if is_late else describe(error))
+    return _end(call, output)
+
+
+def _call(prepared: Callable[[], object]) -> object:
+    try:
+        return prepared()
+    except StopIteration as error:  # it cannot be raised out of a thread into a task, which would wait for ever
+        message = "the tool raised StopIteration"
+        raise RuntimeError(message) from error
+
+
+def _end(call: ToolCall, output: object) -> ToolResult:
+    """Return the result of a call that ended; one that is no JSON is an error."""
+    result = ToolResult(call, output)
+    if result.error is not None:
+        _LOG.error("the tool %r failed: %s", call.name, result.error)
+    return result
+
+
+def _fail(call: ToolCall, error: Exception, said: str) -> ToolResult:
+    _LOG.error("the tool %r failed", call.name, exc_info=error)
+    return ToolResult(call, error=said, exception=error)
 
 
 def _prepare(call: ToolCall, tools: dict[str, Tool[Any]]) -> Callable[[], object] | ToolResult:
@@ -149,8 +191,3 @@ def _arguments(tool: Tool[Any], call: CompleteCall[Any]) -> tuple[object, str]:
     if found.status is Status.FINAL:
         return found.model, ""
     return MISSING, "; ".join(error.message for error in found.errors) or "they are not JSON"
-
-
-def _describe(error: Exception) -> str:
-    said = str(error)
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -18,7 +18,7 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import AsyncExitStack, ExitStack
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeVar, cast, overload
 
 from jsontide.adapters._chunks import Chunk, check_async, check_plain
 from jsontide.adapters._read.detect import is_whole
@@ -38,6 +38,17 @@ if TYPE_CHECKING:
     from jsontide.text import Limits
 
 Answer = TypeVar("Answer")
+_ANSWER_OPTION: Final = "response_schema, which takes the type or the JSON Schema of the answer,"
+_MEANT: Final = {
+    **dict.fromkeys(
+        ("response_format", "response_model", "output_format", "output_type", "text_format", "schema", "format"),
+        _ANSWER_OPTION,
+    ),
+    "functions": "tools",
+    "tool": "tools",
+    "mending": "mend",
+}
+"""What other libraries and clients call an option."""
 
 
 class ReadingChoices(TypedDict, total=False):
@@ -47,6 +58,7 @@ class ReadingChoices(TypedDict, total=False):
     emulate_structured_output: bool
     output_name: str
     cumulative_arguments: bool
+    done_is_end: bool
     choice: int
     trailing: Literal["error", "ignore"]
     limits: Limits
@@ -134,6 +146,7 @@ def astream_message(
 
 
 def _start(response_schema: object, state: StreamState | None, options: ReadingChoices) -> StreamState:
+    _check_names(options)
     if state is None:
         return StreamState(start_message(MessageConfig(response_schema=response_schema, **options)))
     if not isinstance(state, StreamState):
@@ -143,6 +156,16 @@ def _start(response_schema: object, state: StreamState | None, options: ReadingC
         message = "a saved state goes on with its own options: pass no others"
         raise TypeError(message)
     return state
+
+
+def _check_names(options: Mapping[str, object]) -> None:
+    """Refuse options of other names, with the name that was meant."""
+    for name in options:
+        if name not in ReadingChoices.__annotations__:
+            meant = _MEANT.get(name)
+            hint = f"{meant} is meant" if meant else f"there are {', '.join(sorted(ReadingChoices.__annotations__))}"
+            message = f"there is no option {name!r}; {hint}"
+            raise TypeError(message)
 
 
 class _Holder(Generic[Answer]):

@@ -21,6 +21,8 @@ from jsontide.messages.types import (
     InvalidError,
     MessageError,
     Outcome,
+    ProviderError,
+    ProviderErrorKind,
     RefusedError,
     Spelling,
     ToolCallDelta,
@@ -38,13 +40,13 @@ if TYPE_CHECKING:
     from jsontide.schema import Partial
 
     _Answer = TypeVar("_Answer", default=Any)
-    _Args = TypeVar("_Args", default=Any)
+    _Args_co = TypeVar("_Args_co", default=Any, covariant=True)
 
     # Native classes cannot have type parameters, so type checkers are told about them here.
 
-    class CompleteCall(calls.CompleteCall, Generic[_Args]):
+    class CompleteCall(calls.CompleteCall, Generic[_Args_co]):
         @property
-        def arguments_model(self) -> _Args: ...
+        def arguments_model(self) -> _Args_co: ...
 
     ToolCall: TypeAlias = CompleteCall[Any] | PartialCall
     Part: TypeAlias = (
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 
         @property
         def answer(self) -> _Answer | Partial[_Answer] | Missing: ...
+        def result(self) -> _Answer: ...
         @property
         def tool_calls(self) -> tuple[ToolCall, ...]: ...
         @staticmethod
@@ -96,6 +99,8 @@ __all__ = [
     "Outcome",
     "Part",
     "PartialCall",
+    "ProviderError",
+    "ProviderErrorKind",
     "ReasoningPart",
     "Refusal",
     "RefusedError",

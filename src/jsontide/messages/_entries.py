@@ -16,6 +16,7 @@ NO_KEY: Final = -(1 << 60)
 """The key of a part that the provider does not name: only the last part can grow."""
 NO_INDEX: Final = -(1 << 60)
 """The index of a call that the provider does not count."""
+NO_PLACES: Final[frozenset[int]] = frozenset()
 
 
 class Entry:
@@ -50,6 +51,7 @@ class CallEntry(Entry):
     """A tool call."""
 
     __slots__ = (
+        "beside",
         "document",
         "doubt",
         "held",
@@ -60,6 +62,7 @@ class CallEntry(Entry):
         "is_hidden",
         "name",
         "on_server",
+        "shares_index",
         "text",
     )
 
@@ -76,6 +79,8 @@ class CallEntry(Entry):
         is_cut_off: bool,
         doubt: str,
         is_hidden: bool,
+        shares_index: bool = False,
+        beside: frozenset[int] = NO_PLACES,
     ) -> None:
         Entry.__init__(self, part, key)
         self.index: Final = index
@@ -96,6 +101,39 @@ class CallEntry(Entry):
         """Why it is not known what belongs to it; such a call cannot be run."""
         self.is_hidden: Final = is_hidden
         """Whether the message does not show it: it is the answer itself, or may become that."""
+        self.shares_index: Final = shares_index
+        """Whether another call of its index was open when it began."""
+        self.beside: Final = beside
+        """The places of the calls that were open while arguments came for this one, which had no name yet."""
+
+    def with_part(self, part: BaseCall) -> CallEntry:
+        """Return the same call, described otherwise."""
+        return self._evolve(part, self.doubt, self.beside)
+
+    def with_doubt(self, why: str) -> CallEntry:
+        """Return the same call, which cannot be run; the first reason stays."""
+        return self if self.doubt else self._evolve(self.call, why, self.beside)
+
+    def came_beside(self, places: frozenset[int]) -> CallEntry:
+        """Return the same call after arguments that came while other calls were open."""
+        return self if places <= self.beside else self._evolve(self.call, self.doubt, self.beside | places)
+
+    def _evolve(self, part: BaseCall, doubt: str, beside: frozenset[int]) -> CallEntry:
+        return CallEntry(
+            part,
+            self.key,
+            self.index,
+            self.text,
+            self.held,
+            self.document,
+            self.is_blank,
+            self.on_server,
+            self.is_cut_off,
+            doubt,
+            self.is_hidden,
+            self.shares_index,
+            beside,
+        )
 
     @property
     def call(self) -> BaseCall:
@@ -116,6 +154,8 @@ class CallEntry(Entry):
             self.is_cut_off,
             self.doubt,
             self.is_hidden,
+            self.shares_index,
+            self.beside,
         )
 
 

@@ -11,12 +11,12 @@ from typing import Final, cast
 from jsontide._textbuffer import NO_TEXT
 from jsontide._values import MISSING
 from jsontide.mend.options import Repair, RepairKind
-from jsontide.messages._entries import CallEntry, Entry, TextEntry
-from jsontide.messages._errors import call_errors
+from jsontide.messages._entries import NO_INDEX, CallEntry, Entry, TextEntry
 from jsontide.messages._reasons import (
     AS_ASKED,
     CONTENT_FILTER,
     ERROR,
+    LENGTH,
     MALFORMED,
     NORMAL,
     REFUSAL,
@@ -25,18 +25,20 @@ from jsontide.messages._reasons import (
 )
 from jsontide.messages._rules import ReadingRules
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall
-from jsontide.messages.document import Document
+from jsontide.messages.document import Document, has_infinity
 from jsontide.messages.message import FinalAnswer, Message
 from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, TextPart
-from jsontide.messages.state import MessageState
-from jsontide.messages.types import ErrorDetail, ErrorKind, ErrorSource, Outcome
+from jsontide.messages.state import MessageState, call_errors, loss_errors
+from jsontide.messages.types import UNTOLD, ErrorDetail, ErrorKind, ErrorSource, Outcome
 
-_UNTOLD: Final = "the stream ended before the provider said how the message ends"
 _FAILED: Final = "the provider says that it failed"
+_TOO_LARGE: Final = "a number is too large to be held or written"
+_AT_LIMIT: Final = "the provider stopped at its limit, before the JSON was complete"
 _CUT_OFF: Final = "the provider says that the call broke off"
 _HALF: Final = "half of a character stands alone in the text; the other half is lost"
 _NO_ANSWER: Final = "the answer was expected as a call of {!r}, and there is none"
 _NO_ARGUMENTS: Final = "{}"
+_ORPHANS: Final = "there are arguments in the stream that belong to no call with a name: they may be of this one"
 
 
 class Ending:
@@ -66,7 +68,7 @@ class Ending:
             is_withheld = False
         error = failure
         if error is None and outcome is Outcome.TRUNCATED:
-            error = ErrorDetail(ErrorKind.TRANSPORT, "stream", _UNTOLD if reason is None else _FAILED)
+            error = ErrorDetail(ErrorKind.TRANSPORT, "stream", UNTOLD if reason is None else _FAILED)
         self.reason: Final = reason
         """What the provider said."""
         self.outcome: Final = outcome
@@ -113,25 +115,28 @@ def check_document(document: Document, ending: Ending, source: ErrorSource) -> C
     if errors:
         return CheckedDocument(Outcome.INVALID, document, errors)
     if not document.is_complete:
-        return CheckedDocument(Outcome.TRUNCATED, document, (_describe_break(document, source),))
+        return CheckedDocument(Outcome.TRUNCATED, document, (_describe_break(document, source, ending.reason),))
     error = ending.error
     if error is not None:
         there = ErrorDetail(error.kind, source, error.message, error.path, error.cause)
         return CheckedDocument(Outcome.TRUNCATED, document, (there,))
+    if has_infinity(document.value):
+        return CheckedDocument(Outcome.INVALID, document, (ErrorDetail(ErrorKind.JSON, source, _TOO_LARGE),))
     return CheckedDocument(Outcome.COMPLETE, document)
 
 
-def _describe_break(document: Document, source: ErrorSource) -> ErrorDetail:
+def _describe_break(document: Document, source: ErrorSource, reason: str | None) -> ErrorDetail:
     error = document.finish().error
-    if error is None:
-        return ErrorDetail(ErrorKind.JSON, source, "the number may have had more digits")
-    return ErrorDetail(ErrorKind.JSON, source, error.message, error.path, error)
+    said = "the number may have had more digits" if error is None else error.message
+    if reason == LENGTH:
+        said = f"{_AT_LIMIT}: {said}"
+    return ErrorDetail(ErrorKind.JSON, source, said, () if error is None else error.path, error)
 
 
 def end_message(state: MessageState, ending: Ending) -> MessageState:
     """Return the state after the end: the message has its outcome, and so has each call."""
     rules, message = state.config._rules, state.newest
-    entries = [_release(entry) for entry in state.entries]
+    entries = _doubt_unaccounted([_release(entry) for entry in state.entries], state.loss, ending)
     document = _release_document(state)
     parts: list[BasePart] = []
     calls: list[PartialCall | CompleteCall] = []
@@ -147,12 +152,14 @@ def end_message(state: MessageState, ending: Ending) -> MessageState:
     answer = _finish_answer(entries, state.answer_at, document, ending, rules, has_text, bool(calls))
     outcome = answer.outcome
     outcomes = [call.status for call in calls] + ([] if outcome is None else [outcome])
-    all_errors = [*answer.errors, *errors]
+    all_errors = [*loss_errors(state.loss), *answer.errors, *errors]
     if ending.error is not None:
         all_errors = [ending.error, *all_errors]
+    before = message.parts
+    is_same = len(parts) == len(before) and all([parts[at] is before[at] for at in range(len(before))])
     ended = Message(
-        tuple(cast("list[Part]", parts)),
-        _message_outcome(ending, outcomes, outcome is Outcome.COMPLETE, _says_something(parts)),
+        before if is_same else tuple(cast("list[Part]", parts)),  # what did not change is the same object
+        _message_outcome(ending, outcomes, outcome is Outcome.COMPLETE, _says_something(parts), bool(state.loss)),
         normalize(state.reason, bool(calls)),
         message.raw_finish_reason,
         message.usage,
@@ -167,8 +174,52 @@ def end_message(state: MessageState, ending: Ending) -> MessageState:
         answer.shown,
     )
     return MessageState(
-        state.config, ended, entries, document, state.reason, state.worst_reason, state.has_role, state.answer_at
+        state.config,
+        ended,
+        entries,
+        document,
+        state.reason,
+        state.worst_reason,
+        state.has_role,
+        state.answer_at,
+        state.loss,
     )
+
+
+def _doubt_unaccounted(entries: list[Entry], loss: str, ending: Ending) -> list[Entry]:
+    """Return the calls, in doubt where there are arguments in the stream that belong to no call with a name.
+
+    Such arguments may be those of any call that has none, or more of one that was open while they came; if they are not
+    an object, and have neither index nor id, more of any.
+    """
+    orphans = [entry for entry in entries if isinstance(entry, CallEntry) and _is_orphan(entry)]
+    if ending.outcome is not Outcome.COMPLETE or not (loss or orphans):
+        return entries
+    has_fragment = any([_is_fragment(orphan) for orphan in orphans])
+    doubted: list[Entry] = []
+    for at, entry in enumerate(entries):
+        if isinstance(entry, CallEntry) and _may_run(entry):
+            is_concerned = has_fragment or entry.is_blank or any([at in orphan.beside for orphan in orphans])
+            doubt = loss or (_ORPHANS if is_concerned else "")
+            doubted.append(entry.with_doubt(doubt) if doubt else entry)
+        else:
+            doubted.append(entry)
+    return doubted
+
+
+def _is_fragment(orphan: CallEntry) -> bool:
+    is_whole = orphan.document.is_complete and orphan.text.read().lstrip().startswith("{")
+    return not is_whole and orphan.index == NO_INDEX and not orphan.id
+
+
+def _may_run(entry: CallEntry) -> bool:
+    """Return whether a call may be complete, as far as it says itself."""
+    is_whole = entry.is_blank or entry.document.is_complete or entry.document.finish().is_complete
+    return is_whole and not entry.on_server and entry.name is not None
+
+
+def _is_orphan(entry: CallEntry) -> bool:
+    return entry.name is None and not entry.on_server and not entry.is_blank
 
 
 def _release(entry: Entry) -> Entry:
@@ -377,6 +428,7 @@ def _message_outcome(
     outcomes: list[Outcome],
     has_answer: bool,
     has_content: bool,
+    has_loss: bool,
 ) -> Outcome:
     """Return the outcome of a message from those of its answer and calls."""
     if ending.outcome is not Outcome.COMPLETE:
@@ -385,7 +437,7 @@ def _message_outcome(
         return Outcome.INVALID
     if Outcome.TRUNCATED in outcomes:
         return Outcome.TRUNCATED
-    if Outcome.INVALID in outcomes:
+    if Outcome.INVALID in outcomes or has_loss:
         return Outcome.INVALID
     if ending.reason not in AS_ASKED:
         return Outcome.COMPLETE if has_answer and len(outcomes) == 1 else Outcome.TRUNCATED

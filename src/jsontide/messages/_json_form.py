@@ -1,6 +1,6 @@
 """A message as JSON, and back: the form to save it in.
 
-    {"jsontide": 1, "outcome": "complete", "parts": [{"kind": "text", "text": "Hi"}], "usage": {...}, ...}
+    {"jsontide":1,"outcome":"complete","parts":[{"kind":"text","text":"Hi"}],"usage":{...},...}
 
 A part has a `kind` of the table below and its fields by their names; a field that has its default is left out.
 Rule: reading what was written gives an equal message; whatever was not written by it is refused with the reason.
@@ -11,15 +11,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from functools import partial
 from typing import Final, NoReturn, cast
 
 from jsontide._values import MISSING
+from jsontide.deltas.json_text import write_json
 from jsontide.mend.options import Repair, RepairKind
 from jsontide.messages.calls import CompleteCall, PartialCall, ServerCall
 from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.record import Record
-from jsontide.messages.types import Citation, ErrorDetail, ErrorKind, Outcome, Usage
+from jsontide.messages.types import Citation, ErrorDetail, ErrorKind, Outcome, ProviderError, ProviderErrorKind, Usage
 
 VERSION: Final = 1
 _MARK: Final = "jsontide"
@@ -48,6 +48,8 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "metadata": (dict,),
 }
 """The types of fields that are not text."""
+_TYPES_OF_RECORDS: Final[dict[str, tuple[type, ...]]] = {"raw": (dict,), "start": (int,), "end": (int,)}
+"""The types of fields of a `Usage` that are not numbers, and of a `Citation` that are not text."""
 
 
 def write_message(message: Record, answer: object) -> str:
@@ -55,12 +57,7 @@ def write_message(message: Record, answer: object) -> str:
     told: dict[str, object] = {_MARK: VERSION, **_record(message)}
     if answer is not MISSING:
         told["answer"] = answer
-    text = json.dumps(told, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half a character, which only an escape can write
-        return json.dumps(told)
-    return text
+    return write_json(told)
 
 
 def _record(record: Record) -> dict[str, object]:
@@ -80,14 +77,14 @@ def _is_default(name: str, value: object) -> bool:
 def _plain(value: object) -> object:
     if isinstance(value, Record):
         return {"kind": _KIND_OF[cast("type[BasePart]", type(value))], **_record(value)}
-    if isinstance(value, Outcome | ErrorKind):
+    if isinstance(value, Outcome | ErrorKind | ProviderErrorKind):
         return value.value
     if isinstance(value, Repair):
         lossy = {"lossy": True} if value.lossy else {}
         return {"kind": value.kind.value, "index": value.index, "was": value.was, "became": value.became, **lossy}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, Citation | Usage | ErrorDetail):
+    if isinstance(value, Citation | Usage | ErrorDetail | ProviderError):
         named = {each.name: getattr(value, each.name) for each in fields(value) if each.name != "cause"}
         return {name: _plain(found) for name, found in named.items() if found is not None}
     return value
@@ -107,7 +104,18 @@ def read_message(text: object, names: tuple[str, ...]) -> dict[str, object]:
     unknown = [name for name in told if name not in names and name not in {_MARK, "answer"}]
     if unknown:
         _refuse(f"a message has no field {unknown[0]!r}")
-    return {str(name): _read(str(name), value) for name, value in told.items() if name != _MARK}
+    read = {str(name): _read(str(name), value) for name, value in told.items() if name != _MARK}
+    _check_sources(read)
+    return read
+
+
+def _check_sources(read: dict[str, object]) -> None:
+    """Refuse an error of a call that the message does not have."""
+    parts = cast("tuple[BasePart, ...]", read.get("parts", ()))
+    calls = sum([isinstance(part, CompleteCall | PartialCall) for part in parts])
+    for error in cast("tuple[ErrorDetail, ...]", read.get("errors", ())):
+        if isinstance(error.source, int) and not 0 <= error.source < calls:
+            _refuse(f"an error is of call {error.source}, and there are {calls}")
 
 
 def _read_parts(parts: object) -> tuple[BasePart, ...]:
@@ -175,7 +183,43 @@ def _read_error(value: object) -> ErrorDetail:
     if kind is None:
         _refuse("an error has no known kind")
     path = tuple(_items("path", told.pop("path", ())))
+    if "cause" in told:
+        _refuse("an error has no field 'cause'")
+    for segment in path:
+        _of_type("a key or an index of a path", segment, (str, int))
+    _of_type("message of an error", told.get("message"), (str,))
+    source = told.get("source")
+    if source not in ("stream", "content"):
+        _of_type("source of an error, if not 'stream' or 'content',", source, (int,))
+    if "provider_error" in told:
+        told["provider_error"] = _read_provider_error(told["provider_error"])
     return cast("ErrorDetail", _dataclass(ErrorDetail, {**told, "kind": kind, "path": path}))
+
+
+def _read_usage(value: object) -> object:
+    return _read_typed(Usage, value, int)
+
+
+def _read_citations(value: object) -> object:
+    return tuple([_read_typed(Citation, each, str) for each in _items("citations", value)])
+
+
+def _read_typed(kind: type, value: object, usual: type) -> object:
+    """Read a record whose fields are of a usual type, or of one that the table has."""
+    for name, each in value.items() if isinstance(value, Mapping) else ():
+        if each is not None:
+            _of_type(f"{name} of a {kind.__name__}", each, _TYPES_OF_RECORDS.get(name, (usual,)))
+    return _dataclass(kind, value)
+
+
+def _read_provider_error(value: object) -> ProviderError:
+    told = dict(value) if isinstance(value, Mapping) else {}
+    said = told.pop("kind", None)
+    kind = next((one for one in ProviderErrorKind if one.value == said), None)
+    if kind is None:
+        _refuse("an error of a provider has no known kind")
+    _of_type("retry_after", told.get("retry_after"), (int, float, type(None)))
+    return cast("ProviderError", _dataclass(ProviderError, {**told, "kind": kind}))
 
 
 def _read_repair(value: object) -> Repair:
@@ -194,8 +238,8 @@ _READERS: Final[dict[str, Callable[[object], object]]] = {
     "parts": _read_parts,
     "outcome": _outcome,
     "error": _read_error,
-    "usage": partial(_dataclass, Usage),
-    "citations": lambda value: tuple([_dataclass(Citation, each) for each in _items("citations", value)]),
+    "usage": _read_usage,
+    "citations": _read_citations,
     "errors": lambda value: tuple([_read_error(each) for each in _items("errors", value)]),
     "repairs": lambda value: tuple([_read_repair(each) for each in _items("repairs", value)]),
 }

@@ -4,8 +4,9 @@ An entry goes on with the last call of its index; without an index with the call
 It begins another call if it has another id or another name than that call, or if it names a call whose arguments are
 complete already and brings more.
 Ids and names count when they first come; arguments wait for the name and are never lost.
-Nothing is guessed: where an entry may belong to several open calls, or its name may be the rest of the name of another
-call, all of these are in doubt, and cannot be run.
+Nothing is guessed: where an entry may belong to several open calls, two calls have one id, or a name may be the rest of
+that of another call, all of these are in doubt, and cannot be run. So is a call whose arguments are no text, or
+contradict those before: what cannot be added to it changes neither its text nor its value.
 
 Rule: nothing raises on a delta, and a call that no delta touches stays the same object.
 """
@@ -19,9 +20,11 @@ from jsontide.messages._entries import NO_INDEX, NO_KEY, CallEntry, Entries
 from jsontide.messages._rules import ReadingRules
 from jsontide.messages.calls import BaseCall, PartialCall, ServerCall
 
-_NO_JSON: Final = "\0"
-_CONTRADICTION: Final = _NO_JSON
-_NO_TEXT: Final = "the arguments contradict those before, or are no text"
+UNREADABLE: Final = "\0not a text\0"
+"""Stands, in a piece of arguments, for one that is of another type."""
+_NO_TEXT: Final = "a piece of the arguments is neither text nor an object"
+_CONTRADICTION: Final = "the arguments contradict those before"
+_ONE_ID: Final = "two calls have the id {!r}: what belongs to which of them is not known, it may be of either"
 _WHOSE: Final = "a delta came that does not say which of several open calls it belongs to: it may be this one"
 _NAMES: Final = "the names {!r} and {!r} may be of two calls, or the two parts of one name"
 
@@ -124,9 +127,13 @@ def merge_call(entries: Entries, delta: CallDelta, rules: ReadingRules) -> int:
     if at >= 0:
         before = entries.items[at]
         assert isinstance(before, CallEntry)
+        if before.shares_index and _doubt_rivals(entries, before.index, delta):
+            return -1
         if not _begins_another(before, delta):
-            after = _advance(before, delta, rules)
+            after = _mark_nameless(entries, at, _advance(before, delta, rules), delta)
             if after is not before:
+                if delta.id and not before.id:
+                    after = _doubt_same_id(entries, after, delta.id)
                 entries.put(at, after)
             return at
     return -1 if delta.is_empty else _begin(entries, at, delta, rules)
@@ -162,9 +169,12 @@ def _find_index(entries: Entries, delta: CallDelta) -> int:
 def _find_open(entries: Entries, delta: CallDelta) -> list[int]:
     """Return the open calls that a delta may go on with; its index and id, where it has them, are new."""
     is_whole_call = delta.is_object and not delta.is_whole and not delta.id
+    has_index, has_id = delta.index != NO_INDEX, bool(delta.id)
     found: list[int] = []
     for at, entry in enumerate(entries.items):
-        if not isinstance(entry, CallEntry) or not _may_continue(entry, delta):
+        if not isinstance(entry, CallEntry) or (has_index and entry.index != NO_INDEX) or (has_id and entry.id):
+            continue
+        if not _may_continue(entry, delta):
             continue
         if delta.name and entry.name is not None:
             # Whole arguments are a call of their own beside others that are not JSON.
@@ -178,7 +188,54 @@ def _find_open(entries: Entries, delta: CallDelta) -> list[int]:
 def _may_continue(entry: CallEntry, delta: CallDelta) -> bool:
     """Return whether a call is open, and has no index or id where those of a delta are new."""
     has_new_index, has_new_id = delta.index != NO_INDEX and entry.index != NO_INDEX, bool(delta.id and entry.id)
-    return not has_new_index and not has_new_id and not entry.document.is_complete
+    is_open = entry.part.is_open and not entry.document.is_complete
+    return is_open and not has_new_index and not has_new_id
+
+
+def _find_growing(entries: Entries) -> list[int]:
+    """Return the calls for which more arguments may come."""
+    items = entries.items
+    found: list[int] = []
+    for at, entry in enumerate(items):
+        if isinstance(entry, CallEntry) and entry.part.is_open and not entry.document.is_complete:
+            found.append(at)
+    return found
+
+
+def doubt_open(entries: Entries, why: str) -> None:
+    """Note that calls may lack something that is lost."""
+    _doubt(entries, _find_growing(entries), why)
+
+
+def _doubt_rivals(entries: Entries, index: int, delta: CallDelta) -> bool:
+    """Return whether arguments say no more than an index that several open calls have, which are in doubt then."""
+    if delta.id or delta.name or delta.is_blank:
+        return False
+    rivals: list[int] = []
+    for at in _find_growing(entries):
+        entry = entries.items[at]
+        if isinstance(entry, CallEntry) and entry.index == index:
+            rivals.append(at)
+    if len(rivals) > 1:
+        _doubt(entries, rivals, _WHOSE)
+    return len(rivals) > 1
+
+
+def _doubt_same_id(entries: Entries, call: CallEntry, call_id: str) -> CallEntry:
+    """Return a call whose id is now known, in doubt like another one if that has the same id."""
+    same = _find_id(entries, call_id)
+    if same < 0:
+        return call
+    why = _ONE_ID.format(call_id)
+    _doubt(entries, [same], why)
+    return call.with_doubt(why)
+
+
+def _mark_nameless(entries: Entries, at: int, call: CallEntry, delta: CallDelta) -> CallEntry:
+    """Return a call with the others that were open when a delta came for it, unless it is known whose that is."""
+    if call.name is not None or delta.is_blank:
+        return call
+    return call.came_beside(frozenset([place for place in _find_growing(entries) if place != at]))
 
 
 def _find_last(entries: Entries, delta: CallDelta) -> int:
@@ -200,6 +257,8 @@ def _begin(entries: Entries, at: int, delta: CallDelta, rules: ReadingRules) -> 
         assert isinstance(entry, CallEntry)
         doubt = _NAMES.format(entry.name, delta.name)
         _doubt(entries, [first], doubt)
+    before = entries.items[at] if at >= 0 else None
+    shares_index = isinstance(before, CallEntry) and before.index == delta.index and before.part.is_open
     place = len(entries.items)
     part: BaseCall = PartialCall(index=place, is_open=True)
     if delta.on_server:
@@ -207,14 +266,31 @@ def _begin(entries: Entries, at: int, delta: CallDelta, rules: ReadingRules) -> 
     document = rules.new_document(rules.binding_of(None), True)
     is_hidden = rules.hides(None) and not delta.on_server
     begun = CallEntry(
-        part, delta.key, delta.index, NO_TEXT, "", document, True, delta.on_server, False, doubt, is_hidden
+        part,
+        delta.key,
+        delta.index,
+        NO_TEXT,
+        "",
+        document,
+        True,
+        delta.on_server,
+        False,
+        doubt,
+        is_hidden,
+        shares_index,
     )
-    entries.put(place, _advance(begun, delta, rules))
+    call = _mark_nameless(entries, place, _advance(begun, delta, rules), delta)
+    is_known_as_new = delta.index == NO_INDEX and at < 0  # then it was looked for by its id
+    entries.put(place, call if delta.id is None or is_known_as_new else _doubt_same_id(entries, call, delta.id))
     return place
 
 
 def _find_first_parts(entries: Entries, at: int, delta: CallDelta, rules: ReadingRules) -> list[int]:
-    """Return the calls without arguments whose names and that of a delta may be parts of one."""
+    """Return the calls whose names and that of a delta may be parts of one.
+
+    These are calls without arguments, and the one of its index that has some: no name goes on after its arguments.
+    Where no tools are known, a name that brings arguments is another call than one of its index that has some.
+    """
     if not delta.name:
         return []
     names = rules.first_parts(delta.name)
@@ -222,7 +298,8 @@ def _find_first_parts(entries: Entries, at: int, delta: CallDelta, rules: Readin
         call = entries.items[at]
         assert isinstance(call, CallEntry)
         are_told_apart = call.id and delta.id
-        return [at] if call.is_blank and not are_told_apart and _is_part_of_name(call, names) else []
+        may_go_on = call.is_blank or delta.is_blank or bool(rules.bindings)
+        return [at] if may_go_on and not are_told_apart and _is_part_of_name(call, names) else []
     clear: list[int] = []
     doubtful: list[int] = []
     for place, entry in enumerate(entries.items):
@@ -242,22 +319,7 @@ def _doubt(entries: Entries, places: list[int], why: str) -> None:
     for at in places:
         entry = entries.items[at]
         if isinstance(entry, CallEntry) and not entry.doubt:
-            entries.put(
-                at,
-                CallEntry(
-                    entry.call,
-                    entry.key,
-                    entry.index,
-                    entry.text,
-                    entry.held,
-                    entry.document,
-                    entry.is_blank,
-                    entry.on_server,
-                    entry.is_cut_off,
-                    why,
-                    entry.is_hidden,
-                ),
-            )
+            entries.put(at, entry.with_doubt(why))
 
 
 def _begins_another(call: CallEntry, delta: CallDelta) -> bool:
@@ -276,20 +338,21 @@ def _begins_another(call: CallEntry, delta: CallDelta) -> bool:
 def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntry:
     """Return a call with what a delta says about it, the same object if that is nothing new."""
     name = call.name or delta.name or None
-    held, piece = call.held, _find_piece(call, delta, rules.is_cumulative)
+    doubt = call.doubt
+    held = call.held
+    found = _find_piece(call, delta, rules.is_cumulative)
+    if found is None:
+        doubt = doubt or (_NO_TEXT if delta.arguments is not None and UNREADABLE in delta.arguments else _CONTRADICTION)
+    piece = found or ""
     if piece and (held or ends_in_half(piece)):
         # All of the text has the half that waits in it.
         piece, held = join_halves(held if delta.is_delta else "", piece)
     document = call.document
     if name is not call.name:
         document = rules.name_document(document, name)
-    doubt = call.doubt
-    if piece and document.mend is not None:
-        if delta.is_written and call.is_blank:
+    if piece:
+        if document.mend is not None and delta.is_written and call.is_blank:
             document = document.read_strictly()
-        elif _NO_JSON in piece:
-            doubt = doubt or _NO_TEXT
-    if piece and not (document.mend is not None and _NO_JSON in piece):
         document = document.append(piece)
     call_id = call.id or delta.id or None
     is_cut_off, on_server = call.is_cut_off or delta.cut_off, call.on_server or delta.on_server
@@ -326,17 +389,21 @@ def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntr
         is_cut_off,
         doubt,
         rules.emulates and not on_server and rules.hides(name),
+        call.shares_index,
+        call.beside,
     )
 
 
-def _find_piece(call: CallEntry, delta: CallDelta, repeats: bool) -> str:
-    """Return the text that a delta adds to the arguments.
+def _find_piece(call: CallEntry, delta: CallDelta, repeats: bool) -> str | None:
+    """Return the text that a delta adds to the arguments, `None` if it is no text, or contradicts what came before.
 
     With `repeats`, a whole may be shorter than one before it.
     """
     whole = delta.arguments
     if whole is None:
         return ""
+    if UNREADABLE in whole:
+        return None
     if delta.is_delta:
         return whole
     before = call.text
@@ -347,5 +414,4 @@ def _find_piece(call: CallEntry, delta: CallDelta, repeats: bool) -> str:
             return rest
     if repeats and before.read().startswith(whole):
         return ""
-    # What contradicts the text before it is kept, and with this no JSON comes of the two.
-    return _CONTRADICTION + whole
+    return None

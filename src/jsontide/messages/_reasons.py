@@ -3,6 +3,7 @@
 stop, tool_calls                            all is said
 stop_sequence                               so is the text; a call may contain the sequence
 length                                      something is missing, but what is closed is whole
+pause                                       all that was asked for is said, and the model goes on when it is sent back
 any other word                              unknown: nothing can be run
 content_filter, refusal, malformed, error   nothing can be run, and nothing that comes later changes that
 """
@@ -15,30 +16,33 @@ STOP: Final = "stop"
 TOOL_CALLS: Final = "tool_calls"
 STOP_SEQUENCE: Final = "stop_sequence"
 LENGTH: Final = "length"
+PAUSE: Final = "pause"
 CONTENT_FILTER: Final = "content_filter"
 REFUSAL: Final = "refusal"
 MALFORMED: Final = "malformed"
 ERROR: Final = "error"
 
 NORMAL: Final = (STOP, TOOL_CALLS)
-AS_ASKED: Final = (STOP, TOOL_CALLS, STOP_SEQUENCE)
+AS_ASKED: Final = (STOP, TOOL_CALLS, STOP_SEQUENCE, PAUSE)
 """Those by which a provider says that the text is all there."""
+_UNKNOWN: Final = 3
 _SEVERITY: Final = {
     STOP: 0,
     TOOL_CALLS: 0,
     STOP_SEQUENCE: 1,
     LENGTH: 2,
+    PAUSE: _UNKNOWN,
     CONTENT_FILTER: 4,
     REFUSAL: 4,
     MALFORMED: 4,
     ERROR: 4,
 }
-_UNKNOWN: Final = 3
 _FINAL: Final = 4
 
 
 def is_known(reason: str) -> bool:
-    return reason in _SEVERITY
+    """Return whether it is known what a reason means for calls."""
+    return _SEVERITY.get(reason, _UNKNOWN) != _UNKNOWN
 
 
 def leaves_to_run(reason: str | None) -> bool:

@@ -25,6 +25,7 @@ class ReadingRules:
         "answer",
         "bindings",
         "choice",
+        "done_is_end",
         "emulates",
         "is_cumulative",
         "max_parts",
@@ -39,6 +40,7 @@ class ReadingRules:
         emulates: bool,
         output_name: str,
         is_cumulative: bool,
+        done_is_end: bool,
         choice: int,
         max_parts: int,
         limits: Limits,
@@ -54,6 +56,8 @@ class ReadingRules:
         self.output_name: Final = output_name
         self.is_cumulative: Final = is_cumulative
         """Whether the provider sends all arguments so far, each time."""
+        self.done_is_end: Final = done_is_end
+        """Whether `[DONE]` ends a message as a finish reason does."""
         self.choice: Final = choice
         self.max_parts: Final = max_parts
         self._limits: Final = limits

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from math import isinf
 from typing import Final
 
 from jsontide._errors import ParserError, Reason
@@ -281,3 +282,17 @@ def write_json(value: object) -> str:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
         return f"{type(value).__name__} is not JSON"
+
+
+def has_infinity(value: object) -> bool:
+    """Return whether a number of a value is so large that Python reads it as infinity, which is no JSON."""
+    waiting: list[object] = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part)
+        elif isinstance(part, float) and isinf(part):
+            return True
+    return False

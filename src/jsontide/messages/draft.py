@@ -11,23 +11,23 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from jsontide._textbuffer import NO_TEXT, GrowingList, ends_in_half, join_halves, without_half
+from jsontide._textbuffer import NO_TEXT, GrowingList, GrowingLists, ends_in_half, join_halves, without_half
 from jsontide._values import MISSING, JsonValue
 from jsontide.messages._entries import NO_INDEX, NO_KEY, CallEntry, Entries, Entry, TextEntry, has_calls, shown_parts
-from jsontide.messages._errors import find_answer
 from jsontide.messages._finish import Ending, end_message
-from jsontide.messages._merge import CallDelta, merge_call
+from jsontide.messages._merge import UNREADABLE, CallDelta, doubt_open, merge_call
 from jsontide.messages._reasons import leaves_to_run, normalize, worse
 from jsontide.messages._rules import ReadingRules
 from jsontide.messages.calls import BaseCall
 from jsontide.messages.document import Document
 from jsontide.messages.message import Message
 from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, Source, TextPart
+from jsontide.messages.provider_errors import explain_error
 from jsontide.messages.record import replace
-from jsontide.messages.state import MessageState
+from jsontide.messages.state import MessageState, find_answer
 from jsontide.messages.types import Citation, ErrorDetail, ErrorKind, Usage
 
-__all__ = ["NO_INDEX", "NO_KEY", "CallDelta", "Draft"]
+__all__ = ["NO_INDEX", "NO_KEY", "UNREADABLE", "CallDelta", "Draft"]
 
 TEXT: Final = 0
 REASONING: Final = 1
@@ -42,6 +42,7 @@ class Draft:
         "_document",
         "_entries",
         "_is_changed",
+        "_loss",
         "_raw_reason",
         "_reason",
         "_rules",
@@ -64,6 +65,7 @@ class Draft:
         self._entries: Final = Entries(before.entries, rules.max_parts)
         self._document: Document | None = before.document
         self._is_changed = False
+        self._loss: str = before.loss
         self._reason: str | None = None
         self._raw_reason: str | None = None
         self.id: str | None = message.id
@@ -122,6 +124,14 @@ class Draft:
                 known = GrowingList(known if isinstance(known, list) else [])
             self._keep(name, known.extend(cast("list[object]", values)))
 
+    def extend_metadata_in(self, name: str, lists: dict[str, JsonValue]) -> None:
+        """Add to the lists of an object that no field holds, such as log probabilities of several kinds."""
+        if lists:
+            known = None if self.metadata is None else self.metadata.get(name)
+            if not isinstance(known, GrowingLists):
+                known = GrowingLists(dict(known) if isinstance(known, dict) else {})
+            self._keep(name, known.extend(cast("dict[str, object]", lists)))
+
     def _keep(self, name: str, value: object) -> None:
         metadata = self.metadata
         if metadata is None or metadata is self._before.newest._metadata:
@@ -137,10 +147,22 @@ class Draft:
             self._raw_reason = raw
             self._is_changed = True
 
-    def fail(self, said: str) -> None:
-        """Note that the provider broke the stream off."""
+    def fail(self, said: str, reported: object = None) -> None:
+        """Note that the provider broke the stream off, and what it reported, as plain JSON, if it did."""
         if self.error is None:
-            self.error = ErrorDetail(ErrorKind.TRANSPORT, "stream", said or "the stream failed")
+            explained = None if reported is None else explain_error(reported)
+            said = said or "the stream failed"
+            self.error = ErrorDetail(ErrorKind.TRANSPORT, "stream", said, (), None, explained)
+
+    def lose(self, said: str) -> None:
+        """Note that something cannot be read that may be arguments: no call of the message can be run without it."""
+        if not self._loss:
+            self._loss = said
+            self._is_changed = True
+
+    def doubt_open_calls(self, why: str) -> None:
+        """Note that something is lost or out of order: it may be arguments of any call that is open."""
+        doubt_open(self._entries, why)
 
     def add_text(self, key: int, piece: str) -> None:
         """Add to the text of the answer."""
@@ -202,22 +224,7 @@ class Draft:
         if isinstance(entry, CallEntry):
             assert isinstance(part, BaseCall)
             has_grown = self._entries.changed_calls
-            self._entries.put(
-                at,
-                CallEntry(
-                    part,
-                    entry.key,
-                    entry.index,
-                    entry.text,
-                    entry.held,
-                    entry.document,
-                    entry.is_blank,
-                    entry.on_server,
-                    entry.is_cut_off,
-                    entry.doubt,
-                    entry.is_hidden,
-                ),
-            )
+            self._entries.put(at, entry.with_part(part))
             self._entries.changed_calls = has_grown
         elif isinstance(entry, TextEntry):
             assert isinstance(part, GrowingPart)
@@ -258,8 +265,8 @@ class Draft:
             return
         part = self._entries.items[at].part
         assert isinstance(part, TextPart)
-        if citation not in part.citations:
-            self.describe(at, replace(part, citations=(*part.citations, citation)))
+        if not part._citations.has(citation):
+            self.describe(at, replace(part, citations=part._citations.add([citation])))
 
     def close(self, key: int) -> None:
         """Note that the provider adds nothing more to the part of a key."""
@@ -371,7 +378,7 @@ class Draft:
             message._answer if answer is None else answer,
         )
         has_role = before.has_role or role is not None
-        return MessageState(before.config, made, items, document, reason, worst, has_role, answer_at)
+        return MessageState(before.config, made, items, document, reason, worst, has_role, answer_at, self._loss)
 
     def _is_answer_open(self, answer: object, message: Message) -> bool:
         return isinstance(answer, Document) and answer is not message._answer and not answer.is_complete
@@ -388,6 +395,7 @@ def _with_role(state: MessageState) -> MessageState:
         state.worst_reason,
         True,
         state.answer_at,
+        state.loss,
     )
 
 

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from types import GenericAlias
 from typing import ClassVar, Final, cast
 
-from jsontide._textbuffer import GrowingList
+from jsontide._errors import ParserError, hint_at_mending
+from jsontide._flatten import pack
+from jsontide._textbuffer import GrowingList, GrowingLists
 from jsontide._values import MISSING, JsonValue
 from jsontide.mend.options import Repair
 from jsontide.messages._feedback import write_feedback
@@ -56,8 +58,11 @@ class FinalAnswer:
         self.is_text: Final = is_text
         """Whether it is the text of the message, and not the arguments of a call."""
 
+    def __copy__(self) -> FinalAnswer:
+        return self
+
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return FinalAnswer, (self.model, self.value, self.repairs, self.is_text)
+        return FinalAnswer, (pack(self.model), pack(self.value), self.repairs, self.is_text)
 
 
 class Message(Record):
@@ -152,7 +157,10 @@ class Message(Record):
         kept = self._metadata or {}
         return cast(
             "dict[str, JsonValue]",
-            {name: value.read() if isinstance(value, GrowingList) else value for name, value in kept.items()},
+            {
+                name: value.read() if isinstance(value, (GrowingList, GrowingLists)) else value
+                for name, value in kept.items()
+            },
         )
 
     @property
@@ -205,6 +213,9 @@ class Message(Record):
         said = f"the message is {outcome.value}"
         if first is not None:
             said = f"{said}: {first.message}"
+            is_strict = first.source == "content" and not self.repairs  # calls have repairs of their own
+            hint = hint_at_mending(first.cause) if is_strict and isinstance(first.cause, ParserError) else ""
+            said = f"{said}; {hint}" if hint else said
         elif self.refusal:
             said = f"{said}: {shorten(self.refusal)}"
         elif self.finish_reason is not None and outcome is not Outcome.EMPTY:
@@ -213,6 +224,21 @@ class Message(Record):
         error = _ERRORS[outcome](said, self)
         error.__cause__ = cause if isinstance(cause, BaseException) else None  # mypyc drops what follows `from`
         raise error
+
+    def result(self) -> object:
+        """Return the answer as an instance of the schema's type; raise as `raise_for_outcome` does if there is none.
+
+        A complete message that has no structured output raises `MessageError` too: it calls tools instead, or was read
+        without a `response_schema`.
+        """
+        self.raise_for_outcome()
+        answer = self._answer
+        if isinstance(answer, FinalAnswer):
+            return answer.model
+        if answer is not MISSING and not isinstance(answer, Document):
+            return answer
+        why = "it calls tools" if self.tool_calls else "it was read without a response_schema"
+        raise MessageError(f"the message has no structured output: {why}", self)
 
     def feedback(self) -> str:
         """Return what was wrong with the structured output or the calls, as text to send back to the model.
@@ -237,7 +263,7 @@ class Message(Record):
         return _make_message(**read_message(text, Message.FIELDS))
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return Message, (*self._fields(), self._answer)
+        return Message, (*[pack(field) for field in self._fields()], pack(self._answer))
 
     @classmethod
     def __class_getitem__(cls, item: object) -> GenericAlias:

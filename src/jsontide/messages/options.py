@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from math import isfinite
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeGuard, TypeVar, cast, overload
+from uuid import UUID
 
 from jsontide._check import check_count, check_switches
 from jsontide._values import MISSING
 from jsontide.mend.options import Mending, check_mending
-from jsontide.messages._check import check_texts, wrong_type
 from jsontide.messages._rules import ReadingRules
 from jsontide.messages.calls import BaseCall, ToolCall
 from jsontide.messages.document import SchemaBinding, write_json
+from jsontide.messages.types import check_texts, wrong_type
 from jsontide.schema import Policies, from_json_ast
 from jsontide.schema.from_function import FunctionArguments, describe
 from jsontide.schema.options import check_source
@@ -27,11 +34,14 @@ else:
 
 RESERVED: Final = "output"
 MAX_PARTS: Final = 1000
+UNEXPLAINED: Final = "the tool failed, and did not say why"
+_NAME: Final = re.compile("[a-zA-Z0-9_.:-]{1,128}")
+"""What some provider takes as the name of a tool; `tool_definitions` checks what the one that is asked takes."""
 
-Args = TypeVar("Args")
+Args_co = TypeVar("Args_co", covariant=True)
 
 
-class Tool(Generic[Args]):
+class Tool(Generic[Args_co]):
     """A tool that was offered to the model.
 
     `schema` is what its arguments must be: a type or a JSON Schema; without one they may be any JSON.
@@ -43,7 +53,7 @@ class Tool(Generic[Args]):
     def __init__(
         self,
         name: str,
-        schema: type[Args],
+        schema: type[Args_co],
         stream: bool | None = None,
         *,
         description: str | None = None,
@@ -70,6 +80,9 @@ class Tool(Generic[Args]):
     ) -> None:
         if not isinstance(name, str) or not name:
             message = f"a tool must have a name, not {name!r}"
+            raise ValueError(message)
+        if not _NAME.fullmatch(name):
+            message = f"name must be 1 to 128 letters of a to z, digits, '_', '-', '.' and ':', not {name!r}"
             raise ValueError(message)
         check_source(schema)
         self.name = name
@@ -102,15 +115,18 @@ class Tool(Generic[Args]):
         if not callable(function):
             raise wrong_type("function", "callable", function)
         found, said = describe(function)
+        if name is None and not _NAME.fullmatch(found):
+            message = f"name must be passed: no provider takes a tool that is called {found!r}"
+            raise ValueError(message)
         return Tool(
-            name or found,
+            found if name is None else name,
             cast("type[Mapping[str, object]]", FunctionArguments(function)),
             stream,
             description=description or said or None,
             function=function,
         )
 
-    def accepts(self, call: object) -> TypeGuard[CompleteCall[Args]]:
+    def accepts(self, call: object) -> TypeGuard[CompleteCall[Args_co]]:
         """Return whether a call is one of this tool that can be run; then its `arguments_model` has the tool's type."""
         return isinstance(call, CompleteCall) and call.name == self.name
 
@@ -150,40 +166,80 @@ class ToolResult:
     output: object = None
     """Text, or anything that can be written as JSON: an instance of a type too."""
     error: str | None = None
+    exception: Exception | None = field(default=None, compare=False, repr=False)
+    """What the tool raised, if it did; not for the model, and not in a pickle."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.call, BaseCall):
             raise wrong_type("call", "a call of a message", self.call)
         check_texts(self, "error")
+        if self.exception is not None and not isinstance(self.exception, Exception):
+            raise wrong_type("exception", "an Exception or None", self.exception)
+        if self.error is None and not isinstance(self.output, str):
+            try:
+                to_plain(self.output)
+            except (TypeError, ValueError, RecursionError) as error:
+                object.__setattr__(self, "error", _describe_output(self.output, error))
+                object.__setattr__(self, "exception", error)
 
     @property
     def text(self) -> str:
-        """The error, or the output as text."""
+        """The error, or the output as text; an error is never blank, which providers refuse."""
         if self.error is not None:
-            return self.error
+            return self.error if self.error.strip() else UNEXPLAINED
         if isinstance(self.output, str):
             return self.output
         try:
             return write_json(to_plain(self.output))
-        except RecursionError:  # it holds itself
-            return f"{type(self.output).__name__} is not JSON"
+        except (TypeError, ValueError, RecursionError) as error:  # it was changed meanwhile
+            return _describe_output(self.output, error)
+
+    def __reduce__(self) -> tuple[type[ToolResult], tuple[object, ...]]:
+        return ToolResult, (self.call, self.output, self.error)  # many exceptions cannot be unpickled
+
+
+def _describe_output(output: object, error: Exception) -> str:
+    why = "it contains itself, or is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return f"the tool returned {type(output).__name__}, which cannot be written as JSON: {why}"
 
 
 def to_plain(value: object) -> object:
-    """Return a value as plain JSON: instances of pydantic models and dataclasses by their fields."""
-    if value is MISSING:
-        return value
-    if hasattr(value, "model_dump"):
-        return cast("object", value.model_dump(mode="json"))
+    """Return a value as plain JSON: instances of pydantic models and dataclasses by their fields.
+
+    Raises `TypeError` or `ValueError` for what is no JSON.
+    """
+    if hasattr(value, "model_dump") and value is not MISSING:
+        return to_plain(value.model_dump(mode="json"))
     if is_dataclass(value) and not isinstance(value, type):
         return {each.name: to_plain(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): to_plain(item) for key, item in value.items()}
+        return {_plain_key(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [to_plain(item) for item in value]
+    if isinstance(value, Enum):
+        return to_plain(value.value)
+    if isinstance(value, float) and not isfinite(value):
+        message = f"{value} is not a number in JSON"
+        raise ValueError(message)
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    return str(value)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, UUID | Decimal | PurePath | timedelta):
+        return str(value)
+    message = f"{type(value).__name__} has no form in JSON"
+    raise TypeError(message)
+
+
+def _plain_key(key: object) -> str:
+    if isinstance(key, Enum):
+        return _plain_key(key.value)
+    if key is None or isinstance(key, bool):
+        return write_json(key)
+    if isinstance(key, str | int | float | date | time | UUID | Decimal | PurePath):
+        return str(key)
+    message = f"a key must be text, not {type(key).__name__}"
+    raise TypeError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +256,8 @@ class MessageConfig:
     """The name of that tool."""
     cumulative_arguments: bool = False
     """Whether the provider sends all arguments so far, each time."""
+    done_is_end: bool = False
+    """Whether `[DONE]` ends a message as a finish reason does, for servers that send none."""
     choice: int = 0
     """Which of several answers is read, where the provider was asked for more than one."""
     trailing: Literal["error", "ignore"] = "error"
@@ -218,12 +276,12 @@ class MessageConfig:
     _rules: ReadingRules = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_switches(self, "emulate_structured_output", "cumulative_arguments")
+        check_switches(self, "emulate_structured_output", "cumulative_arguments", "done_is_end")
         check_count("max_parts", self.max_parts)
         _check_choice(self.choice)
         if self.mend is not None:
             check_mending(self.mend)
-        tools = _check_tools(self.tools)
+        tools = check_tools(self.tools)
         object.__setattr__(self, "tools", tools)
         object.__setattr__(self, "response_schema", _keep(self.response_schema))
         if not isinstance(self.output_name, str) or not self.output_name:
@@ -255,6 +313,7 @@ class MessageConfig:
             emulates,
             self.output_name,
             self.cumulative_arguments,
+            self.done_is_end,
             self.choice,
             self.max_parts,
             self.limits,
@@ -273,6 +332,7 @@ class MessageConfig:
                     "emulate_structured_output",
                     "output_name",
                     "cumulative_arguments",
+                    "done_is_end",
                     "choice",
                     "trailing",
                     "limits",
@@ -297,16 +357,30 @@ def _check_choice(choice: object) -> None:
         raise ValueError(message)
 
 
-def _check_tools(tools: object) -> tuple[Tool[Any], ...]:
+def check_tools(tools: object) -> tuple[Tool[Any], ...]:
+    """Return tools as a tuple; refuse anything else, with what to pass instead."""
+    if isinstance(tools, Tool):
+        raise TypeError("tools must be an iterable of Tool, not a single one: pass [tool]")
     if not isinstance(tools, Iterable):
         message = f"tools must be an iterable of Tool, not {type(tools).__name__}"
         raise TypeError(message)
     given = tuple(tools)
     for one in given:
         if not isinstance(one, Tool):
-            message = f"every tool must be a Tool, not {type(one).__name__}"
+            message = f"every tool must be a Tool, not {type(one).__name__}{_hint_at_tool(one)}"
             raise TypeError(message)
     return given
+
+
+def _hint_at_tool(given: object) -> str:
+    """Return what to pass for something that is no tool."""
+    if isinstance(given, type):
+        return f": pass Tool('name', {given.__name__})"
+    if isinstance(given, Mapping):
+        return ": pass Tool(name, schema, description=...), and its definition for the request from tool_definitions"
+    if callable(given):
+        return f": pass Tool.from_function({getattr(given, '__name__', 'function')})"
+    return ""
 
 
 def _check_binding(binding: SchemaBinding | None) -> None:

@@ -67,7 +67,7 @@ class GrowingPart(BasePart):
         return self._text.read()
 
     def make_fields(self) -> dict[str, object]:
-        names = type(self).FIELDS
+        names = [name for name in type(self).FIELDS if name != "citations"]
         return {name: self._text if name == "text" else getattr(self, name) for name in names}
 
     def grow(self, text: GrowingText) -> GrowingPart:
@@ -89,28 +89,94 @@ def read_text(text: object) -> GrowingText:
     return GrowingText(text)
 
 
+class Citations:
+    """Citations that grow at their end; adding one costs the same however many there are."""
+
+    __slots__ = ("_before", "_keys", "_last", "_whole", "count")
+
+    def __init__(
+        self, last: list[Citation], keys: set[str] | None = None, before: Citations | None = None, count: int = -1
+    ) -> None:
+        self._last: Final = last
+        self._keys: Final[set[str]] = {repr(one) for one in last} if keys is None else keys
+        self._before: Final = before
+        self._whole: tuple[Citation, ...] | None = None
+        self.count: Final[int] = len(last) if count < 0 else count
+
+    def add(self, more: list[Citation]) -> Citations:
+        count = self.count + len(more)
+        keys = {repr(one) for one in more}
+        before: Citations | None = self
+        while before is not None and len(before._last) <= len(more):
+            more = before._last + more
+            keys = before._keys | keys
+            before = before._before
+        return Citations(more, keys, before, count)
+
+    def has(self, citation: Citation) -> bool:
+        """Return whether there is one that says the same."""
+        key = repr(citation)
+        part: Citations | None = self
+        while part is not None:
+            if key in part._keys:
+                return True
+            part = part._before
+        return False
+
+    def read(self) -> tuple[Citation, ...]:
+        """Return all of them, which are joined once."""
+        whole = self._whole
+        if whole is None:
+            lists: list[list[Citation]] = []
+            part: Citations | None = self
+            while part is not None:
+                lists.append(part._last)
+                part = part._before
+            lists.reverse()
+            whole = self._whole = tuple([one for each in lists for one in each])
+        return whole
+
+
+NO_CITATIONS: Final = Citations([])
+
+
+def read_citations(citations: object) -> Citations:
+    """Return citations to add to; they may be some already."""
+    if isinstance(citations, Citations):
+        return citations
+    given = list(cast("tuple[Citation, ...]", citations))
+    return Citations(given) if given else NO_CITATIONS
+
+
 class TextPart(GrowingPart):
     """Text that the model wrote for its reader."""
 
-    __slots__ = ("citations",)
+    __slots__ = ("_citations",)
 
     FIELDS: ClassVar[tuple[str, ...]] = ("text", "citations", *TAIL)
 
     def __init__(
         self,
         text: object = "",
-        citations: tuple[Citation, ...] = (),
+        citations: object = (),
         index: int = 0,
         is_open: bool = False,
         item_id: str | None = None,
         extra: dict[str, JsonValue] | None = None,
     ) -> None:
         GrowingPart.__init__(self, text, index, is_open, item_id, extra)
-        self.citations: Final = citations
+        self._citations: Final = read_citations(citations)
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
         """Where the text comes from."""
+        return self._citations.read()
+
+    def make_fields(self) -> dict[str, object]:
+        return {**GrowingPart.make_fields(self), "citations": self._citations}
 
     def grow(self, text: GrowingText) -> TextPart:
-        return TextPart(text, self.citations, self.index, True, self.item_id, self._extra)
+        return TextPart(text, self._citations, self.index, True, self.item_id, self._extra)
 
 
 class ReasoningPart(GrowingPart):

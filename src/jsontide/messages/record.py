@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Final, NoReturn, TypeVar, cast
 
+from jsontide._flatten import pack
+
 SHOWN: Final = 60
 """Characters of a text in a `repr`."""
 
@@ -35,8 +37,11 @@ class Value:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join([repr(one) for one in self._fields()])})"
 
+    def __copy__(self) -> Value:
+        return self  # it never changes
+
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return type(self), self._fields()
+        return type(self), tuple([pack(field) for field in self._fields()])
 
 
 class Record(Value):

@@ -17,6 +17,7 @@ from jsontide.messages.draft import Draft
 from jsontide.messages.message import Message
 from jsontide.messages.options import MessageConfig
 from jsontide.messages.parts import Refusal
+from jsontide.messages.provider_errors import explain_exception
 from jsontide.messages.state import MessageState
 from jsontide.messages.types import Choice, CompletionChunk, ErrorDetail, ErrorKind, ToolCallDelta
 
@@ -57,7 +58,7 @@ def reduce_chunk(state: object, chunk: object) -> MessageState:
 def read_chunk(draft: Draft, chunk: CompletionChunk) -> None:
     """Note what a chunk says."""
     if chunk.error is not None:
-        draft.fail(chunk.error)
+        draft.fail(chunk.error, chunk.error)
         return
     if chunk.id is not None or chunk.model is not None or chunk.created is not None:
         draft.identify(chunk.id, chunk.model, chunk.created, "")
@@ -123,7 +124,8 @@ def fail_message(state: object, error: object) -> MessageState:
     if state.is_over:
         return state
     cause = None if isinstance(error, str) else error
-    failure = ErrorDetail(ErrorKind.TRANSPORT, "stream", _describe(error), (), cause)
+    reported = None if isinstance(error, str) else explain_exception(error)
+    failure = ErrorDetail(ErrorKind.TRANSPORT, "stream", _describe(error), (), cause, reported)
     return end_message(state, Ending(state.reason, failure=failure))
 
 

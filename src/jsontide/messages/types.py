@@ -11,19 +11,57 @@ The state knows all of them as soon as they are certain; a message does not flic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, get_args
 
 from jsontide._check import check_switches
 from jsontide._errors import JsontideError
+from jsontide._flatten import pack
 from jsontide._path import Path
 from jsontide._values import JsonValue
-from jsontide.messages._check import check_texts, is_number, is_tuple_of, tuple_of, wrong_type
 
 if TYPE_CHECKING:
     from jsontide.messages.message import Message
+
+Item = TypeVar("Item")
+
+
+def wrong_type(name: str, expected: str, value: object) -> TypeError:
+    return TypeError(f"{name} must be {expected}, not {type(value).__name__}")
+
+
+def check_texts(one: object, *names: str) -> None:
+    """Refuse fields that are neither text nor `None`."""
+    for name in names:
+        value = getattr(one, name)
+        if value is not None and not isinstance(value, str):
+            raise wrong_type(name, "a str or None", value)
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_tuple_of(kind: type[object], items: object) -> bool:
+    if type(items) is not tuple:
+        return False
+    for item in items:
+        if type(item) is not kind:
+            return False
+    return True
+
+
+def tuple_of(kind: type[Item], name: str, items: object) -> tuple[Item, ...]:
+    """Return items as a tuple; a list may be changed by its owner later on."""
+    if not isinstance(items, tuple | list):
+        raise wrong_type(name, f"a tuple of {kind.__name__}", items)
+    for item in items:
+        if not isinstance(item, kind):
+            message = f"{name} must hold {kind.__name__} only, not {type(item).__name__}"
+            raise TypeError(message)
+    return tuple(items)
 
 
 class Outcome(Enum):
@@ -59,6 +97,42 @@ ErrorSource: TypeAlias = Literal["stream", "content"] | int
 """Where something went wrong: in the stream itself, in the content, or in the call at this place in `tool_calls`."""
 
 
+UNTOLD: Final = "the stream ended before the provider said how the message ends"
+"""What is wrong with a stream that just ends: words of our own, of no provider."""
+
+
+class ProviderErrorKind(Enum):
+    """What went wrong on the side of a provider, in one vocabulary for all of them."""
+
+    RATE_LIMIT = "rate_limit"
+    """Too many requests or tokens: wait, and try again."""
+    OVERLOADED = "overloaded"
+    """The provider has too much to do: wait, and try again."""
+    TIMEOUT = "timeout"
+    SERVER = "server"
+    """Something failed on its side."""
+    CONTEXT_LENGTH = "context_length"
+    """The request is too long for the model."""
+    QUOTA = "quota"
+    """The account has no credit left."""
+    AUTHENTICATION = "authentication"
+    PERMISSION = "permission"
+    NOT_FOUND = "not_found"
+    INVALID_REQUEST = "invalid_request"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderError:
+    """An error that a provider reported, in its stream or through an exception of its client."""
+
+    kind: ProviderErrorKind
+    retry_after: float | None = None
+    """How many seconds to wait before the next try, if the provider says so."""
+    raw: object = None
+    """As the provider wrote it: an object or a text."""
+
+
 @dataclass(frozen=True, slots=True)
 class ErrorDetail:
     """Something that is wrong with a message, and where."""
@@ -71,11 +145,13 @@ class ErrorDetail:
     """Where in the document."""
     cause: object = field(default=None, compare=False)
     """What it was made from: a `ParserError`, a `SchemaMismatch`, an exception, or nothing."""
+    provider_error: ProviderError | None = None
+    """What the provider reported, if this is an error of its own."""
 
     def __reduce__(self) -> tuple[type[ErrorDetail], tuple[object, ...]]:
         # Exceptions of clients hold connections, and many of them cannot be unpickled.
         cause = None if isinstance(self.cause, BaseException) else self.cause
-        return ErrorDetail, (self.kind, self.source, self.message, self.path, cause)
+        return ErrorDetail, (self.kind, self.source, self.message, self.path, cause, self.provider_error)
 
 
 class IncompleteCallError(JsontideError, AttributeError):
@@ -143,6 +219,43 @@ class Usage:
         if self.total_tokens is None and self.input_tokens is not None and self.output_tokens is not None:
             object.__setattr__(self, "total_tokens", self.input_tokens + self.output_tokens)
 
+    def __copy__(self) -> Usage:
+        return self
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return _make, (Usage, {each.name: pack(getattr(self, each.name)) for each in fields(self)})
+
+    def __add__(self, other: Usage) -> Usage:
+        """Return what two messages cost together; `raw` is of neither, and a figure that only one gives is that one.
+
+        >>> turns = [Usage(input_tokens=20, output_tokens=7), Usage(input_tokens=30, output_tokens=5)]
+        >>> sum(turns, Usage()).total_tokens
+        62
+        """
+        if not isinstance(other, Usage):
+            return NotImplemented
+        return Usage(
+            input_tokens=_add(self.input_tokens, other.input_tokens),
+            output_tokens=_add(self.output_tokens, other.output_tokens),
+            total_tokens=_add(_total_of(self), _total_of(other)),
+            cached_tokens=_add(self.cached_tokens, other.cached_tokens),
+            cache_write_tokens=_add(self.cache_write_tokens, other.cache_write_tokens),
+            reasoning_tokens=_add(self.reasoning_tokens, other.reasoning_tokens),
+        )
+
+
+def _add(one: int | None, other: int | None) -> int | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one + other
+
+
+def _total_of(usage: Usage) -> int | None:
+    """Return all tokens that are known."""
+    if usage.total_tokens is not None:
+        return usage.total_tokens
+    return _add(usage.input_tokens, usage.output_tokens)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
@@ -159,6 +272,17 @@ class Citation:
     end: int | None = None
     raw: Mapping[str, JsonValue] = field(default_factory=dict)
     """As the provider wrote it."""
+
+    def __copy__(self) -> Citation:
+        return self
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return _make, (Citation, {each.name: pack(getattr(self, each.name)) for each in fields(self)})
+
+
+def _make(kind: Callable[..., object], named: dict[str, object]) -> object:
+    """Return what was pickled."""
+    return kind(**named)
 
 
 Spelling: TypeAlias = Literal["delta", "whole"]

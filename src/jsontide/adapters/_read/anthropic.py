@@ -29,10 +29,18 @@ from jsontide.adapters._read.blocks import (
 from jsontide.adapters._read.fields import (
     arguments_of,
     as_dict,
+    check_delta,
+    check_fields,
+    check_item,
+    check_rest,
+    check_unknown,
     count_of,
     dict_of,
+    fields_in,
+    index_in,
     integer_of,
     is_object,
+    items_in,
     list_of,
     plain,
     text_of,
@@ -49,6 +57,7 @@ _REASONS: Final = {
     "tool_use": "tool_calls",
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
+    "compaction": "pause",
 }
 _TYPES: Final = ("message_start", "message_delta", "message_stop")
 _SAID_TWICE: Final = frozenset(
@@ -60,6 +69,9 @@ _REFUSAL: Final = -1
 _DECLINED: Final = -2
 """The key of calls that are none any more."""
 
+_NO_JSON: Final = "an event with more input of a tool has none that can be read"
+_ADDRESS: Final = frozenset(("index", "type"))
+_KIND: Final = frozenset(("type",))
 _EVENT: Final = frozenset(("content_block", "delta", "error", "index", "message", "type", "usage"))
 _MESSAGE: Final = frozenset(("content", "id", "model", "parsed_output", "role", "stop_reason", "type", "usage"))
 _CALL: Final = frozenset(("id", "input", "name", "type"))
@@ -113,7 +125,9 @@ class AnthropicReader(Reader):
             draft.identify(None, None, None, self.name)
         kind = text_of(event, "type") or ""
         if kind == "content_block_delta":
-            _read_delta(draft, integer_of(event, "index"), dict_of(event, "delta"))
+            if "delta" not in event:
+                draft.lose(_NO_JSON)
+            _read_delta(draft, index_in(draft, event, "index"), fields_in(draft, event, "delta"))
             if len(event) > _USUAL + 1:
                 _read_more(draft, event)
             return self._go_on()
@@ -121,7 +135,8 @@ class AnthropicReader(Reader):
             return self._begin(draft, event)
         if kind == "content_block_start":
             item = event.get("content_block")
-            _read_block(draft, integer_of(event, "index"), item, as_dict(item), False)
+            block = check_fields(draft, "content_block", item)
+            _read_block(draft, index_in(draft, event, "index"), item, block, False)
         elif kind == "content_block_stop":
             draft.close(integer_of(event, "index"))
             read_error(draft, event)
@@ -142,7 +157,7 @@ class AnthropicReader(Reader):
         return self._go_on()
 
     def _begin(self, draft: Draft, event: dict[str, Any]) -> Reader:
-        message = dict_of(event, "message")
+        message = fields_in(draft, event, "message")
         begun = self.begun.begin(draft, text_of(message, "id") or text_of(event, "id"))
         if begun is None:
             return self
@@ -152,8 +167,8 @@ class AnthropicReader(Reader):
         _read_usage(draft, message)
         # A tool call made by the model's code arrives so: finished, and as the end of its message.
         has_ended = text_of(message, "stop_reason") is not None
-        for at, item in enumerate(list_of(message, "content")):
-            _read_block(draft, at, item, as_dict(item), has_ended)
+        for at, item in enumerate(items_in(draft, message, "content")):
+            _read_block(draft, at, item, check_item(draft, "content", item), has_ended)
             if has_ended:
                 draft.close(at)
         _read_end(draft, message)
@@ -168,12 +183,13 @@ def _read_more(draft: Draft, event: dict[str, Any]) -> None:
     """Note an error beside what an event says, and the fields that few events have."""
     if event.get("error"):  # beside something else, one that says nothing is none
         read_error(draft, event)
+    check_rest(draft, event, _EVENT)
     keep_metadata(draft, event, _EVENT)
 
 
 def _read_failure(draft: Draft, event: dict[str, Any]) -> None:
     error = event.get("error")
-    draft.fail("error" if error is None else describe_error(error))
+    draft.fail("error" if error is None else describe_error(error), plain(error))
     if error is not None:
         draft.set_metadata("error", plain(error))
     keep_metadata(draft, event, _EVENT)
@@ -181,7 +197,13 @@ def _read_failure(draft: Draft, event: dict[str, Any]) -> None:
 
 def _read_unknown(draft: Draft, kind: str, event: dict[str, Any]) -> None:
     """Keep what an event of a kind that is not known says; what the end of a message repeats is known."""
-    if read_error(draft, event) or kind in _SAID_TWICE:
+    if read_error(draft, event):
+        return
+    if not kind or (kind not in _SAID_TWICE and kind != "message_stop"):
+        check_unknown(draft, kind, event)
+        if isinstance(draft.find(integer_of(event, "index")), PartialCall):
+            check_delta(draft, event, _ADDRESS)
+    if kind in _SAID_TWICE:
         return
     if kind == "message_stop":
         keep_metadata(draft, event, _EVENT)
@@ -231,6 +253,7 @@ def _begin_call(draft: Draft, key: int, kind: str, block: dict[str, Any], is_who
     on_server = kind != "tool_use"
     whole = is_mapping and arguments is not None
     call_id, name = text_of(block, "id"), text_of(block, "name")
+    check_rest(draft, block, _CALL)
     at = draft.add_call(CallDelta(key, call_id, name, arguments, False, whole, on_server, False, key))
     if on_server:
         describe_server_call(draft, at, kind, rest_of(block, _CALL))
@@ -299,8 +322,13 @@ def _read_delta(draft: Draft, key: int, delta: dict[str, Any]) -> None:
 def _read_json(draft: Draft, key: int, delta: dict[str, Any]) -> None:
     piece = delta.get("partial_json")
     if isinstance(draft.find(key), Other):
+        check_unknown(draft, "partial_json", piece)
         merge_delta(draft, key, rest_of(delta, frozenset()), False)
         return
+    if "partial_json" not in delta:
+        draft.lose(_NO_JSON)
+    elif len(delta) > _USUAL:
+        check_rest(draft, delta, _JSON_DELTA)
     if type(piece) is str:
         draft.add_call(CallDelta(key, None, None, piece, key=key))
     else:
@@ -309,8 +337,12 @@ def _read_json(draft: Draft, key: int, delta: dict[str, Any]) -> None:
 
 def _read_other_delta(draft: Draft, key: int, delta: dict[str, Any]) -> None:
     """Keep a delta of a kind that is not known; a compaction comes whole, in one of them."""
+    if isinstance(draft.find(key), PartialCall):
+        check_delta(draft, delta, _KIND)
+    else:
+        check_unknown(draft, "", delta)
     said = rest_of(delta, frozenset())
-    if len(said) > 1:
+    if len(said) > 1 or (said and "type" not in said):
         merge_delta(draft, key, said, delta.get("type") == "compaction_delta")
 
 

@@ -30,8 +30,14 @@ from jsontide.adapters._read.blocks import (
 from jsontide.adapters._read.fields import (
     arguments_of,
     as_dict,
+    check_delta,
+    check_fields,
+    check_rest,
+    check_unknown,
     count_of,
     dict_of,
+    fields_in,
+    index_in,
     integer_of,
     is_object,
     list_of,
@@ -39,6 +45,7 @@ from jsontide.adapters._read.fields import (
     text_of,
 )
 from jsontide.adapters._read.reader import NOT_BEGUN, Beginning, Reader, read_error
+from jsontide.messages.calls import PartialCall
 from jsontide.messages.draft import NO_KEY, CallDelta, Draft
 from jsontide.messages.parts import File, Other
 from jsontide.messages.record import replace
@@ -78,6 +85,8 @@ _RESULT: Final = frozenset(("content",))
 _IMAGE: Final = frozenset(("format", "source"))
 _SOURCE: Final = frozenset(("bytes",))
 _REASONING: Final = frozenset(("text", "signature", "redactedContent", "reasoningText"))
+_NO_INPUT: Final = "an event with more input of a tool has none that can be read"
+_NONE: Final[frozenset[str]] = frozenset()
 _USUAL: Final = 2
 """The fields of a usual delta of a block."""
 
@@ -118,27 +127,36 @@ class BedrockReader(Reader):
         if draft.provider is None:
             draft.identify(None, None, None, self.name)
         more = event.get("contentBlockDelta")
-        if more is not None:
-            _read_delta(draft, as_dict(more))
+        if more is not None and len(event) == 1:
+            _read_delta(draft, check_fields(draft, "contentBlockDelta", more))
             return self._go_on()
-        start = event.get("contentBlockStart")
-        if start is not None:
-            _read_start(draft, as_dict(start))
-            return self._go_on()
-        begun = event.get("messageStart")
-        if begun is not None:
-            return self._begin(draft, as_dict(begun))
-        if event.get("contentBlockStop") is not None:
-            block = dict_of(event, "contentBlockStop")
-            draft.close(integer_of(block, "contentBlockIndex"))
-            keep_metadata(draft, block, _BLOCK)
-        if event.get("messageStop") is not None:
-            _read_stop(draft, dict_of(event, "messageStop"))
-            return self._go_on()
-        if event.get("metadata") is not None:
-            _read_metadata(draft, dict_of(event, "metadata"))
+        return self._read_members(draft, event)
+
+    def _read_members(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        """Note what the members of an event say: there is one as a rule, and an error may stand beside it."""
+        reader: Reader = self
+        for name, value in event.items():
+            if value is None:
+                continue
+            if name == "messageStart":
+                reader = self._begin(draft, as_dict(value))
+            elif name == "contentBlockStart":
+                _read_start(draft, check_fields(draft, name, value))
+                reader = self._go_on()
+            elif name == "contentBlockDelta":
+                _read_delta(draft, check_fields(draft, name, value))
+                reader = self._go_on()
+            elif name == "contentBlockStop":
+                block = as_dict(value)
+                draft.close(integer_of(block, "contentBlockIndex"))
+                keep_metadata(draft, block, _BLOCK)
+            elif name == "messageStop":
+                _read_stop(draft, as_dict(value))
+                reader = self._go_on()
+            elif name == "metadata":
+                _read_metadata(draft, as_dict(value))
         _read_rest(draft, event)
-        return self
+        return reader
 
     def _begin(self, draft: Draft, begun: dict[str, Any]) -> Reader:
         after = self.begun.begin(draft, text_of(begun, "id"))
@@ -181,11 +199,12 @@ def _split_block(at: int, block: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _read_start(draft: Draft, block: dict[str, Any]) -> None:
-    key = integer_of(block, "contentBlockIndex")
-    for name, value in dict_of(block, "start").items():
+    key = index_in(draft, block, "contentBlockIndex")
+    check_rest(draft, block, _BLOCK)
+    for name, value in fields_in(draft, block, "start").items():
         if value is None:
             continue
-        fields = as_dict(value)
+        fields = check_fields(draft, name, value) if name == "toolUse" else as_dict(value)
         if name == "toolUse":
             _begin_call(draft, key, fields)
         elif name == "toolResult":
@@ -195,6 +214,7 @@ def _read_start(draft: Draft, block: dict[str, Any]) -> None:
         elif name == "citationsContent":
             _read_cited(draft, key, fields)
         else:
+            check_unknown(draft, name, value)
             add_part(draft, key, Other(name, {name: plain(value)}, False, draft.place_of(NO_KEY), True))
     keep_metadata(draft, block, _BLOCK)
 
@@ -203,6 +223,7 @@ def _begin_call(draft: Draft, key: int, tool: dict[str, Any]) -> None:
     kind = text_of(tool, "type")
     on_server = kind is not None and kind != "tool_use"
     call_id, name = text_of(tool, "toolUseId"), text_of(tool, "name")
+    check_rest(draft, tool, _TOOL)
     at = draft.add_call(CallDelta(key, call_id, name, None, on_server=on_server, key=key))
     if on_server:
         describe_server_call(draft, at, kind or "", rest_of(tool, _TOOL))
@@ -253,14 +274,14 @@ def _add_to_file(draft: Draft, at: int, source: dict[str, Any]) -> None:
 
 
 def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
-    key = integer_of(block, "contentBlockIndex")
-    for name, value in dict_of(block, "delta").items():
+    key = index_in(draft, block, "contentBlockIndex")
+    for name, value in fields_in(draft, block, "delta").items():
         if value is None:
             continue
         if name == "text":
             draft.add_text(key, value if type(value) is str else text_of({name: value}, name) or "")
         elif name == "toolUse":
-            _read_input(draft, key, as_dict(value).get("input"))
+            _read_input(draft, key, check_fields(draft, name, value))
         elif name == "reasoningContent":
             _read_reasoning(draft, key, as_dict(value))
         elif name == "citation":
@@ -270,12 +291,23 @@ def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
         elif name == "image" and isinstance(draft.find(key), File):
             _read_image(draft, find_block(draft, key), as_dict(value))
         else:
-            merge_delta(draft, key, {name: plain(value)}, False)
-    if len(block) > _USUAL:
+            _read_other_delta(draft, key, name, value)
+    if len(block) > _USUAL or "delta" not in block:
+        check_rest(draft, block, _BLOCK)
         keep_metadata(draft, block, _BLOCK)
 
 
-def _read_input(draft: Draft, key: int, piece: object) -> None:
+def _read_other_delta(draft: Draft, key: int, name: str, value: object) -> None:
+    check_unknown(draft, name, value)
+    if key == NO_KEY or isinstance(draft.find(key), PartialCall):
+        check_delta(draft, {name: value}, _NONE)
+    merge_delta(draft, key, {name: plain(value)}, False)
+
+
+def _read_input(draft: Draft, key: int, tool: dict[str, Any]) -> None:
+    piece = tool.get("input")
+    if tool and "input" not in tool:
+        draft.lose(_NO_INPUT)
     draft.add_call(CallDelta(key, None, None, arguments_of(piece), is_object=is_object(piece), key=key))
 
 
@@ -365,7 +397,15 @@ def _read_rest(draft: Draft, event: dict[str, Any]) -> None:
     for name, value in event.items():
         if value is not None and name.endswith("Exception"):
             fields = as_dict(value)
-            draft.fail(text_of(fields, "message") or text_of(fields, "originalMessage") or name)
+            said = text_of(fields, "message") or text_of(fields, "originalMessage") or name
+            draft.fail(said, {"type": name, **as_dict(plain(value))})
             draft.set_metadata(name, plain(value))
-    if not read_error(draft, event):
+    # Beside a member that is known, an error that says nothing is none.
+    is_alone = not any([name in event for name in _EVENTS])
+    if not ((is_alone or event.get("error")) and read_error(draft, event)):
+        for name, value in event.items():
+            if name not in _MEMBERS:
+                check_unknown(draft, name, value)
+                if isinstance(draft.find(integer_of(as_dict(value), "contentBlockIndex")), PartialCall):
+                    check_delta(draft, {name: value}, _NONE)
         keep_metadata(draft, event, _MEMBERS)

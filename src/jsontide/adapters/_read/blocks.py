@@ -77,7 +77,7 @@ def add_citations(draft: Draft, at: int, citations: list[Citation]) -> None:
         return
     part = draft.part_at(at)
     if isinstance(part, TextPart):
-        draft.describe(at, replace(part, citations=(*part.citations, *citations)))
+        draft.describe(at, replace(part, citations=part._citations.add(citations)))
 
 
 def sign(draft: Draft, at: int, signature: str | None, is_piece: bool) -> None:

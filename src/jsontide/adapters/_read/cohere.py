@@ -12,8 +12,14 @@ from jsontide._values import JsonValue
 from jsontide.adapters._read.fields import (
     arguments_of,
     as_dict,
+    check_delta,
+    check_function,
+    check_rest,
+    check_unknown,
     count_of,
     dict_of,
+    fields_in,
+    index_in,
     integer_of,
     is_object,
     list_of,
@@ -37,6 +43,10 @@ _FAILURES: Final = ("ERROR", "TIMEOUT", "USER_CANCEL")
 _TYPES: Final = ("message-", "content-", "tool-plan-", "tool-call-", "citation-")
 _READ: Final = frozenset(("delta", "error", "id", "index", "type"))
 """The fields of an event that are read; all others are kept as they are."""
+_NONE: Final[frozenset[str]] = frozenset()
+_MESSAGE: Final = frozenset(("message",))
+_CALL_READ: Final = frozenset(("function", "id", "type"))
+_FUNCTION_READ: Final = frozenset(("arguments", "name"))
 _MESSAGE_READ: Final = frozenset(("citations", "content", "role", "tool_calls", "tool_plan"))
 _SILENT: Final = ("citation-end", "debug", "ping")
 """Kinds of events that say nothing beside their fields."""
@@ -73,7 +83,7 @@ class CohereReader(Reader):
         if (event.get("error") or not kind.startswith(_TYPES)) and read_error(draft, event):
             return self
         if kind == "error" or (not kind and text_of(event, "message")):  # as the body of a failed request is
-            draft.fail(describe_error(event))
+            draft.fail(describe_error(event), plain(event))
             return self
         if draft.provider is None:
             draft.identify(None, None, None, self.name)
@@ -94,13 +104,14 @@ class CohereReader(Reader):
 
 def _read_event(draft: Draft, kind: str, event: dict[str, Any]) -> bool:
     """Note what an event says; return whether it is of a known kind."""
-    delta = dict_of(event, "delta")
-    message = dict_of(delta, "message")
+    delta = fields_in(draft, event, "delta")
+    message = fields_in(draft, delta, "message")
     index = integer_of(event, "index")
     if kind == "content-delta" or kind == "content-start":
         _read_content(draft, index, dict_of(message, "content"))
     elif kind == "tool-call-delta" or kind == "tool-call-start":
-        _read_call(draft, index, dict_of(message, "tool_calls"))
+        _read_call(draft, index_in(draft, event, "index"), fields_in(draft, message, "tool_calls"))
+        _check_call_event(draft, event, delta, message)
     elif kind == "tool-plan-delta":
         _read_plan(draft, text_of(message, "tool_plan"))
     elif kind == "content-end":
@@ -112,9 +123,21 @@ def _read_event(draft: Draft, kind: str, event: dict[str, Any]) -> bool:
     elif kind == "message-end":
         _read_end(draft, event, delta)
     elif kind and kind not in _SILENT:
+        check_unknown(draft, kind, event)
         draft.extend_metadata("events", [plain(event)])
         return False
+    elif not kind:
+        check_unknown(draft, kind, event)
     return True
+
+
+def _check_call_event(draft: Draft, event: dict[str, Any], delta: dict[str, Any], message: dict[str, Any]) -> None:
+    """Note what may be arguments beside the call that an event is about, or in its place."""
+    if "tool_calls" not in message:
+        check_delta(draft, message, _NONE)
+    check_rest(draft, delta, _MESSAGE)
+    check_rest(draft, message, _MESSAGE_READ)
+    check_rest(draft, event, _READ)
 
 
 def _read_start(draft: Draft, event: dict[str, Any], name: str) -> None:
@@ -163,8 +186,10 @@ def _read_plan(draft: Draft, piece: str | None) -> None:
 
 
 def _read_call(draft: Draft, index: int, call: dict[str, Any]) -> None:
-    function = dict_of(call, "function")
+    function = fields_in(draft, call, "function")
     given = function.get("arguments")
+    check_rest(draft, call, _CALL_READ)
+    check_function(draft, function, _FUNCTION_READ)
     call_id, name, key = text_of(call, "id"), text_of(function, "name"), _key_of_call(index)
     draft.close(_PLAN_KEY)
     draft.add_call(CallDelta(index, call_id, name, arguments_of(given), is_object=is_object(given), key=key))
@@ -216,7 +241,7 @@ def _read_end(draft: Draft, event: dict[str, Any], delta: dict[str, Any]) -> Non
         if name not in ("error", "finish_reason", "usage") and value is not None:
             draft.set_metadata(name, plain(value))
     if error or (reason is not None and reason in _FAILURES):
-        draft.fail(describe_error(error or reason))
+        draft.fail(describe_error(error or reason), plain(error or reason))
     elif reason is None:
         read_error(draft, event)
     else:

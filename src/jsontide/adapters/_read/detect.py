@@ -6,7 +6,9 @@ from typing import Any, Final
 
 from jsontide.adapters._read.anthropic import AnthropicReader
 from jsontide.adapters._read.bedrock import BedrockReader
+from jsontide.adapters._read.claude_agent import AgentReader
 from jsontide.adapters._read.cohere import CohereReader
+from jsontide.adapters._read.envelopes import EnvelopeReader, is_whole_envelope, open_envelope
 from jsontide.adapters._read.fields import as_dict
 from jsontide.adapters._read.gemini import GeminiReader
 from jsontide.adapters._read.gemini_interactions import InteractionsReader
@@ -24,8 +26,9 @@ _IN_ORDER: Final[list[Reader]] = [
     GeminiReader(),
     BedrockReader(),
     OllamaReader(),
+    AgentReader(),
 ]
-PROVIDERS: Final = tuple([reader.name for reader in _IN_ORDER])
+PROVIDERS: Final = tuple(dict.fromkeys([reader.name for reader in _IN_ORDER]))
 """The names of all providers whose streams are read."""
 
 
@@ -34,7 +37,9 @@ def find_reader(event: dict[str, Any]) -> Reader | None:
     for reader in _IN_ORDER:
         if reader.fits(event):
             return reader
-    return None
+    inside = open_envelope(event)
+    inner = None if inside is None else find_reader(inside)
+    return None if inner is None else EnvelopeReader(inner)
 
 
 def split_whole(event: dict[str, Any]) -> list[dict[str, Any]]:
@@ -49,7 +54,7 @@ def split_whole(event: dict[str, Any]) -> list[dict[str, Any]]:
 def is_whole(event: object) -> bool:
     """Return whether this is a whole completion, as dict or SDK object."""
     fields = as_dict(event)
-    return any([reader.split_whole(fields) is not None for reader in _IN_ORDER])
+    return is_whole_envelope(fields) or any([reader.split_whole(fields) is not None for reader in _IN_ORDER])
 
 
 def detect(event: object) -> str | None:

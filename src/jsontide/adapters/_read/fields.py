@@ -2,6 +2,8 @@
 
 In: an event, or a part of one, and the name of a field. Out: its value, if it is of the type asked for.
 Rule: nothing raises on provider data. What is missing, `None`, or of another type is not there.
+Where arguments of a call may be, what cannot be read is noted on the draft as lost, so that nothing is run without it:
+`fields_in`, `items_in` and `index_in` read what arguments are in, `check_rest` looks at fields that are not known.
 """
 
 from __future__ import annotations
@@ -11,19 +13,41 @@ from base64 import b64encode
 from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
+from math import isfinite
 from typing import Any, Final, cast
 
 from jsontide._values import JsonValue
 from jsontide.messages.document import write_json
-from jsontide.messages.draft import NO_INDEX
+from jsontide.messages.draft import NO_INDEX, UNREADABLE, Draft
 
-NO_ARGUMENTS_TEXT: Final = "\0not a text\0"
-"""Stands for a piece of arguments that is of another type: it is no JSON anywhere, so nothing is run without it."""
-
+_UNSET: Final = "Unset"
+"""What the client of Mistral has in place of fields that are not there."""
 _DIGITS: Final = re.compile("[0-9]{1,18}")
 _MOST_EXACT: Final = 2**53
 _NOTHING: Final[dict[str, Any]] = {}
 _NO_ITEMS: Final[list[object]] = []
+_UNREADABLE: Final = "the field {!r} of an event is of a type that is not expected, and may hold arguments of a call"
+_UNKNOWN: Final = "an event has a field {!r} that is not known there, and may hold arguments of a call"
+_HOLDERS: Final = frozenset(
+    (
+        "args",
+        "arguments",
+        "argumentsdelta",
+        "functioncall",
+        "functioncalls",
+        "inputjson",
+        "inputjsondelta",
+        "partialargs",
+        "partialjson",
+        "toolcall",
+        "toolcalls",
+        "toolinput",
+        "tooluse",
+    )
+)
+"""How providers call arguments, and what these are in; in lower case, without what parts words."""
+_IN_CALLS: Final = _HOLDERS | {"argument", "call", "delta", "function", "input", "json", "parameters", "params"}
+"""How fields are called that may be arguments if they stand in a call."""
 
 
 def as_dict(value: object) -> dict[str, Any]:
@@ -100,6 +124,93 @@ def list_of(fields: dict[str, Any], name: str) -> list[object]:
     return list(value) if isinstance(value, (list, tuple)) else _NO_ITEMS
 
 
+def fields_in(draft: Draft, fields: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a field that has fields itself, in which arguments may be."""
+    return check_fields(draft, name, fields.get(name))
+
+
+def check_fields(draft: Draft, name: str, value: object) -> dict[str, Any]:
+    """Return the fields of a value in which arguments may be."""
+    if type(value) is dict:
+        return value
+    found = as_dict(value)
+    if found is _NOTHING and value:
+        draft.lose(_UNREADABLE.format(name))
+    return found
+
+
+def items_in(draft: Draft, fields: dict[str, Any], name: str) -> list[object]:
+    """Return a field that is an array, in which arguments may be."""
+    value = fields.get(name)
+    if type(value) is list:
+        return value
+    if value and not isinstance(value, (list, tuple)):
+        draft.lose(_UNREADABLE.format(name))
+    return list_of(fields, name)
+
+
+def check_item(draft: Draft, name: str, item: object) -> dict[str, Any]:
+    """Return the fields of something in an array in which arguments may be; what has none is in a place of such."""
+    found = as_dict(item)
+    if found is _NOTHING and item is not None:
+        draft.lose(_UNREADABLE.format(name))
+    return found
+
+
+def index_in(draft: Draft, fields: dict[str, Any], name: str) -> int:
+    """Return a field that says which call arguments are of, `NO_INDEX` if it is not there."""
+    value = fields.get(name)
+    if type(value) is int:
+        return value
+    found = integer_of(fields, name)
+    if found == NO_INDEX and value is not None and value != "":
+        draft.lose(_UNREADABLE.format(name))
+    return found
+
+
+def check_rest(draft: Draft, call: dict[str, Any], known: frozenset[str]) -> None:
+    """Note what may be arguments among the fields of a call, or of a piece of one, that are not known."""
+    for name, value in call.items():
+        if name not in known and value:
+            if _bare(name) in _IN_CALLS or (isinstance(value, str) and value.lstrip().startswith('{"')):
+                draft.lose(_UNKNOWN.format(name))
+            check_unknown(draft, name, value)
+
+
+def check_delta(draft: Draft, delta: dict[str, Any], known: frozenset[str]) -> None:
+    """Note that a delta of a call is of a kind that is not known, if it says anything."""
+    for name, value in delta.items():
+        if name not in known and value:
+            draft.lose(_UNKNOWN.format(name))
+
+
+def check_function(draft: Draft, function: dict[str, Any], known: frozenset[str]) -> None:
+    """Note what may be arguments among the fields of a function: without `arguments`, all that is not known may be."""
+    check_rest(draft, function, known)
+    if function.get("arguments") is None:
+        check_delta(draft, function, known)
+
+
+def check_unknown(draft: Draft, name: str, value: object) -> None:
+    """Note what may be arguments in a field or an event that is not known, however deep it is."""
+    waiting: list[tuple[str, object]] = [(name, value)]
+    while waiting:
+        name, value = waiting.pop()
+        if not value:
+            continue
+        if _bare(name) in _HOLDERS and isinstance(value, (str, dict, list, tuple)):
+            draft.lose(_UNKNOWN.format(name))
+            return
+        if isinstance(value, dict):
+            waiting.extend([(str(inner), each) for inner, each in value.items()])
+        elif isinstance(value, (list, tuple)):
+            waiting.extend([("", each) for each in value])
+
+
+def _bare(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
 def is_true(fields: dict[str, Any], name: str) -> bool:
     return fields.get(name) is True
 
@@ -111,7 +222,7 @@ def arguments_of(value: object) -> str | None:
     text = as_text(value)
     if text is not None:
         return text
-    return write_json(plain(value)) if is_object(value) else NO_ARGUMENTS_TEXT
+    return write_json(plain(value)) if is_object(value) else UNREADABLE
 
 
 def is_object(value: object) -> bool:
@@ -148,7 +259,7 @@ def _plain_fields(value: object) -> dict[str, Any] | None:
     fields = as_dict(value)
     if not fields and not hasattr(value, "__dict__"):
         return None
-    return {str(name): field for name, field in fields.items() if field is not None}
+    return {str(name): field for name, field in fields.items() if field is not None and type(field).__name__ != _UNSET}
 
 
 def _plain_scalar(value: object) -> object:
@@ -163,7 +274,7 @@ def _plain_scalar(value: object) -> object:
 
 def created_of(value: object) -> object:
     """Return a time in seconds since 1970, from a number or as ISO 8601 writes it; `None` if it is neither."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or (isinstance(value, float) and not isfinite(value)):
         return None
     if isinstance(value, (int, float)):
         return value

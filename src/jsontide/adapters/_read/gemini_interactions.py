@@ -3,42 +3,204 @@
 In: an event as dict or SDK object. Out: notes on a draft.
 A message is made of steps, which events name by their position. A step is a thought, output of the model (text, images
 and so on), a call, or what a tool of the server returned: the result of the call that it names.
+
+Rule: what no part describes is kept as it is.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from jsontide._values import MISSING, JsonValue
 from jsontide.adapters._read.fields import (
     arguments_of,
     as_dict,
+    check_delta,
+    check_rest,
+    check_unknown,
+    count_of,
     created_of,
     dict_of,
+    fields_in,
+    index_in,
     integer_of,
     is_object,
     list_of,
     plain,
     text_of,
 )
-from jsontide.adapters._read.gemini_steps import (
-    annotate,
-    begin_thought,
-    describe_result,
-    find_called,
-    keep,
-    read_call,
-    read_server_call,
-    read_step_fields,
-    read_usage,
-    sign,
-)
+from jsontide.adapters._read.gemini import add_counts, count_chars
 from jsontide.adapters._read.reader import NOT_BEGUN, Beginning, Reader, describe_error, read_error
-from jsontide.messages.calls import ServerCall
+from jsontide.messages.calls import PartialCall, ServerCall
+from jsontide.messages.document import write_json
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
-from jsontide.messages.parts import File, Other
+from jsontide.messages.parts import File, Other, ReasoningPart, TextPart
 from jsontide.messages.record import replace
+from jsontide.messages.types import Citation, Usage
 
-_SAID: Final = {"failed": "failed", "cancelled": "was cancelled"}
+_CALL: Final = frozenset(("arguments", "id", "name", "type"))
+
+
+def read_usage(draft: Draft, usage: dict[str, Any]) -> None:
+    """Each has the total so far."""
+    if not usage or (draft.usage is not None and draft.usage.raw == usage):
+        return
+    raw = plain(usage)
+    if not isinstance(raw, dict):
+        return
+    thoughts = count_of(usage, "total_thought_tokens")
+    draft.set_usage(
+        Usage(
+            input_tokens=add_counts(count_of(usage, "total_input_tokens"), count_of(usage, "total_tool_use_tokens")),
+            output_tokens=add_counts(count_of(usage, "total_output_tokens"), thoughts),
+            total_tokens=count_of(usage, "total_tokens"),
+            cached_tokens=count_of(usage, "total_cached_tokens"),
+            reasoning_tokens=thoughts,
+            raw={name: value for name, value in raw.items() if value is not None},
+        )
+    )
+
+
+def begin_thought(draft: Draft, key: int, step: dict[str, Any]) -> None:
+    """A thought may be nothing but a signature, and has its place among the parts nevertheless."""
+    known = ("signature", "summary", "type")
+    extra = {name: plain(value) for name, value in step.items() if value is not None and name not in known}
+    if draft.find(key) is None or key == NO_KEY:
+        part = ReasoningPart("", text_of(step, "signature"), False, None, draft.count, True, None, extra or None)
+        draft.put(key, part)
+
+
+def sign(draft: Draft, key: int, signature: str | None) -> None:
+    at = draft.place_of(key) if key != NO_KEY else draft.count - 1
+    part = draft.part_at(at) if 0 <= at < draft.count else None
+    if isinstance(part, ReasoningPart):
+        draft.describe(at, replace(part, signature=signature))
+    else:
+        draft.put(key, ReasoningPart("", signature, False, None, draft.count, True))
+
+
+def annotate(draft: Draft, key: int, annotations: list[object]) -> None:
+    """Give the text of a step its citations; one without text is kept as it is."""
+    if not annotations:
+        return
+    at = draft.place_of(key) if key != NO_KEY else draft.count - 1
+    part = draft.part_at(at) if 0 <= at < draft.count else None
+    if not isinstance(part, TextPart):
+        draft.extend_metadata("annotations", [plain(annotation) for annotation in annotations])
+        return
+    text = part.text.encode("utf-8", "surrogatepass")
+    citations = [_read_citation(as_dict(annotation), text) for annotation in annotations]
+    draft.describe(at, replace(part, citations=part._citations.add(citations)))
+
+
+def _read_citation(annotation: dict[str, Any], text: bytes) -> Citation:
+    raw = plain(annotation)
+    return Citation(
+        type=text_of(annotation, "type") or "",
+        url=text_of(annotation, "url") or text_of(annotation, "document_uri"),
+        title=text_of(annotation, "title") or text_of(annotation, "file_name") or text_of(annotation, "name"),
+        cited_text=text_of(annotation, "source"),
+        start=_find_place(text, count_of(annotation, "start_index")),
+        end=_find_place(text, count_of(annotation, "end_index")),
+        raw={name: value for name, value in raw.items() if value is not None} if isinstance(raw, dict) else {},
+    )
+
+
+def _find_place(text: bytes, at: int | None) -> int | None:
+    """Places are counted in bytes; one that is not in the text is not certain."""
+    return None if at is None or at < 0 or at > len(text) else count_chars(text, at)
+
+
+def read_step_fields(draft: Draft, step: dict[str, Any]) -> None:
+    """Keep what stands in a step of output beside its content; a step may have failed."""
+    for name, value in step.items():
+        if value is None or name == "type" or name == "content":
+            continue
+        draft.extend_metadata(name, [plain(value)])
+        if name == "error":
+            draft.finish("error", name)
+
+
+def read_call(draft: Draft, index: int, key: int, step: dict[str, Any]) -> None:
+    arguments = step.get("arguments")
+    check_rest(draft, step, _CALL)
+    # Where there are none yet, pieces of them follow.
+    text = None if not arguments and isinstance(arguments, (str, dict)) else arguments_of(arguments)
+    delta = CallDelta(index, text_of(step, "id"), text_of(step, "name"), text, is_object=is_object(arguments), key=key)
+    _add_extra(draft, draft.add_call(delta), step)
+
+
+def read_server_call(draft: Draft, index: int, key: int, kind: str, step: dict[str, Any]) -> None:
+    """A call that the server runs; its arguments come with its beginning, or after that."""
+    arguments = step.get("arguments")
+    value = plain(arguments)
+    is_whole = isinstance(value, dict)
+    text = None
+    if value:
+        text = write_json(value) if is_whole else arguments_of(arguments)
+    known = draft.find(key)
+    name = None
+    if not isinstance(known, ServerCall) or known.name is None:
+        name = text_of(step, "name") or kind.removesuffix("_call")
+    delta = CallDelta(index, text_of(step, "id"), name, text, is_object=is_whole, on_server=True, key=key)
+    at = draft.add_call(delta)
+    if 0 <= at < draft.count:
+        part = draft.part_at(at)
+        if isinstance(part, ServerCall) and part.type != kind:
+            draft.describe(at, replace(part, type=kind))
+    _add_extra(draft, at, step)
+
+
+def _add_extra(draft: Draft, at: int, step: dict[str, Any]) -> None:
+    extra = {name: plain(value) for name, value in step.items() if value is not None and name not in _CALL}
+    if extra and 0 <= at < draft.count:
+        part = draft.part_at(at)
+        merged = {**part.extra, **extra}
+        if merged != part.extra:
+            draft.describe(at, replace(part, extra=merged))
+
+
+def find_called(draft: Draft, kind: str, call_id: str | None) -> int:
+    """Return the place of the call that a result is of, -1 if there is none."""
+    for at in range(draft.count - 1, -1, -1):
+        part = draft.part_at(at)
+        if isinstance(part, ServerCall) and part.result is MISSING:
+            is_of_kind = part.type == kind.removesuffix("_result") + "_call"
+            if part.id == call_id if call_id else is_of_kind:
+                return at
+    return -1
+
+
+def describe_result(part: ServerCall, kind: str, step: dict[str, Any]) -> ServerCall:
+    """Return a call with its result; the rest of the step that has it is kept under the name of that."""
+    known, given = part.extra.get(kind), step.get("result")
+    rest = {name: plain(value) for name, value in step.items() if value is not None and name not in {"type", "result"}}
+    about: dict[str, JsonValue] = {**(known if isinstance(known, dict) else {}), **rest}
+    result = part.result if given is None else _join_results(part.result, plain(given))
+    status = "failed" if about.get("is_error") is True else part.status
+    return replace(part, result=result, status=status, extra={**part.extra, kind: about})
+
+
+def _join_results(known: object, more: JsonValue) -> object:
+    """Return a result after one more piece of it."""
+    if isinstance(known, list) and isinstance(more, list):
+        return [*known, *more]
+    return known + more if isinstance(known, str) and isinstance(more, str) else more
+
+
+def keep(draft: Draft, key: int, kind: str, said: dict[str, Any]) -> None:
+    """Keep a step that no part describes, and what is said about it."""
+    part = None if key == NO_KEY else draft.find(key)
+    if isinstance(part, Other) and isinstance(part.raw, list):
+        draft.put(key, Other(part.type, [*part.raw, plain(said)], False, part.index, part.is_open))
+    elif part is None:
+        draft.put(key, Other(kind, [plain(said)], False, draft.count, True))
+    else:
+        draft.extend_metadata("deltas", [plain(said)])
+
+
+_FAILED: Final = "failed"
+_SAID: Final = {_FAILED: "failed", "cancelled": "was cancelled"}
 _STATUS: Final = {
     "completed": "stop",
     "requires_action": "tool_calls",
@@ -65,6 +227,11 @@ _INTERACTION: Final = frozenset(
         "output_video",
     )
 )
+_NO_ARGUMENTS: Final = "an event with more arguments of a call has none that can be read"
+_ADDRESS: Final = frozenset(("event_id", "event_type", "index", "metadata"))
+_ARGUMENTS: Final = frozenset(("arguments", "type"))
+_USUAL: Final = 4
+"""The fields of a usual delta, its id included."""
 _MEDIA: Final = ("image", "audio", "video", "document", "file")
 _BITS: Final = 20
 """How many parts a step may have, as a power of two."""
@@ -118,7 +285,8 @@ class InteractionsReader(Reader):
         if kind == "interaction.created":
             return self._begin(draft, event)
         if kind == "step.start":
-            return self._read_start(draft, integer_of(event, "index"), _unwrap(dict_of(event, "step")))
+            step = _unwrap(fields_in(draft, event, "step"))
+            return self._read_start(draft, index_in(draft, event, "index"), step)
         if kind == "step.stop":
             index = integer_of(event, "index")
             if index != NO_INDEX:
@@ -127,10 +295,16 @@ class InteractionsReader(Reader):
             _read_end(draft, dict_of(event, "interaction"))
             return self._go_on()
         elif kind == "error":
-            draft.fail(describe_error(event.get("error")))
-        else:
-            read_error(draft, event)
+            draft.fail(describe_error(event.get("error")), plain(event.get("error")))
+        elif not read_error(draft, event):
+            self._check_unknown(draft, event, kind)
         return self
+
+    def _check_unknown(self, draft: Draft, event: dict[str, Any], kind: str) -> None:
+        """Note what may be arguments in an event of a kind that is not known."""
+        check_unknown(draft, kind, event)
+        if isinstance(draft.find(self._find_key(integer_of(event, "index"))), PartialCall):
+            check_delta(draft, event, _ADDRESS)
 
     def _begin(self, draft: Draft, event: dict[str, Any]) -> Reader:
         interaction = dict_of(event, "interaction")
@@ -160,7 +334,13 @@ class InteractionsReader(Reader):
     def _read_delta(self, draft: Draft, event: dict[str, Any]) -> Reader:
         if draft.provider is None:
             draft.identify(None, None, None, self.name)
-        index, delta = integer_of(event, "index"), _unwrap(dict_of(event, "delta"))
+        index, delta = index_in(draft, event, "index"), _unwrap(fields_in(draft, event, "delta"))
+        if "delta" not in event:
+            draft.lose(_NO_ARGUMENTS)
+        if event.get("error"):
+            read_error(draft, event)
+        if len(event) > _USUAL:
+            check_rest(draft, event, _EVENT)
         metadata = event.get("metadata")
         if metadata is not None:
             read_usage(draft, dict_of(as_dict(metadata), "total_usage"))
@@ -169,6 +349,9 @@ class InteractionsReader(Reader):
             draft.add_text(self._find_key(index), text_of(delta, "text") or "")
         elif kind == "arguments_delta":
             arguments = delta.get("arguments")
+            if "arguments" not in delta:
+                draft.lose(_NO_ARGUMENTS)
+            check_rest(draft, delta, _ARGUMENTS)
             text, is_whole = arguments_of(arguments), is_object(arguments)
             draft.add_call(CallDelta(index, None, None, text, is_object=is_whole, key=self._find_key(index)))
         else:
@@ -192,6 +375,9 @@ class InteractionsReader(Reader):
         elif kind.endswith("_result") and kind != "function_result":
             reader = self._read_result(draft, index, kind, delta)
         else:
+            if isinstance(draft.find(key), PartialCall):
+                check_delta(draft, delta, _EVENT)
+            check_unknown(draft, kind, delta)
             keep(draft, key, kind, delta)
         return reader._go_on()
 
@@ -215,6 +401,7 @@ class InteractionsReader(Reader):
         elif kind.endswith("_result") and kind != "function_result":
             reader = self._read_result(draft, index, kind, step)
         elif step:
+            check_unknown(draft, kind, step)
             keep(draft, key, kind, step)
         return reader._go_on()
 
@@ -283,9 +470,12 @@ def _as_step(item: object) -> object:
 def _read_event(draft: Draft, event: dict[str, Any]) -> None:
     """Keep what stands in an event beside what it is about."""
     for name, value in event.items():
-        if value is None or name in _EVENT or name == "error":
+        if value is None or name in _EVENT:
             continue
-        if name == "interaction_id":
+        if name == "error":
+            if value:  # beside something else, one that says nothing is none
+                read_error(draft, event)
+        elif name == "interaction_id":
             draft.identify(text_of(event, name), None, None, "")
         elif name == "usage":
             read_usage(draft, as_dict(value))
@@ -311,10 +501,10 @@ def _read_end(draft: Draft, interaction: dict[str, Any]) -> None:
     _read_interaction(draft, interaction)
     # Nothing said is as good as a normal end, and what is no text is as good as an unknown word.
     status = "completed" if interaction.get("status") is None else text_of(interaction, "status") or "unknown"
-    if status in _SAID:
-        error = dict_of(interaction, "error")
-        for first in list_of(interaction, "errors")[:1]:
-            error = error or as_dict(first)
-        draft.fail(text_of(error, "message") or f"the interaction {_SAID[status]}")
+    errors = [interaction["error"]] if interaction.get("error") else list_of(interaction, "errors")
+    if status in _SAID or errors:
+        said = text_of(as_dict(errors[0]), "message") if errors else None
+        reported = plain(errors[0]) if errors else {"status": status}
+        draft.fail(said or f"the interaction {_SAID.get(status, _SAID[_FAILED])}", reported)
     else:
         draft.finish(_STATUS.get(status, status), status)

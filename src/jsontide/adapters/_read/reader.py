@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from jsontide.adapters._read.fields import as_dict, as_text, text_of
+from jsontide.adapters._read.fields import as_dict, as_text, plain, text_of
 from jsontide.messages.draft import Draft
 from jsontide.messages.record import Value
 
+_ABOUT: Final = ("code", "error_type", "status", "status_code", "type")
+"""What stands beside an error that is a text."""
 ANOTHER: Final = "another message begins in the same stream"
 
 
@@ -83,7 +85,10 @@ def read_error(draft: Draft, event: dict[str, Any]) -> bool:
     error = event.get("error")
     if error is None or error is False:
         return False
-    draft.fail(describe_error(error))
+    about = plain(error)
+    if isinstance(about, str) and any([event.get(name) is not None for name in _ABOUT]):
+        about = {name: plain(event[name]) for name in ("error", *_ABOUT) if event.get(name) is not None}
+    draft.fail(describe_error(error), about)
     return True
 
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 import reprlib
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from jsontide._flatten import pack
 from jsontide.adapters._read.detect import find_reader, split_whole
-from jsontide.adapters._read.event_memory import EventMemory
-from jsontide.adapters._read.fields import as_dict
+from jsontide.adapters._read.fields import as_dict, check_fields, check_unknown
+from jsontide.adapters._read.foreign import name_foreign
 from jsontide.adapters._read.reader import Reader
 from jsontide.adapters._read.sse import NamedEvent, StrayLine
 from jsontide.adapters._read.wire import (
@@ -94,15 +95,18 @@ class StreamState:
     def __repr__(self) -> str:
         return f"<StreamState {self.message!r}>"
 
+    def __copy__(self) -> StreamState:
+        return self
+
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         return StreamState, (
             self.message_state,
             self.reader,
             self.wire,
             self.is_known,
-            self.begun,
+            pack(self.begun),
             self.damage,
-            self.pending,
+            tuple([pack(event) for event in self.pending]),
         )
 
 
@@ -114,7 +118,6 @@ class Turn:
         "_damage",
         "_has_ended",
         "_is_known",
-        "_memory",
         "_next",
         "_reader",
         "_received",
@@ -128,7 +131,6 @@ class Turn:
         self._rules: Final = start.message_state.config._rules
         self._reader: Reader | None = start.reader
         self._wire: WireState = start.wire
-        self._memory: Final = EventMemory()
         self._is_known: bool = start.is_known
         self._begun: str = start.begun
         self._damage: str | None = start.damage
@@ -208,7 +210,7 @@ class Turn:
 
     def _read(self, item: object) -> None:
         is_text = isinstance(item, str) or isinstance(item, NamedEvent)  # noqa: SIM101 - compiled, a tuple is made anew
-        event = self._memory.load(cast("str | NamedEvent", item)) if is_text else item
+        event = load_event(cast("str | NamedEvent", item)) if is_text else item
         reader = self._reader
         if reader is None or not isinstance(event, dict):
             event = self._find_event(item, event)
@@ -219,7 +221,8 @@ class Turn:
                 self._read_first(event)
                 return
         draft = Draft(self._state, self._rules)
-        self._reader = reader.read(draft, as_dict(event))
+        fields = check_fields(draft, "event", event) if isinstance(event, list) else as_dict(event)
+        self._reader = reader.read(draft, fields)
         self._state = draft.freeze()
 
     def _find_event(self, item: object, event: object) -> object:
@@ -238,6 +241,10 @@ class Turn:
         if item is None:
             self._begun = self._begun or repr(item)
         elif event is DONE:
+            if self._rules.done_is_end and self._is_known and self._state.reason is None:
+                draft = Draft(self._state, self._rules)
+                draft.finish("stop", None)
+                self._state = draft.freeze()
             self._finish()
         elif isinstance(event, Failure):
             self._state = fail_message(self._state, event.said)
@@ -252,10 +259,18 @@ class Turn:
 
     def _read_first(self, event: object) -> None:
         """Find out whose stream it is; a whole completion is taken as one event."""
-        events = split_whole(as_dict(event))
+        fields = as_dict(event)
+        foreign = name_foreign(event, fields)
+        if foreign is not None:
+            self._state = fail_message(self._state, foreign)
+            return
+        events = split_whole(fields)
         reader = find_reader(events[0])
         if reader is None:
             self._begun = self._begun or _SHORT.repr(event)
+            draft = Draft(self._state, self._rules)
+            check_unknown(draft, "", event)
+            self._state = draft.freeze()
             return
         self._is_known = True
         if self._damage is not None:

@@ -4,23 +4,27 @@ Its first characters show which form a response has:
 
     data: ...           server-sent events
     {...} on one line   lines of JSON, of which a whole completion may be the only one
-    { or [ and more     one JSON document: a whole completion over many lines, or an array of events
+    { and more          one JSON document: a whole completion over many lines
+    [                   an array of events
+    a byte that is 0    frames of an AWS event stream
     no line ends        the lines of one of the first two, as `iter_lines()` of many clients gives them
 
 Rule: nothing raises on a stream, and nothing is lost in silence: what is not UTF-8, not JSON, or cut off is `Damage`.
-Comments, empty data, lone words such as `ping`, and what has a name that no provider uses are no damage.
+Comments, empty data, signs of life such as `ping`, and what has a name that no provider uses are no damage.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from jsontide._textbuffer import GrowingText, has_half
 from jsontide.adapters._chunks import Chunk
+from jsontide.adapters._read.aws_frames import FrameRest, feed_frames
 from jsontide.adapters._read.decode import START as START_OF_TEXT
 from jsontide.adapters._read.decode import TextState, decode, end_of, replaced
 from jsontide.adapters._read.event_json import load_json
+from jsontide.adapters._read.json_array import ArrayRest, feed_array
 from jsontide.adapters._read.ndjson import NdjsonRest, feed_ndjson, rest_of_ndjson, start_ndjson
 from jsontide.adapters._read.sse import MOST, NamedEvent, SseRest, StrayLine, feed_sse, rest_of_sse, start_sse
 from jsontide.messages.record import Value
@@ -30,9 +34,28 @@ DONE: Final = "[DONE]"
 SHOWN: Final = 100
 """How many characters of a stream an error shows."""
 
+_DONE_FORMS: Final = (DONE, '"[DONE]"')
+_ERROR: Final = "error:"
 _BLANK: Final = " \t\r\n\ufeff"
-_WORD: Final = re.compile(r"\[?[A-Za-z][\w.-]*\]?")
-_FIELD: Final = re.compile("(data|event|id|retry):")
+_SIGNS: Final = frozenset(
+    (
+        "alive",
+        "connected",
+        "end",
+        "heartbeat",
+        "keepalive",
+        "noop",
+        "null",
+        "ok",
+        "open",
+        "ping",
+        "pong",
+        "start",
+        "started",
+    )
+)
+"""Words that servers and proxies send in place of an event, as a sign of life; any other may be the rest of one."""
+_FIELD: Final = re.compile("(data|event|id|retry|error):")
 _LINE_END: Final = re.compile("[\r\n]")
 _CUT_OFF: Final = "the stream ends in the middle of an event"
 _NAMES: Final = frozenset(("message_start", "message_delta", "message_stop", "error"))
@@ -87,7 +110,7 @@ class OtherLine(Value):
         return (self.line,)
 
 
-Loaded: TypeAlias = str | Damage | Failure | dict[str, object]
+Loaded: TypeAlias = str | Damage | Failure | dict[str, Any]
 RawEvent: TypeAlias = Loaded | NamedEvent | StrayLine | OtherLine
 """An event that is found but not loaded, unless it had to be loaded to find it."""
 
@@ -111,7 +134,7 @@ class Document(Value):
 
     __slots__ = ("is_one", "max_chars", "text")
 
-    def __init__(self, max_chars: int, text: GrowingText, is_one: bool) -> None:
+    def __init__(self, max_chars: int, text: GrowingText, is_one: bool = False) -> None:
         self.max_chars: Final = max_chars
         self.text: Final = text
         self.is_one: Final = is_one
@@ -130,7 +153,7 @@ class Lines(Value):
         return ()
 
 
-Form: TypeAlias = Undecided | SseRest | NdjsonRest | Document | Lines
+Form: TypeAlias = Undecided | SseRest | NdjsonRest | ArrayRest | FrameRest | Document | Lines
 
 
 class WireState(Value):
@@ -162,9 +185,11 @@ START: Final = start_wire()
 
 def feed_wire(state: WireState, chunk: Chunk) -> tuple[WireState, list[RawEvent]]:
     """Return the state after a chunk, and the events that it completed, each to be loaded by `load_event`."""
+    if isinstance(state.form, FrameRest) or (not state.is_settled and _begins_frames(state, chunk)):
+        return _find_frames(state, chunk)
     text_state, text = decode(state.text, chunk)
-    form, first, begun = state.form, state.first, state.begun
-    before = ""
+    form: Form = state.form
+    first, begun, before = state.first, state.begun, ""
     if not state.is_settled:
         if first is not None and (first or text.strip(_BLANK)):
             has_end = _LINE_END.search(text) is not None
@@ -180,6 +205,31 @@ def feed_wire(state: WireState, chunk: Chunk) -> tuple[WireState, list[RawEvent]
     return WireState(form, text_state, first, begun), events
 
 
+def _begins_frames(state: WireState, chunk: Chunk) -> bool:
+    """Tell whether the first byte of a response is one that no text begins with: the length of a frame does."""
+    is_start = isinstance(state.form, Undecided) and not state.begun and state.text is START_OF_TEXT
+    return is_start and not isinstance(chunk, str) and bytes(chunk[:1]) == b"\0"
+
+
+def _find_frames(state: WireState, chunk: Chunk) -> tuple[WireState, list[RawEvent]]:
+    form, begun = state.form, state.begun
+    if not isinstance(form, FrameRest):
+        form = FrameRest(form.max_chars if isinstance(form, Undecided) else MOST)
+    events: list[RawEvent] = []
+    if isinstance(chunk, str):
+        data = b""
+        rest = FrameRest(form.max_bytes, None, 0, form.error or "a stream of bytes goes on as text")
+    else:
+        data = bytes(chunk)
+        rest, found = feed_frames(form, data)
+        events.extend(found)
+    if rest.error is not None and form.error is None:
+        events.append(Failure(rest.error))
+    if len(begun) < SHOWN:
+        begun = (begun + data.decode("latin-1"))[:SHOWN]
+    return WireState(rest, state.text, None, begun), events
+
+
 def finish_wire(state: WireState) -> list[RawEvent]:
     """Return the events that the end of the stream completes."""
     events: list[RawEvent] = []
@@ -191,7 +241,13 @@ def finish_wire(state: WireState) -> list[RawEvent]:
         if line:
             events.append(_load_last(line))
     elif isinstance(form, Document):
-        _finish_document(form.text.read(), events)
+        events.append(_load_last(form.text.read()))
+    elif isinstance(form, ArrayRest):
+        if form.error is None and not form.is_over:
+            rest = "" if form.item is None else form.item.read()
+            events.append(Damage(f"{_CUT_OFF}: {beginning(rest or state.begun)}"))
+    elif isinstance(form, FrameRest) and form.data is not None:
+        events.append(Damage(f"{_CUT_OFF}: a frame of it is not whole"))
     return events
 
 
@@ -221,7 +277,7 @@ def _follows(first: str, text: str) -> bool:
     if not first.startswith("data:"):
         return first.startswith(":") or _FIELD.match(first) is not None
     data = first.removeprefix("data:").strip()
-    return data == DONE or isinstance(load_json(data), dict)
+    return data in _DONE_FORMS or isinstance(load_json(data), dict)
 
 
 def _find(form: Form, before: str, text: str, events: list[RawEvent]) -> Form:
@@ -238,6 +294,8 @@ def _find(form: Form, before: str, text: str, events: list[RawEvent]) -> Form:
         return rest
     if isinstance(form, NdjsonRest):
         return _find_lines(form, text, events)
+    if isinstance(form, ArrayRest):
+        return _find_items(form, text, events)
     if isinstance(form, Lines):
         if before:
             _add_lines(before, events)
@@ -253,6 +311,14 @@ def _find_lines(form: NdjsonRest, text: str, events: list[RawEvent]) -> NdjsonRe
     return rest
 
 
+def _find_items(form: ArrayRest, text: str, events: list[RawEvent]) -> ArrayRest:
+    rest, items = feed_array(form, text)
+    events.extend(items)
+    if rest.error is not None and form.error is None:
+        events.append(Failure(rest.error) if rest.is_too_long else Damage(rest.error))
+    return rest
+
+
 def _add_lines(text: str, events: list[RawEvent]) -> None:
     """Add what lines without their ends are, as events whose blank lines may be missing too."""
     if "\n" in text or "\r" in text:
@@ -262,7 +328,7 @@ def _add_lines(text: str, events: list[RawEvent]) -> None:
         events.append(text[5:])
     elif text.startswith("{"):
         events.append(text)
-    elif text and not text.startswith(":") and not _FIELD.match(text):
+    elif text and not text.startswith(":") and (text.startswith(_ERROR) or not _FIELD.match(text)):
         events.append(StrayLine(text))
 
 
@@ -273,8 +339,10 @@ def _decide(form: Undecided, text: str) -> tuple[Form, str]:
     after_space = blank.endswith((" ", "\t")) if blank else form.after_space
     if not begun:
         return Undecided(form.max_chars, after_space), ""
-    if begun[0] in "{[":
-        return Document(form.max_chars, GrowingText(""), begun[0] == "["), begun
+    if begun[0] == "[":
+        return ArrayRest(form.max_chars), begun
+    if begun[0] == "{":
+        return Document(form.max_chars, GrowingText("")), begun
     return start_sse(form.max_chars), " " + begun if after_space else begun
 
 
@@ -306,7 +374,7 @@ def _load_data(text: str, name: str) -> Loaded | None:
 
 def _load_json(text: str) -> Loaded:
     """Return the JSON object that a stripped text is, `DONE`, or `Damage`."""
-    if text == DONE:
+    if text in _DONE_FORMS:
         return DONE
     event = load_json(text) if text.startswith("{") else None
     if has_half(text):
@@ -319,7 +387,7 @@ def _is_harmless(text: str, name: str) -> bool:
     if text.startswith("{") or text.endswith("}") or has_half(text):
         return False
     if name == "message":
-        return _WORD.fullmatch(text) is not None
+        return text.lower().strip("[]").replace("-", "").replace("_", "") in _SIGNS
     return not is_provider_event(name)
 
 
@@ -329,7 +397,13 @@ def is_provider_event(name: str) -> bool:
 
 
 def _load_stray(line: str) -> object:
-    """Fields that the standard does not know are passed over; the rest of an event whose beginning is lost is none."""
+    """Fields that the standard does not know are passed over; the rest of an event whose beginning is lost is none.
+
+    llama.cpp has a field for errors.
+    """
+    said = load_json(line.removeprefix(_ERROR).strip()) if line.startswith(_ERROR) else None
+    if isinstance(said, dict) and not has_half(line):
+        return said if "error" in said else {"error": said}
     if "}" not in line and not has_half(line):
         return None
     return Damage(f"a line of the stream belongs to no event: {beginning(line)}")
@@ -345,7 +419,10 @@ def _finish_sse(rest: SseRest, events: list[RawEvent]) -> None:
     """Add what the stream ends with if no blank line ended it: an event that is whole, or the rest of one."""
     event, line = rest_of_sse(rest)
     if event is None:
-        if line:
+        stray = _load_stray(line)
+        if isinstance(stray, dict):
+            events.append(stray)
+        elif line:
             events.append(Damage(f"{_CUT_OFF}: {beginning(line)}"))
         return
     data, name = (event.data, event.event) if isinstance(event, NamedEvent) else (event, "message")
@@ -356,17 +433,6 @@ def _finish_sse(rest: SseRest, events: list[RawEvent]) -> None:
             events.append(last)
     else:
         events.append(last if is_whole else Damage(f"{_CUT_OFF}: {beginning(data)}"))
-
-
-def _finish_document(text: str, events: list[RawEvent]) -> None:
-    """Add the object that a document is, or those in an array, as Gemini streams them unless asked for events."""
-    whole = load_json(text)
-    if not isinstance(whole, list) or has_half(text):
-        events.append(_load_last(text))
-        return
-    for event in whole:
-        is_object = isinstance(event, dict)
-        events.append(event if is_object else Damage(f"an event of the stream is not JSON: {beginning(text)}"))
 
 
 def beginning(text: str) -> str:

@@ -123,7 +123,7 @@ def _write_foreign(part: Part) -> Item | None:
 
 def _write_result(result: ToolResult) -> Item:
     text = result.text
-    # A blank text is refused, no content is not.
+    # A blank text is refused, no content is not; an error always has a text.
     block: Item = {"toolUseId": id_of(result.call), "content": [{"text": text}] if text.strip() else []}
     # Few models take a status, and all take what has none for a success.
     return block if result.error is None else {**block, "status": "error"}

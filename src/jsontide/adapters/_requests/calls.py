@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide.messages.calls import BaseCall, CompleteCall, ToolCall
-from jsontide.messages.document import write_json
+from jsontide.messages.document import has_infinity, write_json
 
 if TYPE_CHECKING:
     from jsontide.messages import Message
@@ -42,7 +42,7 @@ def input_of(call: BaseCall) -> dict[str, Any]:
         found = json.loads(written_arguments(call))
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return found if isinstance(found, dict) and not has_infinity(found) else {}
 
 
 def arguments_of(call: ToolCall) -> str:

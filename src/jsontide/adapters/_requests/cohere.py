@@ -79,10 +79,10 @@ def _write_call(call: ToolCall) -> Item:
 
 
 def _write_result(result: ToolResult) -> Item:
-    output = to_plain(result.output)
     if result.error is not None:
-        data: Any = {"error": result.error}
+        data: Any = {"error": result.text}
     else:
+        output = to_plain(result.output)
         data = output if isinstance(output, dict) else {"result": output}
     document = {"type": "document", "document": {"data": data}}
     return {"role": "tool", "tool_call_id": id_of(result.call), "content": [document]}

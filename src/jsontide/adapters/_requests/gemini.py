@@ -2,18 +2,18 @@
 
 In: a message, results of its calls, tools. Out: plain dicts in the form of the API, which its SDK takes as well.
 Rule: parts go back in their order, each with what came with it, such as its signature; never joined, never moved.
-Of a message of another provider, text, files and calls are written.
+Of a message of another provider, text, files and calls are written; the first call gets the placeholder that the API
+documents for calls that no Gemini made, because Gemini 3 and later refuse calls without a signature.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._values import MISSING
-from jsontide.adapters._requests.calls import written_arguments
+from jsontide.adapters._requests.calls import input_of
 from jsontide.messages.calls import CompleteCall, PartialCall, ServerCall
 from jsontide.messages.options import to_plain
 from jsontide.messages.parts import File, Other, ReasoningPart, TextPart
@@ -27,6 +27,7 @@ PROVIDER: Final = "gemini"
 _CALL_NAMES: Final = {"toolResponse": "toolCall", "codeExecutionResult": "executableCode"}
 _RESULT_NAMES: Final = {call: result for result, call in _CALL_NAMES.items()}
 _IN_DATA: Final = ("displayName",)
+_UNSIGNED: Final = "skip_thought_signature_validator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,10 @@ class GeminiForm:
     """Writes what goes into the next request to Gemini."""
 
     def write_message(self, message: Message[Any]) -> list[Item]:
-        is_own = message.provider == PROVIDER
-        parts = [written for part in message.parts for written in (_write_own(part) if is_own else _write_any(part))]
+        if message.provider == PROVIDER:
+            parts = [written for part in message.parts for written in _write_own(part)]
+        else:
+            parts = _sign([written for part in message.parts for written in _write_any(part)])
         return [{"role": "model", "parts": parts}] if parts else []
 
     def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
@@ -72,6 +75,12 @@ def _write_own(part: Part) -> list[Item]:  # noqa: PLR0911 - one for each kind
             return []
 
 
+def _sign(parts: list[Item]) -> list[Item]:
+    """Return the parts of another provider's message, with a placeholder for a signature at the first call."""
+    first = next((at for at, part in enumerate(parts) if "functionCall" in part), None)
+    return [{**part, "thoughtSignature": _UNSIGNED} if at == first else part for at, part in enumerate(parts)]
+
+
 def _write_any(part: Part) -> list[Item]:
     """Write a part that another provider made."""
     match part:
@@ -96,11 +105,7 @@ def _write_call(call: ToolCall) -> list[Item]:
 
 def read_arguments(call: ToolCall) -> dict[str, Any]:
     """Return the arguments of a call if they are an object, else an empty one: an error result may refer to it."""
-    try:
-        value = json.loads(written_arguments(call))
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return input_of(call)
 
 
 def _write_server_call(call: ServerCall) -> list[Item]:
@@ -146,6 +151,6 @@ def _write_response(result: ToolResult) -> Item:
 def _write_output(result: ToolResult) -> dict[str, Any]:
     """The API takes an object, and knows the names `output` and `error` in it."""
     if result.error is not None:
-        return {"error": result.error}
+        return {"error": result.text}
     output = to_plain(result.output)
     return output if isinstance(output, dict) else {"output": output}

@@ -50,7 +50,7 @@ FORM: Final = InteractionsForm()
 
 def _add(steps: list[Item], step: Item) -> None:
     """Add a step; outputs of the model in a row are one."""
-    if steps and step["type"] == steps[-1]["type"] == "model_output":
+    if steps and step.get("type") == steps[-1].get("type") == "model_output":  # what is kept as it is may have no type
         steps[-1] = {**steps[-1], "content": [*steps[-1]["content"], *step["content"]]}
     else:
         steps.append(step)
@@ -126,7 +126,7 @@ def _write_result(result: ToolResult) -> Item:
     named = {} if call.name is None else {"name": call.name}
     step: Item = {"type": "function_result", "call_id": call.id or "", **named}
     if result.error is not None:
-        return {**step, "result": result.error, "is_error": True}
+        return {**step, "result": result.text, "is_error": True}
     output = to_plain(result.output)
     # An object or a text is taken as it is; an array would be one of contents.
     return {**step, "result": output if isinstance(output, dict | str) else result.text}

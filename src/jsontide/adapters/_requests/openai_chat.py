@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from jsontide.adapters._read.chat_calls import CUSTOM, OLD_FORM
+from jsontide.adapters._read.openai_chat import CUSTOM, OLD_FORM
 from jsontide.adapters._requests.calls import arguments_of, id_of, is_own, name_of
 from jsontide.messages.calls import Part, ToolCall
 from jsontide.messages.parts import File, Other, ReasoningPart, TextPart

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._values import MISSING
-from jsontide.adapters._read.responses_items import CUSTOM, SERVER_TOOLS
+from jsontide.adapters._read.openai_responses import CUSTOM, SERVER_TOOLS
 from jsontide.adapters._requests.calls import written_arguments
 from jsontide.messages.calls import CompleteCall, Part, PartialCall, ServerCall, ToolCall
 from jsontide.messages.document import write_json
@@ -211,9 +211,17 @@ def _write_server_call(call: ServerCall) -> Item | None:
         item["name"] = call.name
     if tool.result:
         item[tool.result] = None if call.result is MISSING else call.result
-    if tool.arguments:
+    if _is_written_as_function(call):
+        item["arguments"] = call.arguments
+    elif tool.arguments:
         item[tool.arguments] = _write_server_arguments(call)
     return item
+
+
+def _is_written_as_function(call: ServerCall) -> bool:
+    """Tell whether a search has arguments, as xAI writes it, and no action, which says its type."""
+    value = _load(call.arguments) if call.type == "web_search_call" else None
+    return isinstance(value, dict) and bool(value) and "type" not in value
 
 
 def _write_server_arguments(call: ServerCall) -> object:
