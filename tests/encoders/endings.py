@@ -116,6 +116,12 @@ def shown(message: Message[Any]) -> list[tuple[object, ...]]:
     return [one for part in message.parts for one in shown_part(part)]
 
 
+def seen_type(file: File) -> str:
+    """What a person sees that a file is, of which the provider does not say it: by its name, or by its first bytes."""
+    is_png = (file.url or "").endswith(".png") or (file.data or "").startswith("iVBORw0KGgo")
+    return "image/png" if is_png else "application/octet-stream"
+
+
 def shown_part(part: object) -> list[tuple[object, ...]]:  # noqa: PLR0911 - once for each kind
     match part:
         case TextPart() | Refusal():
@@ -131,5 +137,5 @@ def shown_part(part: object) -> list[tuple[object, ...]]:  # noqa: PLR0911 - onc
         case Source():
             return [("source", part.url or part.title)]
         case File():
-            return [("file", part.media_type)] if part.url or part.data else []
+            return [("file", part.media_type or seen_type(part))] if part.url or part.data else []
     return []

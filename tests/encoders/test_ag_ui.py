@@ -1,8 +1,7 @@
 """Messages as runs of AG-UI: what a client has at the end is what the model said, and every run tells its end."""
 
 import json
-import pickle
-from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -10,158 +9,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import MISSING, finalize
-from jsontide.adapters import finish_stream
-from jsontide.encoders import AgUiEncoder, AgUiState, Encoder
+from jsontide.encoders import AgUiEncoder
 from jsontide.messages import CompleteCall, Message, Outcome, PartialCall, Usage
 from jsontide.testing import AgUiRun, check_ag_ui
 from tests.cuts import states_along
+from tests.encoders.clients import read_ag_ui
 from tests.encoders.hostile import without_hostile
 from tests.encoders.turns import (
     CONTRADICTED,
     TURNS,
-    broken_inside_calls,
     chat,
-    cut,
     encode,
-    encode_failing,
     read,
-    states_of,
 )
 from tests.encoders.turns import call as call_event
-from tests.node_scripts import needs_node, run
-from tests.provider_streams import NAMES, events, needs_recordings, reading
-from tests.strategies import call_streams, cut_documents, texts, typed_documents
-
-ENDS = {
-    "at the limit of length": "truncated",
-    "at the limit inside a call": "truncated",
-    "cut off in text": "transport",
-    "cut off inside a call": "transport",
-    "cut off after a whole call": "transport",
-    "cut off inside a provider's tool": "transport",
-    "cut off in an answer": "transport",
-    "connection lost in text": "transport",
-    "connection lost inside a call": "transport",
-    "connection lost after whole calls": "transport",
-    "connection lost before anything": "transport",
-    "stopped inside a call": "cancelled",
-    "failed in text": "transport",
-    "failed inside a call": "transport",
-    "invalid arguments": "invalid",
-    "invalid answer": "invalid",
-    "refused": "refused",
-    "filtered": "filtered",
-    "empty": "empty",
-    "nothing at all": "transport",
-}
-"""The codes of turns that end with RUN_ERROR."""
-STOPPED = {"stopped in text", "stopped inside a provider's tool"}
+from tests.node_scripts import needs_node
+from tests.provider_streams import ENCODED, events
+from tests.strategies import call_streams, cut_documents, examples, texts, typed_documents
 
 
 def encoder(**options: Any) -> AgUiEncoder:
     return AgUiEncoder(thread_id="t", run_id="r", **options)
 
 
-def ready(checked: AgUiRun) -> list[str]:
-    return [call_id for call_id, call in checked.calls.items() if call.state == "ready"]
-
-
 def content(checked: AgUiRun, role: str) -> str:
     return "".join(message.get("content", "") for message in checked.messages if message["role"] == role)
-
-
-def as_one(checked: AgUiRun) -> AgUiRun:
-    """The same without the ids of a provider's own calls: there is a recording in which they change on the way."""
-    custom = [(name, {**value, "id": ""}) for name, value in checked.custom]
-    return replace(checked, custom=custom)
-
-
-@pytest.mark.parametrize("name", TURNS)
-class TestEveryEnd:
-    def test_is_told(self, name: str) -> None:
-        checked = check_ag_ui(encode(encoder(), TURNS[name]))
-        if name in ENDS:
-            assert checked.end["type"] == "RUN_ERROR"
-            assert checked.end["code"] == ENDS[name]
-        else:
-            assert checked.end["type"] == "RUN_FINISHED"
-            assert checked.end["outcome"]["type"] == ("cancelled" if name in STOPPED else "success")
-
-    def test_lets_only_complete_calls_run(self, name: str) -> None:
-        checked = check_ag_ui(encode(encoder(), TURNS[name]))
-        complete = [call for call in TURNS[name][-1].tool_calls if isinstance(call, CompleteCall)]
-        runs = [(checked.calls[each].name, json.loads(checked.calls[each].arguments)) for each in ready(checked)]
-        assert runs == [(call.name, call.arguments_value) for call in complete]
-        if checked.end["type"] == "RUN_FINISHED":
-            assert checked.end["outcome"].get("pendingToolCallIds", []) == ready(checked)
-
-    def test_is_the_same_for_those_who_join_late(self, name: str) -> None:
-        turn = TURNS[name]
-        checked = check_ag_ui(encode(encoder(), turn))
-        for at in range(len(turn)):
-            joined = check_ag_ui(encode(encoder(), turn[at:]))
-            assert joined.messages == checked.messages
-            assert joined.state == checked.state
-            assert joined.end == checked.end
-            assert joined.calls == checked.calls
-
-    def test_is_told_when_the_program_fails(self, name: str) -> None:
-        checked = check_ag_ui(encode_failing(encoder(), TURNS[name], "out of money"))
-        assert checked.end == {**checked.end, "type": "RUN_ERROR", "code": "failed", "message": "out of money"}
-        assert not ready(checked)
-
-    def test_is_the_last_word(self, name: str) -> None:
-        state, _ = encoder().begin()
-        for message in TURNS[name]:
-            state, _ = encoder().encode(state, message)
-        assert encoder().encode(state, TURNS[name][0])[1] == b""
-        assert encoder().fail(state, "late")[1] == b""
-
-
-@needs_recordings
-@pytest.mark.untraced
-@pytest.mark.parametrize("name", NAMES)
-class TestEveryRecording:
-    def test_says_what_the_model_said(self, name: str) -> None:
-        turn, found = read(events(name)), reading(name)
-        checked = check_ag_ui(encode(encoder(), turn))
-        assert content(checked, "assistant") == (found.text or turn[-1].refusal)
-        assert content(checked, "reasoning") == found.reasoning
-        runs = [checked.calls[call_id] for call_id in ready(checked)]
-        assert [(call.name, json.loads(call.arguments)) for call in runs] == [
-            (call.name, call.value) for call in found.calls
-        ]
-
-    @pytest.mark.once
-    def test_can_be_joined_or_break_off_after_any_event(self, name: str) -> None:
-        states = states_of(events(name))
-        last = finish_stream(states[-1]).message
-        whole = check_ag_ui(encode(encoder(), [last]))
-        for state in states[1:]:
-            joined = check_ag_ui(encode(encoder(), [state.message, last]))
-            assert as_one(joined) == as_one(whole)
-            broken = check_ag_ui(encode(encoder(), [state.message, finish_stream(state).message]))
-            complete = [call for call in finish_stream(state).message.tool_calls if isinstance(call, CompleteCall)]
-            assert len(ready(broken)) == len(complete)
-
-    def test_is_the_same_from_the_start_and_from_the_end(self, name: str) -> None:
-        turn = read(events(name))
-        early, late = check_ag_ui(encode(encoder(), turn)), check_ag_ui(encode(encoder(), turn[-1:]))
-        assert early.messages == late.messages
-        assert early.calls == late.calls
-        assert early.end == late.end
-
-    def test_breaks_off_with_an_end(self, name: str) -> None:
-        states = states_of(events(name))
-        for at in range(1, len(states), max(1, len(states) // 8)):
-            turn = cut(states, at)
-            checked = check_ag_ui(encode(encoder(), turn))
-            assert as_one(checked) == as_one(check_ag_ui(encode(encoder(), turn[-1:])))
 
 
 TOOLS = {f"tool{index}": f"state{index}" for index in range(4)}
 
 
+@examples(0.3)
 @given(call_streams, st.booleans(), st.booleans())
 def test_arguments_grow_in_the_state(streamed: Any, ends: bool, in_steps: bool) -> None:  # noqa: FBT001 - drawn
     entries, wanted = streamed
@@ -181,6 +59,7 @@ def test_arguments_grow_in_the_state(streamed: Any, ends: bool, in_steps: bool) 
     assert check_ag_ui(encode(shows, turn[-1:])).state == checked.state
 
 
+@examples(0.3)
 @given(
     st.one_of(typed_documents(wrong=0.1), typed_documents(repeat_keys=True)),
     st.integers(1, 7),
@@ -207,6 +86,7 @@ def test_an_answer_grows_in_the_state(document: Any, size: int, ends: bool, in_s
     assert content(checked, "assistant") == ("" if is_valid else turn[-1].content)
 
 
+@examples(0.3)
 @given(cut_documents(st.one_of(texts(), texts(repeat_keys=True))), st.booleans(), st.sampled_from(["answer", None]))
 def test_json_alone_grows_in_the_state(document: Any, in_steps: bool, key: str | None) -> None:  # noqa: FBT001 - drawn
     states = states_along(document[1])
@@ -350,114 +230,31 @@ def test_options_that_cannot_be_are_refused() -> None:
         encoder(state=[])
 
 
-def test_the_response_says_what_it_is_and_must_not_be_buffered() -> None:
-    each: Encoder[AgUiState] = encoder()
-    assert each.media_type == "text/event-stream"
-    assert each.headers["x-accel-buffering"] == "no"
-
-
-def test_a_run_goes_on_from_a_state_that_was_saved() -> None:
-    shows = encoder(arguments_as_state={"search": "found"})
-    for turn in TURNS.values():
-        state, sent = shows.begin()
-        for message in turn:
-            state, new = shows.encode(pickle.loads(pickle.dumps(state)), message)  # noqa: S301 - our own
-            sent += new
-        assert check_ag_ui(sent) == check_ag_ui(encode(shows, turn))
-
-
 def test_a_run_can_name_the_run_that_it_belongs_to() -> None:
     assert b'"parentRunId":"p"' in encoder(parent_run_id="p").begin()[1]
 
 
-@pytest.mark.parametrize("name", [*TURNS, *(pytest.param(name, marks=pytest.mark.untraced) for name in NAMES)])
-def test_the_python_package_reads_every_event_and_changes_none(name: str) -> None:
+@pytest.mark.untraced
+def test_the_python_package_reads_every_event_and_changes_none() -> None:
     core = pytest.importorskip("ag_ui.core.events", reason="ag-ui-protocol is not installed")
     pydantic = pytest.importorskip("pydantic")
     from ag_ui.encoder import EventEncoder  # noqa: PLC0415 - only where it is installed
 
     check = pydantic.TypeAdapter(core.Event).validate_python
-    turn = TURNS[name] if name in TURNS else read(events(name))
-    for frame in encode(encoder(state={"a": 1}), turn).decode().split("\n\n")[:-1]:
-        event = json.loads(frame.removeprefix("data: "))
-        assert json.loads(EventEncoder().encode(check(event))[len("data: ") :]) == event
-
-
-def told_of(text: bytes, size: int | None = None) -> dict[str, Any]:
-    return {"text": text.decode(), **({} if size is None else {"size": size})}
-
-
-def agree(stream: bytes, found: dict[str, Any]) -> None:
-    """Check that the client took a stream as our checker did, without a word of complaint."""
-    checked = check_ag_ui(stream)
-    assert not found["error"], found["error"]
-    assert not found["warnings"], found["warnings"]
-    assert found["messages"] == checked.messages
-    assert found["state"] == checked.state
-    assert [each["id"] for each in found["ran"]] == ready(checked)
-    assert found["custom"] == [list(each) for each in checked.custom]
-    code = checked.end.get("code")
-    assert found["end"] == (checked.end["outcome"]["type"] if code is None else f"error {code}")
+    for turn in (*TURNS.values(), *(read(events(name)) for name in ENCODED)):
+        for frame in encode(encoder(state={"a": 1}), turn).decode().split("\n\n")[:-1]:
+            event = json.loads(frame.removeprefix("data: "))
+            assert json.loads(EventEncoder().encode(check(event))[len("data: ") :]) == event
 
 
 @needs_node
 @pytest.mark.untraced
-@pytest.mark.once
-class TestTheClient:
-    def test_reads_every_way_to_end(self) -> None:
-        shows = encoder(state={"mine": 1}, arguments_as_state={"search": "found"})
-        streams = []
-        for turn in (*TURNS.values(), CONTRADICTED):
-            streams += [encode(shows, turn[at:]) for at in range(len(turn))]
-            streams.append(encode_failing(shows, turn, "out of money"))
-        for stream, found in zip(streams, run("ag_ui.mjs", [told_of(stream) for stream in streams]), strict=True):
-            agree(stream, found)
-
-    def test_fires_no_callback_when_the_connection_is_lost_inside_a_call(self) -> None:
-        names = [name for name in TURNS if "lost" in name or "cut off" in name or "failed" in name]
-        streams = [encode(encoder(), TURNS[name]) for name in names]
-        results = run("ag_ui.mjs", [told_of(stream, 7) for stream in streams])
-        assert sum(len(found["ran"]) for found in results) == 0
-        assert all(found["end"].startswith("error ") for found in results)
-        (found,) = run("ag_ui.mjs", [told_of(encode(encoder(), TURNS["complete with a call"]), 7)])
-        assert [json.loads(each["arguments"]) for each in found["ran"]] == [
-            {"query": "Kyoto in spring", "limit": 5}
-        ]  # so the callback does count
-
-    @needs_recordings
-    def test_fires_no_callback_wherever_a_recording_breaks_off_inside_a_call(self) -> None:
-        turns = broken_inside_calls(NAMES, events)
-        assert len(turns) > 100
-        streams = [encode(encoder(), turn) for turn in turns]
-        for turn, found in zip(turns, run("ag_ui.mjs", [told_of(stream) for stream in streams]), strict=True):
-            complete = [call for call in turn[-1].tool_calls if isinstance(call, CompleteCall)]
-            assert len(found["ran"]) == len(complete)
-            assert not found["error"]
-            assert not found["warnings"]
-            assert found["end"].startswith("error ")
-
-    def test_reads_keep_alive_between_any_two_events(self) -> None:
-        frames = encode(encoder(), TURNS["complete with a call"]).split(b"\n\n")[:-1]
-        stream = b"".join(encoder().keep_alive + frame + b"\n\n" for frame in frames)
-        (found,) = run("ag_ui.mjs", [told_of(stream)])
-        agree(stream, found)
-
-    @needs_recordings
-    def test_reads_every_recording_whole_late_and_broken(self) -> None:
-        streams = []
-        for name in NAMES:
-            states = states_of(events(name))
-            turn = cut(states, len(states) - 1)
-            streams += [encode(encoder(), turn), encode(encoder(), turn[len(turn) // 2 :])]
-            for part in (3, 2):
-                streams.append(encode(encoder(), cut(states, len(states) * (part - 1) // part)))
-        for stream, found in zip(streams, run("ag_ui.mjs", [told_of(stream) for stream in streams]), strict=True):
-            agree(stream, found)
-
-    def test_has_the_state_that_python_shows(self) -> None:
-        texts = ['{"a": "%s", "b": [1, {"c": null}], "é/~": {"": "x"}}' % ("long " * 40), "[]", '"text"', "[[[1]]]"]
-        for in_steps in (True, False):
-            turns = [states_along([text[at : at + 3] for at in range(0, len(text), 3)]) for text in texts]
-            streams = [encode(encoder(answer=key, in_steps=in_steps), turn) for turn in turns for key in ("s", None)]
-            for stream, found in zip(streams, run("ag_ui.mjs", [told_of(stream) for stream in streams]), strict=True):
-                agree(stream, found)
+@pytest.mark.long
+def test_the_client_has_the_state_that_grows_however_it_is_told() -> None:
+    texts = ['{"a": "%s", "b": [1, {"c": null}], "é/~": {"": "x"}}' % ("long " * 40), "[]", '"text"', "[[[1]]]"]
+    alone = [states_along([text[at : at + 3] for at in range(0, len(text), 3)]) for text in texts]
+    shows = encoder(state={"mine": 1}, arguments_as_state={"search": "found"})
+    streams = [encode(shows, turn[at:]) for turn in TURNS.values() for at in range(len(turn))]
+    for in_steps, key in product((True, False), ("s", None)):
+        streams += [encode(encoder(answer=key, in_steps=in_steps), turn) for turn in alone]
+    read_ag_ui(streams)

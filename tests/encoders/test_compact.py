@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from random import Random
 from typing import Any
 
 import pytest
@@ -27,13 +28,11 @@ from jsontide.messages import (
     ServerCall,
     Source,
     TextPart,
-    fail_message,
-    stop_message,
 )
 from tests.cuts import states_along
-from tests.encoders.turns import encode
-from tests.provider_streams import NAMES, events, needs_recordings
-from tests.strategies import call_streams, cut_documents, texts, typed_documents
+from tests.encoders.turns import encode, turn_to_the_provider
+from tests.provider_streams import ALL, NAMES, events
+from tests.strategies import call_streams, cut_documents, examples, texts, typed_documents
 
 RARELY = 29
 """Most recordings are long: they are looked at after so many events, and at the end."""
@@ -124,25 +123,6 @@ def along(sent: list[Any], config: MessageConfig | None = None) -> Iterator[Mess
     yield finish_stream(state).message
 
 
-@needs_recordings
-@pytest.mark.untraced
-@pytest.mark.parametrize("name", NAMES)
-class TestEveryRecording:
-    def test_is_shown_as_python_shows_it(self, name: str) -> None:
-        check_all(stream_message(events(name)))
-
-    def test_is_shown_with_its_arguments_as_text(self, name: str) -> None:
-        check_all(stream_message(events(name)), as_text=True)
-
-    def test_tells_how_it_ends_when_it_breaks_off(self, name: str) -> None:
-        sent = events(name)
-        state, cuts = start_stream(), range(0, len(sent), max(1, len(sent) // 8))
-        for at, event in enumerate(sent):
-            if at in cuts:
-                check_all([finish_stream(state).message])
-            state = reduce_item(state, event)
-
-
 def is_ready(value: Any) -> bool:
     return any(part.get("status") == "complete" for part in value["parts"] if part["type"] == "call")
 
@@ -153,6 +133,7 @@ def chat(entry: dict[str, Any]) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": {"tool_calls": [call | ({"id": entry["id"]} if "id" in entry else {})]}}]}
 
 
+@examples(0.3)
 @given(call_streams, st.booleans(), st.booleans())
 def test_interleaved_calls_are_shown_and_run_only_when_complete(
     streamed: Any,
@@ -173,6 +154,7 @@ def structured(document: tuple[dict[str, Any], str], chunks: list[str]) -> tuple
     return MessageConfig(response_schema=document[0]), [*sent, {"message": {}, "done": True}]
 
 
+@examples(0.3)
 @given(typed_documents(wrong=0.1), st.integers(1, 7), st.booleans())
 def test_an_answer_with_a_schema_is_shown_as_python_shows_it(document: Any, size: int, ends: bool) -> None:  # noqa: FBT001
     text = document[1]
@@ -187,6 +169,7 @@ def test_an_answer_with_a_schema_is_shown_as_python_shows_it(document: Any, size
         assert value.value.get("answer", MISSING) == answer
 
 
+@examples(0.3)
 @given(cut_documents(texts()), st.booleans())
 def test_json_alone_is_shown_as_python_shows_it(document: Any, ends: bool) -> None:  # noqa: FBT001
     _, chunks = document
@@ -198,24 +181,6 @@ def test_json_alone_is_shown_as_python_shows_it(document: Any, ends: bool) -> No
         value = read(value, sent)
         assert value.value == each.value
     assert (value.end is not None) is (ends or states[-1].is_complete)
-
-
-def test_a_stream_that_was_stopped_or_failed_tells_it() -> None:
-    state = reduce_item(start_stream(), {"message": {"content": "Hi"}, "done": False})
-    for end, word in ((stop_message, "cancelled"), (lambda state: fail_message(state, "gone"), "truncated")):
-        message = end(state.message_state).message
-        value = check_all([state.message, message])
-        assert value.end is not None
-        assert value.end["end"] == word
-
-
-def test_a_failure_that_no_message_tells_of_is_the_end() -> None:
-    encoder = CompactEncoder(form="ndjson")
-    state, _ = encoder.begin()
-    state, sent = encoder.fail(state, "out of money")
-    assert read(CompactValue(), b'{"version":0}\n' + sent).end == {"end": "failed", "reason": "out of money"}
-    assert encoder.fail(state, "again")[1] == b""
-    assert encoder.encode(state, Message())[1] == b""
 
 
 @pytest.mark.parametrize("text", ["{'a': 1, b: [1, 2,]}", 'Sure: {"a": 1, "b": [1, 2]}'])
@@ -281,3 +246,82 @@ def test_citations_that_come_later_are_shown_later() -> None:
     turn = [Message((TextPart("Hi", is_open=True),)), Message((TextPart("Hi", citations=cited),), Outcome.COMPLETE)]
     (shown,) = parts_of(turn)
     assert shown == {"type": "text", "text": "Hi", "citations": [{"type": "web", "url": "https://a.example"}]}
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("as_text", [False, True])
+def test_every_stream_is_shown_as_python_shows_it(as_text: bool) -> None:  # noqa: FBT001
+    for name in NAMES:
+        check_all(stream_message(events(name)), as_text=as_text)
+
+
+def mutate(sent: list[Any], random: Random) -> list[Any]:
+    """The same events with some of them dropped, doubled, or in another place, as no provider should send them."""
+    sent = list(sent)
+    for _ in range(random.randint(1, 4)):
+        one, other = random.randrange(len(sent)), random.randrange(len(sent))
+        match random.randrange(3):
+            case 0:
+                sent.insert(other, sent[one])
+            case 1 if len(sent) > 1:
+                sent.pop(one)
+            case _:
+                sent[one], sent[other] = sent[other], sent[one]
+    return sent
+
+
+def check_alike(messages: Iterable[Message[Any]]) -> CompactValue:
+    """Check that a browser that follows has what one has that joins late; return what it has in the end."""
+    value = CompactValue()
+    for arguments in ("text", "values"):
+        encoder = CompactEncoder(form="ndjson", arguments=arguments)
+        state, value = encoder.begin()[0], CompactValue()
+        for message in messages:
+            state, sent = encoder.encode(state, message)
+            value = read(value, sent)
+            joined = read(CompactValue(), encoder.encode(encoder.begin()[0], message)[1])
+            assert (value.value, value.growing, value.end) == (joined.value, joined.growing, joined.end)
+    return value
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ALL)
+def test_a_browser_has_what_the_server_has_whatever_a_provider_sends(name: str) -> None:
+    for seed in range(10):
+        check_alike(list(along(mutate(events(name), Random(seed)))))
+
+
+def item(kind: str, event: str, **said: Any) -> dict[str, Any]:
+    one = {"id": "i", "type": kind, "name": "f", "arguments": "", **said}
+    return {"type": f"response.output_item.{event}", "output_index": 0, "item": one}
+
+
+CREATED = {"type": "response.created", "response": {"id": "r"}}
+
+
+def test_a_finish_reason_that_is_taken_back_is_not_kept() -> None:
+    stopped = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+    messages = list(along([stopped, chat({"index": 0, "id": "c", "name": "f", "arguments": ""})]))
+    assert [message.finish_reason for message in messages[:2]] == ["stop", None]
+    check_alike(messages)
+    value = check_alike(messages[:2]).value
+    assert isinstance(value, dict)
+    assert "finish_reason" not in value
+
+
+def test_a_call_that_turns_out_to_be_the_provider_s_is_shown_as_one() -> None:
+    messages = turn_to_the_provider()
+    assert {PartialCall, ServerCall} == {type(message.parts[0]) for message in messages if message.parts}
+    value = check_alike(messages).value
+    assert isinstance(value, dict)
+    assert value["parts"][0]["type"] == "server_call"  # type: ignore[index, call-overload]
+
+
+def test_a_call_of_the_provider_can_open_again() -> None:
+    opened, done = item("mcp_call", "added", status="in_progress"), item("mcp_call", "done", status="completed")
+    again = {**done, "item": {**done["item"], "output": "four"}}
+    messages = list(along([CREATED, opened, done, opened, again]))
+    assert [message.parts[0].is_open for message in messages[1:5]] == [True, False, True, False]
+    value = check_alike(messages).value
+    assert isinstance(value, dict)
+    assert value["parts"][0]["result"] == "four"  # type: ignore[index, call-overload]

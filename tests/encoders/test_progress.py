@@ -3,17 +3,18 @@
 import json
 
 from jsontide import stream_message
-from jsontide.adapters import reduce_item, start_stream
-from jsontide.encoders import (
-    AgUiEncoder,
-    AssistantTransportEncoder,
-    CompactEncoder,
-    ObjectStreamEncoder,
-    VercelEncoder,
+from jsontide.encoders import describe_error
+from jsontide.encoders.progress import (
+    ArgumentsGrew,
+    CallFailed,
+    CallReady,
+    CallStarted,
+    Progress,
+    ServerCallEnded,
+    Step,
 )
-from jsontide.encoders.progress import ArgumentsGrew, CallReady, CallStarted, Progress, ServerCallEnded, Step
 from jsontide.mend import MODELS
-from jsontide.messages import Message, MessageConfig, fail_message
+from jsontide.messages import Message, MessageConfig
 from tests.messages.telling import call, end, finished, trail
 
 SEARCH = [
@@ -39,7 +40,7 @@ SEARCH = [
 def steps_of(messages: list[Message]) -> list[Step]:
     progress, found = Progress("m"), []
     for message in messages:
-        progress, steps = progress.advance(message)
+        progress, steps = progress.advance(message, describe_error)
         found += steps
     return found
 
@@ -85,28 +86,12 @@ def test_who_joins_late_gets_the_json_that_was_made_of_bad_arguments() -> None:
         assert json.loads("".join(told)) == {"a": 1, "b": 2}
 
 
-def test_calls_that_share_an_id_are_told_with_ids_of_their_own() -> None:
+def test_calls_that_share_an_id_are_told_with_ids_of_their_own_and_not_run() -> None:
     chunks = [call("{}", index=0, id="same", name="a"), call("{}", index=1, id="same", name="b"), end()]
     messages = [*(state.message for state in trail(chunks)), finished(chunks).message]
     for late in range(len(messages)):
         steps = steps_of(messages[late:])
         begun = {step.id: step.name for step in steps if isinstance(step, CallStarted)}
         assert begun == {"same": "a", "m-1": "b"}
-        assert {step.id: step.name for step in steps if isinstance(step, CallReady)} == begun
-
-
-def test_what_an_exception_says_stays_on_the_server() -> None:
-    state = reduce_item(start_stream(), {"message": {"content": "Hi"}, "done": False}).message_state
-    inside = "https://inside.example/?key=1"
-    for encoder in (
-        CompactEncoder(),
-        VercelEncoder(),
-        AgUiEncoder(thread_id="t", run_id="r"),
-        AssistantTransportEncoder(message_id="m"),
-        ObjectStreamEncoder(),
-    ):
-        _, sent = encoder.encode(encoder.begin()[0], fail_message(state, ConnectionError(inside)).message)  # type: ignore[arg-type]
-        assert inside.encode() not in sent
-        assert b"the connection to the provider failed" in sent
-        _, sent = encoder.encode(encoder.begin()[0], fail_message(state, "overloaded").message)  # type: ignore[arg-type]
-        assert b"overloaded" in sent
+        assert {step.id: step.name for step in steps if isinstance(step, CallFailed)} == begun
+        assert not any(isinstance(step, CallReady) for step in steps)

@@ -1,45 +1,34 @@
 """Vercel's UI message stream: what is written, and what the AI SDK 5, 6 and 7 make of it."""
 
 import json
-import pickle
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from functools import cache
+from collections.abc import Iterable
 from itertools import pairwise, product
 from random import Random
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
-from jsontide import create_parser_state, finalize, parse_chunk, stream_message
+from jsontide import stream_message
 from jsontide.encoders import VercelEncoder
-from jsontide.encoders.progress import LOST
+from jsontide.encoders.base import LOST
 from jsontide.mend import MODELS
 from jsontide.messages import (
-    CompleteCall,
     File,
     Message,
-    MessageState,
     Other,
     Outcome,
-    ServerCall,
     Source,
     Tool,
 )
 from jsontide.testing import VercelReport, check_vercel
 from tests import provider_streams
+from tests.encoders.clients import read_vercel, resume_vercel
 from tests.encoders.endings import ENDS, ended, made_up, recorded, shown, some_value, states_of
-from tests.encoders.turns import encode, pieces
+from tests.encoders.turns import TURNS, encode
 from tests.messages.telling import call, delta, end, finished, text, trail
-from tests.node_scripts import needs_node, run
+from tests.node_scripts import needs_node
 from tests.strategies import examples, randoms
-
-VERSIONS = ("ai5", "ai6", "ai7")
-EXAMPLES = settings().max_examples
-SEEDS = range(min(EXAMPLES, 200))
-CUTS = 3 + EXAMPLES // 20
-"""How many of the cuts of a turn are read by clients: few are quick, and all are read by the checker."""
 
 
 def sent(messages: Iterable[Any], failure: str | None = None, **options: Any) -> bytes:
@@ -132,22 +121,6 @@ class TestEnds:
     def test_nothing_at_all_is_an_end_too(self) -> None:
         assert reported([finished([end("stop")]).message]).parts == ()
         assert reported([], "no provider").error_text == "no provider"
-
-    @pytest.mark.parametrize("answer", ["text", "data"])
-    def test_a_failure_that_no_message_tells_of_closes_what_is_open(self, answer: str) -> None:
-        messages = [state.message for state in trail([text("Hi"), delta(reasoning="Hm"), self.CALL])]
-        for count in range(len(messages)):
-            report = reported(messages[:count], "the server was stopped", answer=answer)
-            assert (report.end, report.error_text) == ("error", "the server was stopped")
-            assert not any(one.may_run for one in report.calls)
-
-    def test_nothing_follows_the_end(self) -> None:
-        encoder = VercelEncoder()
-        state, _ = encoder.begin()
-        state, told = encoder.encode(state, finished([text("Hi"), end("stop")]).message)
-        assert told.endswith(b"data: [DONE]\n\n")
-        assert encoder.encode(state, finished([text("Ho"), end("stop")]).message) == (state, b"")
-        assert encoder.fail(state, "too late") == (state, b"")
 
     def test_what_it_cost_is_metadata(self) -> None:
         usage = {"prompt_tokens": 7, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}}
@@ -306,27 +279,6 @@ class TestAnswers:
         assert reported([finished([text("{}"), end("stop")]).message], answer="data").text == "{}"
 
 
-class TestJsonAlone:
-    def states(self, written: str) -> list[Any]:
-        states = [create_parser_state()]
-        for char in written:
-            states.append(parse_chunk(states[-1], char))
-        return [*states, finalize(states[-1])]
-
-    @pytest.mark.parametrize("written", ['{"a": [1, 2, "three"]}', "12", '"Hi"', "[]", "null"])
-    def test_it_is_a_data_part(self, written: str) -> None:
-        states = self.states(written)
-        for late in range(len(states)):
-            report = reported(states[late:])
-            assert (report.data, report.end) == ({"answer": json.loads(written)}, "finish")
-
-    @pytest.mark.parametrize("written", ['{"a": [1, 2', '{"a": [1, x', ""])
-    def test_its_failure_is_told(self, written: str) -> None:
-        report = reported(self.states(written))
-        assert report.end == "error"
-        assert report.data in ({}, {"answer": {"a": [1]}}, {"answer": {"a": [1, 2]}})
-
-
 class TestServerTools:
     def report(self, *parts: dict[str, Any], stop: str = "end_turn") -> VercelReport:
         events: list[dict[str, Any]] = [{"type": "message_start", "message": {"id": "m", "content": []}}]
@@ -365,84 +317,7 @@ class TestServerTools:
         assert [one.dynamic for one in report.calls] == [True, True]
 
 
-@provider_streams.needs_recordings
-@pytest.mark.untraced
-@pytest.mark.parametrize("name", provider_streams.NAMES)
-class TestRecordings:
-    def test_all_that_was_said_is_told(self, name: str) -> None:
-        messages = [state.message for state in recorded(name)]
-        report = reported(messages)
-        assert as_shown(report) == shown(messages[-1])
-        assert report.end == "finish"
-        known = provider_streams.reading(name)
-        assert (report.text, report.reasoning) == (known.text, known.reasoning) or messages[-1].refusal
-        assert [(one.name, one.input) for one in report.calls if one.may_run] == [
-            (one.name, one.value) for one in known.calls
-        ]
-
-    @pytest.mark.once
-    def test_every_cut_is_told_and_runs_nothing_that_is_not_complete(self, name: str) -> None:
-        states = recorded(name)
-        for at, way in product(range(len(states)), ENDS):
-            (*_, last) = ended(states, at, way)
-            check_end(reported([last]), last)
-
-    @pytest.mark.once
-    def test_cuts_are_told_the_same_live(self, name: str) -> None:
-        states = steady(name)
-        for at, way in product(some(len(states), 8), ENDS):
-            messages = ended(states, at, way)
-            assert same(reported(messages), reported(messages[-1:]))
-
-    def test_joining_late_ends_in_the_same(self, name: str) -> None:
-        messages = [state.message for state in steady(name)]
-        whole = reported(messages)
-        for late in some(len(messages), 20):
-            assert same(reported(messages[late:]), whole)
-
-
-def same(one: VercelReport, other: VercelReport) -> bool:
-    return comparable(one) == comparable(other)
-
-
-def comparable(report: VercelReport) -> VercelReport:
-    """A report without what may differ between two that saw the same: how arguments are spelled."""
-    return replace(report, calls=tuple(replace(one, input_text="") for one in report.calls))
-
-
-def steady(name: str) -> list[MessageState]:
-    """A recording in which calls keep their ids: what was told cannot be taken back."""
-    states = recorded(name)
-    ids = {part.index: part.id for part in states[-1].message.parts if isinstance(part, ServerCall)}
-    for state in states:
-        if any(part.id != ids[part.index] for part in state.message.parts if isinstance(part, ServerCall)):
-            pytest.skip("the provider changes the id of a call")
-    return states
-
-
-def check_end(report: VercelReport, message: Message[Any]) -> None:
-    assert as_shown(report) == shown(message)
-    complete = [part for part in message.parts if isinstance(part, CompleteCall)]
-    assert [one.input for one in report.calls if one.may_run] == [one.arguments_value for one in complete]
-    assert all(json.loads(one.input_text) == one.input for one in report.calls if one.may_run)
-    if message.outcome is Outcome.CANCELLED:
-        assert report.end == "abort"
-    elif message.outcome is Outcome.COMPLETE:
-        assert report.end == "finish"
-
-
-@examples(0.5)
-@given(randoms)
-def test_any_turn_cut_and_ended_anywhere_is_told(random: Random) -> None:
-    states = made_up(random)
-    for at, way in product(range(len(states)), ENDS):
-        messages = ended(states, at, way)
-        report = reported(messages)
-        check_end(report, messages[-1])
-        assert same(reported(messages[random.randrange(len(messages)) :]), report)
-
-
-@examples(0.5)
+@examples(0.3)
 @given(randoms)
 def test_any_answer_is_told_as_data_or_as_text_and_nothing_of_it_is_lost(random: Random) -> None:
     value = some_value(random)
@@ -458,146 +333,42 @@ def test_any_answer_is_told_as_data_or_as_text_and_nothing_of_it_is_lost(random:
             assert (report.data, report.text) == ({"answer": value}, "")
         else:
             assert report.text == messages[-1].content
-        assert same(reported(messages[random.randrange(len(messages)) :], answer="data"), report)
 
 
-def test_a_state_is_a_value() -> None:
-    """Encoding from an old state gives the same again, and so does one that went through a pickle."""
-    states = made_up(Random(5))
-    messages = ended(states, len(states) - 1, "over")
-    encoder = VercelEncoder(message_id="m", answer="data")
-    kept = [encoder.begin()]
-    for message in messages:
-        kept.append(encoder.encode(kept[-1][0], message))
-    for (before, _), (_, told), message in zip(kept, kept[1:], messages, strict=False):
-        assert encoder.encode(before, message)[1] == told
-        assert encoder.encode(pickle.loads(pickle.dumps(before)), message)[1] == told  # noqa: S301
-
-
-def read_by_clients(streams: Sequence[dict[str, str]]) -> list[tuple[str, dict[str, Any], dict[str, str]]]:
-    """What each version of the AI SDK makes of each stream, with the name of the version and the stream."""
-    found = run("vercel.mjs", streams, *VERSIONS)
-    return [(version, *both) for version in VERSIONS for both in zip(found[version], streams, strict=True)]
-
-
-def parts_in_client(parts: Iterable[dict[str, Any]]) -> list[tuple[object, ...]]:
-    return [part_in_client(part) for part in parts if part["type"] != "step-start"]
-
-
-def part_in_client(part: dict[str, Any]) -> tuple[object, ...]:
-    """A part of a client in a form that is the same for all versions."""
-    kind = part["type"]
-    if kind in {"text", "reasoning"}:
-        return (kind, part["text"], part["state"])
-    if kind.startswith("tool-") or kind == "dynamic-tool":
-        name = part["toolName"] if kind == "dynamic-tool" else kind.removeprefix("tool-")
-        given = part.get("input", part.get("rawInput"))  # ai 5 has another name for the input of a call that failed
-        told = (part.get("output"), part.get("errorText"), part.get("providerExecuted", False))
-        return ("call", part["toolCallId"], name, part["state"], given, *told, kind == "dynamic-tool")
-    return (kind, *[part.get(name) for name in ("sourceId", "url", "title", "mediaType", "data")])
-
-
-def parts_in_report(report: VercelReport) -> list[tuple[object, ...]]:
-    """The same for what the checker says that a client has."""
-    calls = {one.id: one for one in report.calls}
-    found: list[tuple[object, ...]] = []
-    for part in report.parts:
-        if part["type"] == "call":
-            one = calls[part["id"]]
-            told = (one.output, one.error_text, one.provider_executed, one.dynamic)
-            found.append(("call", one.id, one.name, one.state, one.input, *told))
-        else:
-            found.append(part_in_client({**part, "state": "done"}))
-    return found
-
-
-checked = cache(check_vercel)  # each stream is read by every version of the client
-
-
-def check_client(version: str, found: dict[str, Any], stream: str) -> None:
-    """A client must have what the checker says, and say itself how the stream ended."""
-    report = checked(stream)
-    (message,) = found["messages"]
-    assert message["id"] == report.message_id
-    assert parts_in_client(message["parts"]) == parts_in_report(report)
-    assert message.get("metadata", {}) == report.metadata
-    assert [(one["id"], one["input"]) for one in found["run"]] == [
-        (one.id, one.input) for one in report.calls if one.may_run
-    ]
-    assert found["status"] == ("error" if report.end == "error" else "ready"), version
-    assert found["errors"] == ([report.error_text] if report.end == "error" else [])
-    assert (
-        found["finishReason" if report.end == "finish" else "status"] == report.finish_reason or report.end != "finish"
-    )
-
-
-@cache
-def turns() -> list[list[MessageState]]:
-    return [*map(recorded, provider_streams.NAMES), *some_turns()]
-
-
-def some_turns() -> list[list[MessageState]]:
-    return [made_up(Random(seed)) for seed in SEEDS]
+def test_all_parts_of_a_message_are_shown_in_their_order() -> None:
+    turns = [*TURNS.values(), *([state.message for state in recorded(name)] for name in provider_streams.ENCODED)]
+    for turn in turns:
+        assert as_shown(reported(turn)) == shown(turn[-1])
 
 
 @needs_node
 @pytest.mark.untraced
-@pytest.mark.once
 class TestClients:
-    """The AI SDK's own chat reads what is written, in every version."""
+    """The AI SDK's own chat, in every version; what holds of all clients is in the contract."""
 
-    def test_whole_turns_live(self) -> None:
-        quiet = VercelEncoder().keep_alive
-        encoder = VercelEncoder(message_id="m")
-        streams = [quiet.join(pieces(encoder, ended(states, len(states) - 1, "over"))) for states in turns()]
-        for version, found, one in read_by_clients([{"stream": stream.decode()} for stream in streams]):
-            check_client(version, found, one["stream"])
-
-    def test_turns_that_end_anywhere_run_no_call_that_is_not_complete(self) -> None:
-        given, complete = [], []
-        for states in turns():
-            for at, way in product(some(len(states), CUTS), ENDS):
-                last = ended(states, at, way)[-1]
-                given.append({"stream": sent([last]).decode()})
-                complete.append([part.arguments_value for part in last.parts if isinstance(part, CompleteCall)])
-        found = read_by_clients(given)
-        for version, client, one in found:
-            check_client(version, client, one["stream"])
-        assert [[call["input"] for call in client["run"]] for _, client, _ in found] == complete * len(VERSIONS)
-        assert any(complete)
-
-    def test_a_connection_that_is_lost_inside_a_call_runs_nothing(self) -> None:
-        given = []
-        for states in turns():
-            inside = [at for at, state in enumerate(states) if any(one.is_open for one in state.message.tool_calls)]
-            given += [{"stream": sent(ended(states, at, "lost")).decode()} for at in inside[-1:]]
-        found = read_by_clients(given)
-        assert given
-        assert [client["run"] for _, client, _ in found] == [[]] * len(found)
-        assert {client["status"] for _, client, _ in found} == {"error"}
-
-    def test_who_resumes_has_the_same_as_who_stayed(self) -> None:
+    @pytest.mark.parametrize("count", [5, pytest.param(200, marks=pytest.mark.long)])
+    def test_who_resumes_has_the_same_as_who_stayed(self, count: int) -> None:
         """The network fails anywhere in an event; the client asks again, and gets the message as it is then."""
         given = []
-        for states in turns():
+        for seed in range(count):
+            states = made_up(Random(seed))
             messages = ended(states, len(states) - 1, "over")
             whole = sent(messages)
             for cut in (len(whole) // 3, len(whole) - 1):
                 late = cut * len(messages) // len(whole)
-                given.append({"stream": whole[:cut].decode(errors="ignore"), "resume": sent(messages[late:]).decode()})
-        for version, client, one in read_by_clients(given):
-            check_client(version, client, one["resume"])
+                given.append((whole[:cut], sent(messages[late:])))
+        resume_vercel(given)
 
-    @pytest.mark.parametrize("options", [{"answer": "data"}, {"dynamic_tools": True}, {"hostile_keys": "drop"}])
+    @pytest.mark.long
+    @pytest.mark.parametrize("options", [{"answer": "text"}, {"dynamic_tools": True}, {"hostile_keys": "refuse"}])
     def test_options(self, options: dict[str, Any]) -> None:
         value = {"a": [{"__proto__": {"x": 1}, "b": 2}], "constructor": {"prototype": 1}}
-        schema = {"type": "object"}
         hostile = [*(call(char, index=0, id="c", name="f") for char in json.dumps(value)), end()]
         answer = [delta(reasoning="Hm"), *map(text, json.dumps({"days": [{"name": "é" * 20}] * 9})), end("stop")]
-        streams = [
-            sent(ended(states, at, way), **options)
-            for states in (states_of(hostile), states_of(answer, response_schema=schema), *some_turns()[:10])
-            for at, way in product(some(len(states), 4), ENDS)
-        ]
-        for version, found, one in read_by_clients([{"stream": stream.decode()} for stream in streams]):
-            check_client(version, found, one["stream"])
+        read_vercel(
+            [
+                sent(ended(states, at, way), **options)
+                for states in (states_of(hostile), states_of(answer, response_schema={"type": "object"}))
+                for at, way in product(range(0, len(states), 7), ENDS)
+            ]
+        )

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from jsontide import stream_message
-from jsontide.adapters import finish_stream, reduce_item, start_stream
+from jsontide.adapters import reduce_item, start_stream
 from jsontide.encoders import Encoder
 from jsontide.mend import MODELS
-from jsontide.messages import Message, MessageConfig, Outcome, PartialCall, fail_message, stop_message
+from jsontide.messages import Message, MessageConfig, Outcome, fail_message, finish_message, stop_message
+from tests.messages import telling
 
 Turn = list[Message[Any]]
 
@@ -97,7 +98,7 @@ TURNS: dict[str, Turn] = {
     "complete with a call": read([*TEXT, *CALL, chat("tool_calls"), USAGE]),
     "complete with two calls": read([*TWO_CALLS, chat("tool_calls")]),
     "complete without arguments": read([call(0, "", id="c1", name="now"), chat("tool_calls")]),
-    "complete with calls that share an id": read(
+    "invalid calls that share an id": read(
         [call(0, "{}", id="c1", name="a"), call(1, "{}", id="c1", name="b"), chat("tool_calls")]
     ),
     "complete with calls without ids": read([call(0, "{}", name="a"), call(1, "{}", name="b"), chat("tool_calls")]),
@@ -173,17 +174,12 @@ def states_of(events: Iterable[Any], config: MessageConfig | None = None) -> lis
     return states
 
 
-def cut(states: list[Any], at: int) -> Turn:
-    """The turn of a stream that breaks off after `at` events."""
-    return [*(state.message for state in states[1 : at + 1]), finish_stream(states[at]).message]
-
-
-def broken_inside_calls(names: Iterable[str], events: Any) -> list[Turn]:
-    """What is seen of recordings that break off after any event that leaves a call unfinished."""
-    turns = []
-    for name in names:
-        for state in states_of(events(name))[1:]:
-            last = finish_stream(state).message
-            if any(isinstance(each, PartialCall) for each in last.tool_calls):
-                turns.append([state.message, last])
-    return turns
+def turn_to_the_provider() -> Turn:
+    """The messages of a stream in which a call turns out to be one that the provider runs, after its name was told."""
+    chunks = [
+        telling.call('{"a": ', index=0, id="c1", name="f"),
+        telling.call("1}", index=0, on_server=True),
+        telling.end("stop"),
+    ]
+    states = list(telling.trail(chunks))
+    return [*(state.message for state in states), finish_message(states[-1]).message]

@@ -21,7 +21,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "src/jsontide/web/static"
 NODE = ROOT / "tests/node"
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -35,7 +35,7 @@ def missing_browser() -> str:
     """Return why there is no browser, or nothing."""
     if find_spec("playwright") is None:
         return "playwright is not installed"
-    return "" if Path(CHROMIUM).exists() else f"{CHROMIUM} is not installed"
+    return "" if CHROMIUM else "neither chromium nor google-chrome is installed"
 
 
 needs_browser = pytest.mark.skipif(bool(missing_browser()), reason=missing_browser())
@@ -136,6 +136,6 @@ def chromium_page() -> Iterator[Ask]:
 
 HOSTS = [
     pytest.param(node_process, marks=needs_plain_node),
-    pytest.param(chromium_page, marks=[needs_browser, pytest.mark.once]),
+    pytest.param(chromium_page, marks=[needs_browser, pytest.mark.once, pytest.mark.long]),
 ]
 """For a fixture: `request.param()` is one of the two, which gives `ask`."""

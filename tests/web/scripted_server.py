@@ -1,32 +1,42 @@
 """A server that answers each request as a script says, down to how the connection ends; it remembers the requests.
 
-An answer is a status, or 0 for none, and steps: bytes to send, seconds to wait, or one of
+An answer is a status, or 0 for none, and steps: bytes to send, or one of
 
+    SEEN   wait until the client has the value that was sent so far
     CLOSE  end the response as it should end
-    RESET  break the connection off
+    RESET  break the connection off, when the client has what was sent: a reset takes back what it has not read
     HANG   send nothing more, until the client leaves
+
+The last step says how the connection ends: one that just ends may or may not take back what was sent.
+
+A client tells what it has by posting each value to `/seen`; `/asked` answers when a request has come.
 """
 
+import json
 import socket
 import struct
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-CLOSE, RESET, HANG = "close", "reset", "hang"
-PATIENCE = 10.0
+from jsontide import MISSING
+from tests.web.serving import PATIENCE, eventually, read_compact
+
+SEEN, CLOSE, RESET, HANG = "seen", "close", "reset", "hang"
 
 
 @dataclass
 class Answer:
-    steps: Sequence[bytes | float | str] = ()
+    steps: Sequence[bytes | str] = ()
     status: int = 200
     media_type: str = "text/event-stream"
     run_id: str | None = None
+
+    def __post_init__(self) -> None:
+        assert not self.steps or self.steps[-1] in (CLOSE, RESET, HANG), "say how the connection ends"
 
 
 @dataclass
@@ -36,6 +46,7 @@ class Request:
     headers: dict[str, str]
     body: bytes
     was_left: threading.Event = field(default_factory=threading.Event)
+    sent: bytes = b""
 
 
 class Script:
@@ -44,6 +55,7 @@ class Script:
     def __init__(self, answers: Sequence[Answer]) -> None:
         self.answers = list(answers)
         self.requests: list[Request] = []
+        self.seen: list[object] = []
         self.url = ""
 
     def told(self) -> list[tuple[str, str, str | None]]:
@@ -59,6 +71,9 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("content-length", 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.command, self.path, headers, self.rfile.read(length))
+        if self.path in {"/seen", "/asked"}:
+            self._take_note(request)
+            return
         self.script.requests.append(request)
         answer = self.script.answers.pop(0) if self.script.answers else Answer(status=503)
         self.close_connection = True
@@ -94,15 +109,30 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("access-control-allow-headers", "last-event-id, content-type, authorization")
         self.end_headers()
 
-    def _do(self, step: bytes | float | str, request: Request) -> None:
+    def _take_note(self, request: Request) -> None:
+        if self.path == "/seen":
+            self.script.seen.append(json.loads(request.body))
+        else:
+            eventually(lambda: self.script.requests)
+        self.close_connection = True
+        self.send_response(204)
+        self.send_header("connection", "close")
+        self.send_header("access-control-allow-origin", "*")
+        self.end_headers()
+
+    def _do(self, step: bytes | str, request: Request) -> None:
         if isinstance(step, bytes):
+            request.sent += step
             self.wfile.write(b"%x\r\n%s\r\n" % (len(step), step) if step else b"")
-        elif isinstance(step, float):
-            time.sleep(step)
+        elif step == SEEN:
+            separator = b"\n\n" if b"data: " in request.sent else b"\n"
+            whole = request.sent[: request.sent.rfind(separator) + len(separator)]
+            value = read_compact(whole).value
+            eventually(lambda: value is MISSING or value in self.script.seen)
         elif step == CLOSE:
             self.wfile.write(b"0\r\n\r\n")
         elif step == RESET:
-            time.sleep(0.05)  # a reset takes back what the client has not read
+            self._do(SEEN, request)
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.shutdown(socket.SHUT_RD)
             self.connection.close()
@@ -121,6 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 100
 
     def handle_error(self, *_: Any) -> None:
         """Say nothing: clients that leave are part of the script."""

@@ -1,13 +1,19 @@
-"""A real server on loopback, sources that count what is done to them, and clients that can leave at any time."""
+"""A real server on loopback, sources that count what is done to them, and clients that can leave at any time.
+
+Rule: nothing waits for a time; what is awaited is an event. `PATIENCE` only ends what would never end.
+Where time itself is under test, `run_in_no_time` runs it on a clock of its own, which jumps instead of waiting.
+"""
 
 import asyncio
 import json
+import selectors
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
+from unittest.mock import patch
 
 import uvicorn
 from starlette.applications import Starlette
@@ -16,6 +22,7 @@ from starlette.routing import Route
 from jsontide import MISSING, Message, astream_message
 from jsontide.deltas import CompactValue
 
+PATIENCE = 60
 WORDS = ("Take ", "the ", "night ", "train", ".")
 TEXT = "".join(WORDS)
 
@@ -78,15 +85,20 @@ def running(application: Any, **options: Any) -> Iterator[uvicorn.Server]:
     server = uvicorn.Server(uvicorn.Config(application, **options))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    while not server.started:
-        time.sleep(0.005)
+    eventually(lambda: server.started or not thread.is_alive())
+    assert server.started
     try:
         yield server
     finally:
         server.should_exit = True
         server.force_exit = True
-        thread.join(timeout=5)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
+
+
+def wait_for_responses(server: uvicorn.Server, count: int) -> None:
+    """Wait until all but some responses of a server are over, because their clients have left."""
+    eventually(lambda: len(server.server_state.tasks) == count)
 
 
 def port_of(server: uvicorn.Server) -> int:
@@ -97,8 +109,12 @@ def port_of(server: uvicorn.Server) -> int:
 @contextmanager
 def serving(*routes: Route, middleware: Any = (), **options: Any) -> Iterator[int]:
     """Serve some routes; give the port."""
-    with running(Starlette(routes=list(routes), middleware=list(middleware)), **options) as server:
+    with running(routed(*routes, middleware=middleware), **options) as server:
         yield port_of(server)
+
+
+def routed(*routes: Route, middleware: Any = ()) -> Starlette:
+    return Starlette(routes=list(routes), middleware=list(middleware))
 
 
 class Client:
@@ -110,18 +126,16 @@ class Client:
         self.socket = socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.settimeout(5)
+        self.socket.settimeout(PATIENCE)
         self.socket.connect(("127.0.0.1", port))
         lines = [f"{method} {path} HTTP/1.1", "host: x", "connection: close"]
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
         self.socket.sendall("\r\n".join([*lines, "", ""]).encode())
         self.raw = b""
 
-    def read_until(self, wanted: bytes, timeout: float = 5) -> bytes:
+    def read_until(self, wanted: bytes) -> bytes:
         """Read until something has come; return all so far."""
-        ends = time.monotonic() + timeout
         while wanted not in self.raw:
-            self.socket.settimeout(max(0.001, ends - time.monotonic()))
             more = self.socket.recv(65536)
             assert more, f"the connection ended before {wanted!r}: {self.raw!r}"
             self.raw += more
@@ -187,16 +201,58 @@ def text_in(body: bytes) -> Any:
     return MISSING if value is MISSING else "".join(part["text"] for part in value["parts"])
 
 
-def eventually(holds: Callable[[], bool], within: float = 1.0) -> float:
-    """Wait until something holds; return how long it took."""
-    began = time.monotonic()
+def eventually(holds: Callable[[], object]) -> None:
+    """Wait until something holds."""
+    ends = time.monotonic() + PATIENCE
     while not holds():
-        assert time.monotonic() - began < within, "it did not come about in time"
-        time.sleep(0.005)
-    return time.monotonic() - began
+        assert time.monotonic() < ends, "it did not come about in time"
+        time.sleep(0.002)
 
 
 async def until(holds: Callable[[], object]) -> None:
     """Wait until something holds."""
     while not holds():  # noqa: ASYNC110 - another thread may bring it about
         await asyncio.sleep(0.002)
+
+
+async def never() -> Any:
+    await asyncio.Event().wait()
+
+
+class _Jumping(selectors.DefaultSelector):
+    """Goes on at the time of the next timer instead of waiting for it."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        assert ready or timeout is not None, "everybody waits, and no timer is set"
+        self.now += timeout or 0.0
+        return ready
+
+
+_Result = TypeVar("_Result")
+
+
+def run_in_no_time(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """Run what waits for timers, and for nothing outside of this thread, at once and in the same order each time."""
+    selector = _Jumping()
+
+    def loop() -> asyncio.AbstractEventLoop:
+        made = asyncio.SelectorEventLoop(selector)
+        made.time = lambda: selector.now  # type: ignore[method-assign]
+        return made
+
+    with patch("time.monotonic", lambda: selector.now), asyncio.Runner(loop_factory=loop) as runner:
+        return runner.run(work)
+
+
+async def serve(response: Any) -> bytes:
+    """Serve a response to a client that stays; return the body."""
+    sent: list[bytes] = []
+
+    async def send(message: Mapping[str, Any]) -> None:
+        sent.append(message.get("body", b""))
+
+    await response({"type": "http", "method": "GET"}, never, send)
+    return b"".join(sent)

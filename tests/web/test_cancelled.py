@@ -11,7 +11,7 @@ from jsontide.adapters import reduce_item, start_stream
 from jsontide.encoders import CompactEncoder, Growing
 from jsontide.messages import Message, MessageConfig, ReasoningPart, TextPart, Tool, stop_message
 from jsontide.messages.calls import CompleteCall, PartialCall
-from jsontide.web._cancelled import cancel
+from jsontide.web._producer import cancel
 from tests.web.serving import read_compact
 
 CHOICE = {"object": "chat.completion.chunk"}

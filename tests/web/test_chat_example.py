@@ -20,7 +20,7 @@ from starlette.routing import Route
 from jsontide.recordings import Recording
 from tests.web.browsers import needs_browser, open_browser
 from tests.web.proxy import proxied
-from tests.web.serving import Provider, eventually, port_of, running, serving
+from tests.web.serving import Provider, eventually, port_of, running, serving, wait_for_responses
 
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
@@ -33,7 +33,7 @@ EVENTS: list[Any] = list(Recording.load(EXAMPLE / "recording.ndjson").events)
 HELD, HELD_AT = 60, "Lunch at the"
 """A piece of the plan, and the last text before it."""
 REASONING, TEXT, HOLD_TRAIN, SET_REMINDER, PLAN = range(5)
-PATIENCE = 20_000
+PATIENCE = 60_000
 RENDERS = """() => Object.fromEntries(
     [...document.querySelectorAll("[data-path]")].map(({ dataset }) => [dataset.path, Number(dataset.renders)]))"""
 
@@ -102,7 +102,8 @@ def browser() -> Iterator[Any]:
 class Chat:
     """A page, and what it logs and asks for."""
 
-    def __init__(self, browser: Any, port: int) -> None:
+    def __init__(self, browser: Any, port: int, server: Any = None) -> None:
+        self.server = server
         self.origin = f"http://127.0.0.1:{port}"
         self.page = browser.new_context().new_page()
         self.page.set_default_timeout(PATIENCE)
@@ -133,9 +134,15 @@ class Chat:
         """Return how far below the question each value stands, by its path."""
         return dict(self.page.evaluate(TOPS))
 
-    def statuses(self) -> list[str]:
-        """Return how the calls stand."""
-        return list(self.page.locator(".call .status").all_inner_texts())
+    def shows(self, selector: str, *texts: str) -> None:
+        """Expect elements with these texts, and no others."""
+        from playwright.sync_api import expect  # noqa: PLC0415 - without it tests are skipped before
+
+        expect(self.page.locator(selector)).to_have_text(list(texts), use_inner_text=True, timeout=PATIENCE)
+
+    def shows_calls(self, *statuses: str) -> None:
+        """Expect that the calls stand like this."""
+        self.shows(".call .status", *statuses)
 
 
 @pytest.fixture
@@ -145,7 +152,7 @@ def open_chat(create_app: Callable[..., Any], browser: Any) -> Callable[..., Any
     @contextmanager
     def open_one(provider: Recorded, **options: Any) -> Iterator[Chat]:
         with running(create_app(provider, **options)) as server:
-            chat = Chat(browser, port_of(server))
+            chat = Chat(browser, port_of(server), server)
             yield chat
             chat.page.context.close()
             assert not chat.logged
@@ -172,34 +179,38 @@ def only(renders: dict[str, int], outer: list[str]) -> dict[str, int]:
 
 
 @needs_browser
-class TestWhatGrows:
-    def test_text_is_visible_before_the_stream_ends(self, open_chat: Any) -> None:
-        provider = Recorded()
-        gate = provider.hold_before(place_of(TEXT, 5))
-        with open_chat(provider) as chat:
-            chat.ask()
-            chat.wait_for(text_of(REASONING))
-            chat.wait_for(text_of(TEXT)[:20])
-            assert provider.given == place_of(TEXT, 5)
-            assert provider.closed == 0
-            gate.set()
-            chat.wait_for_end()
+@pytest.mark.long
+def test_text_is_visible_before_the_stream_ends(open_chat: Any) -> None:
+    provider = Recorded()
+    gate = provider.hold_before(place_of(TEXT, 5))
+    with open_chat(provider) as chat:
+        chat.ask()
+        chat.wait_for(text_of(REASONING))
+        chat.wait_for(text_of(TEXT)[:20])
+        eventually(lambda: provider.given == place_of(TEXT, 5))
+        assert provider.closed == 0
+        gate.set()
+        chat.wait_for_end()
 
+
+@needs_browser
+@pytest.mark.long
+class TestWhatGrows:
     def test_arguments_and_the_plan_are_visible_before_they_are_complete(self, open_chat: Any) -> None:
         provider = Recorded()
         in_call, in_plan = provider.hold_before(place_of(HOLD_TRAIN, 6)), provider.hold_before(place_of(PLAN, HELD))
         with open_chat(provider) as chat:
             chat.ask()
             chat.page.locator(".call dd", has_text="Lisboa Oriente").wait_for()
-            assert chat.statuses() == ["writing"]
+            chat.shows_calls("writing")
             in_call.set()
             chat.wait_for(HELD_AT)
-            assert chat.statuses() == ["waiting", "waiting"]
-            assert chat.page.locator(".plan.open .caret").count() == 1
+            chat.shows_calls("waiting", "waiting")
+            chat.page.locator(".plan.open .caret").wait_for()
             in_plan.set()
             chat.wait_for_end()
-            assert chat.statuses() == ["called", "called"]
-            assert chat.page.locator(".open, .caret").count() == 0
+            chat.shows_calls("called", "called")
+            chat.shows(".open, .caret")
 
     def test_the_end_tells_the_outcome_and_the_usage(self, whole: str) -> None:
         assert whole.endswith("Complete\n1,284 tokens read, 1,007 written\nbundled-recording")
@@ -243,6 +254,7 @@ class TestWhatGrows:
 
 
 @needs_browser
+@pytest.mark.long
 class TestGoingOn:
     def test_a_reload_in_the_middle_continues_to_the_same_end(self, open_chat: Any, whole: str) -> None:
         provider = Recorded()
@@ -253,7 +265,7 @@ class TestGoingOn:
             said = chat.page.inner_text(".answer")
             chat.page.reload()
             chat.wait_for(HELD_AT)
-            assert chat.page.inner_text(".answer") == said
+            chat.shows(".answer", said)
             gate.set()
             assert chat.wait_for_end() == whole
             assert provider.opened == 1
@@ -276,7 +288,7 @@ class TestGoingOn:
             proxy.cut()
             first.set()
             chat.wait_for("Reconnecting")
-            eventually(lambda: provider.given == place_of(PLAN, 120) and proxy.refused > 0, 10)
+            eventually(lambda: provider.given == place_of(PLAN, 120) and proxy.refused > 0)
             proxy.restore()
             chat.wait_for("Saturday: the river")
             second.set()
@@ -295,6 +307,7 @@ class TestGoingOn:
 
 
 @needs_browser
+@pytest.mark.long
 class TestEnding:
     def test_stop_ends_the_turn_as_cancelled_and_closes_the_providers_stream(self, open_chat: Any) -> None:
         provider = Recorded()
@@ -305,8 +318,8 @@ class TestEnding:
             chat.page.click("#stop")
             eventually(lambda: provider.closed == 1)
             assert "Stopped" in chat.wait_for_end("cancelled")
-            assert chat.statuses() == ["not run", "not run"]
-            assert chat.page.evaluate("document.activeElement.id") == "question"
+            chat.shows_calls("not run", "not run")
+            chat.page.wait_for_function("document.activeElement.id === 'question'")
 
     @pytest.mark.parametrize("on_leave", ["cancel", "continue"])
     def test_a_reader_that_leaves_cancels_the_providers_stream_or_not(self, open_chat: Any, on_leave: str) -> None:
@@ -321,17 +334,17 @@ class TestEnding:
                 eventually(lambda: provider.closed == 1)
                 assert provider.cancelled == 1
             else:
-                chat.page.wait_for_timeout(1000)
+                wait_for_responses(chat.server, 0)
                 assert provider.closed == 0
                 gate.set()
-                eventually(lambda: provider.closed == 1, 5)
+                eventually(lambda: provider.closed == 1)
                 assert provider.given == len(EVENTS)
 
     def test_calls_of_a_message_that_broke_off_are_not_run(self, open_chat: Any) -> None:
         with open_chat(Recorded(EVENTS[: place_of(SET_REMINDER, 5)])) as chat:
             chat.ask()
             assert "the stream ended before" in chat.wait_for_end("truncated")
-            assert chat.statuses() == ["not run", "not run"]
+            chat.shows_calls("not run", "not run")
 
     def test_a_failure_of_the_server_is_shown_without_its_secrets(self, open_chat: Any) -> None:
         provider = Recorded()
@@ -399,6 +412,7 @@ class TestRunning:
             assert "a bundled recording answers" in line
             process.terminate()
 
+    @pytest.mark.long
     def test_it_says_that_a_port_is_taken(self) -> None:
         with running(None) as server:
             port = str(port_of(server))
@@ -406,6 +420,7 @@ class TestRunning:
                 assert f"error: port {port}: " in process.communicate()[1]
                 assert process.returncode == 1
 
+    @pytest.mark.long
     def test_it_says_which_package_is_missing(self) -> None:
         with self.run("-S", str(EXAMPLE)) as process:
             assert "is missing; `make chat` installs what is needed" in process.communicate()[1]

@@ -9,7 +9,8 @@ from jsontide.deltas import CompactValue
 from tests.node_scripts import needs_node, run
 from tests.web.browsers import STATIC
 
-PAGE = (Path(__file__).parents[2] / "docs/how-to/browser.md").read_text("utf-8")
+FOLDER = Path(__file__).parents[2] / "docs/how-to"
+PAGE = (FOLDER / "browser.md").read_text("utf-8")
 
 
 @needs_node
@@ -20,8 +21,9 @@ def test_the_size_is_that_of_the_file() -> None:
 
 @needs_node
 def test_the_examples_are_code() -> None:
-    found = re.findall(r"^```(jsx?)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    assert len(found) > 3
+    pages = [PAGE, *((FOLDER / name).read_text("utf-8") for name in ("resume.md", "chat.md"))]
+    found = [each for page in pages for each in re.findall(r"^```(jsx?)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)]
+    assert len(found) > 5
     assert run("parse.mjs", found) == []
 
 

@@ -28,8 +28,8 @@ from tests import strategies
 from tests.cuts import states_along
 from tests.messages.telling import delta, end, entry
 from tests.oracles import Path
-from tests.provider_streams import NAMES, events, needs_recordings
-from tests.strategies import cut_documents, hostile_values, randoms, texts
+from tests.provider_streams import events, every_complete_stream
+from tests.strategies import cut_documents, examples, hostile_values, randoms, texts
 from tests.web.browsers import HOSTS, Ask
 
 FORMS: st.SearchStrategy[Form] = st.sampled_from(["sse", "ndjson"])
@@ -108,12 +108,14 @@ def in_pieces(sent: bytes, random: Random) -> dict[str, Any]:
     return {"bytes": base64.b64encode(sent).decode(), "cuts": sorted(cuts)}
 
 
+@examples(0.3)
 @given(DOCUMENTS, FORMS, randoms)
 def test_values_ends_and_objects_are_those_of_python(ask: Ask, document: Any, form: Form, random: Random) -> None:
     states = states_along(document[1])
     assert ask("states", describe_stream([*states, finalize(states[-1])], form, random)) == []
 
 
+@examples(0.3)
 @given(cut_documents(texts(hostile_values, repeat_keys=True)), st.sampled_from(["last", "first"]), randoms)
 def test_a_repeated_key_replaces_what_stood_there(ask: Ask, document: Any, duplicates: Any, random: Random) -> None:
     states = states_along(document[1], create_parser_state(duplicate_keys=duplicates))
@@ -155,6 +157,7 @@ def read_lines(sent: bytes) -> list[Any]:
 ENDS = (finish_message, stop_message, lambda state: fail_message(state, "reset"))
 
 
+@examples(0.3)
 @given(strategies.call_streams, st.lists(strategies.strings, max_size=5), randoms)
 def test_messages_are_those_of_python(ask: Ask, stream: Any, said: list[str], random: Random) -> None:
     chunks = [delta(tool_calls=(entry(**each),)) for each in stream[0]]
@@ -166,14 +169,14 @@ def test_messages_are_those_of_python(ask: Ask, stream: Any, said: list[str], ra
     assert ask("states", describe_messages(messages, random)) == []
 
 
-@needs_recordings
 @pytest.mark.untraced
-@pytest.mark.parametrize("name", NAMES)
-def test_recordings_are_read_as_python_reads_them(ask: Ask, name: str) -> None:
+@every_complete_stream
+def test_streams_of_providers_are_read_as_python_reads_them(ask: Ask, name: str) -> None:
     messages = list(stream_message(events(name)))
     assert ask("states", describe_messages(messages[:: 1 + len(messages) // 100] + messages[-1:], Random(1))) == []
 
 
+@examples(0.3)
 @given(DOCUMENTS, st.integers(0, 100), st.integers(0, 100))
 def test_what_is_known_keeps_its_identity_over_a_reconnection(ask: Ask, document: Any, lost: int, later: int) -> None:
     states = states_along(document[1])

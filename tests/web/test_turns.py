@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import time
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -31,7 +30,24 @@ from jsontide.web import (
     stream_response,
 )
 from jsontide.web._producer import Producer
-from tests.web.serving import TEXT, Client, Provider, eventually, read_compact, serving, text_in, until, word_events
+from tests.web.serving import (
+    PATIENCE,
+    TEXT,
+    Client,
+    Provider,
+    eventually,
+    never,
+    port_of,
+    read_compact,
+    routed,
+    run_in_no_time,
+    running,
+    serve,
+    text_in,
+    until,
+    wait_for_responses,
+    word_events,
+)
 
 COMPLETE = {"end": "complete"}
 
@@ -67,8 +83,8 @@ class Chat:
             Route("/chat/{chat}/stream", self.join),
             Route("/chat/{chat}/stop", self.halt, methods=["POST"]),
         ]
-        with serving(*routes) as port:
-            yield port
+        with running(routed(*routes)) as self.server:
+            yield port_of(self.server)
 
 
 def run_id_in(client: Client) -> str:
@@ -90,7 +106,7 @@ def test_a_turn_goes_on_without_readers_and_is_joined_by_the_id_that_it_told() -
         client.read_text("Take the ")
         run_id = run_id_in(client)
         client.leave()
-        time.sleep(0.05)
+        wait_for_responses(chat.server, 0)
         rest.set()
         eventually(lambda: provider.given == 4)  # with nobody there
         again = Client(port, "/chat/1", last_event_id=run_id)
@@ -264,7 +280,7 @@ class TestStopping:
 
             async def aclose(self) -> None:
                 closing.append(1)
-                await asyncio.sleep(60)
+                await never()
 
         with Chat(Slow).serving() as port:
             client = Client(port, "/chat/1")
@@ -317,37 +333,40 @@ def test_a_client_that_leaves_cancels_the_turn_for_those_who_joined_if_that_was_
 def test_one_who_joined_can_leave_without_harm() -> None:
     provider = Provider()
     rest = provider.hold_before(2)
-    with Chat(provider.messages, on_leave="cancel").serving() as port:
+    chat = Chat(provider.messages, on_leave="cancel")
+    with chat.serving() as port:
         first = Client(port, "/chat/1")
         first.read_text("Take the ")
         late = Client(port, "/chat/1/stream")
         late.read_text("Take the ")
         late.leave()
-        time.sleep(0.1)
+        wait_for_responses(chat.server, 1)
         rest.set()
         first.read_all()
     assert text_in(first.body) == TEXT
     assert provider.cancelled == 0
 
 
+@pytest.mark.long
 def test_a_slow_reader_skips_to_the_newest_and_holds_up_nobody() -> None:
     """A reader does not read while more is said than any buffer holds; then it gets all of it in fewer events."""
-    words = ("x" * 40_000,) * 400
+    words = ("x" * 20_000,) * 400
     provider = Provider(word_events(words))
     rest, last = provider.hold_before(1), provider.hold_before(400)
     with Chat(provider.messages).serving() as port:
         slow = Client(port, "/chat/1", receive_buffer=65536)
         slow.read_text(words[0])
         rest.set()
-        eventually(lambda: provider.given == 400, within=30)  # although nobody reads
-        time.sleep(0.05)
+        eventually(lambda: provider.given == 400)  # although nobody reads
         last.set()
         slow.read_all()
-    assert text_in(slow.body) == "".join(words)
-    assert read_compact(slow.body).end == COMPLETE
-    assert slow.body.count(b"data: ") < 300
+    body = slow.body
+    assert text_in(body) == "".join(words)
+    assert body.endswith(b'data: {"end":"complete"}\n\n')
+    assert body.count(b"data: ") < 300
 
 
+@pytest.mark.long
 def test_many_messages_for_a_blocked_reader_are_not_kept() -> None:
     """What a store and a reader that never reads keep alive: the newest message, and the one that was told last."""
     alive: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -394,10 +413,6 @@ def test_many_messages_for_a_blocked_reader_are_not_kept() -> None:
     asyncio.run(look())
 
 
-async def never() -> Any:
-    await asyncio.sleep(60)
-
-
 class TestMemoryTurns:
     """A bounded memory."""
 
@@ -406,18 +421,20 @@ class TestMemoryTurns:
 
     def test_forgets_a_turn_some_time_after_its_end_by_itself(self) -> None:
         async def look() -> None:
-            turns = MemoryTurns(max_age=0.05)
+            turns = MemoryTurns(max_age=50)
             await turns.start("a", lambda: None)
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(100)
             assert await turns.read("a", -1, 0) == TurnState()  # it runs
             await turns.put("a", TurnState(1, None, is_over=True))
             await turns.put("a", TurnState(2, None))  # too late
             assert await turns.read("a", -1, 0) == TurnState(1, None, is_over=True)
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(49)
+            assert turns._over
+            await asyncio.sleep(2)
             assert not turns._over
             assert await turns.read("a", -1, 0) is None
 
-        asyncio.run(look())
+        run_in_no_time(look())
 
     def test_forgets_the_one_that_ended_first_when_there_are_too_many(self) -> None:
         async def look() -> None:
@@ -470,14 +487,14 @@ class TestMemoryTurns:
         async def look() -> None:
             turns = MemoryTurns()
             await turns.start("a", lambda: None)
-            assert await turns.read("a", 0, 0.01) == TurnState()
+            assert await turns.read("a", 0, 10) == TurnState()
             waiting = [asyncio.create_task(turns.read("a", 0, None)) for _ in range(3)]
             await asyncio.sleep(0)
             await turns.put("a", TurnState(1))
             assert await asyncio.gather(*waiting) == [TurnState(1)] * 3
             assert await turns.read("a", 0, None) == TurnState(1)
 
-        asyncio.run(look())
+        run_in_no_time(look())
 
     def test_asks_a_producer_to_stop_once(self) -> None:
         async def look() -> None:
@@ -490,6 +507,7 @@ class TestMemoryTurns:
 
         asyncio.run(look())
 
+    @pytest.mark.long
     def test_does_not_hold_the_source_of_a_turn_that_is_over(self) -> None:
         class Source:
             def __aiter__(self) -> AsyncIterator[Message[object]]:
@@ -520,17 +538,6 @@ class TestMemoryTurns:
     def test_refuses_wrong_options_by_name(self, options: Any, kind: type[Exception]) -> None:
         with pytest.raises(kind, match=next(iter(options))):
             MemoryTurns(**options)
-
-
-async def serve(response: Response) -> list[Any]:
-    """Serve a response to a client that stays; return what was sent."""
-    sent: list[Any] = []
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    await response({"type": "http", "method": "GET"}, never, send)
-    return sent
 
 
 def test_a_store_that_is_full_answers_503_and_closes_the_source() -> None:
@@ -584,8 +591,7 @@ def test_a_turn_that_is_forgotten_while_it_is_read_ends_as_a_failure() -> None:
     async def look() -> None:
         turns = Forgetful()
         await turns.start("a", lambda: None)
-        sent = await serve(await resume_response(turns, "a", CompactEncoder()))
-        body = b"".join(message.get("body", b"") for message in sent)
+        body = await serve(await resume_response(turns, "a", CompactEncoder()))
         assert read_compact(body).end == {"end": "failed", "reason": "the turn is not kept any more"}
 
     asyncio.run(look())
@@ -608,8 +614,7 @@ def test_a_turn_that_is_stopped_before_its_task_began_closes_its_source() -> Non
             stop()
 
     async def look() -> None:
-        sent = await serve(stream_response(Opened(), CompactEncoder(), store=Eager()))
-        body = b"".join(message.get("body", b"") for message in sent)
+        body = await serve(stream_response(Opened(), CompactEncoder(), store=Eager()))
         assert read_compact(body).end == {"end": "cancelled", "reason": "the message is cancelled"}
 
     asyncio.run(look())
@@ -633,13 +638,14 @@ def test_a_task_that_is_stopped_before_its_first_step_closes_its_source_too() ->
         await producer.start()
         producer.stop()
         await until(lambda: closed)
-        state = await turns.read("a", 0, 1)
+        state = await turns.read("a", 0, PATIENCE)
         assert state is not None
         assert state.is_over
 
-    asyncio.run(asyncio.wait_for(look(), 5))
+    asyncio.run(asyncio.wait_for(look(), PATIENCE))
 
 
+@pytest.mark.long
 def test_what_a_source_does_after_its_message_is_not_collected_although_nothing_refers_to_it() -> None:
     waits: list[weakref.ref[asyncio.Future[None]]] = []
     done = []
@@ -661,7 +667,7 @@ def test_what_a_source_does_after_its_message_is_not_collected_although_nothing_
         waiting.set_result(None)
         await until(lambda: done)
 
-    asyncio.run(asyncio.wait_for(look(), 5))
+    asyncio.run(asyncio.wait_for(look(), PATIENCE))
 
 
 def test_a_store_that_fails_raises_its_own_exception_and_no_end_is_pretended() -> None:

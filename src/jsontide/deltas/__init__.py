@@ -1,8 +1,7 @@
 """What changed between two states of a growing value, and short forms of it for a wire."""
 
 from jsontide._public import publish
-from jsontide.deltas._between import open_path, read_changes
-from jsontide.deltas._growth import compare_values
+from jsontide.deltas._between import compare_values, open_path, read_changes
 from jsontide.deltas.changes import AppendText, Change, Finish, SetValue
 from jsontide.deltas.compact import CompactValue, CompactWriter
 from jsontide.deltas.json_text import write_json

@@ -14,6 +14,10 @@ The first text and all calls are one message on the client, as they are one mess
 Members with keys such as `__proto__` are left out of states and custom events.
 
 Rule: only line feeds, one event per `data` line, nothing after the end.
+
+Every START has its END, except for a call that must not be run: that one gets a result that says why.
+In steps, a delta of the state waits for 32 more characters, and strings are sent again only when they have grown by
+half; a client that applies all deltas to an object has, at the end, what Python shows.
 """
 
 from __future__ import annotations
@@ -23,18 +27,198 @@ from typing import Final, cast
 
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.deltas import PatchWriter
-from jsontide.encoders._ag_ui_events import EventWriter, write_usage
-from jsontide.encoders._ag_ui_state import StateProgress
-from jsontide.encoders._answer_text import hide_answer
-from jsontide.encoders._base import Growing, SseEncoder, sse
-from jsontide.encoders._state_changes import StateKeys
+from jsontide.encoders.base import DescribeError, Growing, SseEncoder, describe_error, sse
 from jsontide.encoders.compact import end_of_json
-from jsontide.encoders.hostile_keys import safe_value
-from jsontide.encoders.message_value import is_answer_text
-from jsontide.encoders.progress import CallFailed, CallReady, Ended, Progress, Step
+from jsontide.encoders.hostile_keys import safe_changes, safe_value
+from jsontide.encoders.message_value import StateKeys, is_answer_text, plain_part
+from jsontide.encoders.progress import (
+    ArgumentsGrew,
+    CallFailed,
+    CallReady,
+    CallStarted,
+    Ended,
+    PartAdded,
+    Progress,
+    ServerCallEnded,
+    Step,
+    TextEnded,
+    TextGrew,
+    TextStarted,
+    hide_answer,
+    place_of,
+)
+from jsontide.messages.calls import BaseCall, ServerCall
 from jsontide.messages.message import Message
+from jsontide.messages.parts import Refusal, TextPart
 from jsontide.messages.types import ErrorKind, Outcome
 from jsontide.tree import ParserState
+
+_LARGEST: Final = 2**53 - 1
+_COUNTS: Final = {
+    "inputTokens": "input_tokens",
+    "outputTokens": "output_tokens",
+    "reasoningTokens": "reasoning_tokens",
+    "cachedInputTokens": "cached_tokens",
+    "cacheWriteInputTokens": "cache_write_tokens",
+}
+
+
+class EventWriter:
+    """Collects the events of one message's steps."""
+
+    def __init__(self, name: str, main: int | Missing | None) -> None:
+        self.events: Final[list[dict[str, object]]] = []
+        self._name: Final = name
+        self._main: Final = main
+
+    def write(self, step: Step) -> None:
+        if isinstance(step, (TextStarted, TextGrew, TextEnded)):
+            self._write_text(step)
+        elif isinstance(step, (CallStarted, ArgumentsGrew, CallReady, CallFailed, ServerCallEnded)):
+            self._write_call(step)
+        elif isinstance(step, PartAdded):
+            value = plain_part(step.part)
+            self._add_custom(str(value.pop("type")), {"id": step.id, **value})
+
+    def _write_text(self, step: TextStarted | TextGrew | TextEnded) -> None:
+        message_id = self._message_id(place_of(self._name, step.id))
+        if step.kind == "reasoning":
+            self._write_reasoning(step, message_id)
+        elif isinstance(step, TextStarted):
+            self._add("TEXT_MESSAGE_START", messageId=message_id, role="assistant")
+        elif isinstance(step, TextGrew):
+            self._add("TEXT_MESSAGE_CONTENT", messageId=message_id, delta=step.delta)
+        else:
+            self._add("TEXT_MESSAGE_END", messageId=message_id)
+
+    def _write_reasoning(self, step: TextStarted | TextGrew | TextEnded, message_id: str) -> None:
+        span = f"{message_id}-span"
+        if isinstance(step, TextStarted):
+            self._add("REASONING_START", messageId=span)
+            self._add("REASONING_MESSAGE_START", messageId=message_id, role="reasoning")
+        elif isinstance(step, TextGrew):
+            self._add("REASONING_MESSAGE_CONTENT", messageId=message_id, delta=step.delta)
+        else:
+            self._add("REASONING_MESSAGE_END", messageId=message_id)
+            self._add("REASONING_END", messageId=span)
+
+    def _write_call(self, step: CallStarted | ArgumentsGrew | CallReady | CallFailed | ServerCallEnded) -> None:
+        if isinstance(step, ServerCallEnded):
+            self._add_custom("server_call", _plain_server_call(step.id, step.name, step.call))
+        elif isinstance(step, CallReady):
+            self._add("TOOL_CALL_END", toolCallId=step.id)
+        elif isinstance(step, CallFailed):
+            said = f"this call was not run: {step.reason}"
+            self._add("TOOL_CALL_RESULT", messageId=f"{step.id}-result", toolCallId=step.id, content=said)
+        elif step.on_server:
+            if isinstance(step, CallStarted):
+                self._add_custom("server_call", {"id": step.id, "name": step.name, "status": "started"})
+        elif isinstance(step, CallStarted):
+            self._add("TOOL_CALL_START", toolCallId=step.id, toolCallName=step.name, parentMessageId=self._name)
+        else:
+            self._add("TOOL_CALL_ARGS", toolCallId=step.id, delta=step.delta)
+
+    def _message_id(self, at: int) -> str:
+        """Return the id of the text at a place; if it goes on after its end, it has the same one."""
+        return self._name if at == self._main else f"{self._name}-{at}"
+
+    def _add_custom(self, name: str, value: dict[str, JsonValue]) -> None:
+        self._add("CUSTOM", name=f"jsontide.{name}", value=safe_value(value))
+
+    def _add(self, event: str, **fields: object) -> None:
+        self.events.append({"type": event, **fields})
+
+
+def find_main_text(message: Message) -> int | None:
+    """Return the place of the text that is one message with the calls: the first, if no call stands before it."""
+    for at, part in enumerate(message.parts):
+        if isinstance(part, (TextPart, Refusal)):
+            return at
+        if isinstance(part, BaseCall) and not isinstance(part, ServerCall):
+            return None
+    return None
+
+
+def _plain_server_call(call_id: str, name: str, call: ServerCall) -> dict[str, JsonValue]:
+    plain: dict[str, JsonValue] = {"id": call_id, "name": name, "status": call.status or "ended"}
+    if call.partial is not MISSING:
+        plain["arguments"] = call.partial
+    if call.result is not MISSING:
+        plain["result"] = call.result
+    return plain
+
+
+def write_usage(message: Message) -> dict[str, object]:
+    """Return what a message costs, as a field of the event that ends the run; nothing if it is not known."""
+    usage = message.usage
+    if usage is None:
+        return {}
+    entry: dict[str, object] = {}
+    if message.provider is not None:
+        entry["provider"] = message.provider
+    if message.model is not None:
+        entry["model"] = message.model
+    for name, field in _COUNTS.items():
+        _count(entry, name, getattr(usage, field))
+    if usage.input_tokens is not None and usage.output_tokens is not None:
+        _count(entry, "totalTokens", usage.input_tokens + usage.output_tokens)
+    return {"usage": [entry]}
+
+
+def _count(entry: dict[str, object], name: str, count: object) -> None:
+    """Add a number of tokens, if it is one that the protocol takes."""
+    if isinstance(count, int) and 0 <= count <= _LARGEST:
+        entry[name] = count
+
+
+_LEAST: Final = 32
+
+
+class StateProgress:
+    """What was told of the state; a value, `advance` returns the next one."""
+
+    __slots__ = ("_keys", "_newest", "_sent", "_writer")
+
+    def __init__(
+        self, keys: StateKeys, writer: PatchWriter, sent: Growing | None = None, newest: Growing | None = None
+    ) -> None:
+        self._keys: Final = keys
+        self._writer: Final = writer
+        self._sent: Final = sent  # the last one that was told
+        self._newest: Final = newest
+
+    def advance(self, growing: Growing) -> tuple[StateProgress, list[dict[str, object]]]:
+        """Return the progress after what has grown, and the events that tell what is new."""
+        keys, sent = self._keys, self._sent
+        if self._writer.in_steps and sent is not None and keys.measure(growing) - keys.measure(sent) < _LEAST:
+            return StateProgress(keys, self._writer, sent, growing), []
+        writer, patch = self._writer.write_changes(safe_changes(keys.changes(sent, growing)))
+        return StateProgress(keys, writer, growing, growing), _write_events(patch)
+
+    def finish(self, growing: Growing | None = None) -> list[dict[str, object]]:
+        """Return the events that tell all that was not told; `growing` is how it ended, if that is known."""
+        keys, newest = self._keys, self._newest
+        changes = [] if newest is None else keys.changes(self._sent, newest)
+        if growing is not None:
+            changes += keys.changes(newest, growing)
+        writer, patch = self._writer.write_changes(safe_changes(changes))
+        return _write_events(patch + writer.finish()[1])
+
+
+def _write_events(patch: list[dict[str, JsonValue]]) -> list[dict[str, object]]:
+    """Return the events that make a patch; a new root is a snapshot."""
+    events: list[dict[str, object]] = []
+    operations: list[object] = []
+    for operation in patch:
+        if not operation["path"]:
+            events.append({"type": "STATE_SNAPSHOT", "snapshot": operation["value"]})
+            operations = []
+            continue
+        if not operations:
+            events.append({"type": "STATE_DELTA", "delta": operations})
+        operations.append(operation)
+    return events
+
 
 PROTOCOL_VERSION: Final = "1.0"
 
@@ -42,7 +226,7 @@ PROTOCOL_VERSION: Final = "1.0"
 class AgUiState:
     """What was told of a run."""
 
-    __slots__ = ("failed", "hidden", "is_over", "progress", "ready", "shown")
+    __slots__ = ("failed", "hidden", "is_over", "main", "progress", "ready", "shown")
 
     def __init__(
         self,
@@ -51,6 +235,7 @@ class AgUiState:
         hidden: frozenset[int] = frozenset(),
         ready: tuple[str, ...] = (),
         failed: CallFailed | None = None,
+        main: int | Missing | None = MISSING,
         *,
         is_over: bool = False,
     ) -> None:
@@ -62,6 +247,8 @@ class AgUiState:
         """The ids of calls that may be run."""
         self.failed: Final = failed
         """The first call that must not be run."""
+        self.main: Final = main
+        """The place of the text that is one message with the calls, if there is one; `MISSING` before any was told."""
         self.is_over: Final = is_over
 
 
@@ -95,7 +282,9 @@ class AgUiEncoder(SseEncoder):
         answer: str | None = "answer",
         arguments_as_state: Mapping[str, str] | None = None,
         in_steps: bool = True,
+        describe_error: DescribeError = describe_error,
     ) -> None:
+        super().__init__(describe_error)
         if state is not MISSING and not isinstance(state, Mapping):
             message = f"state must be a mapping, not {type(state).__name__}"
             raise TypeError(message)
@@ -124,13 +313,13 @@ class AgUiEncoder(SseEncoder):
             return state, b""
         if isinstance(growing, ParserState):
             return self._encode_json(state, growing)
-        progress, steps = state.progress.advance(growing)
+        progress, steps = state.progress.advance(growing, self.describe_error)
         if progress.is_over:
             return self._end(state, progress, steps, state.shown.finish(growing))
         shown, events = state.shown.advance(growing)
-        told, hidden = self._write(state, growing, steps)
+        told, hidden, main = self._write(state, growing, steps)
         ready, failed = state.ready + _ready(steps), state.failed or _failed(steps)
-        return AgUiState(progress, shown, hidden, ready, failed), _frame([*events, *told])
+        return AgUiState(progress, shown, hidden, ready, failed, main), _frame([*events, *told])
 
     def fail(self, state: AgUiState, reason: str) -> tuple[AgUiState, bytes]:
         """Return the state after a failure that no message tells of, and the end of the run."""
@@ -154,20 +343,23 @@ class AgUiEncoder(SseEncoder):
     ) -> tuple[AgUiState, bytes]:
         """Tell the end: the state first, so that it is whole when a call may be run."""
         ended = cast("Ended", steps[-1])
-        told, _ = self._write(state, ended.message, steps)
+        told, _, _ = self._write(state, ended.message, steps)
         last = self._last(ended, state.failed or _failed(steps), state.ready + _ready(steps))
         return _over(state, progress), _frame([*events, *told, last])
 
     def _write(
         self, state: AgUiState, message: Message, steps: list[Step]
-    ) -> tuple[list[dict[str, object]], frozenset[int]]:
-        """Return the events of steps, and which text parts are hidden then."""
+    ) -> tuple[list[dict[str, object]], frozenset[int], int | Missing | None]:
+        """Return the events of steps, which text parts are hidden then, and which one is one message with the calls."""
         hides = self._keys.answer is not None and is_answer_text(message)
         steps, hidden = hide_answer(self.message_id, message, steps, state.hidden, hides=hides)
-        writer = EventWriter(self.message_id, message)
+        main = state.main
+        if main is MISSING and any([_is_of_message(step) for step in steps]):
+            main = find_main_text(message)
+        writer = EventWriter(self.message_id, main)
         for step in steps:
             writer.write(step)
-        return writer.events, hidden
+        return writer.events, hidden, main
 
     def _last(self, ended: Ended, failed: CallFailed | None, ready: tuple[str, ...]) -> Mapping[str, object]:
         """Return the event that ends the run: a call that has no TOOL_CALL_END makes it an error."""
@@ -185,6 +377,13 @@ class AgUiEncoder(SseEncoder):
 
     def _named(self) -> dict[str, object]:
         return {"threadId": self.thread_id, "runId": self.run_id}
+
+
+def _is_of_message(step: Step) -> bool:
+    """Return whether a step begins something of the message itself: a text, or a call of the caller's tools."""
+    if isinstance(step, CallStarted):
+        return not step.on_server
+    return isinstance(step, TextStarted) and step.kind != "reasoning"
 
 
 def _over(state: AgUiState, progress: Progress) -> AgUiState:

@@ -1,6 +1,6 @@
 """The two streams of assistant-ui: assistant-transport, in parts, and the object stream, one value.
 
-Assistant-transport: chunks of parts, as `_assistant_parts` writes them, and
+Assistant-transport: chunks of parts, as `ChunkWriter` writes them, and
 
     update-state      a structured answer, or a document alone, while it grows
     error             what failed: the stream, or what the model wrote; not a limit, a filter, a refusal or a stop
@@ -13,6 +13,10 @@ A message becomes the value that `message_value` describes, a document `{"status
 The protocol has no end: `status` says it, which is `streaming` until then, and `complete` if all is well.
 
 Members with keys such as `__proto__` are left out of values: clients would drop the whole event.
+
+Parts are addressed by their place: `part-start` begins the next one, all other chunks name one in their `path`.
+`tool-call-args-text-finish` is sent only for a call that may be run; all other calls get a result, so that nobody runs
+them.
 """
 
 from __future__ import annotations
@@ -21,19 +25,98 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, cast
 
-from jsontide._values import JsonValue
+from jsontide._values import MISSING, JsonValue
 from jsontide.deltas import AppendText, Change, SetValue, read_changes
-from jsontide.encoders._answer_text import hide_answer
-from jsontide.encoders._assistant_parts import ChunkWriter
-from jsontide.encoders._base import DONE, SSE_HEADERS, Growing, SseEncoder, sse
-from jsontide.encoders._state_changes import StateKeys
+from jsontide.encoders.base import DONE, SSE_HEADERS, DescribeError, Growing, SseEncoder, describe_error, sse
 from jsontide.encoders.compact import end_of_json
-from jsontide.encoders.hostile_keys import is_unsafe_in_paths, safe_changes
-from jsontide.encoders.message_value import Arguments, is_answer_text, message_changes
-from jsontide.encoders.progress import CallFailed, Ended, Progress, Step
+from jsontide.encoders.hostile_keys import is_unsafe_in_paths, safe_changes, safe_value
+from jsontide.encoders.message_value import (
+    Arguments,
+    StateKeys,
+    is_answer_text,
+    media_type_of,
+    message_changes,
+    plain_part,
+)
+from jsontide.encoders.progress import (
+    ArgumentsGrew,
+    CallFailed,
+    CallReady,
+    CallStarted,
+    Ended,
+    PartAdded,
+    Progress,
+    ServerCallEnded,
+    Step,
+    TextEnded,
+    TextGrew,
+    TextStarted,
+    hide_answer,
+)
+from jsontide.messages.calls import ServerCall
 from jsontide.messages.message import Message
+from jsontide.messages.parts import File, Other, Source
 from jsontide.messages.types import ErrorKind, Outcome
 from jsontide.tree import ParserState
+
+
+class ChunkWriter:
+    """Collects the chunks of one message's steps."""
+
+    def __init__(self, places: Mapping[str, int]) -> None:
+        self.chunks: Final[list[dict[str, object]]] = []
+        self.places: Mapping[str, int] = places
+        """Which part each text and call is."""
+
+    def write(self, step: Step) -> None:
+        if isinstance(step, TextStarted):
+            self._start(step.id, {"type": "reasoning" if step.kind == "reasoning" else "text"})
+        elif isinstance(step, CallStarted):
+            self._start(step.id, {"type": "tool-call", "toolCallId": step.id, "toolName": step.name})
+        elif isinstance(step, (TextGrew, ArgumentsGrew)):
+            self._add("text-delta", step.id, textDelta=step.delta)
+        elif isinstance(step, PartAdded):
+            self._start(step.id, _whole_part(step.id, step.part))
+            self._add("part-finish", step.id)
+        elif isinstance(step, (TextEnded, CallReady, CallFailed, ServerCallEnded)):
+            self._end(step)
+
+    def _end(self, step: TextEnded | CallReady | CallFailed | ServerCallEnded) -> None:
+        if isinstance(step, CallReady):
+            self._add("tool-call-args-text-finish", step.id)
+        elif isinstance(step, CallFailed):
+            self._add("result", step.id, result=f"this call was not run: {step.reason}", isError=True)
+        elif isinstance(step, ServerCallEnded):
+            call = step.call
+            result = None if call.result is MISSING else safe_value(call.result)
+            self._add("result", step.id, result=result, isError=_has_failed(call))
+        self._add("part-finish", step.id)
+
+    def _start(self, part_id: str, part: dict[str, JsonValue]) -> None:
+        self.places = {**self.places, part_id: len(self.places)}
+        self.chunks.append({"type": "part-start", "part": part, "path": []})
+
+    def _add(self, chunk: str, part_id: str, **fields: object) -> None:
+        self.chunks.append({"type": chunk, **fields, "path": [self.places[part_id]]})
+
+
+def _has_failed(call: ServerCall) -> bool:
+    """Return whether a call has no result, and the provider does not say that it is completed without one."""
+    return call.result is MISSING and call.status != "completed"
+
+
+def _whole_part(part_id: str, part: Source | File | Other) -> dict[str, JsonValue]:
+    if isinstance(part, Source) and part.url is not None:
+        title: dict[str, JsonValue] = {} if part.title is None else {"title": part.title}
+        return {"type": "source", "sourceType": "url", "id": part_id, "url": part.url, **title}
+    content = (part.data or part.url) if isinstance(part, File) else None
+    if isinstance(part, File) and content is not None:
+        return {"type": "file", "data": content, "mimeType": media_type_of(part)}
+    plain = plain_part(part)
+    if isinstance(part, Other):
+        return {"type": "data", "name": part.type, "data": safe_value(part.raw)}
+    return {"type": "data", "name": str(plain.pop("type")), "data": plain}
+
 
 _VALUE: Final = "value"
 
@@ -83,7 +166,10 @@ class AssistantTransportEncoder(SseEncoder):
     data: {"type":"text-delta","textDelta":"Hi","path":[0]}
     """
 
-    def __init__(self, *, message_id: str, answer: str | None = "answer") -> None:
+    def __init__(
+        self, *, message_id: str, answer: str | None = "answer", describe_error: DescribeError = describe_error
+    ) -> None:
+        super().__init__(describe_error)
         self.message_id: Final = message_id
         self.answer: Final = answer
         self._keys: Final = StateKeys(answer, {})
@@ -102,7 +188,7 @@ class AssistantTransportEncoder(SseEncoder):
             chunks.append({"type": "update-state", "operations": operations})
         if isinstance(growing, ParserState):
             return self._encode_json(state, growing, chunks)
-        progress, steps = state.progress.advance(growing)
+        progress, steps = state.progress.advance(growing, self.describe_error)
         return self._write(state, growing, progress, steps, chunks)
 
     def fail(self, state: AssistantState, reason: str) -> tuple[AssistantState, bytes]:
@@ -215,7 +301,8 @@ class ObjectStreamEncoder(SseEncoder):
     data: [{"type":"append-text","path":["value","city"],"value":"to"}]
     """
 
-    def __init__(self, *, arguments: Arguments = "values") -> None:
+    def __init__(self, *, arguments: Arguments = "values", describe_error: DescribeError = describe_error) -> None:
+        super().__init__(describe_error)
         self.arguments: Final[Arguments] = arguments
 
     @property
@@ -234,9 +321,8 @@ class ObjectStreamEncoder(SseEncoder):
             before = state.before if isinstance(state.before, ParserState) else None
             changes, is_over = _document_changes(before, growing)
         else:
-            changes = message_changes(
-                state.before if isinstance(state.before, Message) else None, growing, self.arguments
-            )
+            old = state.before if isinstance(state.before, Message) else None
+            changes = message_changes(old, growing, self.arguments, self.describe_error)
             is_over = growing.outcome is not Outcome.STREAMING
         return ObjectStreamState(growing, is_over=is_over), _frame_operations(changes)
 

@@ -9,9 +9,17 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from jsontide.deltas import CompactWriter, read_changes, write_json
-from jsontide.encoders._base import KEEP_ALIVE, SSE, SSE_HEADERS, Growing
+from jsontide.encoders.base import (
+    KEEP_ALIVE,
+    SSE,
+    SSE_HEADERS,
+    BaseEncoder,
+    DescribeError,
+    Growing,
+    describe_end,
+    describe_error,
+)
 from jsontide.encoders.message_value import Arguments, message_changes
-from jsontide.encoders.progress import describe_end
 from jsontide.messages import Message
 from jsontide.messages.message import Message as NativeMessage
 from jsontide.messages.types import Outcome
@@ -31,7 +39,7 @@ class CompactState:
         self.is_over: Final = is_over
 
 
-class CompactEncoder:
+class CompactEncoder(BaseEncoder):
     """Encodes messages, or the states of a parser, as compact deltas.
 
     >>> from jsontide import stream_message
@@ -45,7 +53,15 @@ class CompactEncoder:
     b'{"end":"complete"}'
     """
 
-    def __init__(self, *, form: Form = "sse", arguments: Arguments = "values", run_id: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        form: Form = "sse",
+        arguments: Arguments = "values",
+        run_id: str | None = None,
+        describe_error: DescribeError = describe_error,
+    ) -> None:
+        super().__init__(describe_error)
         self.form: Final = form
         self.arguments: Final = arguments
         self.run_id: Final = run_id
@@ -78,8 +94,8 @@ class CompactEncoder:
             end = end_of_json(growing)
         else:
             old = state.before if isinstance(state.before, NativeMessage) else None
-            changes = message_changes(old, growing, self.arguments)
-            end = _end_of_message(growing)
+            changes = message_changes(old, growing, self.arguments, self.describe_error)
+            end = _end_of_message(growing, self.describe_error)
         writer, events = state.writer.write(changes)
         if end is not None:
             events.append(end)
@@ -112,8 +128,8 @@ def end_of_json(state: ParserState) -> dict[str, object] | None:
     return {"end": "complete"} if state.is_complete else None
 
 
-def _end_of_message(message: Message[object]) -> dict[str, object] | None:
+def _end_of_message(message: Message[object], describe: DescribeError) -> dict[str, object] | None:
     if message.outcome is Outcome.STREAMING:
         return None
-    reason = describe_end(message)
+    reason = describe_end(message, describe)
     return {"end": message.outcome.value} if reason is None else {"end": message.outcome.value, "reason": reason}

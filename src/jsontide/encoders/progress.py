@@ -9,21 +9,27 @@ One fold for all protocols, so that all of them keep the same promises:
 - a message that is joined late gives the same steps, with all of each text at once.
 
 Rule: a `Progress` is a value; the cost follows what is new, and the number of parts.
+
+The text of a structured answer, which is shown as a value, is left out by `hide_answer`; a text that turns out not to
+be a valid answer is sent after all, at the end: from its start to its end, or not at all.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast
 
 from jsontide._values import MISSING, JsonValue
+from jsontide.deltas.json_text import make_finite
+from jsontide.encoders.base import DescribeError, describe_end
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
+from jsontide.messages.document import has_infinity
 from jsontide.messages.growth import document_of, text_of
 from jsontide.messages.message import Message
-from jsontide.messages.parts import File, GrowingPart, Other, ReasoningPart, Refusal, Source
-from jsontide.messages.types import ErrorDetail, ErrorKind, Outcome, Usage
+from jsontide.messages.parts import File, GrowingPart, Other, ReasoningPart, Refusal, Source, TextPart
+from jsontide.messages.types import Outcome, Usage
 from jsontide.snapshots import SnapshotConflict, SnapshotState, add_value, create_snapshot_state, finalize
 
-LOST: Final = "the connection to the provider failed"
+_ON_SERVER: Final = "the provider runs this tool itself"
 TextKind: TypeAlias = Literal["text", "reasoning", "refusal"]
 
 
@@ -168,7 +174,7 @@ Step: TypeAlias = (
 class PartProgress:
     """How much of a part was told."""
 
-    __slots__ = ("count", "id", "is_ended", "name", "sent", "writer")
+    __slots__ = ("count", "id", "is_ended", "name", "on_server", "sent", "writer")
 
     def __init__(
         self,
@@ -178,6 +184,7 @@ class PartProgress:
         is_ended: bool = False,
         count: int = 0,
         writer: SnapshotState | None = None,
+        on_server: bool = False,
     ) -> None:
         self.id: Final = id  # empty before the part was begun
         self.name: Final = name
@@ -185,6 +192,7 @@ class PartProgress:
         self.is_ended: Final = is_ended
         self.count: Final = count  # how often it was begun
         self.writer: Final = writer  # of the arguments, where they are not told as the model wrote them
+        self.on_server: Final = on_server  # whether it was begun as a call that the provider runs
 
 
 _NEW: Final = PartProgress()
@@ -208,8 +216,11 @@ class Progress:
         self.parts: Final = parts
         self.is_over: Final = is_over
 
-    def advance(self, message: Message) -> tuple[Progress, list[Step]]:
-        """Return the progress after one more message of the stream, and what is new in it."""
+    def advance(self, message: Message, describe: DescribeError) -> tuple[Progress, list[Step]]:
+        """Return the progress after one more message of the stream, and what is new in it.
+
+        `describe` says what a client is told of an error.
+        """
         before = self.message
         if message is before or self.is_over:
             return self, []
@@ -220,17 +231,19 @@ class Progress:
         for at, part in enumerate(message.parts):
             if at == len(told):
                 told.append(_NEW)
-            if at >= len(old) or old[at] is not part or is_over:
+            waits = isinstance(part, ServerCall) and not told[at].is_ended
+            if at >= len(old) or old[at] is not part or is_over or waits:
                 made_id = f"{self.name}-{at}"
                 if isinstance(part, BaseCall):
                     call_id = told[at].id or _id_of(part, message, at) or made_id
-                    told[at] = _tell_call(told[at], part, call_id, is_over, steps)
+                    is_last = is_over or (waits and _goes_on_after(message, at))
+                    told[at] = _tell_call(told[at], part, call_id, is_over, is_last, steps, describe)
                 else:
                     told[at] = _tell_part(told[at], part, made_id, is_over, steps)
         if message.usage is not None and (before is None or before.usage != message.usage):
             steps.append(UsageKnown(message.usage))
         if is_over:
-            steps.append(Ended(message, describe_end(message)))
+            steps.append(Ended(message, describe_end(message, describe)))
         return Progress(self.name, message, tuple(told), is_over), steps
 
     def fail(self, reason: str) -> tuple[Progress, list[Step]]:
@@ -285,12 +298,29 @@ def kind_of(part: GrowingPart) -> TextKind:
     return "refusal" if isinstance(part, Refusal) else "text"
 
 
-def _tell_call(told: PartProgress, call: BaseCall, call_id: str, is_over: bool, steps: list[Step]) -> PartProgress:
+def _goes_on_after(message: Message, at: int) -> bool:
+    """Return whether a message has gone on after a tool of the provider, whose result may come in a part of its own."""
+    return any([isinstance(part, (GrowingPart, BaseCall)) or not part.is_open for part in message.parts[at + 1 :]])
+
+
+def _tell_call(
+    told: PartProgress,
+    call: BaseCall,
+    call_id: str,
+    is_over: bool,
+    is_last: bool,
+    steps: list[Step],
+    describe: DescribeError,
+) -> PartProgress:
+    """Tell what is new of a call; `is_last` says that the result of a tool of the provider is there, if one comes."""
     if told.is_ended or not call.name:
         return told
     on_server = isinstance(call, ServerCall)
+    if told.id and on_server and not told.on_server:  # nobody else may run what was told of it
+        steps.append(CallFailed(told.id, told.name, call.partial, Outcome.INVALID.value, _ON_SERVER))
+        told, call_id = _NEW, f"{told.id}-on-server"
     if not told.id:
-        told = PartProgress(call_id, call.name)
+        told = PartProgress(call_id, call.name, on_server=on_server)
         steps.append(CallStarted(told.id, told.name, on_server))
     is_ready = isinstance(call, CompleteCall)
     try:
@@ -302,13 +332,13 @@ def _tell_call(told: PartProgress, call: BaseCall, call_id: str, is_over: bool, 
         delta = "{}"  # a call without arguments
     if delta:
         steps.append(ArgumentsGrew(told.id, told.name, on_server, delta))
-    is_ended = is_over or is_ready or (isinstance(call, ServerCall) and _has_run(call))
+    is_ended = is_over or is_ready or (is_last and isinstance(call, ServerCall) and has_run(call))
     if is_ended:
-        _end_call(told, call, steps)
-    return PartProgress(told.id, told.name, sent, is_ended, writer=writer)
+        _end_call(told, call, steps, describe)
+    return PartProgress(told.id, told.name, sent, is_ended, writer=writer, on_server=on_server)
 
 
-def _has_run(call: ServerCall) -> bool:
+def has_run(call: ServerCall) -> bool:
     """Return whether a provider has run a tool; its result may come long after the arguments."""
     return not call.is_open and (call.result is not MISSING or call.status is not None)
 
@@ -337,21 +367,26 @@ def _write_value(writer: SnapshotState, call: BaseCall) -> tuple[SnapshotState, 
     value = call.arguments_value if isinstance(call, CompleteCall) else call.partial
     if value is MISSING:
         return writer, ""
-    writer, delta = add_value(writer, value)
+    try:
+        writer, delta = add_value(writer, value)
+    except ValueError:  # a conflict is one too
+        if not has_infinity(value):
+            raise
+        writer, delta = add_value(writer, cast("JsonValue", make_finite(value)))
     if isinstance(call, CompleteCall):
         writer, rest = finalize(writer)
         delta += rest
     return writer, delta
 
 
-def _end_call(told: PartProgress, call: BaseCall, steps: list[Step]) -> None:
+def _end_call(told: PartProgress, call: BaseCall, steps: list[Step], describe: DescribeError) -> None:
     if isinstance(call, CompleteCall):
         steps.append(CallReady(told.id, told.name, call.arguments_value))
     elif isinstance(call, ServerCall):
         steps.append(ServerCallEnded(told.id, told.name, call))
     elif isinstance(call, PartialCall):
         status = call.status.value
-        reason = f"the call is {status}" if call.error is None else describe_error(call.error)
+        reason = f"the call is {status}" if call.error is None else describe(call.error)
         steps.append(CallFailed(told.id, told.name, call.partial, status, reason))
 
 
@@ -367,16 +402,42 @@ def _break_off(told: PartProgress, part: Part, reason: str, steps: list[Step]) -
         steps.append(CallFailed(told.id, told.name, part.partial, Outcome.TRUNCATED.value, reason))
 
 
-def describe_end(message: Message) -> str | None:
-    """Return why a message did not end well, for people; `None` if it did."""
-    outcome = message.outcome
-    if outcome in {Outcome.COMPLETE, Outcome.STREAMING}:
-        return None
-    if message.errors:
-        return describe_error(message.errors[0])
-    return f"the message is {outcome.value}"
+Hidden: TypeAlias = frozenset[int]
+"""The places of text parts that are shown as a value."""
 
 
-def describe_error(error: ErrorDetail) -> str:
-    """Return what a browser may know of an error: not what an exception says, which may name hosts and keys."""
-    return LOST if isinstance(error.cause, BaseException) and error.kind is ErrorKind.TRANSPORT else error.message
+def place_of(name: str, text_id: str) -> int:
+    """Return which part a text is, by the id that `Progress(name)` made for it."""
+    return int(text_id[len(name) + 1 :].partition("-")[0])
+
+
+def hide_answer(
+    name: str, message: Message, steps: list[Step], hidden: Hidden, *, hides: bool
+) -> tuple[list[Step], Hidden]:
+    """Return the steps that are to be told, and which parts are hidden then.
+
+    `name` is that of the `Progress`; `hides` tells whether the text of the message is shown as a value.
+    """
+    kept: list[Step] = []
+    for step in steps:
+        if isinstance(step, Ended) and not hides:
+            kept += _show(name, message, hidden)
+        if not isinstance(step, (TextStarted, TextGrew, TextEnded)):
+            kept.append(step)
+            continue
+        at = place_of(name, step.id)
+        if isinstance(step, TextStarted) and step.kind == "text" and hides:
+            hidden |= {at}
+        if at not in hidden:
+            kept.append(step)
+    return kept, hidden
+
+
+def _show(name: str, message: Message, hidden: Hidden) -> list[Step]:
+    """Return the steps of texts that were hidden, because they seemed to be the answer."""
+    steps: list[Step] = []
+    for at in sorted(hidden):
+        part, text_id = cast("TextPart", message.parts[at]), f"{name}-{at}"
+        steps += [TextStarted(text_id, "text"), TextGrew(text_id, "text", text_of(part).read())]
+        steps.append(TextEnded(text_id, "text", part))
+    return steps

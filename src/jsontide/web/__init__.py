@@ -12,10 +12,9 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(message, name=error.name) from error
 
 from jsontide.web._client import client_file, client_route
-from jsontide.web._memory import MemoryTurns
+from jsontide.web._producer import Source
 from jsontide.web._response import OnLeave, TurnResponse, resume_response, stream_response
-from jsontide.web._sources import Source
-from jsontide.web._turns import TooManyTurnsError, TurnState, TurnStore, new_run_id, stop
+from jsontide.web._turns import MemoryTurns, TooManyTurnsError, TurnState, TurnStore, new_run_id, stop
 
 __all__ = [
     "MemoryTurns",

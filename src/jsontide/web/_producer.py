@@ -1,25 +1,124 @@
 """A source in, its newest state in a store, until the end: the side of a turn that nobody needs to listen to.
 
 Rule: a turn always ends in its store, on every way out: finished, failed, stopped, or left off by its source.
+
+One task opens, reads and closes a source, however it ends, so that a source may use what belongs to its task, such as a
+timeout. Nothing in a cancelled message can be run (law 9).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from typing import Final
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final, TypeAlias, cast
 
 from jsontide._errors import JsontideError
+from jsontide._values import MISSING
 from jsontide.adapters import AsyncMessageStream
-from jsontide.encoders import Growing
-from jsontide.messages import Message, Outcome
+from jsontide.encoders import DescribeError, Growing, describe_error
+from jsontide.encoders.base import SERVER_FAILED
+from jsontide.messages import ErrorKind, Message, Outcome
+from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall
+from jsontide.messages.growth import answer_of, document_of, text_of
+from jsontide.messages.record import replace
 from jsontide.tree import ParserState
-from jsontide.web._cancelled import cancel
-from jsontide.web._sources import Source, check_growing, opened
 from jsontide.web._turns import TurnState, TurnStore
 
-FAILED: Final = "the server failed"
+
+def cancel(message: Message[object]) -> Message[object]:
+    """Return a message as it is when it was stopped; one that has ended stays as it is."""
+    if message.outcome is not Outcome.STREAMING:
+        return message
+    parts = tuple([_cancel_part(part) for part in message.parts])
+    answer = answer_of(message)
+    shown = MISSING if answer is None else answer
+    return replace(message, parts=parts, outcome=Outcome.CANCELLED, repairs=(), answer=shown)
+
+
+def _cancel_part(part: Part) -> Part:
+    if isinstance(part, CompleteCall | PartialCall):
+        return _cancel_call(part)
+    return cast("Part", part.close()) if part.is_open else part
+
+
+def _cancel_call(call: BaseCall) -> PartialCall:
+    document = document_of(call)
+    return PartialCall(
+        call.name,
+        text_of(call),
+        call.partial if document is None else document,
+        Outcome.CANCELLED,
+        None,
+        call.id,
+        call.index,
+        is_open=False,
+        item_id=call.item_id,
+        extra=call.extra or None,
+        repairs=() if document is not None else call.repairs,
+    )
+
+
+Items: TypeAlias = AsyncIterable[Message[Any]] | AsyncIterable[ParserState]
+Source: TypeAlias = Items | Awaitable[Items] | Callable[[], Items | Awaitable[Items]]
+"""Where a turn comes from: an asynchronous iterable of messages or states of a parser, or what gives one."""
+
+
+def check_source(source: object) -> None:
+    """Refuse what is certainly no source; what a function returns is known when it is called."""
+    if not isinstance(source, AsyncIterable | Awaitable) and not callable(source):
+        raise TypeError(_describe("source", source))
+
+
+def _describe(name: str, found: object) -> str:
+    expected = f"{name} must be an asynchronous iterable of messages or parser states"
+    hint = "; a plain one would block the server: use astream_message or astates" if isinstance(found, Iterable) else ""
+    return f"{expected}, not {type(found).__name__}{hint}"
+
+
+@asynccontextmanager
+async def opened(source: Source) -> AsyncGenerator[AsyncIterator[Growing]]:
+    """Open a source to read from; all of it is closed at the end."""
+    found: object = source
+    if not isinstance(found, AsyncIterable | Awaitable):
+        found = cast("Callable[[], object]", found)()
+    if isinstance(found, Awaitable):
+        found = await found
+    if not isinstance(found, AsyncIterable):
+        raise TypeError(_describe("what the source gives", found))
+    async with AsyncExitStack() as last_first:
+        last_first.push_async_callback(_close, found)
+        items = aiter(found)
+        if items is not found:
+            last_first.push_async_callback(_close, items)
+        yield items
+
+
+async def discard(source: Source) -> None:
+    """Close a source that nobody will read."""
+    if isinstance(source, Coroutine):
+        source.close()
+    else:
+        await _close(source)
+
+
+async def _close(found: object) -> None:
+    if isinstance(found, AsyncMessageStream):
+        await found.stop()
+        return
+    close = getattr(found, "aclose", None)
+    if close is not None:
+        await close()
+
+
+def check_growing(found: object) -> None:
+    """Refuse what a source gave if it is neither a message nor a state."""
+    if not isinstance(found, Message | ParserState):
+        message = f"a source must give messages or parser states, not {type(found).__name__}"
+        raise TypeError(message)
+
+
 STOPPED: Final = "the turn was stopped"
 UNFINISHED: Final = "the stream ended before the message did"
 
@@ -28,17 +127,10 @@ _RUNNING: Final[set[asyncio.Task[None]]] = set()
 """Tasks that nothing else refers to; the event loop alone would let them be collected."""
 
 
-def describe_error(error: Exception) -> str:
-    """Return what a browser may know of an exception: what is wrong with JSON, but not how this server failed."""
-    return str(error) if isinstance(error, JsontideError) else FAILED
-
-
 class Producer:
     """Reads a source as a task of its own."""
 
-    def __init__(
-        self, source: Source, store: TurnStore, run_id: str, describe: Callable[[Exception], str] = describe_error
-    ) -> None:
+    def __init__(self, source: Source, store: TurnStore, run_id: str, describe: DescribeError = describe_error) -> None:
         self._source: Final = source
         self._store: Final = store
         self._run_id: Final = run_id
@@ -48,6 +140,7 @@ class Producer:
         self._task: asyncio.Task[None] | None = None
         self._has_begun = False
         self._is_stopped = False
+        self._dropped = _Dropped(run_id)
 
     async def start(self) -> None:
         """Begin the turn in its store, and read."""
@@ -67,7 +160,7 @@ class Producer:
 
     async def _run(self) -> None:
         self._has_begun = True
-        failure = FAILED
+        failure = SERVER_FAILED
         try:
             await self._read()
             failure = STOPPED if self._is_stopped else UNFINISHED
@@ -93,11 +186,19 @@ class Producer:
                 raise
 
     async def _put_all(self, items: AsyncIterator[Growing]) -> None:
-        async for growing in items:
-            if not self._state.is_over:
+        before: Growing | None = None
+        try:
+            async for growing in items:
                 check_growing(growing)
-                await self._put(growing, is_over=has_ended(growing))
-            await asyncio.sleep(0)  # a source that has much at once must not keep others waiting
+                if not self._state.is_over:
+                    await self._put(growing, is_over=has_ended(growing))
+                    _log_failure(self._run_id, growing)
+                elif growing is not before:
+                    self._dropped.add(growing)
+                before = growing
+                await asyncio.sleep(0)  # a source that has much at once must not keep others waiting
+        finally:
+            self._dropped.report()
 
     async def _end(self, failure: str) -> None:
         if not self._state.is_over:
@@ -112,6 +213,44 @@ class Producer:
         """Return what is to be shown of a turn that was stopped."""
         growing = self._items.message if isinstance(self._items, AsyncMessageStream) else self._state.growing
         return cancel(growing) if isinstance(growing, Message) else growing
+
+
+class _Dropped:
+    """What a source gave after the end of its turn, message by message: each is named in a warning, once."""
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id: Final = run_id
+        self._count = 1  # the first one was told
+        self._newest: Growing | None = None
+
+    def add(self, growing: Growing) -> None:
+        """Note one more state of a message that nobody is told of."""
+        self._newest = growing
+        if has_ended(growing):
+            self.report()
+
+    def report(self) -> None:
+        """Name the message that was dropped, if there is one that was not named."""
+        newest, self._newest = self._newest, None
+        if newest is None:
+            return
+        self._count += 1
+        found = "document" if isinstance(newest, ParserState) else f"message (id {newest.id!r})"
+        _LOG.warning(
+            "turn %s: %s number %d of the source is not sent: a turn ends with its first one",
+            self._run_id,
+            found,
+            self._count,
+        )
+
+
+def _log_failure(run_id: str, growing: Growing) -> None:
+    """Log what failed between the provider and here: readers are not told what it says."""
+    found = growing.errors[:1] if isinstance(growing, Message) and has_ended(growing) else ()
+    for error in found:
+        if error.kind is ErrorKind.TRANSPORT:
+            cause = error.cause if isinstance(error.cause, BaseException) else None
+            _LOG.warning("the message of turn %s failed: %r", run_id, error.message, exc_info=cause)
 
 
 def has_ended(growing: Growing) -> bool:

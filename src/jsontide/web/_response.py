@@ -2,29 +2,103 @@
 
 Rule: nothing of a source is awaited before the response has begun, a client that leaves is noticed at once, whatever
 the server says that it can do, and no response ends without telling an end.
+
+Nothing is kept for a reader but what it was sent last, so a slow one skips to the newest state; and the last thing
+that it gets is the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 import anyio
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from jsontide._check import check_choice
-from jsontide.encoders import CompactEncoder, Encoder
-from jsontide.web._check import check_encoder, check_keep_alive, check_seconds
-from jsontide.web._follow import follow
-from jsontide.web._memory import MemoryTurns
-from jsontide.web._producer import Producer, describe_error
-from jsontide.web._sources import Source, check_source, discard
-from jsontide.web._turns import TooManyTurnsError, TurnStore, check_run_id, check_store, new_run_id
+from jsontide.encoders import CompactEncoder, DescribeError, Encoder
+from jsontide.encoders import describe_error as describe_by_default
+from jsontide.encoders.base import SERVER_FAILED, BaseEncoder, check_describe
+from jsontide.web._producer import Producer, Source, check_source, discard
+from jsontide.web._turns import (
+    MemoryTurns,
+    TooManyTurnsError,
+    TurnState,
+    TurnStore,
+    check_encoder,
+    check_keep_alive,
+    check_run_id,
+    check_seconds,
+    check_store,
+    new_run_id,
+)
 
 if TYPE_CHECKING:
     from starlette.background import BackgroundTask
     from starlette.types import Receive, Scope, Send
+
+FORGOTTEN: Final = "the turn is not kept any more"
+
+_LOG: Final = logging.getLogger("jsontide.web")
+_State = TypeVar("_State")
+
+
+async def follow(
+    store: TurnStore, run_id: str, encoder: Encoder[_State], keep_alive: float | None, min_interval: float
+) -> AsyncGenerator[bytes]:
+    """Yield what an encoder says of a turn, from its first state that is there to its end."""
+    reader = _Reader(encoder)
+    yield reader.begin()
+    seen, sent_at = -1, time.monotonic()
+    while not reader.is_over:
+        left = None if keep_alive is None else max(0.0, sent_at + keep_alive - time.monotonic())
+        state = await store.read(run_id, seen, left)
+        is_new = state is None or state.version != seen
+        sent = reader.tell(state) if is_new else encoder.keep_alive
+        seen = -1 if state is None else state.version
+        if sent:
+            yield sent
+            sent_at = time.monotonic()
+            if not reader.is_over and is_new and min_interval:
+                await asyncio.sleep(min_interval)
+
+
+class _Reader(Generic[_State]):
+    """What one reader was told."""
+
+    def __init__(self, encoder: Encoder[_State]) -> None:
+        self._encoder = encoder
+        self._told, self._first = encoder.begin()
+        self.is_over = False
+
+    def begin(self) -> bytes:
+        """Return what is sent at once: proxies and browsers wait for the first byte."""
+        return self._first or self._encoder.keep_alive
+
+    def tell(self, state: TurnState | None) -> bytes:
+        """Return what is new in a turn, and its end when it is over."""
+        sent, failure = (b"", FORGOTTEN) if state is None else self._encode(state)
+        if failure is not None:
+            self.is_over = True
+            self._told, end = self._encoder.fail(self._told, failure)  # nothing, if the end was told
+            sent += end
+        return sent
+
+    def _encode(self, state: TurnState) -> tuple[bytes, str | None]:
+        """Return what is new, and why nothing follows, if nothing does."""
+        sent = b""
+        if state.growing is not None:
+            try:
+                self._told, sent = self._encoder.encode(self._told, state.growing)
+            except Exception:  # noqa: BLE001 - a reader is told of it, whatever it is
+                _LOG.exception("%s failed", type(self._encoder).__name__)
+                return b"", SERVER_FAILED
+        return sent, (state.failure or SERVER_FAILED) if state.is_over else None
+
 
 OnLeave: TypeAlias = Literal["cancel", "continue"]
 """What becomes of a turn whose client leaves."""
@@ -43,7 +117,7 @@ def stream_response(  # noqa: PLR0913 - options, by name
     store: TurnStore | None = None,
     run_id: str | None = None,
     min_interval: float = 0.0,
-    describe_error: Callable[[Exception], str] = describe_error,
+    describe_error: DescribeError | None = None,
     status_code: int = 200,
     headers: Mapping[str, str] | None = None,
     background: BackgroundTask | None = None,
@@ -56,17 +130,15 @@ def stream_response(  # noqa: PLR0913 - options, by name
     `on_leave="cancel"` cancels and closes the source when the client leaves; with `"continue"` the turn goes on, and
     `resume_response` joins it again, from `store`, by `run_id`, which is made up unless you pass one.
     `min_interval` joins what comes within so many seconds.
-    `describe_error` says what the client is told of an exception of the source; by default only what is wrong with
-    JSON, and the rest is logged.
+    `describe_error` says what the client is told of an exception of the source, and of an error in a message, in place
+    of the encoder's own rule; by default only what is wrong with JSON, and the rest is logged.
     """
     check_source(source)
     check_choice("on_leave", on_leave, ("cancel", "continue"))
     if on_leave == "continue" and store is None:
         raise ValueError("on_leave='continue' needs a store, such as MemoryTurns(), to join the turn again")
-    if not callable(describe_error):
-        message = f"describe_error must be callable, not {type(describe_error).__name__}"
-        raise TypeError(message)
     check_reading(encoder, keep_alive, min_interval)
+    encoder, describe = _with_rule(encoder, describe_error)
     run_id = _choose_run_id(encoder, run_id)
     headers = dict(headers or {})
     if store is not None:
@@ -77,7 +149,7 @@ def stream_response(  # noqa: PLR0913 - options, by name
         follow(turns, run_id, encoder, keep_alive, min_interval),
         encoder,
         run_id,
-        beginning=_Beginning(source, Producer(source, turns, run_id, describe_error), on_leave),
+        beginning=_Beginning(source, Producer(source, turns, run_id, describe), on_leave),
         status_code=status_code,
         headers=headers,
         background=background,
@@ -92,6 +164,7 @@ async def resume_response(  # noqa: PLR0913 - options, by name
     finished: Literal["replay", "nothing"] = "replay",
     keep_alive: float | None = _KEEP_ALIVE,
     min_interval: float = 0.0,
+    describe_error: DescribeError | None = None,
     headers: Mapping[str, str] | None = None,
     background: BackgroundTask | None = None,
 ) -> Response:
@@ -99,10 +172,12 @@ async def resume_response(  # noqa: PLR0913 - options, by name
 
     `run_id` may be what a browser sends as `Last-Event-ID`, or nothing.
     A turn that is over is told whole while the store keeps it, unless `finished="nothing"`.
+    `describe_error` says what the client is told of an error in a message, in place of the encoder's own rule.
     """
     check_store(store)
     check_choice("finished", finished, ("replay", "nothing"))
     check_reading(encoder, keep_alive, min_interval)
+    encoder, _ = _with_rule(encoder, describe_error)
     state = await store.read(run_id, -1, 0) if run_id else None
     if not run_id or state is None or (state.is_over and finished == "nothing"):
         return Response(None, _NO_CONTENT, {"cache-control": "no-store"}, background=background)
@@ -132,8 +207,20 @@ def _choose_run_id(encoder: Encoder[Any], run_id: str | None) -> str:
 def _with_run_id(encoder: Encoder[Any], run_id: str) -> Encoder[Any]:
     """Return an encoder that tells the name of the turn, where its protocol has a place for it."""
     if type(encoder) is CompactEncoder and encoder.run_id != run_id:
-        return CompactEncoder(form=encoder.form, arguments=encoder.arguments, run_id=run_id)
+        return CompactEncoder(
+            form=encoder.form, arguments=encoder.arguments, run_id=run_id, describe_error=encoder.describe_error
+        )
     return encoder
+
+
+def _with_rule(encoder: Encoder[Any], describe: DescribeError | None) -> tuple[Encoder[Any], DescribeError]:
+    """Return an encoder that describes errors by a rule, and the rule: without one, the encoder's own."""
+    if describe is not None:
+        check_describe(describe)
+    if isinstance(encoder, BaseEncoder):
+        encoder = encoder if describe is None else encoder.with_describe_error(describe)
+        return encoder, encoder.describe_error
+    return encoder, describe or describe_by_default
 
 
 class _Beginning:

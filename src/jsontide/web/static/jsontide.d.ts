@@ -8,12 +8,17 @@ export type Path = readonly (string | number)[];
 /** One event of the compact form; `apply` checks it. */
 export type Event = JsonValue;
 
-/** A value of a type while it grows: members may be missing, and texts and arrays may be short. */
+/**
+ * A value of a type while it grows: members may be missing, and texts and arrays may be short.
+ * A message has its role, status and parts from the first event on.
+ */
 export type Growing<T> = T extends readonly (infer Item)[]
   ? Growing<Item>[]
-  : T extends object
-    ? { [Key in keyof T]?: Growing<T[Key]> }
-    : T;
+  : T extends Message<infer Answer>
+    ? Omit<Message, "parts" | "answer"> & { parts: Growing<Part>[]; answer?: Growing<Answer> }
+    : T extends object
+      ? { [Key in keyof T]?: Growing<T[Key]> }
+      : T;
 
 /** The event that ended a stream: how a message stands, or `failed`; a word other than `complete` is a failure. */
 export interface End {

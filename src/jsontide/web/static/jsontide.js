@@ -343,6 +343,8 @@ export function connect(source, options = {}) {
   let tries = 0;
   let isOver = false;
   let controller = new AbortController();
+  /** @type {Promise<any> | undefined} */
+  let response; // of the request that is under way, or was made last
   /** @type {(reason: unknown) => void} */
   let interrupt = () => {};
 
@@ -406,18 +408,21 @@ export function connect(source, options = {}) {
 
   /** @param {boolean} isFirst */
   const open = async (isFirst) => {
-    if (isFirst && !url) return source;
     const again = isFirst ? {} : { method: "GET", body: undefined };
-    return wait(timeout, request(isFirst ? url : resume, { ...again, signal: controller.signal }));
+    response =
+      isFirst && !url
+        ? Promise.resolve(source)
+        : request(isFirst ? url : resume, { ...again, signal: controller.signal });
+    return wait(timeout, response);
   };
 
   /** Read one connection until the end is told; raise where it breaks off. @param {boolean} isFirst */
   const read = async (isFirst) => {
-    const response = await open(isFirst);
-    check(response);
-    lastId = response.headers?.get("x-run-id") ?? lastId; // known before the first event
+    const answer = await open(isFirst);
+    check(answer);
+    lastId = answer.headers?.get("x-run-id") ?? lastId; // known before the first event
     const decode = decoder();
-    const chunks = iterate(response);
+    const chunks = iterate(answer);
     try {
       while (!isOver) {
         const { done, value } = await wait(timeout, chunks.next());
@@ -473,11 +478,28 @@ export function connect(source, options = {}) {
         resolve();
       });
     });
+  /** Wait for the name of a turn whose request is under way: without it, the server cannot be told which to stop. */
+  const findName = async () => {
+    const opening = controller;
+    controller = new AbortController(); // so that closing the stream leaves the request alone
+    const timer = timeout && setTimeout(() => opening.abort(), timeout);
+    try {
+      const answer = await response;
+      lastId = answer.headers?.get("x-run-id") ?? undefined;
+    } catch {
+      // The request failed, so there is no turn that is known.
+    }
+    clearTimeout(timer);
+    opening.abort();
+  };
+  const tell = () => request(stopUrl, { method: "POST", body: undefined, keepalive: true });
   const stop = () => {
     const mustTell = stopUrl && !isOver;
+    const naming = mustTell && !lastId ? findName() : undefined;
     abort();
-    const post = { method: "POST", body: undefined, keepalive: true };
-    const answer = Promise.resolve(mustTell ? request(stopUrl, post) : undefined);
+    const answer = naming
+      ? naming.then(() => (lastId || typeof stopUrl !== "function" ? tell() : undefined))
+      : Promise.resolve(mustTell ? tell() : undefined);
     answer.catch(() => {}); // a program that waits for it sees the failure
     return answer;
   };
