@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.cli.running import EXAMPLES, run
 from tests.cli.streams import anthropic_answer, ollama, openai
+from tests.strategies import examples
 
 RECORDING = (EXAMPLES / "chat" / "recording.ndjson").read_bytes()[:6_000]
 SEEDS = [
@@ -43,7 +44,7 @@ def spoiled(draw: st.DrawFn) -> bytes:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(examples(0.2), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=spoiled() | st.binary(max_size=60))
 def test_no_input_ends_in_a_traceback(tmp_path: Path, command: list[str], data: bytes) -> None:
     path = tmp_path / "input"

@@ -8,6 +8,7 @@ import pytest
 import jsontide
 from jsontide.recordings import Recording
 from tests.cli.running import EXAMPLES, ITINERARY, run
+from tests.cli.streams import openai
 
 RECORDING = EXAMPLES / "chat" / "recording.ndjson"
 COMMANDS = ("record", "replay", "watch", "events", "get", "chunk", "mend", "check", "stats", "studio")
@@ -90,3 +91,21 @@ def test_the_demo_takes_less_than_15_seconds() -> None:
     found = re.search(r"watch --speed ([\d.]+) (examples/\S+)", makefile)
     assert found is not None
     assert Recording.load(EXAMPLES.parent / found[2]).duration / float(found[1]) < 12
+
+
+def test_the_list_of_commands_is_whole_on_a_narrow_terminal() -> None:
+    result = run("--help", env={"COLUMNS": "60", "TERMINAL_WIDTH": "60"}, terminal_width=60)
+    listed = result.stdout.partition("Commands:")[2].strip().splitlines()
+    assert [line.split()[0] for line in listed] == [*COMMANDS]
+    assert all(line.endswith(".") and not line.endswith("...") and len(line) <= 60 for line in listed)
+
+
+def test_an_answer_that_is_json_but_shown_as_text_says_how_to_see_its_values(tmp_path: Path) -> None:
+    said = "jsontide: the text of this message is JSON; with --schema any it is an answer, with its own paths\n"
+    path = tmp_path / "turn.sse"
+    for command in (["get", "answer.**"], ["events"], ["stats"]):
+        for text, hint in (('{"title": "Porto"}', said), ("Porto", ""), ('{"title": ', ""), ("12", "")):
+            path.write_bytes(openai(text))
+            assert run(*command, path).stderr == hint, (command, text)
+        path.write_bytes(openai('{"title": "Porto"}'))
+        assert run(*command, path, "--schema", "any").stderr == ""

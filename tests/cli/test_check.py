@@ -132,6 +132,7 @@ def test_the_answer_of_a_model_is_checked(tmp_path: Path) -> None:
         (openai("Hello"), 1, "expected a value, found 'H'"),
         (sse({"a": 1}), 1, "there is no message of a model in it"),
         (openai('{"title": "Porto", "days": []}', reason="content_filter"), 1, "the message is filtered"),
+        (openai(call='{"q": "Porto"}', reason="tool_calls"), 1, "the message has no answer"),
         (openai('{"title": "Porto", "days": []}')[:-260], 3, "the stream ends in the middle of an event"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from jsontide.cli import _app
-from jsontide.cli._chunk_lines import Summary
+from jsontide.cli.commands.chunk import Summary
 
 SNAPSHOTS = Path(__file__).parents[2] / "examples" / "snapshots.jsonl"
 

@@ -2,7 +2,7 @@ import pytest
 from rich.cells import cell_len
 
 from jsontide import create_parser_state, finalize, parse_chunk
-from jsontide.cli._excerpt import RecentText
+from jsontide.cli._output import RecentText
 
 
 def explain(data: bytes, size: int, width: int = 80) -> list[str]:

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import JsonValue
-from jsontide.cli._json_text import write_pretty
-from jsontide.cli._walk import find, walk
+from jsontide.cli._output import find, walk, write_pretty
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -6,10 +6,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from jsontide.cli._fresh import Fresh
-from jsontide.cli._layout import lay_out, share_rows
-from jsontide.cli._panels import MessagePanels, Panel, Prose, Side, Value
-from jsontide.cli._pretty_print import FRESH, Room
+from jsontide.cli._drawing import FRESH, Fresh, MessagePanels, Panel, Prose, Room, Side, Value, lay_out, share_rows
 from jsontide.deltas import AppendText, SetValue
 from jsontide.messages import (
     File,

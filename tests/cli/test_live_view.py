@@ -5,8 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from jsontide.cli._fresh import Fresh
-from jsontide.cli._live_view import EXPECTED, LiveView, describe_usage, growing_path
+from jsontide.cli._drawing import EXPECTED, Fresh, LiveView, describe_usage, growing_path
 from jsontide.messages import Usage
 from jsontide.recordings import Moment, Piece, finish_moment, next_moment, start_moment
 from jsontide.tree import Mode, Path

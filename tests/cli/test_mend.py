@@ -11,8 +11,8 @@ from rich.cells import cell_len
 from typer.testing import CliRunner, Result
 
 from jsontide.cli import _app
-from jsontide.cli._escape import escape_unsafe_json
-from jsontide.cli._mend_stream import KINDS, OpenText, ReportForPeople, Spot, mend_stream
+from jsontide.cli._output import escape_unsafe_json
+from jsontide.cli.commands.mend import KINDS, OpenText, ReportForPeople, Spot, mend_stream
 from jsontide.mend import EVERYTHING, MODELS, Repair, RepairKind, finish_mend, mend_chunk, start_mend
 from tests.mend.cases import read_corpus
 
@@ -225,6 +225,7 @@ def test_repairs_of_the_corpus_are_found_in_the_text(size: int) -> None:
 
 @pytest.mark.parametrize("size", [5, 1_000, 65_536])
 @pytest.mark.untraced
+@pytest.mark.long
 def test_places_after_a_long_text_are_right_and_little_of_it_is_kept(size: int) -> None:
     lines = [f'{{"n": {n}, "text": "{"x" * (n % 50)}",}},' for n in range(3_000)]
     text = "Sure:\n[" + "\n".join(lines) + "]"

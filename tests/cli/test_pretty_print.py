@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from jsontide import MISSING, JsonValue, create_parser_state, parse_chunk
-from jsontide.cli._pretty_print import Room, print_end
+from jsontide.cli._drawing import Room, print_end
 from jsontide.deltas import open_path
 from jsontide.tree import Path
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.running import EXAMPLES
 from tests.cli.terminals import COMMAND, PATIENCE, needs_interrupts, on_terminal, start
 
 pytestmark = pytest.mark.once  # what the command says is shown for both builds by the other tests
 
 
+@pytest.mark.long
 def test_a_change_is_printed_before_the_text_ends() -> None:
     with start("watch") as process:
         assert process.stdin is not None
@@ -39,6 +42,7 @@ def test_a_chunk_is_printed_before_the_next_snapshot_is_there() -> None:
         assert process.wait(PATIENCE) == 0
 
 
+@pytest.mark.long
 def test_mended_text_and_repairs_are_written_before_the_text_ends() -> None:
     with start("mend", "--json") as process:
         assert process.stdin is not None
@@ -59,6 +63,7 @@ def test_mended_text_and_repairs_are_written_before_the_text_ends() -> None:
         assert process.wait(PATIENCE) == 0
 
 
+@pytest.mark.long
 def test_a_named_pipe_is_mended_as_it_arrives(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
@@ -72,6 +77,7 @@ def test_a_named_pipe_is_mended_as_it_arrives(tmp_path: Path) -> None:
         assert process.wait(PATIENCE) == 0
 
 
+@pytest.mark.long
 def test_text_that_cannot_be_mended_is_left_at_once() -> None:
     with start("mend") as process:
         assert process.stdin is not None
@@ -80,6 +86,7 @@ def test_text_that_cannot_be_mended_is_left_at_once() -> None:
         assert process.wait(PATIENCE) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("closed", ["stdout", "stderr"])
 def test_mending_ends_quietly_when_nobody_reads(closed: str) -> None:
     with start("mend", "-") as process:
@@ -97,6 +104,7 @@ def test_mending_ends_quietly_when_nobody_reads(closed: str) -> None:
         assert b"Traceback" not in other.read()
 
 
+@pytest.mark.long
 def test_a_report_that_cannot_be_written_ends_with_2() -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
@@ -105,12 +113,14 @@ def test_a_report_that_cannot_be_written_ends_with_2() -> None:
     assert done.returncode == 2
 
 
+@pytest.mark.long
 def test_without_standard_error_the_value_is_written_all_the_same() -> None:
     command = ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh", *COMMAND, "mend"]
     done = subprocess.run(command, input=b"[1,]", stdout=subprocess.PIPE, check=False, timeout=PATIENCE)
     assert (done.returncode, done.stdout) == (0, b"[1]")
 
 
+@pytest.mark.long
 def test_a_bad_stream_is_left_at_once() -> None:
     with start("watch", "-") as process:
         assert process.stdin is not None
@@ -131,13 +141,12 @@ def test_a_closed_output_ends_quietly(tmp_path: Path) -> None:
         assert process.stderr.read() == b""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "output", "words"),
     [
         (["watch", "-"], ">&-", b"it is closed"),
-        (["watch", "-"], ">/dev/full", b"No space left on device"),
-        (["chunk", "-"], ">/dev/full", b"No space left on device"),
-        (["mend"], ">&-", b"it is closed"),
+        (["mend"], ">/dev/full", b"No space left on device"),
         (["get", "root"], ">/dev/full", b"No space left on device"),
         (["record", "-o", os.devnull], ">/dev/full", b"No space left on device"),
     ],
@@ -157,7 +166,20 @@ def test_an_output_that_cannot_be_written_is_named(command: list[str], output: s
     assert b"Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize("command", ["watch", "chunk", "check"])
+@pytest.mark.long
+def test_a_recording_that_cannot_be_written_is_named() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    for sent in (b"", b"[1]\n"):
+        command = [*COMMAND, "record", "-o", "/dev/full"]
+        result = subprocess.run(command, input=sent, capture_output=True, check=False, timeout=PATIENCE)
+        assert result.returncode == 2
+        assert b"cannot write /dev/full: No space left on device" in result.stderr
+        assert b"Traceback" not in result.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", ["watch", "check"])
 def test_a_closed_standard_input_is_named(command: str) -> None:
     result = subprocess.run(
         ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *COMMAND, command, "-", *["--schema", "any"] * (command == "check")],
@@ -169,6 +191,7 @@ def test_a_closed_standard_input_is_named(command: str) -> None:
     assert b"cannot read standard input" in result.stderr
 
 
+@pytest.mark.long
 @needs_interrupts
 @pytest.mark.parametrize("command", ["watch", "mend"])
 def test_an_interrupt_ends_with_130(command: str) -> None:
@@ -184,6 +207,7 @@ def test_an_interrupt_ends_with_130(command: str) -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("missing", ["typer", "rich"])
 def test_without_the_extra_one_line_says_what_to_install(missing: str) -> None:
     hide = f"import sys; sys.modules[{missing!r}] = None; "
@@ -193,6 +217,7 @@ def test_without_the_extra_one_line_says_what_to_install(missing: str) -> None:
     assert result.stdout == ""
 
 
+@pytest.mark.long
 def test_another_missing_module_is_not_hidden() -> None:
     hide = "import sys; sys.modules['jsontide.cli._watch'] = None; "
     result = subprocess.run([sys.executable, "-c", hide + COMMAND[2]], capture_output=True, text=True, check=False)
@@ -200,6 +225,7 @@ def test_another_missing_module_is_not_hidden() -> None:
     assert "jsontide.cli._watch" in result.stderr
 
 
+@pytest.mark.long
 def test_the_progress_of_a_long_file_is_shown_where_it_disturbs_nothing(tmp_path: Path) -> None:
     path = tmp_path / "long.jsonl"
     path.write_text("".join(f'["{"a" * n}"]\n' for n in range(1_000, 2_000)))
@@ -212,6 +238,7 @@ def test_the_progress_of_a_long_file_is_shown_where_it_disturbs_nothing(tmp_path
     assert json.loads(sent) == ["a" * 1_999]
 
 
+@pytest.mark.long
 def test_on_a_terminal_repairs_follow_the_value(tmp_path: Path) -> None:
     path = tmp_path / "answer.txt"
     path.write_text('Here you are: {"a": [1, 2,],\n"b": "\u009b2J健二", }', encoding="utf-8")
@@ -231,6 +258,7 @@ def test_on_a_terminal_repairs_follow_the_value(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_mending_a_long_file_shows_progress_where_it_disturbs_nothing(tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
     path.write_text("[" + f'"{"a" * 995}",\n' * 1_100 + "1, 2, 3,\n]")
@@ -248,3 +276,16 @@ def test_mending_a_long_file_shows_progress_where_it_disturbs_nothing(tmp_path: 
     assert code == 4
     assert "long.txt" in sent
     assert "jsontide:" not in sent
+
+
+@pytest.mark.long
+def test_lines_are_broken_between_words_on_a_narrow_terminal() -> None:
+    recording = EXAMPLES / "chat" / "recording.ndjson"
+    for command in (["watch", "--speed", "0"], ["stats"]):
+        code, sent = on_terminal(*command, recording, columns=60, lines=40)
+        assert code == 0
+        lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", sent).replace("\r", "").split("\n")
+        (at,) = [at for at, line in enumerate(lines) if re.search(r"35,203 ?$|35,203 bytes", line)][-1:]
+        assert "35,203 bytes" in " ".join(line.strip() for line in lines[at : at + 2])
+        assert not any("…" in line for line in lines[at : at + 2])
+        assert all(len(line) <= 60 for line in lines[at : at + 2])

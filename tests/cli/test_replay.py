@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import signal
+import stat
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -55,7 +56,7 @@ def test_a_recording_is_played_in_its_time(odd: Path, clock: list[float], speed:
 
 def test_pieces_can_be_cut_again(odd: Path, clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[bytes] = []
-    monkeypatch.setattr("jsontide.cli._raw_output.RawOutput.write", lambda _, data: written.append(data))
+    monkeypatch.setattr("jsontide.cli._output.RawOutput.write", lambda _, data: written.append(data))
     assert run("replay", odd, "--size", "3").exit_code == 0
     assert b"".join(written) == '["Zoë"]'.encode()
     assert list(map(len, written)) == [3, 3, 2]
@@ -65,7 +66,7 @@ def test_pieces_can_be_cut_again(odd: Path, clock: list[float], monkeypatch: pyt
 def test_the_seed_chooses_the_cuts(odd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def cut(seed: str) -> list[bytes]:
         written: list[bytes] = []
-        monkeypatch.setattr("jsontide.cli._raw_output.RawOutput.write", lambda _, data: written.append(data))
+        monkeypatch.setattr("jsontide.cli._output.RawOutput.write", lambda _, data: written.append(data))
         run("replay", odd, "--speed", "0", "--size", "1-4", "--seed", seed)
         return written
 
@@ -114,8 +115,10 @@ def test_what_a_command_writes_is_recorded_and_passed_on(tmp_path: Path) -> None
     recording = Recording.load(out)
     assert (recording.encode(), recording.end, recording.about["source"]) == (openai("Hello"), "over", "cat")
     assert str(tmp_path) not in out.read_text("utf-8")
+    assert os.name == "nt" or stat.S_IMODE(out.stat().st_mode) == 0o600
 
 
+@pytest.mark.long
 def test_standard_input_is_recorded_piece_by_piece(tmp_path: Path) -> None:
     with start("record", "-o", tmp_path / "r") as process:
         assert process.stdin is not None
@@ -132,6 +135,7 @@ def test_standard_input_is_recorded_piece_by_piece(tmp_path: Path) -> None:
     assert times == sorted(times)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "code", "error"),
     [
@@ -152,6 +156,7 @@ def test_a_command_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "cannot run no-such-command: No such file or directory" in result.stderr
 
 
+@pytest.mark.long
 @needs_interrupts
 def test_an_interrupt_keeps_what_came_before(tmp_path: Path) -> None:
     with start("record", "-o", tmp_path / "r", "--", "sh", "-c", "printf '[1'; exec sleep 60") as process:
@@ -165,6 +170,7 @@ def test_an_interrupt_keeps_what_came_before(tmp_path: Path) -> None:
     assert (recording.encode(), recording.end) == (b"[1", "stopped")
 
 
+@pytest.mark.long
 def test_a_reader_that_leaves_ends_the_recording(tmp_path: Path) -> None:
     with start("record", "-o", tmp_path / "r", "--", "yes") as process:
         assert process.stdout is not None
@@ -194,15 +200,19 @@ def provider() -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.mark.long
 @needs_interrupts
 def test_a_proxy_records_each_stream_until_it_is_interrupted(tmp_path: Path, provider: str) -> None:
     with start("record", "-o", tmp_path / "turns", "--proxy", provider) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         address = process.stdout.readline().split()[0].decode()
-        for _ in range(2):
+        for number in (1, 2):
             with urlopen(f"{address}/v1/chat?key=secret", timeout=PATIENCE) as response:  # noqa: S310 - it is http
                 assert response.read() == openai("Hello")
+            said = process.stdout.readline().decode()
+            assert said.startswith(f"{tmp_path / 'turns'}/000{number}-v1-chat.ndjson: ")
+            assert f", {len(openai('Hello')):,} bytes, " in said
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0
         assert process.stderr.read() == b""
@@ -211,6 +221,7 @@ def test_a_proxy_records_each_stream_until_it_is_interrupted(tmp_path: Path, pro
     assert not any(b"secret" in path.read_bytes() for path in recordings)
 
 
+@pytest.mark.long
 def test_a_port_that_is_taken_is_named(tmp_path: Path, provider: str) -> None:
     port = provider.rpartition(":")[2]
     result = run("record", "-o", tmp_path / "turns", "--proxy", provider, "--port", port)

@@ -1,6 +1,6 @@
 import pytest
 
-from jsontide.cli._sniff import has_events, has_lines, has_message_lines, is_recording, peek
+from jsontide.cli._input import has_events, has_lines, has_message_lines, is_recording, peek
 from tests.cli.streams import ollama
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from jsontide.cli._source import Sizes, UnreadableError, file_size, read_descriptor, replay
+from jsontide.cli._input import Sizes, UnreadableError, file_size, read_descriptor, replay
 
 TEXT = '["Zoë", "健二", "🌊"]'.encode() * 50
 

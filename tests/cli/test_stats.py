@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jsontide.cli._gantt import shorten, ticks
+from jsontide.cli.commands.stats import shorten, ticks
 from tests.cli.running import EXAMPLES, ITINERARY, run
 from tests.cli.terminals import on_terminal
 
@@ -82,6 +82,7 @@ def test_a_stream_without_times_can_be_measured(tmp_path: Path) -> None:
     ET.parse(tmp_path / "g.svg")  # noqa: S314 - our own
 
 
+@pytest.mark.long
 def test_a_narrow_terminal_has_fewer_figures(small: Path) -> None:
     code, sent = on_terminal("stats", small, columns=40, lines=24)
     assert code == 0
@@ -103,6 +104,7 @@ def test_the_end_of_a_long_path_is_kept() -> None:
     assert shorten("title", 8) == "title"
 
 
+@pytest.mark.long
 def test_long_recordings_show_progress(tmp_path: Path) -> None:
     path = tmp_path / "long.json"
     path.write_text(json.dumps(["x" * 1_000] * 1_100))

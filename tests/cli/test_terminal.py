@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -18,8 +19,9 @@ RECORDING = EXAMPLES / "chat" / "recording.ndjson"
 PLAN = "Tiles, books and the river"
 
 
+@pytest.mark.long
 def test_a_message_is_drawn_side_by_side_and_then_printed_whole() -> None:
-    with at_terminal("watch", RECORDING, "--speed", "30", columns=100, lines=30) as terminal:
+    with at_terminal("watch", RECORDING, "--speed", "4", columns=100, lines=30) as terminal:
         drawn = terminal.read_until(lambda screen: PLAN in screen)
         rows = drawn.splitlines()
         assert len(rows) < 30
@@ -38,6 +40,7 @@ def test_a_message_is_drawn_side_by_side_and_then_printed_whole() -> None:
     assert json.loads(plan.partition("\n")[2])["title"] == PLAN
 
 
+@pytest.mark.long
 def test_a_narrow_terminal_has_one_column() -> None:
     with at_terminal("watch", RECORDING, "--speed", "0", columns=40, lines=24) as terminal:
         terminal.read_until(lambda screen: "─ reasoning" in screen)
@@ -58,6 +61,7 @@ def test_a_document_is_drawn_in_place_and_then_printed_whole() -> None:
     assert "complete" in shown.splitlines()[-3:][0] + shown.splitlines()[-2]
 
 
+@pytest.mark.long
 def test_with_a_file_for_the_value_it_is_not_printed(tmp_path: Path) -> None:
     code, sent = on_terminal("watch", ITINERARY, "--delay", "0", "-o", tmp_path / "out", columns=60, lines=12)
     assert code == 0
@@ -66,12 +70,14 @@ def test_with_a_file_for_the_value_it_is_not_printed(tmp_path: Path) -> None:
     assert len(sent.rpartition("\x1b[2K")[2].splitlines()) < 6
 
 
+@pytest.mark.long
 def test_a_dumb_terminal_gets_lines() -> None:
     code, sent = on_terminal("watch", ITINERARY, columns=60, lines=20, term="dumb")
     assert code == 0
     assert sent.startswith("root = {}\r\ntitle = ")
 
 
+@pytest.mark.long
 def test_bad_text_is_pointed_at(tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("[1, 2 3]")
     code, sent = on_terminal("watch", tmp_path / "bad.json", columns=60, lines=20)
@@ -80,12 +86,14 @@ def test_bad_text_is_pointed_at(tmp_path: Path) -> None:
     assert sent.rstrip().endswith("^")
 
 
+@pytest.mark.long
 def test_a_missing_file_draws_nothing() -> None:
     code, sent = on_terminal("watch", "no-such-file.json", columns=60, lines=20)
     assert code == 2
     assert sent.lstrip().startswith("Usage:")
 
 
+@pytest.mark.long
 @needs_interrupts
 def test_an_interrupt_leaves_the_terminal_as_it_was_and_prints_what_there_is() -> None:
     with at_terminal("watch", columns=60, lines=20) as terminal:
@@ -99,6 +107,7 @@ def test_an_interrupt_leaves_the_terminal_as_it_was_and_prints_what_there_is() -
     assert "Traceback" not in shown
 
 
+@pytest.mark.long
 def test_stepping_waits_for_keys_while_the_stream_goes_elsewhere(tmp_path: Path) -> None:
     lines = [{"jsontide": "recording", "version": 1}]
     lines += [{"at": float(at), "text": str(at)} for at in range(6)]
@@ -120,6 +129,7 @@ def test_stepping_waits_for_keys_while_the_stream_goes_elsewhere(tmp_path: Path)
     os.close(reader)
 
 
+@pytest.mark.long
 def test_stepping_can_go_on_by_itself(tmp_path: Path) -> None:
     path = tmp_path / "steps.ndjson"
     lines = [{"jsontide": "recording", "version": 1}, *({"at": 9.0, "text": f"{at}\n"} for at in range(3))]
@@ -131,6 +141,7 @@ def test_stepping_can_go_on_by_itself(tmp_path: Path) -> None:
         assert terminal.wait() == 0
 
 
+@pytest.mark.long
 def test_stepping_needs_a_terminal(tmp_path: Path) -> None:
     (tmp_path / "r").write_text("[1]")
     command = [*COMMAND, "replay", str(tmp_path / "r"), "--step"]
@@ -139,6 +150,7 @@ def test_stepping_needs_a_terminal(tmp_path: Path) -> None:
     assert b"there is no terminal" in done.stderr
 
 
+@pytest.mark.long
 def test_what_is_replayed_at_a_terminal_cannot_steer_it(tmp_path: Path) -> None:
     (tmp_path / "r").write_bytes('["\x1b[2J\x9bë"]'.encode())
     code, sent = on_terminal("replay", tmp_path / "r")
@@ -146,6 +158,7 @@ def test_what_is_replayed_at_a_terminal_cannot_steer_it(tmp_path: Path) -> None:
     assert sent == '["\\u001b[2J\\u009bë"]'
 
 
+@pytest.mark.long
 def test_recording_shows_what_comes(tmp_path: Path) -> None:
     (tmp_path / "stream").write_bytes(openai("Hello"))
     with at_terminal("record", "-o", tmp_path / "r", "--", "cat", tmp_path / "stream", columns=80) as terminal:
@@ -154,3 +167,60 @@ def test_recording_shows_what_comes(tmp_path: Path) -> None:
     assert "Hello" in terminal.sent.decode()
     assert "complete  stop  openai_chat" in shown
     assert shown.split("jsontide: ")[1].startswith("1 piece, ")
+
+
+STEERING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\x1b]|\x1b\\[66m")
+HOSTILE = "a\x9b2J\x7f\x85\u202e\u2066\u200f\u061cz"
+STEERED = json.dumps({HOSTILE: HOSTILE, "b": [HOSTILE]}, ensure_ascii=False)
+FILES = {
+    "document": STEERED,
+    "snapshots": f'{{"a": "{HOSTILE}'[:-1] + f'"}}\n{{"a": "{HOSTILE} more"}}\n',
+    "conflict": f'{{"{HOSTILE}": "{HOSTILE}", "b": 1}}\n{{"{HOSTILE}": 1, "b": 1}}\n',
+    "broken": f'{{"{HOSTILE}": {HOSTILE}\n',
+    "cut": STEERED[:-5],
+    "bad": f"{{'{HOSTILE}': '{HOSTILE}',}}",
+    "unusable.json": json.dumps({"properties": {HOSTILE: {"$ref": f"http://{HOSTILE}\x1b[66m"}}}, ensure_ascii=False),
+    "wrong.json": json.dumps({"type": HOSTILE}, ensure_ascii=False),
+    "members.json": json.dumps({"properties": {HOSTILE: {"const": f"{HOSTILE}\x1b[66m"}}}, ensure_ascii=False),
+    f"name {HOSTILE}": "[1, x]",
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["chunk", "snapshots"],
+        ["chunk", "snapshots", "--raw"],
+        ["chunk", "conflict"],
+        ["chunk", "broken"],
+        ["watch", "document"],
+        ["watch", "document", "-o", "-"],
+        ["watch", "broken"],
+        ["events", "document"],
+        ["get", "**", "document"],
+        ["mend", "bad"],
+        ["mend", "broken"],
+        ["replay", "document"],
+        ["stats", "document"],
+        ["check", "document", "--schema", "members.json"],
+        ["check", "document", "--schema", "unusable.json"],
+        ["check", "document", "--schema", "wrong.json"],
+        ["check", "document", "--schema", "broken"],
+        ["check", "cut"],
+        ["check", f"name {HOSTILE}"],
+        ["check", f"none {HOSTILE}"],
+        ["get", f"--{HOSTILE}"],
+        [HOSTILE],
+    ],
+    ids=lambda command: " ".join(command).replace(HOSTILE, "…"),
+)
+def test_no_text_of_others_can_steer_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    _, sent = on_terminal(*command)
+    assert sent
+    assert not STEERING.search(sent), ascii(sent)

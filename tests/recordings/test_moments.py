@@ -23,8 +23,7 @@ from jsontide.recordings import (
     next_moment,
     start_moment,
 )
-from jsontide.recordings._events_stage import EventsStage
-from jsontide.recordings._stage import Shared
+from jsontide.recordings._stages import EventsStage, Shared
 from tests.recordings.folding import check_changes
 
 CHAT: list[dict[str, object]] = [

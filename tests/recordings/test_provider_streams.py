@@ -1,6 +1,6 @@
-"""Every recorded stream of a provider: however it is cut and kept, the same message, and moments that fold to it.
+"""Every stream of a provider: however it is cut and kept, the same message, and moments that fold to it.
 
-The oracle is `tests.provider_streams`, which reads the events as each provider's documentation says, without jsontide.
+The oracle is `tests.provider_streams`, which knows what is in them without jsontide.
 """
 
 import json
@@ -10,7 +10,7 @@ import pytest
 
 from jsontide.deltas import CompactValue, CompactWriter
 from jsontide.recordings import Moment, Piece, Recording, follow, measure
-from tests.provider_streams import NAMES, events, needs_recordings, reading
+from tests.provider_streams import NAMES, RECORDED, events, every_complete_stream, reading
 from tests.recordings.folding import check_changes
 
 
@@ -28,10 +28,9 @@ def check_message(moment: Moment, name: str) -> None:
     assert "".join(texts) == found.text  # type: ignore[arg-type]
 
 
-@needs_recordings
 @pytest.mark.untraced
 class TestEveryStream:
-    @pytest.mark.parametrize("name", NAMES)
+    @every_complete_stream
     def test_every_cut_of_every_form_gives_the_same_message(self, name: str) -> None:
         recording = Recording.of_events(events(name))
         *_, of_events = follow(recording)
@@ -43,7 +42,7 @@ class TestEveryStream:
             assert last.value == of_events.value
             assert (last.outcome, last.index) == (of_events.outcome, len(data))
 
-    @pytest.mark.parametrize("name", NAMES[::2])
+    @pytest.mark.parametrize("name", [*NAMES[::2], *RECORDED[::2]])
     def test_changes_fold_to_each_value_and_what_is_kept_is_the_same(self, name: str) -> None:
         found = events(name)
         step = max(1, len(found) // 8)
@@ -63,7 +62,7 @@ class TestEveryStream:
         assert shown.value == moments[-1].value
         assert not shown.growing or moments[-1].outcome.value != "complete"
 
-    @pytest.mark.parametrize("name", NAMES[1::4])
+    @pytest.mark.parametrize("name", [*NAMES[1::4], *RECORDED[1::4]])
     def test_its_lanes_have_all_that_was_said(self, name: str) -> None:
         statistics = measure(Recording.of_events(events(name)))
         said = sum(

@@ -3,7 +3,9 @@
 import gzip
 import http.client
 import json
+import os
 import socket
+import stat
 import threading
 import time
 import urllib.request
@@ -18,7 +20,7 @@ import pytest
 from jsontide.recordings import Recording, RecordingProxy, follow
 from tests.recordings.test_moments import SSE
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 Answer = Callable[["Upstream"], None]
 
 
@@ -398,6 +400,32 @@ class TestWhoMayAsk:
             assert client.getresponse().status == 403
         assert not setting.upstream.asked
 
+    @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            {"Origin": "https://evil.example"},
+            {"Origin": "null"},
+            {"Origin": "http://127.0.0.1:8000"},
+            {"Sec-Fetch-Site": "cross-site"},
+            {"Sec-Fetch-Site": "same-site"},
+            {"sec-fetch-site": "Same-Origin", "Origin": ""},
+        ],
+    )
+    def test_requests_of_web_pages_are_refused(self, method: str, headers: dict[str, str]) -> None:
+        with serving(answer_events) as setting, setting.client() as client:
+            client.request(method, "/", b"{}" if method == "POST" else None, headers=headers)
+            response = client.getresponse()
+            assert (response.status, response.headers.get("Access-Control-Allow-Origin")) == (403, None)
+            assert b"web pages" in response.read()
+        assert not setting.upstream.asked
+
+    @pytest.mark.parametrize("headers", [{"Sec-Fetch-Site": "none"}, {"sec-fetch-mode": "cors"}])  # typed; of Node
+    def test_what_no_page_wanted_passes(self, headers: dict[str, str]) -> None:
+        with serving(answer_events) as setting, setting.client() as client:
+            client.request("GET", "/", headers=headers)
+            assert client.getresponse().read() == SSE
+
     def test_an_address_instead_of_a_path_is_refused(self) -> None:
         with serving(answer_events) as setting, setting.client() as client:
             client.putrequest("GET", "http://example.com/")
@@ -409,6 +437,77 @@ class TestWhoMayAsk:
         with serving(answer_events) as setting, setting.client() as client:
             client.request("CONNECT", "example.com:443")
             assert client.getresponse().status == 501
+
+
+def send_raw(setting: Setting, lines: list[str], body: bytes, version: str = "1.1") -> bytes:
+    """Send a request as it is, and return all that is answered."""
+    head = [f"POST /v1 HTTP/{version}", f"Host: 127.0.0.1:{setting.proxy.port}", *lines, "Connection: close", "", ""]
+    with socket.create_connection(("127.0.0.1", setting.proxy.port), PATIENCE) as client:
+        client.sendall("\r\n".join(head).encode() + body)
+        client.shutdown(socket.SHUT_WR)
+        with client.makefile("rb") as answer:
+            return answer.read()
+
+
+CHUNKED = "Transfer-Encoding: chunked"
+HIDDEN = b"0\r\n\r\nGET /hidden HTTP/1.1\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "body"),
+    [
+        *((["Content-Length: " + length], b"{}") for length in ("-1", "-2", "+2", "2_0", "0x2", "2,2", "", "٢", "1.0")),
+        (["Content-Length: " + "9" * 5_000], b"{}"),
+        (["Content-Length: 2", "Content-Length: 3"], b"{} "),
+        (["Content-Length: 2", "Content-Length: 2"], b"{}"),
+        (["Content-Length: 2", CHUNKED], HIDDEN),
+        ([CHUNKED, CHUNKED], HIDDEN),
+        (["Transfer-Encoding: gzip, chunked"], HIDDEN),
+        (["Transfer-Encoding: xchunked"], HIDDEN),
+        (["Transfer-Encoding: chunked, identity"], HIDDEN),
+        (["Transfer-Encoding: identity", "Content-Length: 2"], b"{}"),
+        (["Transfer-Encoding : chunked"], HIDDEN),
+        (["Content-Length : 2"], b"{}"),
+        *(
+            ([CHUNKED], size + b"\r\n{}\r\n0\r\n\r\n")
+            for size in (b"-2", b"+2", b"0x2", b"2_0", b"", b" ", b"2 2", b"x")
+        ),
+        ([CHUNKED], b"1\r\n{}\r\n0\r\n\r\n"),
+        ([CHUNKED], b"2\n{}\n0\n\n"),
+        ([CHUNKED], b"2;" + b"x" * 2_000 + b"\r\n{}\r\n0\r\n\r\n"),
+    ],
+)
+def test_a_body_of_unclear_length_is_refused(lines: list[str], body: bytes) -> None:
+    with serving(answer_events) as setting:
+        assert send_raw(setting, lines, body).startswith(b"HTTP/1.1 400 ")
+    assert not setting.upstream.asked
+
+
+def test_a_body_in_chunks_is_not_of_the_old_http() -> None:
+    with serving(answer_events) as setting:
+        assert b" 400 " in send_raw(setting, [CHUNKED], b"2\r\n{}\r\n0\r\n\r\n", version="1.0").splitlines()[0]
+    assert not setting.upstream.asked
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps files apart by other means")
+def test_recordings_are_for_their_owner_only(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "streams"
+    with serving(answer_events, to=folder) as setting, setting.client() as client:
+        client.request("GET", "/")
+        client.getresponse().read()
+    (file,) = folder.iterdir()
+    Recording.load(file).save(folder / "copy.ndjson")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir()} == {0o600}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps files apart by other means")
+def test_a_file_that_is_there_keeps_who_may_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "shared.ndjson"
+    path.touch()
+    path.chmod(0o640)
+    Recording.loads(b"[1]").save(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def read(url: str) -> None:

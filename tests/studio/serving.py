@@ -9,7 +9,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from jsontide.studio import create_app
-from jsontide.studio._session import Session
+from jsontide.studio._sessions import Session
 
 TOKEN = "a-token-for-tests"  # noqa: S105
 BASE = "http://127.0.0.1:8000"
@@ -52,7 +52,7 @@ class Studio:
         return response.status_code, response.json()["error"]
 
 
-def wait_for(holds: Callable[[], bool], within: float = 20) -> None:
+def wait_for(holds: Callable[[], bool], within: float = 60) -> None:
     ends = time.monotonic() + within
     while not holds():
         assert time.monotonic() < ends, "it did not come about in time"

@@ -12,10 +12,9 @@ from jsontide._values import MISSING
 from jsontide.deltas import CompactValue, CompactWriter
 from jsontide.recordings import Recording
 from jsontide.studio import create_app
-from jsontide.studio._follow import follow, summarize
-from jsontide.studio._studio import LiveStream, TooLargeError
-from jsontide.studio._studio import Studio as Sessions
-from jsontide.studio._summary import find_changes
+from jsontide.studio._app import find_changes, follow, summarize
+from jsontide.studio._sessions import LiveStream, TooLargeError
+from jsontide.studio._sessions import Studio as Sessions
 from tests.studio.serving import BASE, TOKEN, Studio, write_recording
 
 PIECES = ('{"city": "Kyo', 'to", "stops": [1, ', "2]}")
@@ -26,6 +25,36 @@ def studio(tmp_path: Path) -> Studio:
     studio = Studio(write_recording(tmp_path / "trip.ndjson", *PIECES), listen=True)
     studio.wait()
     return studio
+
+
+def asked(studio: Studio, path: str, hosts: list[str]) -> int:
+    """Send a request with its token as a server would, with any headers; return the status."""
+    headers = [(b"host", host.encode()) for host in hosts]
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "raw_path": path.encode(),
+        "headers": headers,
+        "query_string": f"token={TOKEN}".encode(),
+        "http_version": "1.1",
+        "scheme": "http",
+        "root_path": "",
+        "server": ("127.0.0.1", 8000),
+        "client": ("127.0.0.1", 1),
+        "asgi": {"version": "3.0"},
+    }
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    anyio.run(studio.app, scope, receive, send)
+    status: int = sent[0]["status"]
+    return status
 
 
 class TestGuard:
@@ -49,7 +78,31 @@ class TestGuard:
         response = studio.client.get(path, headers={"host": host})
         assert response.status_code == 403
 
-    @pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost:8000", "LOCALHOST", "127.0.0.1"])
+    @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "127.0.0.1:8000"])
+    @pytest.mark.parametrize(
+        "rest", ["/static/x?", "/static/x#", "/static/", "?/static/", "@localhost", ":8000/static/x?"]
+    )
+    @pytest.mark.parametrize("path", ["/follow", "/", "/recording", "/nothing"])
+    def test_a_host_cannot_stand_for_a_path(self, studio: Studio, name: str, rest: str, path: str) -> None:
+        response = TestClient(studio.app, base_url=BASE).get(path, headers={"host": name + rest})
+        assert response.status_code == 403
+
+    @pytest.mark.parametrize(
+        "host",
+        [
+            *("user@127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:999999", " 127.0.0.1", "127.0.0.1\n"),
+            *("[127.0.0.1]", "127.0.0.1,evil", "localhost.", "127.0.0.1:٨"),
+        ],
+    )
+    def test_a_host_is_a_name_and_a_port_and_nothing_else(self, studio: Studio, host: str) -> None:
+        assert asked(studio, "/nothing", [host]) == 403
+
+    def test_there_is_one_host(self, studio: Studio) -> None:
+        assert asked(studio, "/nothing", ["127.0.0.1"]) == 404
+        assert asked(studio, "/nothing", []) == 403
+        assert asked(studio, "/nothing", ["127.0.0.1", "evil.example"]) == 403
+
+    @pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost:8000", "LOCALHOST", "127.0.0.1", "localhost:9000"])
     def test_this_machine_is_answered(self, studio: Studio, host: str) -> None:
         assert studio.client.get("/", headers={"host": host}).status_code == 200
 
@@ -298,6 +351,13 @@ class TestListening:
         assert (session.name, session.state, session.moments[-1].value) == ("mine", "over", {"a": "xy"})
         assert response.text == "bytes: 11, pieces: 1\n"  # the client of the tests joins them
 
+    def test_streams_without_a_name_can_be_told_apart(self, studio: Studio) -> None:
+        names = []
+        for name in ("", "", "mine", "mine", ""):
+            studio.client.post("/listen", params={"name": name} if name else {}, content=b"[1]")
+            names.append(studio.newest.name)
+        assert names == ["posted", "posted (2)", "mine", "mine (2)", "posted (3)"]
+
     def test_a_studio_that_does_not_listen_says_how(self, tmp_path: Path) -> None:
         response = Studio(write_recording(tmp_path / "r.ndjson", "[1]")).client.post("/listen", content=b"[1]")
         assert response.status_code == 404
@@ -342,7 +402,7 @@ class TestFollowing:
         assert len(second) < len(first)
 
     def test_silence_is_kept_alive(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("jsontide.studio._follow._KEEP_ALIVE", 0.0)
+        monkeypatch.setattr("jsontide.studio._app._KEEP_ALIVE", 0.0)
 
         async def read() -> list[bytes]:
             told = follow(Sessions(max_bytes=10), None)

@@ -8,13 +8,9 @@ from typing import Any
 import pytest
 
 from jsontide.recordings import Piece, Recording
-from jsontide.studio._compare import count_marks
 from jsontide.studio._rows import MAX_ROWS, WINDOW
-from jsontide.studio._schema_view import view_schema
-from jsontide.studio._session import Reading, Session
-from jsontide.studio._snapshot_view import view_chunks
-from jsontide.studio._studio import fill
-from jsontide.studio._views import view_moment, view_node
+from jsontide.studio._sessions import Reading, Session, fill
+from jsontide.studio._views import count_marks, view_chunks, view_moment, view_node, view_schema
 from tests.cuts import sized
 
 EVENTS = [json.loads(line) for line in Path("examples/chat/recording.ndjson").read_text("utf-8").splitlines()]

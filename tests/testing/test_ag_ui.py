@@ -198,6 +198,7 @@ def test_patches_are_applied_as_the_standard_says() -> None:
         assert check_ag_ui(write(events), state=state).state == jsonpatch.apply_patch(state, patch[:count])
 
 
+@pytest.mark.long
 @needs_node
 @pytest.mark.untraced
 @pytest.mark.once

@@ -180,6 +180,7 @@ def test_what_is_wrong_in_an_object_stream_is_said_with_its_place(frames: list[A
         check_object_stream(write(frames))
 
 
+@pytest.mark.long
 @needs_node
 @pytest.mark.untraced
 @pytest.mark.once

@@ -239,15 +239,16 @@ def mutant(random: Random) -> list[Event | str]:
 @needs_node
 @pytest.mark.untraced
 @pytest.mark.once
-def test_what_it_accepts_is_accepted_by_every_client() -> None:
+@pytest.mark.parametrize("count", [200, pytest.param(3000, marks=pytest.mark.long)])
+def test_what_it_accepts_is_accepted_by_every_client(count: int) -> None:
     accepted = []
-    for seed in range(3000):
+    for seed in range(count):
         events = mutant(Random(seed))
         try:
             accepted.append((written(events), check_vercel(written(events))))
         except ProtocolError:
             continue
-    assert len(accepted) > 100
+    assert len(accepted) > count / 30
     found = run("vercel.mjs", [{"stream": stream} for stream, _ in accepted], "ai5", "ai6", "ai7")
     for clients in zip(*found.values(), strict=True):
         (stream, report), *accepted = accepted

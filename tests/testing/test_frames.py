@@ -4,7 +4,7 @@ import pytest
 
 from jsontide import JsontideError
 from jsontide.testing import ProtocolError
-from jsontide.testing._frames import sse_events
+from jsontide.testing._events import sse_events
 
 
 def test_each_event_gives_its_data_and_comments_give_nothing() -> None:

@@ -74,6 +74,7 @@ def test_halves_of_a_surrogate_pair_can_be_replayed() -> None:
     assert {Recording.of_events(halves[:1]).replay(seed)[-1].content for seed in range(5)} == {"\ud834"}
 
 
+@pytest.mark.long
 def test_the_fixture_runs_a_test_with_every_seed(pytester: pytest.Pytester) -> None:
     pytester.makeconftest('pytest_plugins = ["jsontide.testing.pytest_plugin"]')
     pytester.makepyfile(

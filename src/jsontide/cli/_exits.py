@@ -10,12 +10,11 @@ from contextlib import contextmanager
 
 import typer
 
-from jsontide import ParserError, Reason
-from jsontide.cli._escape import escape_unsafe
-from jsontide.cli._excerpt import RecentText
-from jsontide.cli._source import UnreadableError
-from jsontide.cli._terminal import error_width
-from jsontide.recordings import RecordingError
+from jsontide import ParserError, Reason, create_parser_state, finalize, parse_chunk
+from jsontide.cli._input import UnreadableError, error_width
+from jsontide.cli._output import RecentText, escape_lines, escape_unsafe
+from jsontide.messages import Outcome
+from jsontide.recordings import Moment, RecordingError
 
 BAD = 1
 """The input is not what it should be, and standard error says where."""
@@ -36,7 +35,7 @@ def exit_codes() -> Iterator[None]:
     except UnreadableError as error:
         raise typer.BadParameter(str(error)) from error
     except RecordingError as error:
-        raise report(escape_unsafe(str(error))) from error
+        raise report(str(error)) from error
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
@@ -64,9 +63,9 @@ def _discard_output() -> None:
 
 
 def say(message: str) -> None:
-    """Print a message on standard error."""
+    """Print a message on standard error, whatever text of others it has in it."""
     try:
-        typer.echo(message, err=True)
+        typer.echo(escape_lines(message), err=True)
     except BrokenPipeError:
         raise
     except OSError as error:  # and there is nowhere to say so
@@ -83,3 +82,30 @@ def report_error(error: ParserError, recent: RecentText) -> typer.Exit:
     """Print what is wrong with a text, with a caret under the place; return the exit to raise."""
     code = CUT_OFF if error.reason is Reason.UNEXPECTED_END else BAD
     return report(recent.explain(error, error_width()), code)
+
+
+def hint_at_answer(moment: Moment, schema: object) -> None:
+    """Say how to see the values of an answer that is JSON, and is shown as text because nobody said so."""
+    content = "" if moment.message is None or schema is not None else moment.message.content.strip()
+    if content.startswith(("{", "[")) and finalize(parse_chunk(create_parser_state(), content)).is_complete:
+        say("jsontide: the text of this message is JSON; with --schema any it is an answer, with its own paths")
+
+
+def report_end(moment: Moment, recent: RecentText | None = None) -> None:
+    """Exit by how the stream ended, with what was wrong on standard error."""
+    outcome, error = moment.outcome, moment.error
+    if moment.end == "stopped":
+        raise typer.Exit(INTERRUPTED)
+    if outcome is Outcome.COMPLETE:
+        return
+    if isinstance(error, ParserError) and moment.kind == "json" and recent is not None:
+        raise report_error(error, recent)
+    said = [f"{outcome.value}: {escape_unsafe(each)}" for each in _errors_of(moment)] or [outcome.value]
+    raise report("\njsontide: ".join(said), CUT_OFF if outcome is Outcome.TRUNCATED else BAD)
+
+
+def _errors_of(moment: Moment) -> list[str]:
+    if moment.message is not None:
+        return list(dict.fromkeys(error.message for error in moment.message.errors))
+    error = moment.error
+    return [] if error is None else [error.message if isinstance(error, ParserError) else error]

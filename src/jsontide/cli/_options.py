@@ -1,11 +1,71 @@
-"""What people write on the command line, read: options that several commands have."""
+"""Options that several commands have, as people write them, read; `--schema` names a file or a type in a module."""
 
+import importlib
 import re
+import sys
+from pathlib import Path
+from typing import cast
 
 import typer
 
-from jsontide.cli._schemas import HELP
-from jsontide.cli._source import Sizes
+from jsontide import create_parser_state, finalize, parse_chunk
+from jsontide.cli._input import Sizes, UnreadableError, error_width, read_blocks
+from jsontide.cli._output import RecentText
+from jsontide.schema import UnsupportedSchemaError, from_json_ast
+
+HELP = "A file with a JSON Schema, or a type in a module, such as `trips:Itinerary`; `any` stands for any JSON."
+_TYPE = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)")
+_HINT = "--schema"
+
+
+def load_schema(name: str) -> object:
+    """Return what a name stands for; anything that cannot be used raises `typer.BadParameter`."""
+    schema = _find(name)
+    try:
+        # At the end of a document the validator is needed, which may not be installed.
+        from_json_ast(cast("type[object]", schema), finalize(parse_chunk(create_parser_state(), "null")))
+    except (UnsupportedSchemaError, ImportError, TypeError) as error:
+        raise typer.BadParameter(f"{name} cannot be used: {error}", param_hint=_HINT) from error
+    return schema
+
+
+def _find(name: str) -> object:
+    if name == "any":
+        return {}
+    match = _TYPE.fullmatch(name)
+    return _import_type(match[1], match[2]) if match and not Path(name).exists() else _read_json(Path(name))
+
+
+def _import_type(module: str, attribute: str) -> object:
+    if "" not in sys.path:  # as `python -m` has it: modules here are found
+        sys.path.insert(0, "")
+    try:
+        found: object = importlib.import_module(module)
+    except Exception as error:  # a module runs when it is imported, and may raise anything
+        raise typer.BadParameter(f"cannot import {module}: {error}", param_hint=_HINT) from error
+    for part in attribute.split("."):
+        found = getattr(found, part, None)
+    if found is None:
+        raise typer.BadParameter(f"the module {module} has no {attribute}", param_hint=_HINT)
+    return found
+
+
+def _read_json(path: Path) -> object:
+    state, recent = create_parser_state(), RecentText()
+    try:
+        for block in read_blocks(path):
+            recent.feed(block)
+            state = parse_chunk(state, block)
+            if state.error is not None:
+                break
+    except UnreadableError as error:
+        raise typer.BadParameter(str(error), param_hint=_HINT) from error
+    state = finalize(state)
+    if state.error is not None:
+        place = recent.explain(state.error, error_width())
+        raise typer.BadParameter(f"{path} is not JSON: {place}", param_hint=_HINT)
+    return state.value
+
 
 FASTEST = 1_000_000
 

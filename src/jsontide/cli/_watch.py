@@ -4,8 +4,11 @@ Rule: nothing is shown twice: neither a value that was written before, nor more 
 """
 
 import math
+import os
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.live import Live
@@ -13,13 +16,58 @@ from rich.text import Text
 
 from jsontide._path import Path
 from jsontide._values import Missing
-from jsontide.cli._fresh import NOTHING_NEW, Fresh
-from jsontide.cli._lines import LineWriter, short_path
-from jsontide.cli._live_view import LiveView, describe_counts, describe_state
-from jsontide.cli._panels import Body, MessagePanels, Prose, Value
-from jsontide.cli._walk import walk
+from jsontide.cli._drawing import (
+    NOTHING_NEW,
+    Body,
+    Fresh,
+    LiveView,
+    MessagePanels,
+    Prose,
+    Value,
+    describe_counts,
+    describe_state,
+)
+from jsontide.cli._input import UnreadableError
+from jsontide.cli._output import LineWriter, short_path, walk
 from jsontide.deltas import AppendText, SetValue, write_json
 from jsontide.recordings import Moment
+
+_TERMINAL = "/dev/tty"
+_ESCAPE = b"\x1b"
+
+
+@contextmanager
+def read_keys() -> Iterator[Callable[[], str]]:
+    """Give a function that waits for the next key; the empty string is the end."""
+    try:
+        # Imported late: Windows has neither.
+        import termios  # noqa: PLC0415
+        import tty  # noqa: PLC0415
+
+        terminal = os.open(_TERMINAL, os.O_RDONLY | os.O_NOCTTY)
+    except (ImportError, OSError) as error:
+        message = "cannot read keys: there is no terminal"
+        raise UnreadableError(message) from error
+    before = termios.tcgetattr(terminal)
+    waiting: deque[str] = deque()
+
+    def read_key() -> str:
+        if not waiting:
+            waiting.extend(_split(os.read(terminal, 64)))
+        return waiting.popleft() if waiting else ""
+
+    try:
+        tty.setcbreak(terminal)
+        yield read_key
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+        os.close(terminal)
+
+
+def _split(data: bytes) -> list[str]:
+    """Return the keys in what was read: an arrow or the like comes as several bytes, and is one."""
+    return [data.decode(errors="replace")] if data.startswith(_ESCAPE) else list(data.decode(errors="replace"))
+
 
 _FRAME = 1 / 30
 _LONGEST = 120  # characters of a value or text in a line
@@ -104,8 +152,8 @@ class Drawings(Show):
             for body, text in _write_whole(moment):
                 # Prose is broken between words; a value can be copied as it is.
                 self._console.print(text, soft_wrap=isinstance(body, Value), highlight=False)
-        self._console.print(describe_state(moment), soft_wrap=True)
-        self._console.print(describe_counts(moment), soft_wrap=True)
+        self._console.print(describe_state(moment), highlight=False)
+        self._console.print(describe_counts(moment), highlight=False)
 
 
 def _write_whole(moment: Moment) -> Iterator[tuple[Body, Text]]:

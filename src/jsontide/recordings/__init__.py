@@ -3,18 +3,13 @@
 from typing import TYPE_CHECKING
 
 from jsontide._public import lazily, publish
-from jsontide.recordings._follow import FollowOptions, afollow, follow
-from jsontide.recordings._lanes import Lane
-from jsontide.recordings._moment import Moment, finish_moment, next_moment, start_moment
-from jsontide.recordings._piece import Data, End, Piece, RecordingError
-from jsontide.recordings._recording import Recording, WireFormat
-from jsontide.recordings._stage import Kind
-from jsontide.recordings._timeline import Statistics, Timeline, measure
-from jsontide.recordings._writer import RecordingWriter
+from jsontide.recordings._moment import FollowOptions, Moment, afollow, finish_moment, follow, next_moment, start_moment
+from jsontide.recordings._recording import Data, End, Piece, Recording, RecordingError, RecordingWriter, WireFormat
+from jsontide.recordings._stages import Kind
+from jsontide.recordings._timeline import Lane, Statistics, Timeline, measure
 
 if TYPE_CHECKING:
-    from jsontide.recordings._forward import Sink
-    from jsontide.recordings._proxy import RecordingProxy
+    from jsontide.recordings._proxy import RecordingProxy, Sink
 
 __all__ = [
     "Data",
@@ -43,4 +38,4 @@ __all__ = [
 publish(__name__, __all__, globals())
 
 # Python's HTTP server takes long to load, and few programs need it.
-__getattr__ = lazily(__name__, {"RecordingProxy": "jsontide.recordings._proxy", "Sink": "jsontide.recordings._forward"})
+__getattr__ = lazily(__name__, {"RecordingProxy": "jsontide.recordings._proxy", "Sink": "jsontide.recordings._proxy"})

@@ -2,27 +2,35 @@
 
 Rule: moments are values. They share what they have in common, so that keeping all of them is cheap, and what they
 show is made when it is read.
+
+`follow` and `afollow` pull a piece when its moment is asked for; what the source raises ends the stream if the
+transport failed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+import time
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, ExitStack
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from jsontide._check import check_choice
 from jsontide._errors import ParserError
 from jsontide._values import JsonValue, Missing
+from jsontide.adapters.transport import is_transport
 from jsontide.deltas import Change
 from jsontide.messages import MessageConfig, Outcome
-from jsontide.recordings._detect import start_stage
-from jsontide.recordings._piece import ENDS, End, Piece, check_time
-from jsontide.recordings._stage import KINDS, Kind, Setup, Stage
+from jsontide.recordings._recording import ENDS, End, Piece, Recording, check_time
+from jsontide.recordings._stages import KINDS, Kind, Setup, Stage, start_stage
 from jsontide.text.numbers import FLOATS
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from jsontide.mend import Mending, Repair
     from jsontide.messages import Message, Tool
+    from jsontide.recordings._stages import Kind
     from jsontide.schema import Resolution
     from jsontide.text.numbers import Floats
     from jsontide.tree import ParserState
@@ -173,3 +181,93 @@ def _check_open(moment: object) -> None:
 
 def _size_of(event: Mapping[str, object]) -> int:
     return len(json.dumps(event, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass"))
+
+
+class FollowOptions(TypedDict, total=False):
+    """The options of `start_moment`."""
+
+    schema: object
+    tools: Iterable[Tool[Any]] | None
+    mend: Mending | None
+    as_kind: Kind | None
+    floats: Floats
+
+
+def follow(pieces: Recording | Iterable[Piece | bytes], **options: Unpack[FollowOptions]) -> Iterator[Moment]:
+    """Yield the moment after each piece, and the one after the end; takes the options of `start_moment`.
+
+    Bare bytes get the time at which they are pulled.
+
+    >>> [moment.value for moment in follow([b'{"city": "Kyo', b'to"}'])]
+    [{'city': 'Kyo'}, {'city': 'Kyoto'}, {'city': 'Kyoto'}]
+    """
+    if isinstance(pieces, Recording):
+        return _follow_recording(pieces, start_moment(**options))
+    if isinstance(pieces, bytes | bytearray | str) or not isinstance(pieces, Iterable):
+        wanted = "pieces must be a Recording or an iterable of Piece or bytes"
+        message = f"{wanted}, not {type(pieces).__name__}; afollow takes asynchronous ones"
+        raise TypeError(message)
+    return _follow(pieces, start_moment(**options))
+
+
+def _follow_recording(recording: Recording, moment: Moment) -> Iterator[Moment]:
+    for piece in recording.pieces:
+        moment = next_moment(moment, piece)
+        yield moment
+    yield finish_moment(moment, recording.end or "over", recording.error, at=recording.duration)
+
+
+def _follow(pieces: Iterable[Piece | bytes], moment: Moment) -> Iterator[Moment]:
+    began = time.monotonic()
+    source = iter(pieces)
+    with ExitStack() as at_end:
+        if isinstance(source, Generator):
+            at_end.callback(source.close)
+        while moment.end is None:
+            try:
+                piece = next(source)
+            except StopIteration:
+                moment = finish_moment(moment)
+            except Exception as error:  # noqa: BLE001 - it is raised again unless the transport failed
+                moment = _lose(moment, error)
+            else:
+                moment = next_moment(moment, _timed(piece, began))
+            yield moment
+
+
+def afollow(pieces: AsyncIterable[Piece | bytes], **options: Unpack[FollowOptions]) -> AsyncIterator[Moment]:
+    """Do as `follow` does, for pieces that come asynchronously."""
+    if not isinstance(pieces, AsyncIterable):
+        wanted = "pieces must be an asynchronous iterable of Piece or bytes"
+        message = f"{wanted}, not {type(pieces).__name__}; follow takes plain ones"
+        raise TypeError(message)
+    return _afollow(pieces, start_moment(**options))
+
+
+async def _afollow(pieces: AsyncIterable[Piece | bytes], moment: Moment) -> AsyncIterator[Moment]:
+    began = time.monotonic()
+    source = aiter(pieces)
+    async with AsyncExitStack() as at_end:
+        if isinstance(source, AsyncGenerator):
+            at_end.push_async_callback(source.aclose)
+        while moment.end is None:
+            try:
+                piece = await anext(source)
+            except StopAsyncIteration:
+                moment = finish_moment(moment)
+            except Exception as error:  # noqa: BLE001 - it is raised again unless the transport failed
+                moment = _lose(moment, error)
+            else:
+                moment = next_moment(moment, _timed(piece, began))
+            yield moment
+
+
+def _lose(moment: Moment, error: Exception) -> Moment:
+    """Return the end of a stream whose source raised; raise that again if it is a bug."""
+    if not is_transport(error):
+        raise error
+    return finish_moment(moment, "lost", str(error) or type(error).__name__)
+
+
+def _timed(piece: Piece | bytes, began: float) -> Piece:
+    return piece if isinstance(piece, Piece) else Piece(time.monotonic() - began, piece)

@@ -2,38 +2,250 @@
 
 Networks cut a response anywhere: a program that works for one cut should be tried with many.
 Rule: a recording never changes, and every cut of it joins to the same bytes.
+
+The file is NDJSON, one line for each piece:
+
+    {"jsontide": "recording", "version": 1, "started": "2026-11-17T14:00:00Z", "source": "curl", "status": 200}
+    {"at": 0.412, "text": "data: {...}\\n\\n"}    bytes that are whole UTF-8
+    {"at": 0.5, "base64": "4pg="}               bytes that are not
+    {"at": 0.6, "event": {...}}                 or an event that a client decoded
+    {"at": 9.1, "end": "over"}                  "over", "lost" or "stopped", with "error" as text; may be absent
+
+A file that breaks off is read up to there, and says so; anything else that is wrong is an error with its line.
+A line is in the file when `RecordingWriter.write` returns, so a recorder that is killed loses nothing but the end.
+A piece is checked where it is made, so that nothing behind it has to.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import time
+from base64 import b64decode, b64encode
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from datetime import UTC, datetime
 from itertools import accumulate, pairwise
+from math import isfinite
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, Protocol, TypeAlias, cast
+from urllib.parse import urlsplit, urlunsplit
 
 from jsontide._check import check_choice, check_count
+from jsontide._errors import JsontideError
+from jsontide._private_file import open_private
 from jsontide._values import JsonValue
 from jsontide.adapters import NdjsonState, SseState, decode_ndjson, decode_sse, finish_ndjson, stream_message
-from jsontide.recordings._file import (
-    end_line,
-    header_line,
-    is_recording,
-    piece_line,
-    read_contents,
-    write_event,
-)
-from jsontide.recordings._piece import ENDS, Data, End, Piece, RecordingError, check_time
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from jsontide.adapters import ReadingChoices
     from jsontide.messages import Message
+
+Data: TypeAlias = bytes | Mapping[str, object]
+"""Bytes as they were received, or one decoded event."""
+End: TypeAlias = Literal["over", "lost", "stopped"]
+"""How a stream ended: by itself, because the connection failed, or because the reader stopped."""
+ENDS: tuple[End, ...] = ("over", "lost", "stopped")
+
+
+class RecordingError(JsontideError, ValueError):
+    """A recording cannot be read; the message names the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One piece of a stream, as it was received."""
+
+    at: float
+    """Seconds since the start."""
+    data: Data
+    """Bytes, or one decoded event."""
+
+    def __post_init__(self) -> None:
+        check_time(self.at)
+        if not isinstance(self.data, bytes | Mapping):
+            message = f"a piece must be bytes or an event as a dict, not {type(self.data).__name__}"
+            raise TypeError(message)
+
+
+def check_time(at: object) -> None:
+    """Refuse anything but seconds since a start."""
+    if not isinstance(at, int | float) or isinstance(at, bool):
+        message = f"at must be a number, not {type(at).__name__}"
+        raise TypeError(message)
+    if not isfinite(at) or at < 0:
+        message = f"at must be a number of seconds since the start, not {at}"
+        raise ValueError(message)
+
+
+MARK: Final = "recording"
+VERSION: Final = 1
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_BEGINS: Final = re.compile(rb'\s*\{\s*"jsontide"\s*:')
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_KINDS: Final = ("text", "base64", "event", "end")
+
+
+@dataclass
+class Contents:
+    """What a file has in it."""
+
+    about: dict[str, JsonValue] = field(default_factory=dict)
+    pieces: list[Piece] = field(default_factory=list)
+    end: End | None = None
+    error: str | None = None
+    duration: float = 0.0
+
+
+def is_recording(data: bytes) -> bool:
+    """Return whether these bytes are those of a recording file, as far as they go."""
+    return _BEGINS.match(data.removeprefix(_BYTE_ORDER_MARK)) is not None
+
+
+def read_contents(data: bytes) -> Contents:
+    """Return what a file has in it; raise `RecordingError` for one that is wrong."""
+    lines = _Lines(data.removeprefix(_BYTE_ORDER_MARK))
+    contents = Contents()
+    for line in lines:
+        if not contents.about:
+            contents.about = _read_header(lines, line)
+        elif contents.end is not None:
+            lines.fail("nothing follows the end")
+        else:
+            _read_line(lines, line, contents)
+    if lines.breaks_off:
+        contents.end, contents.error = "lost", f"the recording breaks off in line {lines.number}"
+    return contents
+
+
+class _Lines:
+    """The objects in a file, one to a line; `number` is that of the last one."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data: Final = data
+        self.number = 0
+        self.breaks_off = False
+
+    def __iter__(self) -> Iterator[dict[str, JsonValue]]:
+        lines = self._data.split(b"\n")
+        for self.number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                if self.number == len(lines):  # nothing ended it
+                    self.breaks_off = True
+                    return
+                self.fail(f"not JSON ({error})")
+            if not isinstance(value, dict):
+                self.fail("not an object")
+            yield value
+
+    def fail(self, why: str) -> NoReturn:
+        message = f"line {self.number}: {why}"
+        raise RecordingError(message)
+
+
+def _read_header(lines: _Lines, line: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    if line.get("jsontide") != MARK:
+        lines.fail(f'not a recording: "jsontide" is {line.get("jsontide")!r:.40}, not "{MARK}"')
+    if line.get("version") != VERSION:
+        lines.fail(f"version {line.get('version')!r:.40} is not known, only {VERSION}")
+    return line
+
+
+def _read_line(lines: _Lines, line: dict[str, JsonValue], contents: Contents) -> None:
+    kinds = [kind for kind in _KINDS if kind in line]
+    if len(kinds) != 1:
+        lines.fail('a line must have one of "text", "base64", "event" and "end"')
+    at = _read_time(lines, line, contents.duration)
+    if kinds == ["end"]:
+        contents.end, contents.error = _read_end(lines, line)
+    else:
+        contents.pieces.append(Piece(at, _read_data(lines, kinds[0], line[kinds[0]])))
+        if type(contents.pieces[-1].data) is not type(contents.pieces[0].data):
+            lines.fail("a recording has bytes or events, not both")
+    contents.duration = at
+
+
+def _read_time(lines: _Lines, line: dict[str, JsonValue], before: float) -> float:
+    at = line.get("at")
+    if not isinstance(at, int | float) or isinstance(at, bool) or not 0 <= at < float("inf"):
+        lines.fail(f'"at" must be seconds since the start, not {at!r:.40}')
+    if at < before:
+        lines.fail(f'"at" must not go back, from {before} to {at}')
+    return float(at)
+
+
+def _read_data(lines: _Lines, kind: str, value: JsonValue) -> Data:
+    if kind == "event":
+        return value if isinstance(value, dict) else lines.fail('"event" must be an object')
+    if not isinstance(value, str):
+        lines.fail(f'"{kind}" must be a string')
+    try:
+        return value.encode() if kind == "text" else b64decode(value, validate=True)
+    except ValueError:  # half a surrogate pair is no UTF-8, or it is no base64
+        lines.fail(f'"{kind}" cannot be decoded')
+
+
+def _read_end(lines: _Lines, line: dict[str, JsonValue]) -> tuple[End, str | None]:
+    end, error = line["end"], line.get("error")
+    if end not in ENDS:
+        lines.fail(f'"end" must be one of {", ".join(ENDS)}, not {end!r:.40}')
+    if error is not None and not isinstance(error, str):
+        lines.fail('"error" must be a string')
+    return cast("End", end), error
+
+
+def header_line(about: Mapping[str, object]) -> bytes:
+    """Return the first line of a file; of a URL it keeps no user, query or fragment, which may be secret."""
+    header = {"jsontide": MARK, "version": VERSION, **about}
+    if isinstance(header.get("url"), str):
+        header["url"] = without_secrets(str(header["url"]))
+    return write_line(header)
+
+
+def without_secrets(url: str) -> str:
+    """Return a URL without user, query and fragment; an address that is no URL is left out."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def piece_line(piece: Piece) -> bytes:
+    """Return the line of a piece."""
+    at, data = round(piece.at, 6), piece.data
+    if not isinstance(data, bytes):
+        return write_line({"at": at, "event": data})
+    try:
+        return write_line({"at": at, "text": data.decode()})
+    except UnicodeDecodeError:
+        return write_line({"at": at, "base64": b64encode(data).decode()})
+
+
+def end_line(at: float, end: End, error: str | None) -> bytes:
+    """Return the last line."""
+    line: dict[str, object] = {"at": round(at, 6), "end": end}
+    return write_line(line if error is None else {**line, "error": error})
+
+
+def write_line(line: Mapping[str, object]) -> bytes:
+    """Return a line of JSON."""
+    return f"{write_event(line)}\n".encode()
+
+
+def write_event(event: object) -> str:
+    """Encode an event; half a surrogate pair, which some providers send, stays an escape because it has no UTF-8."""
+    text = json.dumps(event, ensure_ascii=False, allow_nan=False)
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
 
 WireFormat: TypeAlias = Literal["sse", "ndjson"]
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"  # white space, and a byte order mark
@@ -106,8 +318,9 @@ class Recording:
         return cls(tuple(read.pieces), about=about, end=read.end, error=read.error, duration=read.duration)
 
     def save(self, path: str | Path) -> None:
-        """Write a recording file."""
-        Path(path).write_bytes(self.dumps())
+        """Write a recording file; one that is not there yet can be read by you only."""
+        with open_private(Path(path), "wb") as file:
+            file.write(self.dumps())
 
     def dumps(self) -> bytes:
         """Return what `save` writes."""
@@ -258,3 +471,85 @@ class _Clock:
         start, stop = self._ends[at - 1], self._ends[at]
         before, after = self._times[at - 1], self._times[at]
         return after if end == stop else before + (after - before) * (end - start) / (stop - start)
+
+
+class BinaryFile(Protocol):
+    """What a recording is written to."""
+
+    def write(self, data: bytes, /) -> object:
+        """Write all of the data."""
+
+    def flush(self) -> object:
+        """Pass on what was written."""
+
+
+class RecordingWriter:
+    """Writes a recording while it happens.
+
+    `about` is the header of the file; of a URL in it, user, query and fragment are left out.
+    The stream starts now, or at the time `began` of the clock, such as that of the request.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> writer = RecordingWriter(file, {"started": "2026-11-17T14:00:00Z"}, clock=iter([5.0, 5.25, 6.0]).__next__)
+    >>> writer.write(b'{"city": "Kyo')
+    >>> writer.finish()
+    >>> print(file.getvalue().decode(), end="")
+    {"jsontide": "recording", "version": 1, "started": "2026-11-17T14:00:00Z"}
+    {"at": 0.25, "text": "{\\"city\\": \\"Kyo"}
+    {"at": 1.0, "end": "over"}
+    """
+
+    def __init__(
+        self,
+        file: BinaryFile,
+        about: Mapping[str, object] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        began: float | None = None,
+    ) -> None:
+        self._file = file
+        self._clock = clock
+        self._began = clock() if began is None else began
+        self._last = 0.0
+        self._is_over = False
+        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        self._add(header_line({"started": now, **(about or {})}))
+
+    def write(self, data: bytes) -> None:
+        """Write a piece as it was received."""
+        if not isinstance(data, bytes | bytearray | memoryview):
+            message = f"a piece must be bytes, not {type(data).__name__}"
+            raise TypeError(message)
+        if data:
+            self._write_piece(bytes(data))
+
+    def write_event(self, event: Mapping[str, object]) -> None:
+        """Write an event that a client decoded."""
+        if not isinstance(event, Mapping):
+            message = f"an event must be a dict, not {type(event).__name__}"
+            raise TypeError(message)
+        self._write_piece(event)
+
+    def finish(self, end: End = "over", error: str | None = None) -> None:
+        """Write how the stream ended; nothing can be written after that."""
+        if end not in ENDS:
+            message = f"end must be one of {', '.join(map(repr, ENDS))}, not {end!r}"
+            raise ValueError(message)
+        self._add(end_line(self._now(), end, error))
+        self._is_over = True
+
+    def _write_piece(self, data: Data) -> None:
+        self._add(piece_line(Piece(self._now(), data)))
+
+    def _now(self) -> float:
+        """Return the seconds since the start; a clock that is set back stands still here."""
+        self._last = max(self._last, self._clock() - self._began)
+        return self._last
+
+    def _add(self, line: bytes) -> None:
+        if self._is_over:
+            message = "the recording is finished"
+            raise ValueError(message)
+        self._file.write(line)
+        self._file.flush()

@@ -1,19 +1,23 @@
 """Moments in, their timing out: a lane for each path, the first value, the longest silence, how fast it grew.
 
 Rule: a timeline takes each moment once, in order, and keeps none of them.
+
+A lane holds what happened at its path and inside it: when it opened, grew, was silent and was done.
+Items after the first few of an array share one lane, `days[*].title`, and so do members of an object that has many.
+The number of lanes is bounded; what has no lane of its own counts for the one around it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 from jsontide._check import check_count
+from jsontide._path import Path, Segment, segment_text
 from jsontide.deltas import AppendText, Change, Finish, SetValue
 from jsontide.messages import Outcome
-from jsontide.recordings._follow import follow
-from jsontide.recordings._lanes import Lane, LaneTree
-from jsontide.recordings._moment import Moment, start_moment
+from jsontide.recordings._moment import Moment, follow, start_moment
 from jsontide.recordings._recording import Recording
 
 if TYPE_CHECKING:
@@ -21,8 +25,208 @@ if TYPE_CHECKING:
 
     from jsontide._path import Path
     from jsontide._values import JsonValue
-    from jsontide.recordings._follow import FollowOptions
-    from jsontide.recordings._stage import Kind
+    from jsontide.recordings._moment import FollowOptions
+    from jsontide.recordings._stages import Kind
+
+_ITEMS: Final = -1
+_MEMBERS: Final = -2
+_SHARED: Final = {_ITEMS: "[*]", _MEMBERS: ".*"}
+"""What stands for the other items and members, in place of an index."""
+_ROOT: Final = "root"
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What happened at a path, in seconds since the start of the stream."""
+
+    path: str
+    """As a pattern: `days[0].title`, or `days[*].title` for all items after the first few; `root` for all."""
+    opened: float
+    """When it was there."""
+    first: float | None
+    """When something of it was visible: an item, a member, a character."""
+    done: float | None
+    """When it would not change any more, `None` before."""
+    silence: float
+    """The longest time between two updates, while it was open."""
+    silence_from: float
+    """When that began."""
+    updates: int
+    """In how many moments it changed, or something in it."""
+    size: int
+    """How many characters it has: those of its strings, and of its numbers, `true`, `false` and `null` as JSON."""
+
+
+class LaneNode:
+    """A lane while it grows, and those inside it."""
+
+    __slots__ = (
+        "children",
+        "done",
+        "first",
+        "last",
+        "last_number",
+        "opened",
+        "parent",
+        "path",
+        "silence",
+        "silence_from",
+        "size",
+        "updates",
+    )
+
+    def __init__(self, parent: LaneNode | None, path: str, opened: float) -> None:
+        self.parent: Final = parent
+        self.path: Final = path
+        self.opened: Final = opened
+        self.first: float | None = None
+        self.done: float | None = None
+        self.last = opened
+        self.last_number = -1
+        """The moment of the last update, which counts once."""
+        self.silence = 0.0
+        self.silence_from = opened
+        self.updates = 0
+        self.size = 0
+        self.children: dict[Segment, LaneNode] = {}
+
+    def freeze(self) -> Lane:
+        path = self.path.removeprefix(".") or _ROOT
+        silence = self.silence, self.silence_from
+        return Lane(path, self.opened, self.first, self.done, *silence, self.updates, self.size)
+
+    def hear(self, at: float) -> None:
+        """Take in that the lane is not silent now."""
+        if self.done is None and at - self.last > self.silence:
+            self.silence, self.silence_from = at - self.last, self.last
+        self.last = at
+
+
+class LaneTree:
+    """All lanes of a stream."""
+
+    def __init__(self, max_items: int, max_members: int, max_lanes: int) -> None:
+        self._max_items: Final = max_items
+        self._max_members: Final = max_members
+        self._max_lanes: Final = max_lanes
+        self._root: LaneNode | None = None
+        self._nodes: list[LaneNode] = []
+        """In order of appearance."""
+        self._at = 0.0
+        self._number = 0
+
+    @property
+    def root(self) -> LaneNode | None:
+        return self._root
+
+    def lanes(self) -> tuple[Lane, ...]:
+        return tuple(node.freeze() for node in self._nodes)
+
+    def apply(self, changes: tuple[Change, ...], at: float, number: int) -> None:
+        """Take in what changed in one moment."""
+        self._at, self._number = at, number
+        for change in changes:
+            if isinstance(change, SetValue):
+                self._set(change)
+            elif isinstance(change, AppendText):
+                self._grow(self._find(change.path)[0], len(change.text))
+            else:
+                self._finish(change.path, change.levels)
+
+    def _set(self, change: SetValue) -> None:
+        if not change.path:
+            self._root, self._nodes = None, []  # the stream turned out to be something else
+        for path, value in _walk(change.value):
+            lane, is_own = self._find((*change.path, *path))
+            self._grow(lane, _size(value))
+            if is_own:
+                is_open = change.open is not None and change.open[: len(path)] == path and _grows(value)
+                lane.done = None if is_open else self._at
+
+    def _find(self, path: Path) -> tuple[LaneNode, bool]:
+        """Return the lane of a path, which may be new, or the one around it, and whether it is the path's own."""
+        if self._root is None:
+            self._root = self._add(None, "")
+        node = self._root
+        for segment in path:
+            inner = self._child(node, segment)
+            if inner is None:
+                return node, False
+            node = inner
+        return node, True
+
+    def _child(self, node: LaneNode, segment: Segment) -> LaneNode | None:
+        child = node.children.get(segment)
+        if child is not None:
+            return child
+        if isinstance(segment, int):
+            segment = segment if segment < self._max_items else _ITEMS
+        elif len(node.children) >= self._max_members:
+            segment = _MEMBERS
+        child = node.children.get(segment)
+        if child is None and len(self._nodes) < self._max_lanes:
+            name = _SHARED.get(segment) if isinstance(segment, int) else None
+            child = node.children[segment] = self._add(node, node.path + (name or segment_text(segment)))
+        return child
+
+    def _add(self, parent: LaneNode | None, path: str) -> LaneNode:
+        node = LaneNode(parent, path, self._at)
+        self._nodes.append(node)
+        return node
+
+    def _grow(self, node: LaneNode, size: int) -> None:
+        """Count an update of a lane, and of those around it."""
+        lane: LaneNode | None = node
+        inner: LaneNode | None = None
+        while lane is not None:
+            self._touch(lane)
+            lane.size += size
+            if lane.first is None and (size or inner is not None):
+                lane.first = self._at
+            inner, lane = lane, lane.parent
+
+    def _touch(self, lane: LaneNode) -> None:
+        lane.hear(self._at)
+        if lane.last_number != self._number:
+            lane.last_number = self._number
+            lane.updates += 1
+
+    def _finish(self, path: Path, levels: int) -> None:
+        for length in range(len(path), max(len(path) - levels, -1), -1):
+            lane, is_own = self._find(path[:length])
+            if is_own and lane.done is None:
+                lane.hear(self._at)
+                lane.done = self._at
+
+
+def _walk(value: object) -> Iterator[tuple[Path, object]]:
+    """Yield a value and all values in it, each with its path, outermost first."""
+    waiting: list[tuple[Path, object]] = [((), value)]
+    while waiting:
+        path, found = waiting.pop()
+        yield path, found
+        inside: list[tuple[Segment, object]] = []
+        if isinstance(found, dict):
+            inside = list(found.items())
+        elif isinstance(found, list):
+            inside = list(enumerate(found))
+        waiting += [((*path, segment), each) for segment, each in reversed(inside)]
+
+
+def _grows(value: object) -> bool:
+    return isinstance(value, str | list | dict)
+
+
+def _size(value: object) -> int:
+    """Return how many characters a scalar has."""
+    if isinstance(value, str):
+        return len(value)
+    if value is None or value is True:
+        return 4
+    if value is False:
+        return 5
+    return 0 if isinstance(value, list | dict) else len(str(value))
+
 
 _SAID: Final = frozenset({"text", "arguments", "result", "value", "data", "url"})
 """What a part of a message says, beside what it is called."""

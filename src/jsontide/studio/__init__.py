@@ -12,8 +12,7 @@ except ModuleNotFoundError as error:
     message = 'jsontide.studio needs Starlette and uvicorn: pip install "jsontide[studio]"'
     raise ModuleNotFoundError(message, name=error.name) from error
 
-from jsontide.studio._app import create_app
-from jsontide.studio._serve import serve
+from jsontide.studio._app import create_app, serve
 
 __all__ = ["create_app", "serve"]
 

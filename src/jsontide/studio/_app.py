@@ -11,60 +11,266 @@
     POST /reading           the same session, read with mending or a schema
     POST /listen            a stream, shown while it is posted (PUT too, as `curl -T -` does)
 
-Everything needs the token; see `_guard`.
+Everything needs the token; see `Guard`.
+
+What grows is sent as server-sent events for `jsontide.js`: it is looked at some times a second, and what did not change
+is not sent, so that it stays the same object in the page.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from pathlib import Path
-from secrets import token_urlsafe
-from typing import Any, Final
+import pathlib
+import re
+import socket
+import time
+import webbrowser
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from secrets import compare_digest, token_urlsafe
+from typing import Any, Final, NoReturn, cast
 
+import anyio
+import uvicorn
 from anyio.to_thread import run_sync
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import FileResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from jsontide._path import Path
+from jsontide._values import MISSING, JsonValue
+from jsontide.deltas import Change, CompactWriter, SetValue, write_json
 from jsontide.encoders import CompactEncoder
-from jsontide.recordings import Recording
+from jsontide.recordings import Piece, Recording, RecordingProxy
 from jsontide.schema import UnsupportedSchemaError, from_json_ast
-from jsontide.studio._follow import follow
-from jsontide.studio._guard import ASSETS, Guard
-from jsontide.studio._requests import (
-    find_number,
-    find_session,
-    read_body,
-    read_json,
-    read_number,
-    read_path,
-    read_pieces,
-    read_unfolded,
-    refuse,
-)
-from jsontide.studio._schema_view import view_schema
-from jsontide.studio._session import Reading, Session
-from jsontide.studio._snapshot_view import view_chunks
-from jsontide.studio._studio import Studio, TooLargeError
-from jsontide.studio._views import view_moment, view_node
+from jsontide.studio._rows import Unfolded
+from jsontide.studio._sessions import Reading, Session, Studio, TooLargeError, describe_limit
+from jsontide.studio._views import view_chunks, view_moment, view_node, view_schema
 from jsontide.tree import create_parser_state
 from jsontide.web import client_route
 
-MAX_BYTES: Final = 64_000_000
-_STATIC: Final = Path(__file__).parent / "static"
-_CREATED: Final = 201
+ASSETS: Final = "/static/"
+TOKEN_HEADER: Final = "x-studio-token"  # noqa: S105 - the name of a header
+_HERE: Final = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]{1,5})?", re.IGNORECASE)
+"""A name of this machine, and a port or none; a tunnel to the studio may begin at another port than its own."""
+_HEADERS: Final = {
+    "content-security-policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+}
+_FORBIDDEN: Final = 403
+
+
+class Guard:
+    """Refuses what does not come from this machine or has no token, and limits what the page may do."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app: Final = app
+        self._token: Final = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        problem = self._find_problem(HTTPConnection(scope))
+        app = self._app if problem is None else PlainTextResponse(f"{problem}\n", _FORBIDDEN)
+        await app(scope, receive, send_with_headers)
+
+    def _find_problem(self, request: HTTPConnection) -> str | None:
+        hosts = request.headers.getlist("host")
+        if len(hosts) != 1 or not _HERE.fullmatch(hosts[0]):
+            return "this studio is for its own machine only: open it as 127.0.0.1"
+        if request.scope["path"].startswith(ASSETS):
+            return None
+        shown = request.query_params.get("token") or request.headers.get(TOKEN_HEADER, "")
+        if not compare_digest(shown.encode(), self._token.encode()):
+            return "the token is missing or wrong: open the address that the studio printed"
+        return None
+
+
+_BAD: Final = 400
 _NOT_FOUND: Final = 404
-_CONFLICT: Final = 409
 _TOO_LARGE: Final = 413
 
 
+def refuse(problem: str, status: int = _BAD) -> NoReturn:
+    raise HTTPException(status, problem)
+
+
+def find_session(studio: Studio, session_id: object) -> Session:
+    session = studio.sessions.get(session_id) if isinstance(session_id, str) else None
+    if session is None:
+        refuse("there is no such session; it may have made room for newer ones", _NOT_FOUND)
+    return session
+
+
+def find_number(request: Request, session: Session) -> int:
+    """Return which moment is asked for, by `n` or by `at`; one after the end is the last."""
+    at = request.query_params.get("at")
+    if at is not None:
+        try:
+            return session.find(float(at))
+        except ValueError:
+            refuse("at must be a number of seconds")
+    number = read_number(request, "n")
+    return session.count if number is None else min(number, session.count)
+
+
+def read_number(request: Request, name: str) -> int | None:
+    text = request.query_params.get(name)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) < 12):  # noqa: PLR2004 - no moment has more digits
+        refuse(f"{name} must be the number of a moment")
+    return int(text)
+
+
+def read_path(request: Request) -> Path:
+    return check_path(_parse(request.query_params.get("path", "[]"), "path"))
+
+
+def read_unfolded(request: Request) -> Unfolded:
+    """Return what the reader opened and closed: `[[path, first item or null], ...]`."""
+    given = _parse(request.query_params.get("unfolded", "[]"), "unfolded")
+    unfolded: dict[Path, int | None] = {}
+    for each in given if isinstance(given, list) else [given]:
+        match each:
+            case [path, None | int() as first] if not isinstance(first, bool):
+                unfolded[check_path(path)] = first
+            case _:
+                refuse("unfolded must be pairs of a path and a number or null")
+    return unfolded
+
+
+def check_path(value: object) -> Path:
+    if not isinstance(value, list) or not all(isinstance(each, str) or type(each) is int for each in value):
+        refuse("a path must be an array of keys and indices")
+    return tuple(value)
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """Return a body, unless it is too large: then nothing more of it is read."""
+    length = request.headers.get("content-length", "")
+    data = bytearray()
+    if not (length.isdecimal() and int(length) > limit):
+        async for chunk in request.stream():
+            data += chunk
+            if len(data) > limit:
+                break
+        else:
+            return bytes(data)
+    refuse(describe_limit(limit), _TOO_LARGE)
+
+
+async def read_json(request: Request, limit: int) -> dict[str, Any]:
+    value = _parse(await read_body(request, limit), "the body")
+    if not isinstance(value, dict):
+        refuse("the body must be an object")
+    return value
+
+
+def read_pieces(given: dict[str, Any]) -> tuple[Piece, ...]:
+    """Return the pieces of a pasted text, some time apart from each other."""
+    texts, interval = given.get("pieces"), given.get("interval", 0.05)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        refuse("pieces must be an array of texts")
+    if not isinstance(interval, int | float) or not 0 <= interval <= 60:  # noqa: PLR2004 - a minute
+        refuse("interval must be from 0 to 60 seconds")
+    try:
+        return tuple(Piece(interval * number, text.encode()) for number, text in enumerate(texts, 1) if text)
+    except UnicodeEncodeError:
+        refuse("a piece has half a character: cut before or after it")
+
+
+def _parse(text: str | bytes, name: str) -> Any:  # noqa: ANN401 - JSON
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        refuse(f"{name} must be JSON")
+
+
+def find_changes(before: object, after: object) -> list[Change]:
+    """Return the changes from one summary, `MISSING` before the first, to the next.
+
+    >>> find_changes({"count": 1, "lanes": [1]}, {"count": 2, "lanes": [1, 5]})
+    [SetValue(('count',), 2), SetValue(('lanes', 1), 5)]
+    """
+    if before is MISSING:
+        return [SetValue((), cast("JsonValue", after), ())]
+    return [*_differences(before, after, ())]
+
+
+def _differences(before: object, after: object, path: Path) -> Iterator[Change]:
+    if isinstance(before, dict) and isinstance(after, dict) and before.keys() <= after.keys():
+        for key, value in after.items():
+            yield from _differences(before.get(key, MISSING), value, (*path, key))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) <= len(after):
+        for place, value in enumerate(after):
+            old = before[place] if place < len(before) else MISSING
+            yield from _differences(old, value, (*path, place))
+    elif before != after:
+        yield SetValue(path, cast("JsonValue", after))
+
+
+_INTERVAL: Final = 0.1
+_KEEP_ALIVE: Final = 15.0
+
+
+async def follow(studio: Studio, session_id: str | None) -> AsyncIterator[bytes]:
+    """Give the value as it is, then what is new in it, until the reader leaves."""
+    writer, quiet_since = CompactWriter(), time.monotonic()
+    before: object = MISSING
+    known: object = None
+    while True:
+        version = [(each.id, each.count, each.state) for each in studio.list()]
+        if version != known:
+            known = version
+            now: Any = await run_sync(summarize, studio, session_id)
+            writer, events = writer.write(find_changes(before, now))
+            before = now
+            yield "".join([f"data: {write_json(event)}\n\n" for event in events]).encode()
+            quiet_since = time.monotonic()
+        elif time.monotonic() - quiet_since > _KEEP_ALIVE:
+            yield b":\n\n"
+            quiet_since = time.monotonic()
+        await anyio.sleep(_INTERVAL)
+
+
+def summarize(studio: Studio, session_id: str | None) -> dict[str, Any]:
+    """Return what is known about all sessions, and about one in more detail."""
+    session = studio.sessions.get(session_id or "")
+    sessions = [each.summary() for each in studio.list()]
+    value: dict[str, Any] = {"listens": studio.listens, "proxy": studio.proxy, "sessions": sessions}
+    value |= {"lanes": [], "pulse": []}
+    if session is not None:
+        with session.lock:
+            value |= {"lanes": session.lanes(), "pulse": session.pulse()}
+    return value
+
+
+MAX_BYTES: Final = 64_000_000
+_STATIC: Final = pathlib.Path(__file__).parent / "static"
+_CREATED: Final = 201
+_CONFLICT: Final = 409
+
+
 def create_app(
-    path: Path | None = None, *, token: str | None = None, listen: bool = False, max_bytes: int = MAX_BYTES
+    path: pathlib.Path | None = None, *, token: str | None = None, listen: bool = False, max_bytes: int = MAX_BYTES
 ) -> Starlette:
     """Return the studio as an application, with a recording that it begins to load at once.
 
@@ -220,3 +426,55 @@ async def _describe_refusal(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     detail = error.detail if isinstance(error, HTTPException) else ""
     return _json({"error": detail}, status)
+
+
+_HOST: Final = "127.0.0.1"
+
+
+def serve(
+    path: pathlib.Path | None = None,
+    *,
+    port: int = 0,
+    listen: bool = False,
+    proxy: str | None = None,
+    open_browser: bool = True,
+) -> None:
+    """Serve the studio until it is interrupted, on 127.0.0.1 only; print its address, which has its token.
+
+    `path` is a recording to open, which raises `RecordingError` if it cannot be read; `port` is where to serve, 0 for
+    any port that is free.
+    With `listen`, what is posted to `/listen` is shown while it comes.
+    `proxy` is the address of a provider: requests to the proxy that is started are passed on to it, and the streams
+    that come back are shown.
+    """
+    recording = None if path is None else Recording.load(path)
+    app = create_app(listen=listen)
+    if path is not None and recording is not None:
+        app.state.studio.open_recording(path.name, recording)
+    bound = socket.socket()
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with bound:
+        bound.bind((_HOST, port))
+        origin = f"http://{_HOST}:{bound.getsockname()[1]}"
+        address = f"{origin}/?token={app.state.token}"
+        print(f"studio: {address}", flush=True)  # noqa: T201 - this is what it is for
+        if listen:
+            print(f"listening: curl -N ... | curl -T - '{origin}/listen?token={app.state.token}'", flush=True)  # noqa: T201
+        with _start_proxy(app, proxy):
+            if open_browser:
+                webbrowser.open(address)
+            config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
+            uvicorn.Server(config).run(sockets=[bound])
+
+
+@contextmanager
+def _start_proxy(app: Starlette, target: str | None) -> Iterator[None]:
+    """Pass requests on to a provider, if there is one, and show the streams that come back."""
+    if target is None:
+        yield
+        return
+    studio: Studio = app.state.studio
+    with RecordingProxy(target, studio.open_sink) as running:
+        studio.proxy = running.url
+        print(f"proxy: {running.url} -> {target}", flush=True)  # noqa: T201
+        yield

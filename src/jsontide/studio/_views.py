@@ -1,20 +1,234 @@
-"""A session and the number of a moment in, what the page shows of it out, as JSON and bounded."""
+"""A session and the number of a moment in, what the page shows of it out, as JSON and bounded.
+
+Everything is bounded: of long texts the end is shown, of many things the last ones.
+Two moments are compared by identity (`is`), never by what is in them: law 3, made visible.
+Chunks of a snapshot begin at the first moment that is looked at, so that the cost does not grow with what came before.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import reduce
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
+from jsontide import JsonStreamChunker, SnapshotConflict
 from jsontide._path import Path, path_text
-from jsontide._values import MISSING
-from jsontide.studio._compare import count_marks, find_value, mark, read_values
+from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.deltas import AppendText, Change, CompactValue, CompactWriter, SetValue, write_json
+from jsontide.encoders import message_changes
+from jsontide.mend import Repair
+from jsontide.messages import Message, ReasoningPart, Refusal, ServerCall, TextPart, Usage
+from jsontide.messages.calls import BaseCall
+from jsontide.recordings import Moment
+from jsontide.schema import Partial, Resolution, from_json_ast
 from jsontide.studio._history import Entry
-from jsontide.studio._moment_view import describe_changes, describe_error, describe_message, describe_repairs
 from jsontide.studio._rows import Rows, Unfolded, describe_text
-from jsontide.studio._session import Session
+from jsontide.studio._sessions import Session
+
+Value: TypeAlias = "JsonValue | Missing"
+_MOST_COMPARED: Final = 50_000
+
+
+def read_values(earlier: Moment, later: Moment) -> tuple[Value, Value]:
+    """Return the values of two moments; of a message, as a front end has them that is told what changed."""
+    if earlier.message is None or later.message is None:
+        return earlier.value, later.value
+    writer, events = CompactWriter().write(message_changes(None, earlier.message))
+    before = reduce(CompactValue.read, events, CompactValue())
+    _, events = writer.write(message_changes(earlier.message, later.message))
+    return before.value, reduce(CompactValue.read, events, before).value
+
+
+def find_value(value: Value, path: Path) -> Value:
+    """Return the value at a path, `MISSING` if there is none."""
+    for segment in path:
+        if isinstance(value, dict) and isinstance(segment, str):
+            value = value.get(segment, MISSING)
+        elif isinstance(value, list) and isinstance(segment, int) and segment < len(value):
+            value = value[segment]
+        else:
+            return MISSING
+    return value
+
+
+def mark(before: Value, after: Value) -> str:
+    """Return whether a value is the `same` object, was `changed`, or is `new`."""
+    if before is MISSING:
+        return "new"
+    return "same" if before is after else "changed"
+
+
+def count_marks(before: Value, after: Value) -> dict[str, int]:
+    """Count objects that are new or changed, and those that are kept with all that is in them.
+
+    What is inside a kept object is not counted: it was not looked at, which is what identity is good for.
+    """
+    counts = {"same": 0, "changed": 0, "new": 0}
+    todo: list[tuple[Value, Value]] = [] if after is MISSING else [(before, after)]
+    while todo and counts["changed"] + counts["new"] < _MOST_COMPARED:
+        old, now = todo.pop()
+        found = mark(old, now)
+        counts[found] += 1
+        if found == "same":
+            continue
+        if isinstance(now, dict):
+            members = old if isinstance(old, dict) else {}
+            todo += [(members.get(key, MISSING), member) for key, member in now.items()]
+        elif isinstance(now, list):
+            items: list[Value] = [*old] if isinstance(old, list) else []
+            items += [MISSING] * (len(now) - len(items))
+            todo += zip(items, now, strict=False)
+    return counts
+
 
 View: TypeAlias = dict[str, Any]
+_LONGEST_TEXT: Final = 2000
+_MOST_LISTED: Final = 60
+
+
+def shorten(text: str, limit: int = _LONGEST_TEXT) -> View:
+    """Return the end of a text, and how long it is if that is not all of it."""
+    return {"text": text} if len(text) <= limit else {"text": text[-limit:], "length": len(text)}
+
+
+def describe_changes(changes: Sequence[Change]) -> list[View]:
+    """Return the last changes of a moment: what happened, where, and with which text."""
+    return [_describe_change(change) for change in changes[-_MOST_LISTED:]]
+
+
+def _describe_change(change: Change) -> View:
+    where = path_text(change.path)
+    if isinstance(change, AppendText):
+        return {"what": "append", "path": where, **shorten(change.text, 120)}
+    if isinstance(change, SetValue):
+        return {"what": "set", "path": where, **_begin(write_json(change.value))}
+    return {"what": "finish", "path": where, "text": "" if change.levels == 1 else f"{change.levels} levels"}
+
+
+def _begin(text: str, limit: int = 120) -> View:
+    return {"text": text} if len(text) <= limit else {"text": text[:limit], "length": len(text), "cut": "end"}
+
+
+def describe_message(message: Message[object] | None) -> View | None:
+    """Return the parts of a message, and what is known about all of it."""
+    if message is None:
+        return None
+    known = {name: getattr(message, name) for name in ("provider", "model", "finish_reason")}
+    return {
+        "outcome": message.outcome.value,
+        **{name: value for name, value in known.items() if value is not None},
+        "usage": None if message.usage is None else _describe_usage(message.usage),
+        "errors": [error.message for error in message.errors[:_MOST_LISTED]],
+        "parts": [_describe_part(part) for part in message.parts[-_MOST_LISTED:]],
+        "hidden": max(0, len(message.parts) - _MOST_LISTED),
+    }
+
+
+def _describe_usage(usage: Usage) -> View:
+    counts = {each.name: getattr(usage, each.name) for each in fields(usage)}
+    return {name.replace("_", " "): count for name, count in counts.items() if isinstance(count, int)}
+
+
+def _describe_part(part: object) -> View:
+    view: View = {"type": _type_of(part), "open": bool(getattr(part, "is_open", False))}
+    if isinstance(part, BaseCall):
+        status = getattr(part, "status", None)
+        view |= {"name": part.name, "status": getattr(status, "value", status), **shorten(part.arguments)}
+        if part.partial is not MISSING:
+            view["partial"] = shorten(write_json(part.partial))["text"]
+    elif isinstance(part, TextPart | ReasoningPart | Refusal):
+        view |= shorten(part.text)
+    else:
+        view |= {"text": repr(part)[:_LONGEST_TEXT]}
+    return view
+
+
+def _type_of(part: object) -> str:
+    if isinstance(part, BaseCall):
+        return "server call" if isinstance(part, ServerCall) else "call"
+    names = {TextPart: "text", ReasoningPart: "reasoning", Refusal: "refusal"}
+    return names.get(type(part), type(part).__name__.lower())
+
+
+def describe_repairs(moment: Moment) -> list[View]:
+    """Return the last repairs so far."""
+    return [_describe_repair(repair) for repair in moment.repairs[-_MOST_LISTED:]]
+
+
+def _describe_repair(repair: Repair) -> View:
+    cut = {"was": repair.was[:200], "became": repair.became[:200]}
+    return {"kind": repair.kind.value, "index": repair.index, "lossy": repair.lossy, **cut}
+
+
+def describe_error(moment: Moment) -> str | None:
+    """Return what went wrong so far, in one line."""
+    error: Any = moment.error
+    return None if error is None else str(getattr(error, "message", error))
+
+
+_LONGEST_VALUE: Final = 20_000
+_MOST_MISMATCHES: Final = 60
+
+
+def view_schema(session: Session, number: int) -> dict[str, Any] | None:
+    """Return what the schema of a session shows at a moment, `None` without a schema or without anything to show."""
+    schema, moment = session.reading.schema, session.moments[number]
+    if schema is None:
+        return None
+    if moment.message is not None:
+        return _view_answer(moment.message)
+    if moment.state is None:
+        return None
+    resolution: Resolution[object] = from_json_ast(schema, moment.state)
+    return {
+        "status": resolution.status.value,
+        "value": _write(resolution.value),
+        "errors": [error.message for error in resolution.errors[:_MOST_MISMATCHES]],
+    }
+
+
+def _view_answer(message: Message[object]) -> dict[str, Any]:
+    answer = message.answer
+    value = answer.to_dict() if isinstance(answer, Partial) else answer
+    status = "pending" if answer is MISSING else "partial" if isinstance(answer, Partial) else "final"
+    errors = [error.message for error in message.errors[:_MOST_MISMATCHES]]
+    return {"status": "mismatch" if errors else status, "value": _write(value), "errors": errors}
+
+
+def _write(value: object) -> str | None:
+    return None if value is MISSING else write_json(value)[:_LONGEST_VALUE]
+
+
+_SNAPSHOTS: Final = 24
+_LARGE: Final = 20_000
+"""From so many values on, only a few snapshots are compared."""
+_LONGEST_CHUNK: Final = 400
+
+
+def view_chunks(session: Session, number: int) -> dict[str, Any]:
+    """Return the chunks of the moments up to this one, and where the chunker began."""
+    many = session.history.value_count(number) > _LARGE
+    first = max(0, number - (3 if many else _SNAPSHOTS))
+    chunker = JsonStreamChunker()
+    chunks: list[dict[str, Any]] = []
+    base = 0
+    for each in range(first, number + 1):
+        value = session.moments[each].value
+        try:
+            chunk = "" if value is MISSING else chunker.process_value(value)
+        except SnapshotConflict as conflict:
+            chunks.append({"n": each, "conflict": str(conflict)})
+            break
+        if each == first:
+            base = len(chunk)
+        if each > first or first == 0:
+            chunks.append({"n": each, "text": chunk[-_LONGEST_CHUNK:], "length": len(chunk)})
+    return {"from": first, "base": base, "chunks": chunks}
+
+
 _SHOWN: Final = 40
 _PARTS: Final = 120
 

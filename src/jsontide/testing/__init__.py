@@ -12,7 +12,7 @@ from jsontide.testing._assistant import (
     check_assistant_transport,
     check_object_stream,
 )
-from jsontide.testing._frames import ProtocolError
+from jsontide.testing._events import ProtocolError
 from jsontide.testing._vercel import VercelCall, VercelReport, check_vercel
 
 __all__ = [

@@ -1,17 +1,107 @@
-"""`jsontide chunk`."""
+"""`jsontide chunk`: lines of snapshots in, the text chunks that they add out.
 
+Rule: a chunk is written before the next line is read, so that a pipe never lags behind.
+"""
+
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, BinaryIO, Literal
 
 import typer
 
-from jsontide import JsonStreamChunker
-from jsontide.cli._chunk_lines import BadSnapshotError, Summary, encode_line, write_chunks
+from jsontide import JsonStreamChunker, JsonStreamError, SnapshotConflict
 from jsontide.cli._exits import exit_codes, report, say
-from jsontide.cli._source import read_lines, read_stdin_lines
-from jsontide.cli._terminal import show_progress
+from jsontide.cli._input import is_terminal, read_lines, read_stdin_lines, show_progress
+from jsontide.cli._output import escape_unsafe_json
+
+
+class BadSnapshotError(Exception):
+    """Names the line that cannot be added, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What went through a chunker, and what came out."""
+
+    snapshots: int
+    chunks: int
+    text: str
+    last: bytes
+
+    def is_equal(self) -> bool:
+        """Return whether the joined chunks equal the last snapshot, both parsed by Python's `json`."""
+        return self.snapshots == 0 or _canonical(self.text) == _canonical(self.last)
+
+
+def write_chunks(
+    lines: Iterable[bytes], chunker: JsonStreamChunker, out: BinaryIO, encode: Callable[[str], bytes]
+) -> Summary:
+    """Write the chunk of each snapshot, and the one that closes the last snapshot."""
+    snapshots = chunks = 0
+    last = b""
+    for place, line in _snapshots(lines):
+        if line is None:
+            chunk = _at(place, chunker.finish)
+        else:
+            chunk = _at(place, chunker.process, line)
+            snapshots += 1
+            last = line
+        if chunk:
+            chunks += 1
+            out.write(encode(chunk))
+            out.flush()
+    return Summary(snapshots, chunks, chunker.text, last)
+
+
+def choose_encoding(*, is_raw: bool, is_terminal: bool) -> Callable[[str], bytes]:
+    """Return how a chunk is written: as it is, or as a JSON string on a line of its own; safely on a terminal."""
+
+    def encode(chunk: str) -> bytes:
+        text = chunk if is_raw else f"{json.dumps(chunk, ensure_ascii=False)}\n"
+        return (escape_unsafe_json(text) if is_terminal else text).encode()
+
+    return encode
+
+
+def _snapshots(lines: Iterable[bytes]) -> Iterator[tuple[str, bytes | None]]:
+    """Yield each line that is not blank with its place, then `None` for the end."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield f"line {number}", line.rstrip(b"\r\n")
+    yield "at the end", None
+
+
+def _at(place: str, step: Callable[..., str], *arguments: bytes) -> str:
+    try:
+        return step(*arguments)
+    except JsonStreamError as error:
+        message = f"{place}: not JSON: {error}"
+        raise BadSnapshotError(message) from error
+    except SnapshotConflict as error:
+        message = f"{place}: {error}"
+        raise BadSnapshotError(message) from error
+
+
+def _canonical(text: str | bytes) -> str:
+    """Return the same text for equal values only; `==` would take 1, 1.0 and true for one another."""
+    return repr(json.loads(text, parse_int=_Digits, object_pairs_hook=_sort_members))
+
+
+class _Digits(str):
+    """An integer as it was written, without quotes: it may have more digits than Python converts."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _sort_members(members: list[tuple[str, object]]) -> dict[str, object]:
+    whole = dict(members)
+    return {key: whole[key] for key in sorted(whole)}
 
 
 def chunk(  # noqa: PLR0913 - options, all by name
@@ -75,11 +165,12 @@ def chunk(  # noqa: PLR0913 - options, all by name
         ensure_ascii=ensure_ascii,
     )
     with exit_codes():
+        encode = choose_encoding(is_raw=raw, is_terminal=is_terminal(sys.stdout))
         try:
-            summary = write_chunks(_lines(file), chunker, sys.stdout.buffer, str.encode if raw else encode_line)
+            summary = write_chunks(_lines(file), chunker, sys.stdout.buffer, encode)
         except BadSnapshotError as error:
             raise report(str(error)) from error
-        if raw and sys.stdout.isatty():
+        if raw and is_terminal(sys.stdout):
             typer.echo()
     if check:
         _report_check(summary)

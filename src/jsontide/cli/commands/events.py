@@ -6,18 +6,11 @@ from typing import Annotated
 import typer
 
 from jsontide import JsonValue
-from jsontide.cli._escape import quote_safely
-from jsontide.cli._excerpt import RecentText
-from jsontide.cli._exits import exit_codes, report_error
-from jsontide.cli._input import JsonText, read_input
-from jsontide.cli._json_events import read_events
-from jsontide.cli._lines import LineWriter, short_path
-from jsontide.cli._matching import read_pattern
-from jsontide.cli._moment_events import follow_changes
-from jsontide.cli._options import SCHEMA, SOURCE
-from jsontide.cli._outcomes import report_end
-from jsontide.cli._schemas import load_schema
-from jsontide.cli._terminal import is_terminal
+from jsontide.cli._events import follow_changes, read_events, read_pattern
+from jsontide.cli._exits import exit_codes, hint_at_answer, report_end, report_error
+from jsontide.cli._input import JsonText, is_terminal, read_input
+from jsontide.cli._options import SCHEMA, SOURCE, load_schema
+from jsontide.cli._output import LineWriter, RecentText, quote_safely, short_path
 from jsontide.deltas import AppendText, Change, SetValue, write_json
 from jsontide.events import JsonFragmentKind, JsonFragmentUpdate
 
@@ -72,7 +65,9 @@ def events(
             if error is not None:
                 raise report_error(error, recent)
         else:
-            report_end(follow_changes(source, wanted, pattern, write))
+            moment = follow_changes(source, wanted, pattern, write)
+            hint_at_answer(moment, wanted)
+            report_end(moment)
 
 
 def _row(event: JsonFragmentUpdate | Change) -> JsonValue:

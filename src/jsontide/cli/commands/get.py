@@ -7,17 +7,11 @@ import typer
 
 from jsontide import JsonValue
 from jsontide._path import Path
-from jsontide.cli._excerpt import RecentText
-from jsontide.cli._exits import exit_codes, report_error
-from jsontide.cli._input import JsonText, read_input
-from jsontide.cli._json_events import read_values
-from jsontide.cli._lines import LineWriter, short_path
-from jsontide.cli._matching import read_pattern
-from jsontide.cli._moment_events import follow_values
-from jsontide.cli._options import SCHEMA, SOURCE
-from jsontide.cli._outcomes import report_end
-from jsontide.cli._schemas import load_schema
-from jsontide.cli._terminal import is_terminal
+from jsontide.cli._events import follow_values, read_pattern, read_values
+from jsontide.cli._exits import exit_codes, hint_at_answer, report_end, report_error
+from jsontide.cli._input import JsonText, is_terminal, read_input
+from jsontide.cli._options import SCHEMA, SOURCE, load_schema
+from jsontide.cli._output import LineWriter, RecentText, short_path
 
 
 def get(
@@ -72,4 +66,6 @@ def get(
             if error is not None:
                 raise report_error(error, recent)
         else:
-            report_end(follow_values(source, wanted, steps, write))
+            moment = follow_values(source, wanted, steps, write)
+            hint_at_answer(moment, wanted)
+            report_end(moment)

@@ -1,27 +1,261 @@
-"""`jsontide mend`."""
+"""`jsontide mend`: bad JSON in; strict JSON out as soon as it is certain, and a report of every repair.
 
+Rule: what is kept of the text is what is not decided yet, and a little before it for the excerpts.
+"""
+
+import codecs
+import json
 import re
 import sys
-from collections.abc import Iterable
-from dataclasses import replace
-from typing import Annotated
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Annotated, BinaryIO, NamedTuple, Protocol
 
 import typer
+from rich.cells import cell_len
 
+from jsontide import ParserError
 from jsontide.cli._exits import BAD, CUT_OFF, TO_BE_MENDED, exit_codes, say
-from jsontide.cli._mend_stream import (
-    KINDS,
-    NoReport,
-    Outcome,
-    Report,
-    ReportForPeople,
-    ReportForPrograms,
-    Say,
-    StrictWriter,
-    mend_stream,
-)
-from jsontide.cli._terminal import error_width, is_terminal, read_source
-from jsontide.mend import EVERYTHING, MODELS, Mending
+from jsontide.cli._input import error_width, is_terminal, read_source
+from jsontide.cli._output import describe, draw_place, escape_unsafe_json, first_cells
+from jsontide.mend import EVERYTHING, MODELS, Mending, Repair, RepairKind, finish_mend, mend_chunk, start_mend
+
+_KEPT = 256
+_SHORTEST = 12  # cells of a quoted text that are shown on the narrowest terminal
+
+Say = Callable[[str], None]
+
+
+class Outcome(Enum):
+    """What became of a text."""
+
+    STRICT = "strict"
+    MENDED = "mended"
+    TRUNCATED = "truncated"
+    REFUSED = "refused"
+
+
+class Spot(NamedTuple):
+    """A place in the original text: its line and column, counted from 1, and the text around it."""
+
+    line: int
+    column: int
+    text: str
+    place: int
+
+
+class OpenText:
+    """The end of a stream of bytes as text, from a little before what is not decided yet."""
+
+    def __init__(self) -> None:
+        # Invalid bytes become marks; nothing behind the first of them is asked for.
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        self._pieces: list[str] = []
+        self._start = 0
+        self._line = 1
+        self._line_start = 0
+
+    def feed(self, chunk: bytes) -> None:
+        self._pieces.append(self._decoder.decode(chunk))
+
+    def settle(self, index: int) -> None:
+        """Forget what is not needed once all before an index is decided."""
+        cut = index - _KEPT - self._start
+        if cut > 0:
+            text = self._join()
+            self._line, self._line_start = self._count(text, cut)
+            self._start += cut
+            self._pieces = [text[cut:]]
+
+    def spot(self, index: int) -> Spot:
+        text = self._join()
+        place = max(index - self._start, 0)
+        line, line_start = self._count(text, place)
+        return Spot(line, index - line_start + 1, text, place)
+
+    def _join(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+    def _count(self, text: str, place: int) -> tuple[int, int]:
+        """Return the number of the line of a place, and the index at which that line begins."""
+        newline = text.rfind("\n", 0, place)
+        if newline < 0:
+            return self._line, self._line_start
+        return self._line + text.count("\n", 0, place), self._start + newline + 1
+
+
+class StrictWriter:
+    """Writes each piece of strict JSON at once; on a terminal, with escapes for what could steer it."""
+
+    def __init__(self, out: BinaryIO, *, is_terminal: bool) -> None:
+        self._out = out
+        self.is_terminal = is_terminal
+        self._last = "\n"
+
+    def write(self, text: str) -> None:
+        self._last = text[-1]
+        self._out.write((escape_unsafe_json(text) if self.is_terminal else text).encode())
+        self._out.flush()
+
+    def end_line(self) -> None:
+        """End the last line, if there is one that has not ended."""
+        if self._last != "\n":
+            self.write("\n")
+
+
+class Report(Protocol):
+    """Tells what was done to a text."""
+
+    def repair(self, repair: Repair, spot: Spot) -> None: ...
+
+    def end(self, outcome: Outcome, repairs: int, error: ParserError | None, text: OpenText) -> None: ...
+
+
+def mend_stream(chunks: Iterable[bytes], mending: Mending, writer: StrictWriter | None, report: Report) -> Outcome:
+    """Write the strict text and report the repairs of each chunk before the next chunk is read."""
+    state = start_mend(mending)
+    original = OpenText()
+    settled = count = 0
+
+    def tell(text: str, repairs: tuple[Repair, ...]) -> None:
+        nonlocal settled, count
+        if text and writer is not None:
+            writer.write(text)
+        for repair in repairs:
+            report.repair(repair, original.spot(repair.index))
+        count += len(repairs)
+        # Every character of the original is in the output or in exactly one repair.
+        settled += len(text) + sum(len(repair.was) - len(repair.became) for repair in repairs)
+        original.settle(settled)
+
+    for chunk in chunks:
+        original.feed(chunk)
+        state, text, repairs = mend_chunk(state, chunk)
+        tell(text, repairs)
+        if state.error is not None:
+            break
+    else:
+        state, text, repairs = finish_mend(state)
+        tell(text, repairs)
+    if state.error is not None:
+        outcome = Outcome.REFUSED
+    elif state.is_truncated:
+        outcome = Outcome.TRUNCATED
+    else:
+        outcome = Outcome.MENDED if count else Outcome.STRICT
+    report.end(outcome, count, state.error, original)
+    return outcome
+
+
+class ReportForPeople:
+    """Each repair as a message, the line, and a caret under the place."""
+
+    def __init__(self, say: Say, width: int) -> None:
+        self.say = say
+        self.width = width
+        self._last: Repair | None = None
+
+    def repair(self, repair: Repair, spot: Spot) -> None:
+        last, self._last = self._last, repair
+        if last is not None and goes_on(last, repair):
+            return
+        where = f" (line {spot.line}, column {spot.column})"
+        kind = f"jsontide: {repair.kind.value}: "
+        message = kind + describe_change(repair, self.width - len(kind) - len(where)) + where
+        self.say(f"{message}\n{draw_place(spot.text, spot.place, spot.line, self.width)}")
+
+    def end(self, outcome: Outcome, repairs: int, error: ParserError | None, text: OpenText) -> None:  # noqa: ARG002
+        if error is not None:
+            spot = text.spot(error.index)
+            excerpt = draw_place(spot.text, spot.place, error.line, self.width)
+            self.say(f"jsontide: {describe(error)}\n{excerpt}")
+        elif outcome is Outcome.TRUNCATED:
+            self.say("jsontide: the text is cut off: it ended before its value did")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportForPrograms:
+    """A JSON object on a line of its own for each repair, for the error if there is one, and for the result."""
+
+    say: Say
+
+    def repair(self, repair: Repair, spot: Spot) -> None:
+        self._say(
+            kind=name_of(repair.kind),
+            index=repair.index,
+            line=spot.line,
+            column=spot.column,
+            was=repair.was,
+            became=repair.became,
+            lossy=repair.lossy,
+        )
+
+    def end(self, outcome: Outcome, repairs: int, error: ParserError | None, text: OpenText) -> None:  # noqa: ARG002
+        if error is not None:
+            self._say(
+                error=name_of(error.reason),
+                index=error.index,
+                line=error.line,
+                column=error.column,
+                message=error.message,
+            )
+        self._say(result=outcome.value, repairs=repairs)
+
+    def _say(self, **members: object) -> None:
+        # Only ASCII: the encoding of standard error is not known to be UTF-8.
+        self.say(json.dumps(members))
+
+
+class NoReport:
+    """Tells nothing."""
+
+    def repair(self, repair: Repair, spot: Spot) -> None: ...
+
+    def end(self, outcome: Outcome, repairs: int, error: ParserError | None, text: OpenText) -> None: ...
+
+
+def name_of(member: Enum) -> str:
+    """Return the name of a kind or a reason as it is written on a command line and in reports."""
+    return member.name.lower().replace("_", "-")
+
+
+KINDS = {name_of(kind): kind for kind in RepairKind if not kind.is_coercion}
+"""The kinds that need no schema, by their names on the command line."""
+
+
+def goes_on(last: Repair, repair: Repair) -> bool:
+    """Return whether a repair drops more of the same long text, which is dropped piece by piece."""
+    is_long = len(last.was) > _KEPT and not last.became and not repair.became
+    return is_long and repair.kind is last.kind and repair.index == last.index + len(last.was)
+
+
+def describe_change(repair: Repair, room: int) -> str:
+    """Return what a repair did, in so many cells if that is enough to say something."""
+    if not repair.was:
+        return f"inserted {quote(repair.became, room - len('inserted '))}"
+    if not repair.became:
+        verb = "dropped" if repair.lossy else "removed"
+        return f"{verb} {quote(repair.was, room - len(verb) - 1)}"
+    loss = ", with loss" if repair.lossy else ""
+    room -= len(" became ") + len(loss)
+    # Both are shown whole if they fit; otherwise each has at least half of the room.
+    became = quote(repair.became, max(room // 2, room - cell_len(quote(repair.was, room))))
+    return f"{quote(repair.was, room - cell_len(became))} became {became}{loss}"
+
+
+def quote(text: str, room: int) -> str:
+    """Return a text in quotation marks, in so many cells, but with its beginning in any case."""
+    room = max(room, _SHORTEST)
+    mark = '"' if "'" in text[:room] and '"' not in text[:room] else "'"
+    # What would not be seen is escaped: odd spaces, and marks of no width.
+    shown = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text[:room])
+    if len(text) <= room and cell_len(shown) <= room - 2:
+        return f"{mark}{shown}{mark}"
+    return f"{mark}{first_cells(shown, room - 3)}…{mark}"
+
 
 _WITHOUT = f"Do not mend this kind; can be repeated. Kinds: {', '.join(KINDS)}."
 

@@ -1,22 +1,145 @@
-"""`jsontide record`."""
+"""`jsontide record`: chunks as they arrive in, a recording file out, and the same chunks passed on.
 
+Rule: a chunk is in the file before it is passed on, so nothing that was seen is missing there.
+"""
+
+import subprocess
 import sys
 import threading
-from contextlib import suppress
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from textwrap import fill
+from typing import Annotated, BinaryIO, Protocol, Self
 
 import typer
 from rich.console import Console
 
 from jsontide import recordings
+from jsontide._private_file import open_private
+from jsontide.cli._drawing import count_pieces
 from jsontide.cli._exits import INTERRUPTED, exit_codes, say, writing
-from jsontide.cli._live_view import count_pieces
+from jsontide.cli._input import UnreadableError, draws_live, error_width, is_terminal, open_stdin, read_descriptor
 from jsontide.cli._options import PORT
-from jsontide.cli._raw_output import RawOutput
-from jsontide.cli._record import FailedError, Program, Receiver, Recorded, Tee, Watcher, record_chunks
-from jsontide.cli._terminal import draws_live, is_terminal, open_stdin
-from jsontide.cli._watch import Drawings
+from jsontide.cli._output import RawOutput
+from jsontide.cli._watch import Drawings, Show
+from jsontide.recordings import End, Piece, RecordingWriter, finish_moment, next_moment, start_moment
+
+
+class Receiver(Protocol):
+    """Gets what is recorded."""
+
+    def write(self, chunk: bytes) -> None:
+        """Take the next chunk."""
+
+    def finish(self, end: End) -> None:
+        """Take the end."""
+
+
+class Tee:
+    """Passes chunks on as they are."""
+
+    def __init__(self, output: RawOutput) -> None:
+        self.write = output.write
+
+    def finish(self, end: End) -> None: ...
+
+
+class Watcher:
+    """Shows what the chunks say."""
+
+    def __init__(self, show: Show) -> None:
+        self._show = show
+        self._moment = start_moment()
+        self._began = time.monotonic()
+
+    def write(self, chunk: bytes) -> None:
+        self._moment = next_moment(self._moment, Piece(time.monotonic() - self._began, chunk))
+        self._show.update(self._moment)
+        self._show.flush()
+
+    def finish(self, end: End) -> None:
+        self._show.update(finish_moment(self._moment, end))
+        self._show.finish()
+
+
+class FailedError(Exception):
+    """A program ended with a code other than 0."""
+
+    def __init__(self, name: str, code: int) -> None:
+        super().__init__(f"{name} ended with exit code {code}")
+        self.code = code
+
+
+class Program:
+    """A program whose output is recorded; leaving its block stops it, if it still runs."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.name = Path(words[0]).name
+        """All of the command line that is kept: the rest may have secrets."""
+        try:
+            self._process = subprocess.Popen(words, stdout=subprocess.PIPE)  # noqa: S603 - the user asks for it
+        except OSError as error:
+            message = f"cannot run {words[0]}: {error.strerror}"
+            raise UnreadableError(message) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._process.terminate()
+        self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def read(self) -> Iterator[bytes]:
+        """Yield what it writes, as soon as it does; raise `FailedError` if it then fails."""
+        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+        yield from read_descriptor(self._process.stdout.fileno(), f"the output of {self.name}")
+        code = self._process.wait()
+        if code:  # negative after a signal: as a shell says it
+            raise FailedError(self.name, code if code > 0 else 128 - code)
+
+
+@dataclass(slots=True)
+class Recorded:
+    """What was recorded."""
+
+    pieces: int = 0
+    size: int = 0
+    seconds: float = 0.0
+    end: End = "over"
+    error: Exception | None = None
+
+
+def record_chunks(chunks: Iterable[bytes], file: BinaryIO, source: str, receiver: Receiver) -> Recorded:
+    """Record chunks up to their end, an error, an interrupt, or a receiver that takes no more, which raises."""
+    with writing(file.name):
+        writer = RecordingWriter(file, {"source": source})
+    recorded = Recorded(end="stopped")
+    began = time.monotonic()
+    try:
+        for chunk in chunks:
+            with writing(file.name):
+                writer.write(chunk)
+            recorded.pieces += 1
+            recorded.size += len(chunk)
+            receiver.write(chunk)
+        recorded.end = "over"
+    except KeyboardInterrupt:
+        pass
+    except (FailedError, UnreadableError) as error:
+        recorded.end, recorded.error = "lost", error
+    finally:
+        recorded.seconds = time.monotonic() - began
+        try:
+            with writing(file.name):
+                writer.finish(recorded.end, None if recorded.error is None else str(recorded.error))
+        finally:
+            receiver.finish(recorded.end)
+    return recorded
 
 
 def record(
@@ -51,7 +174,7 @@ def record(
 
     The proxy listens on this machine only.
     Tell the application to use its address instead of the provider's; each response becomes a file
-    in the directory.
+    in the directory, which is named when it is whole.
 
     Exit codes: 0 the stream was recorded, or the proxy was ended with Ctrl-C; 2 invalid command
     line, or the source, the output or the port cannot be used; 130 interrupted, and what came
@@ -63,14 +186,11 @@ def record(
             raise typer.BadParameter("a command and a proxy cannot be recorded together", param_hint="--proxy")
         _serve_proxy(proxy, output, port)
         return
-    with exit_codes():
-        with writing(str(output)):
-            file = output.open("wb")
-        with file:
-            recorded = _record(command or [], file)
+    with exit_codes(), _open_output(output) as file:
+        recorded = _record(command or [], file)
     if is_terminal(sys.stderr):
-        counts = f"{count_pieces(recorded.pieces)}, {recorded.size:,} bytes, {recorded.seconds:.1f} s"
-        say(f"jsontide: {counts} in {output}")
+        said = f"jsontide: {_describe(recorded.pieces, recorded.size, recorded.seconds)} in {output}"
+        say(fill(said, error_width(), break_long_words=False, break_on_hyphens=False))
     if isinstance(recorded.error, FailedError):
         raise typer.Exit(recorded.error.code)
     if recorded.end == "stopped":
@@ -82,7 +202,9 @@ def record(
 def _serve_proxy(url: str, folder: Path, port: int) -> None:
     with exit_codes(), suppress(KeyboardInterrupt):
         try:
-            proxy = recordings.RecordingProxy(url, folder, port=port, on_error=lambda said: say(f"jsontide: {said}"))
+            proxy = recordings.RecordingProxy(
+                url, folder, port=port, on_error=lambda said: say(f"jsontide: {said}"), on_recorded=_say_recorded
+            )
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--proxy") from error
         except OSError as error:
@@ -91,6 +213,30 @@ def _serve_proxy(url: str, folder: Path, port: int) -> None:
         with proxy:
             typer.echo(f"{proxy.url} passes on to {url} and records into {folder}; Ctrl-C ends it")
             threading.Event().wait()
+
+
+def _say_recorded(path: Path) -> None:
+    """Print what was recorded, so that it can be seen that the application uses the proxy."""
+    recording = recordings.Recording.load(path)
+    pieces = recording.pieces
+    size = sum(len(piece.data) for piece in pieces if isinstance(piece.data, bytes))
+    typer.echo(f"{path}: {_describe(len(pieces), size, recording.duration)}")
+
+
+def _describe(pieces: int, size: int, seconds: float) -> str:
+    return f"{count_pieces(pieces)}, {size:,} bytes, {seconds:.1f} s"
+
+
+@contextmanager
+def _open_output(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to write; if it cannot be written, also when it is closed, the error names it."""
+    with writing(str(path)):
+        file = open_private(path, "wb")
+    try:
+        yield file
+    finally:
+        with writing(str(path)):
+            file.close()
 
 
 def _record(command: list[str], file: BinaryIO) -> Recorded:

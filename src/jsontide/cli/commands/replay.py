@@ -7,13 +7,11 @@ from typing import Annotated
 
 import typer
 
-from jsontide.cli._escape import escape_unsafe
 from jsontide.cli._exits import CUT_OFF, exit_codes, report, say
-from jsontide.cli._keys import read_keys
+from jsontide.cli._input import Playback, cut_recording, is_terminal, load_recording, play, wire_bytes
 from jsontide.cli._options import FASTEST, SEED, SIZE, parse_sizes
-from jsontide.cli._playback import Playback, cut_recording, load_recording, play, wire_bytes
-from jsontide.cli._raw_output import RawOutput
-from jsontide.cli._terminal import is_terminal
+from jsontide.cli._output import RawOutput, escape_unsafe
+from jsontide.cli._watch import read_keys
 from jsontide.recordings import Piece, Recording, WireFormat
 
 _PLAY_ON = "c"

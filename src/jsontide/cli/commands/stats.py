@@ -1,25 +1,153 @@
-"""`jsontide stats`."""
+"""`jsontide stats`: recordings in, their timing out, as a table or as a picture with a bar for each path.
 
+Rule: the picture stands alone: no script, no font or style from elsewhere, readable on light and on dark.
+"""
+
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from jsontide.cli._escape import escape_unsafe
-from jsontide.cli._exits import exit_codes, writing
-from jsontide.cli._gantt import choose_lanes, draw_gantt, shorten
-from jsontide.cli._lines import LineWriter
-from jsontide.cli._options import SCHEMA
-from jsontide.cli._playback import load_recording
-from jsontide.cli._schemas import load_schema
-from jsontide.cli._terminal import is_terminal, show_progress_of_files
-from jsontide.recordings import Lane, Statistics, measure
+from jsontide.cli._exits import exit_codes, hint_at_answer, writing
+from jsontide.cli._input import is_terminal, load_recording, show_progress_of_files
+from jsontide.cli._options import SCHEMA, load_schema
+from jsontide.cli._output import LineWriter, escape_unsafe
+from jsontide.recordings import Lane, Statistics, follow, measure
+
+_WIDTH = 960
+_LABELS = 300
+_MARGIN = 16
+_ROW = 20
+_BAR = 12
+_HEAD = 72
+_MOST = 60  # lanes of a recording that have a row
+_LONGEST = 44  # characters of a label
+_TICKS = 8
+_NAMES = re.compile(r"(role|status|id|model|provider|finish_reason|usage(\..*)?|parts\[[^]]*\]\.(type|id|name|status))")
+_STYLE = """\
+text { font: 12px system-ui, sans-serif; fill: #1f2328; }
+.title { font-size: 14px; font-weight: 600; }
+.quiet { fill: #59636e; }
+.grid { stroke: #d1d9e0; }
+.value { fill: #0a7ea4; }
+.around { fill: #0a7ea4; opacity: .35; }
+.open { fill: #bc4c00; opacity: .6; }
+.first { stroke: #1f2328; stroke-width: 2; }
+.page { fill: #ffffff; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3; } .quiet { fill: #9198a1; } .grid { stroke: #3d444d; }
+  .first { stroke: #e6edf3; } .page { fill: #0d1117; } .value, .around { fill: #58b6d8; } .open { fill: #f0883e; }
+}"""
+
+
+def draw_gantt(measured: Sequence[tuple[str, Statistics]]) -> str:
+    """Return the picture of recordings, one below the other, each with its name."""
+    body: list[str] = []
+    top = _MARGIN
+    for name, statistics in measured:
+        rows = list(_draw_recording(name, statistics, top))
+        body += rows
+        top += _HEAD + _ROW * (min(len(choose_lanes(statistics)), _MOST) + 1) + _MARGIN
+    size = f'width="{_WIDTH}" height="{top}" viewBox="0 0 {_WIDTH} {top}"'
+    page = f'<rect class="page" width="{_WIDTH}" height="{top}"/>'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">'
+    return "\n".join([head, f"<style>{_STYLE}</style>", page, *body, "</svg>", ""])
+
+
+def _draw_recording(name: str, statistics: Statistics, top: int) -> Iterator[str]:
+    chosen = choose_lanes(statistics)
+    lanes = chosen[:_MOST]
+    scale = (_WIDTH - _LABELS - 2 * _MARGIN) / (statistics.duration or 1)
+    yield _text(_MARGIN, top + 14, name, "title")
+    yield _text(_MARGIN, top + 34, " · ".join(describe(statistics)), "quiet")
+    yield _text(_MARGIN, top + _HEAD - 12, "from there to done; mark: visible", "quiet")
+    bottom = top + _HEAD + _ROW * len(lanes)
+    for seconds in ticks(statistics.duration):
+        x = _MARGIN + _LABELS + seconds * scale
+        yield f'<line class="grid" x1="{x:.1f}" y1="{top + _HEAD - 6}" x2="{x:.1f}" y2="{bottom}"/>'
+        yield _text(x, top + _HEAD - 12, f"{seconds:g} s", "quiet")
+    paths = [lane.path for lane in chosen]
+    for row, lane in enumerate(lanes):
+        yield from _draw_lane(lane, top + _HEAD + _ROW * row, scale, statistics.duration, has_inside(lane.path, paths))
+    if len(chosen) > _MOST:
+        yield _text(_MARGIN, bottom + 14, f"and {len(chosen) - _MOST} more", "quiet")
+
+
+def _draw_lane(lane: Lane, y: int, scale: float, end: float, is_around: bool) -> Iterator[str]:  # noqa: FBT001
+    start = _MARGIN + _LABELS
+    done = end if lane.done is None else lane.done
+    kind = "open" if lane.done is None else "around" if is_around else "value"
+    label = escape_unsafe(lane.path)
+    yield f"<g><title>{escape(f'{label}: {_times(lane)}')}</title>"
+    yield _text(_MARGIN, y + _BAR - 2, shorten(label, _LONGEST), "")
+    width = max((done - lane.opened) * scale, 2)
+    x = start + lane.opened * scale
+    yield f'<rect class="{kind}" x="{x:.1f}" y="{y}" width="{width:.1f}" height="{_BAR}" rx="2"/>'
+    if lane.first is not None:
+        first = start + lane.first * scale
+        yield f'<line class="first" x1="{first:.1f}" y1="{y - 2}" x2="{first:.1f}" y2="{y + _BAR + 2}"/>'
+    yield "</g>"
+
+
+def _times(lane: Lane) -> str:
+    first = "nothing visible" if lane.first is None else f"visible at {lane.first:.3f} s"
+    done = "never done" if lane.done is None else f"done at {lane.done:.3f} s"
+    return f"{first}, {done}, longest silence {lane.silence:.3f} s"
+
+
+def choose_lanes(statistics: Statistics) -> list[Lane]:
+    """Return the lanes of what a stream says: of a message, not how it and its parts are called and counted."""
+    if statistics.kind != "message":
+        return list(statistics.lanes)
+    return [lane for lane in statistics.lanes if not _NAMES.fullmatch(lane.path)]
+
+
+def shorten(path: str, longest: int) -> str:
+    """Return the end of a path, which says more than its beginning."""
+    return path if len(path) <= longest else f"…{path[len(path) - longest + 1 :]}"
+
+
+def has_inside(path: str, paths: Iterable[str]) -> bool:
+    """Return whether there are paths inside a path."""
+    return path == "root" or any(other.startswith((f"{path}.", f"{path}[")) for other in paths)
+
+
+def ticks(duration: float) -> list[float]:
+    """Return round numbers of seconds, a few, from 0 to the end."""
+    step = 0.001
+    factors = (2, 2.5, 2)  # 1, 2, 5, 10
+    at = 0
+    while duration / step > _TICKS:
+        step *= factors[at % 3]
+        at += 1
+    return [round(step * number, 6) for number in range(int(duration / step) + 1)]
+
+
+def describe(statistics: Statistics) -> list[str]:
+    """Return what is said of a whole recording, shortly."""
+    first = "nothing visible" if statistics.first is None else f"first value {statistics.first:.2f} s"
+    said = [statistics.outcome.value, first, f"end {statistics.duration:.2f} s"]
+    said.append(f"longest silence {statistics.silence:.2f} s")
+    if statistics.tokens_per_second is not None:
+        said.append(f"{statistics.tokens_per_second:.0f} tokens/s")
+    return said
+
+
+def _text(x: float, y: float, text: str, kind: str) -> str:
+    attribute = f' class="{kind}"' if kind else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}"{attribute}>{escape(escape_unsafe(text))}</text>'
+
 
 _COLUMNS = ("first", "done", "silence", "updates", "share")
+_INDENT = 19  # columns before what is said of a recording
 _FEW = 40  # lanes that are shown without being asked for
 _NARROW = 2  # figures where there is not
 _WIDE = 60  # columns from which on there is room for all figures
@@ -63,13 +191,18 @@ def stats(
                 writer.write_json({"file": name, **statistics.to_dict()})
             else:
                 _print(name, statistics, statistics.lanes if every else choose_lanes(statistics)[:_FEW])
+        if len(files) == 1 and wanted is None and not as_json:
+            for moment in deque(follow(load_recording(files[0])), 1):
+                hint_at_answer(moment, wanted)
 
 
 def _print(name: str, statistics: Statistics, lanes: Sequence[Lane]) -> None:
     console = Console(width=None if is_terminal(sys.stdout) else _ANY_WIDTH, highlight=False)
     console.print(Text(escape_unsafe(name), "bold"), overflow="ellipsis", no_wrap=True)
     for title, said in _summary(statistics):
-        console.print(Text(f"  {title:<16} {escape_unsafe(said)}"), overflow="ellipsis", no_wrap=True)
+        lines = wrap(escape_unsafe(said), max(console.width - _INDENT, 1), break_long_words=False) or [""]
+        for at, line in enumerate(lines):
+            console.print(Text(f"  {'' if at else title:<16} {line}"), overflow="ellipsis", no_wrap=True)
     rows = [(lane.path, *_figures(lane, statistics)) for lane in lanes]
     columns = len(_COLUMNS) if console.width >= _WIDE else _NARROW
     widths = [max(map(len, column)) for column in zip(_COLUMNS, *(row[1:] for row in rows), strict=True)][:columns]

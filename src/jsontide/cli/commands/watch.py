@@ -9,15 +9,10 @@ from rich.console import Console
 
 from jsontide import ParserError
 from jsontide._values import Missing
-from jsontide.cli._excerpt import RecentText
-from jsontide.cli._exits import exit_codes, writing
-from jsontide.cli._json_text import write_pretty
-from jsontide.cli._lines import LineWriter
-from jsontide.cli._options import SCHEMA, SEED, SIZE, SPEED, parse_sizes
-from jsontide.cli._outcomes import report_end
-from jsontide.cli._playback import LONGEST_WAIT, Playback, Stream, open_stream
-from jsontide.cli._schemas import load_schema
-from jsontide.cli._terminal import draws_live, is_terminal
+from jsontide.cli._exits import exit_codes, report_end, writing
+from jsontide.cli._input import LONGEST_WAIT, Playback, Stream, draws_live, is_terminal, open_stream
+from jsontide.cli._options import SCHEMA, SEED, SIZE, SPEED, load_schema, parse_sizes
+from jsontide.cli._output import LineWriter, RecentText, escape_unsafe_json, write_pretty
 from jsontide.cli._watch import Drawings, Lines, Show
 from jsontide.mend import MODELS
 from jsontide.recordings import End, Moment, finish_moment, next_moment, start_moment
@@ -136,6 +131,8 @@ def _show_all(stream: Stream, moment: Moment, show: Show, recent: RecentText) ->
 
 def _write_value(moment: Moment, output: str) -> None:
     text = "" if isinstance(moment.value, Missing) else f"{write_pretty(moment.value)}\n"
+    if output == _STANDARD_OUTPUT and is_terminal(sys.stdout):
+        text = escape_unsafe_json(text)
     data = text.encode(errors="backslashreplace")
     if output == _STANDARD_OUTPUT:
         sys.stdout.buffer.write(data)

@@ -13,10 +13,16 @@ export function makeEntry(n, what, text, now) {
   return entry;
 }
 
+/** Give the numbers of a list the room that its greatest one needs, so that their columns are as wide in all entries. */
+export function fitNumbers(element, greatest) {
+  element.style.setProperty("--number", `${count(greatest).length}ch`);
+}
+
 /** Draw the events up to this moment; return what scrolls to the newest, at their end. */
 export function drawEvents(view) {
   const element = byId("events");
   element.classList.toggle("changes", view.events.at(-1)?.what in CHANGES);
+  fitNumbers(element, view.n);
   element.replaceChildren(
     ...view.events.map((event) => {
       const entry = makeEntry(event.n, event.what, event.text, view.n);
@@ -34,7 +40,7 @@ export function drawEvents(view) {
 /** Draw the chunks that the values turn back into. */
 export function drawChunks({ from, base, chunks }, now) {
   const note = from
-    ? `The values since moment ${count(from)} as snapshots, turned back into chunks; ${plural(base, "character")} were written before.`
+    ? `The values since moment ${count(from)} as snapshots, turned back into chunks; ${plural(base, "character was", "characters were")} written before.`
     : "The values so far as snapshots, turned back into chunks.";
   const list = make("ol");
   for (const { n, text, length, conflict } of chunks) {
@@ -43,6 +49,7 @@ export function drawChunks({ from, base, chunks }, now) {
     list.append(entry);
   }
   const element = byId("chunks");
+  fitNumbers(element, chunks.at(-1)?.n ?? 0);
   element.replaceChildren(make("p", "note", note), list);
   element.scrollTop = element.scrollHeight;
 }
@@ -71,7 +78,7 @@ export function drawRepairs({ repairs, error }, isMended) {
 export function drawSchema(view, hasSchema) {
   const element = byId("schema");
   if (!view) {
-    const note = hasSchema ? "Nothing to look at yet." : "No schema: “Read as…” takes a JSON Schema, and shows what it lets through.";
+    const note = hasSchema ? "Nothing to look at yet." : "No schema: “Read as…” takes a JSON Schema, and shows what it lets through; {} reads any answer that is JSON.";
     element.replaceChildren(make("p", "note", note));
     return;
   }

@@ -2,7 +2,7 @@
 
 import { byId, draw, make } from "./dom.js";
 import { count, plural, seconds, visible } from "./format.js";
-import { makeEntry } from "./lists.js";
+import { fitNumbers, makeEntry } from "./lists.js";
 
 export function drawNode(node, now, close) {
   const element = byId("node");
@@ -12,6 +12,7 @@ export function drawNode(node, now, close) {
   button.ariaLabel = "Close";
   button.addEventListener("click", close);
   const list = make("ol", "");
+  fitNumbers(list, node.parts.at(-1)?.n ?? 0);
   for (const { n, at, text, place } of node.parts) {
     const entry = makeEntry(n, seconds(at), text, now);
     entry.title = `part ${count(place + 1)} of ${count(node.total)}`;

@@ -1,0 +1,231 @@
+"""Values, texts and bytes in, output out: as it is in a pipe, safe to print on a terminal.
+
+Rule: `escape` is the one place that knows which characters are not safe. Messages pass through here in `_exits.say` and
+in `_app`, whoever wrote them; escaping a text twice changes nothing.
+Values are written and walked without recursion: documents may be deeper than Python's stack.
+Of a stream only the end is kept, to show the line of an error with a caret under the place.
+"""
+
+import codecs
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from rich.cells import cell_len
+
+from jsontide import JsonValue, ParserError
+from jsontide._path import Path, Segment, path_text
+from jsontide.deltas import write_json
+
+# Characters that control a terminal, change the direction of text or break a line.
+_STEERING = r"\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
+# And lone surrogates, which no encoding can write.
+_UNSAFE = re.compile(rf"[\x00-\x1f{_STEERING}\ud800-\udfff]")
+_TAB = 4
+_UNSAFE_JSON = re.compile(rf"[{_STEERING}]")
+
+
+def escape_unsafe(text: str) -> str:
+    """Replace unsafe characters by JSON escapes."""
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def escape_lines(text: str) -> str:
+    """Replace unsafe characters but line ends; a tab is some spaces."""
+    return "\n".join(escape_unsafe(line.expandtabs(_TAB)) for line in text.split("\n"))
+
+
+def quote_safely(text: str) -> str:
+    """Return a JSON string that is safe to print."""
+    return escape_unsafe(json.dumps(text, ensure_ascii=False))
+
+
+def escape_unsafe_json(text: str) -> str:
+    """Make any part of a JSON text safe to print without changing its value."""
+    # Whatever is unsafe is inside a string, but for line ends and tabs between tokens.
+    return _UNSAFE_JSON.sub(lambda match: json.dumps(match[0])[1:-1], text)
+
+
+_ROOT = "root"
+
+
+def short_path(path: Path) -> str:
+    """Write a path as people type it, and as patterns read it: without `root` in front, unless it says nothing else."""
+    text = path_text(path).removeprefix(_ROOT)
+    return f"{_ROOT}{text}" if not text or path[0] == _ROOT else text.removeprefix(".")
+
+
+@dataclass(frozen=True, slots=True)
+class LineWriter:
+    """Writes lines, each at once, so that a pipe never lags behind."""
+
+    out: BinaryIO
+    is_terminal: bool
+
+    def write_text(self, text: str) -> None:
+        """Write a text that may span several lines."""
+        self._write(escape_lines(text) if self.is_terminal else text)
+
+    def write_json(self, value: JsonValue) -> None:
+        """Write a value as compact JSON."""
+        self.write_json_text(write_json(value))
+
+    def write_json_text(self, text: str) -> None:
+        """Write a line in which everything unsafe is inside JSON strings."""
+        self._write(escape_unsafe_json(text) if self.is_terminal else text)
+
+    def _write(self, text: str) -> None:
+        # Half a surrogate pair, which JSON can write and UTF-8 cannot, stays an escape.
+        self.out.write(text.encode(errors="backslashreplace") + b"\n")
+        self.out.flush()
+
+
+class RawOutput:
+    """Writes each piece at once."""
+
+    def __init__(self, out: BinaryIO, *, is_terminal: bool) -> None:
+        self._out = out
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace") if is_terminal else None
+
+    def write(self, data: bytes) -> None:
+        shown = data if self._decoder is None else escape_lines(self._decoder.decode(data)).encode()
+        self._out.write(shown)
+        self._out.flush()
+
+
+_STEP = "  "
+_DEEPEST = 200  # levels that are indented: otherwise a deep document would be spaces for the most part
+
+
+def write_pretty(value: JsonValue) -> str:
+    """Return a value as `json.dumps` does with `indent=2`, whatever its numbers and depth."""
+    return "".join(_pieces(value))
+
+
+def _pieces(value: JsonValue) -> Iterator[str]:
+    todo: list[Iterator[tuple[str, JsonValue]]] = []
+    closers: list[str] = []
+    yield from _open(value, todo, closers)
+    is_first = True
+    while todo:
+        entry = next(todo[-1], None)
+        if entry is None:
+            todo.pop()
+            yield f"{_break(len(todo))}{closers.pop()}"
+            is_first = False
+            continue
+        label, inner = entry
+        yield f"{'' if is_first else ','}{_break(len(todo))}{label}"
+        depth = len(todo)
+        yield from _open(inner, todo, closers)
+        is_first = len(todo) > depth
+
+
+def _break(depth: int) -> str:
+    return "\n" + _STEP * min(depth, _DEEPEST)
+
+
+def _open(value: JsonValue, todo: list[Iterator[tuple[str, JsonValue]]], closers: list[str]) -> Iterator[str]:
+    """Yield a value that has nothing inside, or the opening bracket of one that has, and note what is to be done."""
+    if isinstance(value, dict) and value:
+        todo.append((f"{write_json(key)}: ", inner) for key, inner in value.items())
+        closers.append("}")
+        yield "{"
+    elif isinstance(value, list) and value:
+        todo.append(("", inner) for inner in value)
+        closers.append("]")
+        yield "["
+    else:
+        yield write_json(value)
+
+
+def walk(path: Path, value: JsonValue) -> Iterator[tuple[Path, JsonValue]]:
+    """Yield a value that stands at a path, and all values inside, each with its path, from the outside in."""
+    todo: list[Iterator[tuple[Path, JsonValue]]] = [iter([(path, value)])]
+    while todo:
+        entry = next(todo[-1], None)
+        if entry is None:
+            todo.pop()
+            continue
+        yield entry
+        where, inner = entry
+        if isinstance(inner, dict):
+            todo.append(_entries(where, inner.items()))
+        elif isinstance(inner, list):
+            todo.append(_entries(where, enumerate(inner)))
+
+
+def _entries(path: Path, entries: Iterable[tuple[Segment, JsonValue]]) -> Iterator[tuple[Path, JsonValue]]:
+    return (((*path, segment), inner) for segment, inner in entries)
+
+
+def find(value: JsonValue, path: Path) -> JsonValue:
+    """Return the value at a path, which must be there."""
+    for segment in path:
+        value = value[segment]  # type: ignore[index]
+    return value
+
+
+_KEPT = 256
+_AFTER = 15
+
+
+class RecentText:
+    """The end of a stream of bytes as text, counted in code points as the parser counts them."""
+
+    def __init__(self) -> None:
+        # Invalid bytes become marks; the parser stops at the first of them, so all indices agree.
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        self._text = ""
+        self._start = 0
+
+    def feed(self, chunk: bytes) -> None:
+        dropped = max(0, len(self._text) - _KEPT)
+        self._start += dropped
+        self._text = self._text[dropped:] + self._decoder.decode(chunk)
+
+    def remember(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """Pass chunks on, and keep the end of them."""
+        for chunk in chunks:
+            self.feed(chunk)
+            yield chunk
+
+    def explain(self, error: ParserError, width: int) -> str:
+        """Return the message, the line and the caret."""
+        return f"{describe(error)}\n{draw_place(self._text, error.index - self._start, error.line, width)}"
+
+
+def describe(error: ParserError) -> str:
+    """Return the message, with the path if the error has one."""
+    where = f" at {escape_unsafe(path_text(error.path))}" if error.path else ""
+    return f"{error.message}{where}"
+
+
+def draw_place(text: str, place: int, line: int, width: int) -> str:
+    """Return the line around a place of the text, cut to the width, and under it the caret."""
+    gutter = f"{line} | "
+    room = width - len(gutter)
+    # A line may be as long as a chunk: it is cut roughly before its cells are measured.
+    before = text[max(place - width, 0) : place].rpartition("\n")[2]
+    after = escape_unsafe(text[place : place + max(width, _AFTER)].partition("\n")[0])
+    before = _last_cells(escape_unsafe(before), room - cell_len(first_cells(after, _AFTER)))
+    after = first_cells(after, max(room - cell_len(before), _AFTER))
+    margin = " " * (len(gutter) + cell_len(before))
+    return f"{gutter}{before}{after}\n{margin}^"
+
+
+def first_cells(text: str, room: int) -> str:
+    """Return the beginning of a text that is not wider."""
+    while cell_len(text) > room:
+        text = text[:-1]
+    return text
+
+
+def _last_cells(text: str, room: int) -> str:
+    if cell_len(text) <= room:
+        return text
+    while cell_len(text) >= max(room, 1):
+        text = text[1:]
+    return "…" + text

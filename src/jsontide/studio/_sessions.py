@@ -1,0 +1,427 @@
+"""A stream in the studio: pieces in, every moment of it kept, what the page asks about one of them out.
+
+Rule: one thread adds, any thread reads; a moment that was added never changes.
+
+The `Studio` makes sessions of files, uploads, pasted text and live streams; the oldest ones make room. Recordings are
+loaded in threads of their own, piece by piece, so that they can be looked at while they load.
+`RawText` has the bytes as they came: a character that is cut into two pieces belongs to the piece that completes it,
+and what is not UTF-8 is shown as U+FFFD. `Updates` has the events of a JSON text: every so many pieces a state is kept,
+and the events of a piece are made from the last state before it when they are asked for.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from array import array
+from bisect import bisect_left, bisect_right
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+from secrets import token_hex
+from threading import Lock, RLock, Thread
+from typing import Any, Final, Literal, TypeAlias
+
+from jsontide._errors import JsontideError, ParserError
+from jsontide._values import JsonValue
+from jsontide.deltas import write_json
+from jsontide.events import EventState, JsonFragmentUpdate, add_fragment, create_event_state
+from jsontide.mend import MODELS
+from jsontide.recordings import (
+    Data,
+    End,
+    Lane,
+    Moment,
+    Piece,
+    Recording,
+    Timeline,
+    finish_moment,
+    next_moment,
+    start_moment,
+)
+from jsontide.studio._history import History
+
+_BEFORE: Final = 1500
+_AFTER: Final = 500
+_MOST_PIECES: Final = 320
+_DECODER: Final = getincrementaldecoder("utf-8")
+
+
+class RawText:
+    """All bytes of a stream, and where each piece of it ends."""
+
+    def __init__(self) -> None:
+        self._data: Final = bytearray()
+        self._ends: Final = array("Q", [0])
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def add(self, data: object) -> None:
+        """Add a piece: bytes, or an event, which is shown as a line of JSON."""
+        self._data.extend(data if isinstance(data, bytes) else f"{write_json(data)}\n".encode())
+        self._ends.append(len(self._data))
+
+    def end(self, number: int) -> int:
+        """Return how many bytes have come."""
+        return self._ends[number]
+
+    def window(self, number: int) -> dict[str, object]:
+        """Return the pieces around the caret of a moment: `[number, text]` for each, the first of them cut."""
+        caret = self._ends[number]
+        start = max(caret - _BEFORE, self._ends[max(0, number - _MOST_PIECES)])
+        while 0 < start < caret and self._data[start] & 0xC0 == 0x80:  # noqa: PLR2004 - inside a character
+            start += 1
+        end = min(caret + _AFTER, len(self._data))
+        return {"start": start, "caret": caret, "total": len(self._data), "pieces": self._pieces(start, end)}
+
+    def _pieces(self, start: int, end: int) -> list[tuple[int, str]]:
+        decoder = _DECODER("replace")
+        pieces: list[tuple[int, str]] = []
+        number = bisect_right(self._ends, start)
+        while start < end and len(pieces) < 2 * _MOST_PIECES:
+            stop = min(self._ends[number], end)
+            pieces.append((number, decoder.decode(bytes(self._data[start:stop]))))
+            start = stop
+            number += 1
+        return pieces
+
+
+_EVERY: Final = 128
+_SHOWN: Final = 40
+_LONG: Final = 120
+
+
+class Updates:
+    """The events of a stream, by piece."""
+
+    def __init__(self) -> None:
+        self._kept: Final[list[EventState]] = [create_event_state()]
+        self._waiting: Final[list[bytes]] = []
+        self._count = 0
+
+    def add(self, data: bytes) -> None:
+        """Take the next piece."""
+        self._waiting.append(data)
+        self._count += 1
+        if len(self._waiting) == _EVERY:
+            state, _ = add_fragment(self._kept[-1], b"".join(self._waiting))
+            self._kept.append(state)
+            self._waiting.clear()
+
+    def last(self, pieces: Sequence[Piece], number: int) -> list[dict[str, object]]:
+        """Return the last events of the first `number` pieces, each with the number of its piece."""
+        number = min(number, self._count)
+        first = max(0, number - 1) // _EVERY
+        found: list[dict[str, object]] = []
+        while first >= 0 and len(found) < _SHOWN:
+            found = self._read(pieces, first * _EVERY, min(number, (first + 1) * _EVERY)) + found
+            first -= 1
+        return found[-_SHOWN:]
+
+    def _read(self, pieces: Sequence[Piece], start: int, end: int) -> list[dict[str, object]]:
+        state = self._kept[start // _EVERY]
+        found: list[dict[str, object]] = []
+        for number in range(start, end):
+            data = pieces[number].data
+            if isinstance(data, bytes):
+                state, updates = add_fragment(state, data)
+                found += [_describe(update, number + 1) for update in updates[-_SHOWN:]]
+        return found
+
+
+def _describe(update: JsonFragmentUpdate, number: int) -> dict[str, object]:
+    text = update.text
+    if isinstance(update.value, ParserError):
+        text = update.value.message
+    elif text is None and not isinstance(update.value, dict | list):
+        text = write_json(update.value)
+    return {"n": number, "what": update.kind.value, "path": update.path, "text": (text or "")[:_LONG]}
+
+
+State: TypeAlias = Literal["loading", "live", "over", "broken"]
+_PULSE: Final = 160
+_STEP: Final = 0.02
+_LANES: Final = 120
+_SILENT: Final = 0.02
+"""The share of the whole time from which on a silence is drawn."""
+_SAID: Final = re.compile(r"root$|answer|parts$|parts\[[^]]*\](?!\.(?:type|id|name|status)$)")
+"""What a message says, without what it is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a stream is read."""
+
+    mend: bool = False
+    """Whether bad JSON is mended."""
+    schema: Mapping[str, JsonValue] | None = None
+    """A JSON Schema that the document, or the answer of a message, should fit."""
+    is_message: bool = False
+    """Whether it is known to be a message, whose answer is read through the schema; a document is looked at later."""
+
+    def start(self) -> Moment:
+        """Return the moment before the first piece."""
+        return start_moment(schema=self.schema if self.is_message else None, mend=MODELS if self.mend else None)
+
+
+class Session:
+    """One stream, while it comes and after."""
+
+    def __init__(self, session_id: str, name: str, state: State, reading: Reading) -> None:
+        self.id: Final = session_id
+        self.name: Final = name
+        self.reading: Final = reading
+        self.state: State = state
+        self.problem: str | None = None
+        """What is wrong with the recording, or how it ended if not well."""
+        self.expected = 0
+        """How many pieces there will be, 0 if that is not known."""
+        self.is_timed = True
+        """Whether the times are those of the pieces; a file that has none is shown as if they came one by one."""
+        self.end: End | None = None
+        self.lock: Final = RLock()
+        self.pieces: Final[list[Piece]] = []
+        self.moments: Final[list[Moment]] = [reading.start()]
+        self.times: Final = array("d", [0.0])
+        self.raw: Final = RawText()
+        self.history: Final = History()
+        self.timeline: Final = Timeline(max_lanes=4 * _LANES)
+        self.updates: Updates | None = None if reading.mend else Updates()
+
+    @property
+    def count(self) -> int:
+        """The number of the last moment."""
+        return len(self.moments) - 1
+
+    def add(self, piece: Piece) -> None:
+        """Add a piece, and with it a moment."""
+        with self.lock:
+            self.pieces.append(piece)
+            self.raw.add(piece.data)
+            if not self.is_timed:
+                piece = Piece(_STEP * len(self.pieces), piece.data)
+            self._keep(next_moment(self.moments[-1], piece))
+            self._read_updates(piece.data)
+
+    def _read_updates(self, data: Data) -> None:
+        if self.updates is not None and isinstance(data, bytes) and self.moments[-1].kind in {"unknown", "json"}:
+            self.updates.add(data)
+        else:
+            self.updates = None  # its text is no JSON document
+
+    def finish(self, end: End = "over", error: str | None = None, at: float | None = None) -> None:
+        """Add the end, which is a moment too."""
+        with self.lock:
+            if self.state not in {"loading", "live"}:
+                return
+            self.raw.add(b"")
+            self._keep(finish_moment(self.moments[-1], end, error, at=at if self.is_timed else None))
+            self.end, self.problem = end, error or self.problem
+            self.state = "over"
+
+    def fail(self, problem: str) -> None:
+        """Say why there is nothing to show, or nothing more."""
+        with self.lock:
+            self.problem, self.state = problem, "broken"
+
+    def to_recording(self) -> Recording:
+        """Return it as a recording, to keep or to read again."""
+        duration = self.times[-1] if self.is_timed else 0.0
+        about = {"source": self.name}
+        return Recording(tuple(self.pieces), about=about, end=self.end, error=self.problem, duration=duration)
+
+    def _keep(self, moment: Moment) -> None:
+        changes = moment.changes
+        self.history.add(changes)
+        self.timeline.add(moment, changes)
+        self.times.append(max(moment.at, self.times[-1]))
+        self.moments.append(moment)
+
+    def find(self, at: float) -> int:
+        """Return the number of the last moment at a time."""
+        return max(0, bisect_right(self.times, at) - 1)
+
+    def pulse(self) -> list[int]:
+        """Return how many bytes came in each part of the time, or of the pieces if there are no times."""
+        count, duration = self.count, self.times[-1]
+        parts = range(1, _PULSE + 1)
+        places = [self.find(duration * part / _PULSE) if duration else count * part // _PULSE for part in parts]
+        ends = [0, *map(self.raw.end, places)]
+        return [ends[part] - ends[part - 1] for part in parts]
+
+    def lanes(self) -> list[dict[str, Any]]:
+        """Return a lane for each path: when it opened, had its first value and was done, and where it was silent."""
+        lanes = self.timeline.lanes
+        if self.moments[-1].kind == "message":
+            lanes = tuple(lane for lane in lanes if _SAID.match(lane.path))
+        return [self._describe_lane(lane) for lane in lanes[:_LANES]]
+
+    def _describe_lane(self, lane: Lane) -> dict[str, Any]:
+        described: dict[str, Any] = {
+            "path": lane.path,
+            "updates": lane.updates,
+            "size": lane.size,
+            "opened": self._moment(lane.opened),
+        }
+        if lane.first is not None:
+            described["first"] = self._moment(lane.first)
+        if lane.done is not None:
+            described["done"] = self._moment(lane.done)
+        if self._is_silent(lane):
+            start, end = lane.silence_from, lane.silence_from + lane.silence
+            described["silence"] = {"from": self._moment(start), "to": self._moment(end)}
+        return described
+
+    def _is_silent(self, lane: Lane) -> bool:
+        """Return whether a lane was silent for long: beside the whole time, and beside its usual pauses."""
+        end = self.times[-1] if lane.done is None else lane.done
+        usual = (end - lane.opened) / max(lane.updates, 1)
+        return lane.silence > max(_SILENT * self.times[-1], 2 * usual)
+
+    def _moment(self, at: float) -> dict[str, float]:
+        return {"n": bisect_left(self.times, at), "at": at}
+
+    def summary(self) -> dict[str, Any]:
+        """Return what is known about all of it, for lists and headings."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "state": self.state,
+            "kind": self.moments[-1].kind,
+            "count": self.count,
+            "expected": self.expected,
+            "seconds": self.times[-1],
+            "timed": self.is_timed,
+            "bytes": len(self.raw),
+            "problem": self.problem,
+            "end": self.end,
+            "mend": self.reading.mend,
+            "schema": self.reading.schema is not None,
+        }
+
+
+_MOST_SESSIONS: Final = 16
+_BATCH: Final = 200
+
+
+class TooLargeError(OSError):
+    """More bytes than the studio takes; the proxy passes the rest on without it."""
+
+
+class Studio:
+    """All sessions, by id, in the order in which they began."""
+
+    def __init__(self, *, max_bytes: int) -> None:
+        self.max_bytes: Final = max_bytes
+        self.sessions: Final[dict[str, Session]] = {}
+        self.listens = False
+        """Whether streams may be posted to it."""
+        self.proxy: str | None = None
+        """The address of a proxy whose streams it shows."""
+        self._lock: Final = Lock()
+
+    def list(self) -> Sequence[Session]:
+        with self._lock:
+            return [*self.sessions.values()]
+
+    def open_file(self, path: Path) -> Session:
+        """Begin to load a recording."""
+        return self._load(path.name, lambda: Recording.load(path))
+
+    def open_upload(self, name: str, data: bytes) -> Session:
+        """Begin to load what was dropped onto the page."""
+        return self._load(name, lambda: Recording.loads(data))
+
+    def open_recording(self, name: str, recording: Recording, reading: Reading | None = None) -> Session:
+        """Begin to read a recording that is loaded already."""
+        session = self._begin(name, "loading", reading or Reading())
+        Thread(target=fill, args=(session, recording), daemon=True).start()
+        return session
+
+    def read_again(self, session: Session, reading: Reading) -> Session:
+        """Read the pieces of a session in another way; it keeps its id."""
+        again = Session(session.id, session.name, "loading", reading)
+        with self._lock:
+            self.sessions[session.id] = again
+        Thread(target=fill, args=(again, session.to_recording()), daemon=True).start()
+        return again
+
+    def start_live(self, name: str) -> LiveStream:
+        """Begin a session whose pieces are still to come."""
+        return LiveStream(self._begin(name, "live", Reading()), self.max_bytes)
+
+    def open_sink(self, about: Mapping[str, object]) -> LiveStream:
+        """Begin a session for a stream that passes the proxy."""
+        return self.start_live(str(about.get("url", "proxy")))
+
+    def _load(self, name: str, load: Callable[[], Recording]) -> Session:
+        session = self._begin(name, "loading", Reading())
+        Thread(target=_load_into, args=(session, load), daemon=True).start()
+        return session
+
+    def _begin(self, name: str, state: State, reading: Reading) -> Session:
+        with self._lock:
+            session = Session(token_hex(6), self._tell_apart(name[:200]), state, reading)
+            over = [each.id for each in self.sessions.values() if each.state != "live"]
+            for session_id in over[: max(0, len(self.sessions) + 1 - _MOST_SESSIONS)]:
+                del self.sessions[session_id]
+            self.sessions[session.id] = session
+        return session
+
+    def _tell_apart(self, name: str) -> str:
+        """Return a name that no other session has."""
+        names = {each.name for each in self.sessions.values()}
+        return next(each for each in chain([name], (f"{name} ({at})" for at in count(2))) if each not in names)
+
+
+class LiveStream:
+    """What comes while it comes; its times are counted from here on."""
+
+    def __init__(self, session: Session, max_bytes: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.session: Final = session
+        self._max_bytes: Final = max_bytes
+        self._clock: Final = clock
+        self._started: Final = clock()
+
+    def write(self, data: bytes) -> None:
+        """Add a piece that came just now; raise `TooLargeError` where it becomes too much."""
+        if len(self.session.raw) + len(data) > self._max_bytes:
+            message = describe_limit(self._max_bytes)
+            self.finish("stopped", message)
+            raise TooLargeError(message)
+        if data:
+            self.session.add(Piece(self._clock() - self._started, data))
+
+    def finish(self, end: End = "over", error: str | None = None) -> None:
+        self.session.finish(end, error, self._clock() - self._started)
+
+
+def describe_limit(max_bytes: int) -> str:
+    return f"more than {max_bytes / 1_000_000:g} MB; the studio takes no more of one stream"
+
+
+def _load_into(session: Session, load: Callable[[], Recording]) -> None:
+    try:
+        recording = load()
+    except (JsontideError, OSError, ValueError) as error:
+        session.fail(str(error))
+        return
+    fill(session, recording)
+
+
+def fill(session: Session, recording: Recording) -> None:
+    """Read all pieces of a recording, and its end."""
+    session.expected = len(recording.pieces)
+    session.is_timed = recording.duration > 0
+    try:
+        for number, piece in enumerate(recording.pieces, 1):
+            session.add(piece)
+            if number % _BATCH == 0:
+                time.sleep(0)  # lets those in that look at it
+        session.finish(recording.end or "over", recording.error, recording.duration)
+    finally:
+        if session.state == "loading":
+            session.fail(f"piece {len(session.pieces)} cannot be read; what the studio printed says why")
