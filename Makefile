@@ -7,21 +7,24 @@ VENV := .venv
 BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY := $(VENV)/$(BIN)/python
 # JSONTIDE_PURE: an editable install is pure anyway, and so nothing is fetched that only compiling needs.
-PIP := JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PY) -m pip install --quiet --disable-pip-version-check
+PIP := JSONTIDE_COMPILED= JSONTIDE_PURE=1 $(PY) -m pip install --quiet --disable-pip-version-check --no-compile
 COMPILED_VENV := .venv-compiled
 # The libraries that are compared by their tool calls need other versions of packages than the tests do.
 PEERS_VENV := .venv-peers
 # The tools that read bad JSON; jsonrepair, which npm installs, comes on top.
 MEND_PEERS := 'baml-py>=0.226' 'json-repair[schema]>=0.64' 'langchain-core>=1.7' 'partial-json-parser>=0.2.1'
 COMPILED_PY := $(COMPILED_VENV)/$(BIN)/python
-COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= $(COMPILED_PY) -m pip install --quiet --disable-pip-version-check
+COMPILED_PIP := JSONTIDE_COMPILED=1 JSONTIDE_PURE= JSONTIDE_BUILD_DIR=build/compiled $(COMPILED_PY) -m pip install --quiet --disable-pip-version-check
 JSONTIDE := $(VENV)/$(BIN)/jsontide
 # Where `make chat` serves.
 PORT ?= 8000
-# Empty: where nothing can be compiled, the tests of the compiled build are left out. Continuous integration sets it.
-MUST_COMPILE ?=
+# Empty: what is missing on this machine is left out, and said. Set, as by .ci/run: it fails.
+COMPLETE ?=
+# The same for the compiled build alone.
+MUST_COMPILE ?= $(COMPLETE)
+export JSONTIDE_COMPLETE := $(COMPLETE)
 WHY_NOT_COMPILED = $(if $(MUST_COMPILE),,$$($(PY) -c 'import hatch_build; print(hatch_build.obstacle() or "")'))
-# As many processes as processors; coverage is measured in all of them. Examples of a document stay together.
+# As many processes as processors. Examples of a document stay together.
 PARALLEL := --numprocesses=auto --dist=loadscope
 # Without these caches each process would compile all tests and sources anew.
 export PYTHONDONTWRITEBYTECODE :=
@@ -34,7 +37,7 @@ ifndef CONCURRENT
 .NOTPARALLEL:
 endif
 .DELETE_ON_ERROR:
-.PHONY: help demo studio agent chat node clients check test test-pure test-compiled test-dist lint types docs bench growth peers mend-peers fuzz build wheels clean
+.PHONY: help demo studio agent chat node clients pyodide check test test-pure test-compiled test-long test-dist lint types docs bench growth peers mend-peers fuzz build wheels clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,41 +73,55 @@ node: ## Install the front ends' own parsers, which tests feed, with npm
 clients: $(VENV)/.test node ## Feed every recording, cut after every event, to the front ends' own clients (an hour)
 	$(PY) -m tests.encoders.every_cut
 
-check: export HYPOTHESIS_PROFILE := quick
+pyodide: node ## Check laws, held values and recordings with the pure build in Pyodide, a Python for browsers
+	@if command -v node >/dev/null && [ -d tests/node/node_modules/pyodide ]; then \
+		node tests/node/pyodide.mjs; \
+	else \
+		echo "skipped: the checks in Pyodide: they need node and npm"; \
+	fi
+
 check: lint types ## Check in a minute: lint, types, and quick tests of what changed
 	$(PY) -m pytest -q $(PARALLEL) $$($(PY) -m tests.changed)
 
-# The C compiler keeps one processor busy for minutes: meanwhile the other checks types, and tests begin.
-test: lint ## Check everything: lint, types, all tests of both builds
-	@$(MAKE) --no-print-directory --jobs=2 CONCURRENT=1 compiled types test-pure
+# The compiler starts while packages are installed; then lint, types and the tests in pure Python run beside it.
+test: $(PY) ## Check everything: lint, types, and the tests of both builds (about six minutes)
+	@$(MAKE) --no-print-directory --jobs=2 CONCURRENT=1 compiled pure
 	@$(MAKE) --no-print-directory test-compiled
 
-# Examples first, with coverage; then the rest without it, for its speed: property tests, and what tests/conftest.py says.
+.PHONY: pure compiled
+pure:
+	@$(MAKE) --no-print-directory $(VENV)/.test
+	@$(MAKE) --no-print-directory lint types test-pure
+
+compiled: $(PY)
+	@reason=$(WHY_NOT_COMPILED); [ -n "$$reason" ] || $(MAKE) --no-print-directory $(COMPILED_VENV)/.built
+
 test-pure: export JSONTIDE_EXPECT := pure
-test-pure: $(VENV)/.test ## Run all tests in pure Python, branch coverage of at least 98 %
+test-pure: $(VENV)/.test ## Run the tests in pure Python
+	$(PY) -m pytest -q $(PARALLEL)
+
+test-compiled: $(VENV)/.test ## Run the tests of what is compiled against the compiled build, as it is installed
+	@$(call with_the_compiled_build,-m 'not long and not once')
+
+# $(1): what to run of the tests.
+define with_the_compiled_build
+reason=$(WHY_NOT_COMPILED); \
+if [ -n "$$reason" ]; then \
+	echo "left out: the tests of the compiled build: $$reason"; \
+else \
+	$(MAKE) --no-print-directory $(COMPILED_VENV)/.built && \
+	JSONTIDE_EXPECT=compiled JSONTIDE_OTHER_PYTHON=$(abspath $(PY)) $(COMPILED_PY) -m pytest -q $(PARALLEL) $(1); \
+fi
+endef
+
+test-long: export HYPOTHESIS_PROFILE := long
+test-long: $(VENV)/.test-long node pyodide ## Check at length: coverage, every cut, browsers, all tests with the compiled build (an hour at most)
 	$(PY) -m coverage erase
-	$(PY) -m coverage run -m pytest $(PARALLEL) -m 'not hypothesis and not untraced'
+	JSONTIDE_EXPECT=pure $(PY) -m coverage run -m pytest -q $(PARALLEL) -m 'not hypothesis and not untraced'
 	$(PY) -m coverage combine --quiet
 	$(PY) -m coverage report
-	$(PY) -m pytest $(PARALLEL) tests -m 'hypothesis or untraced'
-
-test-compiled: $(VENV)/.test ## Run the tests against the compiled build, as it is installed
-	@reason=$(WHY_NOT_COMPILED); \
-	if [ -n "$$reason" ]; then \
-		echo "skipped: the tests of the compiled build: $$reason"; \
-	else \
-		$(MAKE) --no-print-directory run-compiled-tests; \
-	fi
-
-.PHONY: compiled
-compiled: $(VENV)/.test
-	@reason=$(WHY_NOT_COMPILED); [ -n "$$reason" ] || $(MAKE) --no-print-directory $(COMPILED_VENV)/.test
-
-.PHONY: run-compiled-tests
-run-compiled-tests: export JSONTIDE_EXPECT := compiled
-run-compiled-tests: export JSONTIDE_OTHER_PYTHON := $(abspath $(PY))
-run-compiled-tests: $(COMPILED_VENV)/.test
-	$(COMPILED_PY) -m pytest $(PARALLEL) -m 'not once'
+	JSONTIDE_EXPECT=pure $(PY) -m pytest -q $(PARALLEL) -m 'hypothesis or untraced'
+	@$(call with_the_compiled_build,-m 'long or once or hypothesis')
 
 test-dist: build ## Install each distribution into an empty environment and try it
 	JSONTIDE_DIST=dist $(PY) -m pytest tests/test_distributions.py
@@ -137,8 +154,8 @@ peers: $(PEERS_VENV)/.peers ## Feed tool calls of all shapes to other libraries,
 mend-peers: $(PEERS_VENV)/.mend-peers ## Feed bad JSON to other tools, and write docs/measured/mend-peers.md
 	$(PEERS_VENV)/$(BIN)/python -m benchmarks.mend_peers
 
-fuzz: $(VENV)/.test ## Run the property tests with twenty times the examples (half an hour)
-	HYPOTHESIS_PROFILE=fuzz $(PY) -m pytest tests -m hypothesis
+fuzz: $(VENV)/.test ## Draw new examples for the property tests, seed after seed (MINUTES=10; SEED=, TESTS= repeat one)
+	@MINUTES=$(MINUTES) SEED=$(SEED) TESTS=$(TESTS) $(PY) -m tests.fuzz
 
 build: $(VENV)/.build ## Build into dist/: the source distribution, and from it the compiled and the pure wheel
 	rm -rf dist
@@ -157,7 +174,7 @@ $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: jsontide needs Python 3.11 or newer and $(PYTHON) is older; install one, or name it: make PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "error: $(PYTHON) cannot create virtual environments; install the venv module (Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --upgrade 'pip>=25.1'
+	$(PIP) --upgrade 'pip>=25.1' 'hatchling>=1.27' # hatch_build.py tells what hinders compiling
 
 $(VENV)/.cli: $(METADATA) | $(PY)
 	$(PIP) --editable '.[cli]'
@@ -182,6 +199,10 @@ tests/node/node_modules/.stamp: tests/node/package.json
 $(VENV)/.test: $(METADATA) | $(PY)
 	$(PIP) --editable '.[all]' --group test --group lint
 	$(PIP) --no-deps --group test-alone
+	@touch $@
+
+$(VENV)/.test-long: $(VENV)/.test
+	$(PIP) --group test-long
 	@touch $@
 
 $(VENV)/.docs: $(METADATA) | $(PY)
@@ -217,7 +238,7 @@ $(COMPILED_PY): | $(PY)
 
 # Our own package is installed here; what its extras and the tests need is taken from the other environment.
 PACKAGES = -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
-$(COMPILED_VENV)/.test: $(METADATA) $(SOURCES) $(VENV)/.test | $(COMPILED_PY)
+$(COMPILED_VENV)/.built: $(METADATA) $(SOURCES) | $(COMPILED_PY)
 	$(COMPILED_PIP) --no-deps --force-reinstall .
 	$(PY) $(PACKAGES) > "$$($(COMPILED_PY) $(PACKAGES))/taken.pth"
 	@touch $@

@@ -1,10 +1,13 @@
 """What installing does beyond copying files: it compiles the hot packages with mypyc, from the same source.
 
-JSONTIDE_PURE=1      do not compile; the wheel fits every platform
-JSONTIDE_COMPILED=1  compile, or fail with all that the compiler said
-neither              compile; where that is not possible, say why in one line and continue in pure Python
+JSONTIDE_PURE=1         do not compile; the wheel fits every platform
+JSONTIDE_COMPILED=1     compile, or fail with all that the compiler said
+neither                 compile; where that is not possible, say why in one line and continue in pure Python
+JSONTIDE_BUILD_DIR=DIR  for developers: keep everything there, compile only what changed, and optimize less
 
 The settings of the hook in pyproject.toml name what is compiled.
+Every module becomes a file of C, so that they are compiled side by side; all of them are one shared library, because
+only within one does mypyc know which methods are overridden, and call the others directly.
 An editable install is never compiled: an extension beside a source hides every later edit of it.
 
 Run as a program, this file is the compiler: hook and compiler are two processes, because mypyc and setuptools end
@@ -24,6 +27,7 @@ import sys
 import sysconfig
 from importlib.util import find_spec
 from itertools import chain
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
@@ -58,7 +62,7 @@ class CompileHook(BuildHookInterface[WheelBuilderConfig]):
         return [] if obstacle() else REQUIRES
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        self.work = TemporaryDirectory(prefix="jsontide-")
+        self.temporary = TemporaryDirectory(prefix="jsontide-")
         try:
             extensions = self.compile(version)
         except NotCompiledError as error:
@@ -71,7 +75,7 @@ class CompileHook(BuildHookInterface[WheelBuilderConfig]):
         build_data["force_include"].update(extensions)
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
-        self.work.cleanup()
+        self.temporary.cleanup()
 
     def compile(self, version: str) -> dict[str, str]:
         """Return the extensions that were made, each with its place in the wheel."""
@@ -80,25 +84,39 @@ class CompileHook(BuildHookInterface[WheelBuilderConfig]):
         reason = obstacle() or missing_package()
         if reason is not None:
             raise NotCompiledError(reason)
+        work = Path(os.environ.get("JSONTIDE_BUILD_DIR") or self.temporary.name).resolve()
         # In a copy: the source tree stays as it is, and the copy is tried before it goes into a wheel.
-        place = Path(self.work.name, "lib")
+        place = work / "lib"
+        shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(Path(self.root, "src", "jsontide"), place / "jsontide")
-        run([sys.executable, __file__, *self.modules(place)], place)
+        modules = list(self.modules(place))
+        forget_unless(work, made_for="\n".join([sys.version, *modules]))
+        run([sys.executable, __file__, *modules], place)
+        made = work / "extensions"
+        shutil.copytree(made, place, dirs_exist_ok=True)
         run([sys.executable, "-c", CHECK], place)
-        made = place.rglob("*" + sysconfig.get_config_var("EXT_SUFFIX"))
-        return {str(path): path.relative_to(place).as_posix() for path in made}
+        return {str(path): path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file()}
 
     def modules(self, place: Path) -> Iterator[str]:
         """Yield the files to compile: single modules, and those of packages whose names are not interpreted ones."""
         for name in self.config["compiled"]:
             part = place / "jsontide" / name
             if part.suffix:
-                yield str(part.relative_to(place))
+                yield part.relative_to(place).as_posix()
                 continue
             for path in sorted(part.glob("*.py")):
                 is_interpreted = path.stem.lstrip("_") in self.config["interpreted"]
                 if path.name != "__init__.py" and not is_interpreted:
-                    yield str(path.relative_to(place))
+                    yield path.relative_to(place).as_posix()
+
+
+def forget_unless(work: Path, made_for: str) -> None:
+    """Remove what an earlier build left, unless it was made for the same Python and the same modules."""
+    record = work / "made-for"
+    if not record.is_file() or record.read_text("utf-8") != made_for:
+        for name in ("c", "documented", "objects", "extensions"):
+            shutil.rmtree(work / name, ignore_errors=True)
+        record.write_text(made_for, "utf-8")
 
 
 def is_set(variable: str) -> bool:
@@ -109,8 +127,10 @@ def obstacle() -> str | None:
     """Return why this machine cannot or must not compile, as far as that is known without trying."""
     if is_set("JSONTIDE_PURE"):
         return "JSONTIDE_PURE is set"
-    if platform.python_implementation() != "CPython":
-        return f"mypyc compiles for CPython, not for {platform.python_implementation()}"
+    is_free_threaded = sysconfig.get_config_var("Py_GIL_DISABLED")
+    interpreter = "free-threaded Python" if is_free_threaded else platform.python_implementation()
+    if interpreter != "CPython":
+        return f"mypyc compiles for CPython, not for {interpreter}"
     if sys.platform == "win32":
         return None  # setuptools knows where Microsoft's compiler is; only trying shows whether it works
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
@@ -141,30 +161,80 @@ def run(command: list[str], place: Path) -> None:
 
 
 def compile_modules(paths: list[str]) -> None:
-    """Make extensions of modules, beside them; paths are relative, because tracebacks will show them."""
+    """Make extensions of modules in `../extensions`; paths are relative, because tracebacks will show them."""
     # Only this process needs them; asking for requirements loads this file where they are not installed yet.
     from mypyc.build import mypycify  # noqa: PLC0415
-    from setuptools import setup  # noqa: PLC0415
+    from setuptools import Extension, setup  # noqa: PLC0415
+    from setuptools.command.build_ext import build_ext  # noqa: PLC0415
 
-    work = Path("..", "work").resolve()
+    work = Path("..").resolve()
     # The types of the package lead to interpreted modules too, and to packages that are not here while compiling.
     absent = ["--ignore-missing-imports", "--disable-error-code=import-untyped"]
-    mypy_options = ["--config-file=", "--no-site-packages", f"--cache-dir={work / 'cache'}", *absent]
     extensions = mypycify(
-        [*mypy_options, *paths],
-        opt_level="3",
+        ["--config-file=", "--no-site-packages", *absent, *paths],
+        opt_level="1" if is_set("JSONTIDE_BUILD_DIR") else "2",
         debug_level="0",
+        multi_file=True,
         target_dir=str(work / "c"),
         group_name=SHARED_LIBRARY,
     )
-    add_docstrings(work / "c", paths)
-    target = ["--build-lib", ".", "--build-temp", str(work / "o"), "--parallel", str(os.cpu_count() or 1)]
-    setup(name="jsontide", packages=[], ext_modules=extensions, script_args=["build_ext", *target])
+    library = extensions[0]
+    library.sources = document(library.sources, paths, work / "documented")
+    # mypyc writes the headers of a library inside a package there, and does not look for them there.
+    library.include_dirs.append(str(work / "c" / "jsontide"))
+    if sys.platform != "win32":
+        # What other libraries could replace is neither inlined nor called directly.
+        library.extra_compile_args.append("-fvisibility=hidden")
+    headers = list((work / "c").rglob("*.h"))
+    processors = os.cpu_count() or 1
+
+    class BuildSideBySide(build_ext):  # type: ignore[misc] # setuptools has no types
+        """Compiles the files of the library side by side, and only those that changed, or all if a header did."""
+
+        def build_extension(self, extension: Extension) -> None:
+            if extension is library:
+                with ThreadPool(processors) as pool:
+                    extension.extra_objects = pool.map(self.compile_file, extension.sources, chunksize=1)
+                extension.depends, extension.sources = extension.extra_objects, []
+            super().build_extension(extension)
+
+        def compile_file(self, source: str) -> str:
+            (made,) = self.compiler.object_filenames([source], output_dir=self.build_temp)
+            if not Path(made).exists() or changed(Path(made)) < max(map(changed, [Path(source), *headers])):
+                options = {"include_dirs": library.include_dirs, "extra_postargs": library.extra_compile_args}
+                self.compiler.compile([source], self.build_temp, **options)
+            return str(made)
+
+    target = ["--build-lib", str(work / "extensions"), "--build-temp", str(work / "objects")]
+    setup(
+        name="jsontide",
+        packages=[],
+        ext_modules=extensions,
+        cmdclass={"build_ext": BuildSideBySide},
+        script_args=["build_ext", *target, "--parallel", str(processors)],
+    )
 
 
-def add_docstrings(directory: Path, paths: list[str]) -> None:
+def changed(path: Path) -> float:
+    return path.stat().st_mtime
+
+
+def document(sources: list[str], modules: list[str], directory: Path) -> list[str]:
+    """Copy what mypyc wrote, with docstrings; a copy that stays as it was is not compiled again. The longest first."""
+    texts = dict(chain.from_iterable(docstrings_in(Path(module)) for module in modules))
+    directory.mkdir(exist_ok=True)
+    copies = []
+    for source in map(Path, sources):
+        copy = directory / source.name
+        code = add_docstrings(source.read_text("utf-8"), texts)
+        if not copy.exists() or copy.read_text("utf-8") != code:
+            copy.write_text(code, "utf-8")
+        copies.append(copy)
+    return [str(copy) for copy in sorted(copies, key=lambda copy: copy.stat().st_size, reverse=True)]
+
+
+def add_docstrings(code: str, texts: dict[str, str]) -> str:
     """Write the docstrings of modules into the C that mypyc made of them: it keeps signatures alone."""
-    texts = dict(chain.from_iterable(docstrings_in(Path(path)) for path in paths))
 
     def documented(found: re.Match[str]) -> str:
         name = "___" + "___".join(part for part in (found["owner"], found.groupdict().get("name")) if part)
@@ -174,11 +244,9 @@ def add_docstrings(directory: Path, paths: list[str]) -> None:
         said = found.groupdict().get("said") or ""
         return f'{found["before"]}PyDoc_STR("{said}{c_string(text)}")'
 
-    for path in directory.rglob("*.c"):
-        code = path.read_text("utf-8")
-        for pattern in (FUNCTION, CLASS, PROPERTY):
-            code = pattern.sub(documented, code)
-        path.write_text(code, "utf-8")
+    for pattern in (FUNCTION, CLASS, PROPERTY):
+        code = pattern.sub(documented, code)
+    return code
 
 
 # What mypyc writes for functions and methods, classes, and properties; the text in quotes is the signature, if any.

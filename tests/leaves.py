@@ -7,6 +7,7 @@ A path is the names of the fields from outside in, with dots; places in arrays a
 import fnmatch
 import json
 import re
+from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -62,6 +63,7 @@ def shown_in(message: dict[str, Any]) -> Shown:
     joined = []
     for part in message.get("parts", []):
         joined += [value for name, value in part.items() if name in JOINED and isinstance(value, str)]
+        joined += [value for value in part.get("extra", {}).values() if isinstance(value, str)]
         found.in_arguments |= {json.dumps(value) for _, value in leaves(part.get("arguments_value"))}
         joined += [value for _, value in leaves(parsed(part.get("arguments", ""))) if isinstance(value, str)]
     collect(found, message)
@@ -131,9 +133,24 @@ def event_name(provider: str, event: dict[str, Any]) -> str:
     return str(event.get("type") or "chunk")
 
 
+def opened(told: dict[str, Any]) -> dict[str, Any]:
+    """The event inside an envelope: of the helper of an SDK, of another SDK, of a cloud, or of an agent."""
+    inside: dict[str, Any] = told
+    if told.get("type") == "chunk":
+        inside = told["chunk"]
+    elif isinstance(told.get("data"), dict):
+        inside = told["data"]
+    elif "bytes" in (told.get("chunk") or ()):
+        inside = json.loads(b64decode(told["chunk"]["bytes"]))
+    elif told.get("type") == "stream_event":
+        inside = told["event"]
+    return inside
+
+
 def lost(events: Iterable[dict[str, Any]], message: dict[str, Any], provider: str) -> Iterator[tuple[str, Leaf]]:
     """The leaves of events that a message does not hold, each with the name of its event."""
     found = shown_in(message)
-    for event in events:
+    for told in events:
+        event = opened(told)
         name = event_name(provider, event)
         yield from ((name, leaf) for leaf in leaves(event) if not is_shown(leaf, found))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).parent / "node"
-TIMEOUT = 120
+TIMEOUT = 600
 
 
 def missing() -> str:

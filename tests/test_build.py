@@ -4,12 +4,14 @@ import ast
 import importlib
 import inspect
 import os
+import sysconfig
 import tomllib
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+import hatch_build
 import jsontide
 
 ROOT = Path(__file__).parents[1]
@@ -68,6 +70,16 @@ def test_the_settings_name_modules_that_exist() -> None:
     packages = [SOURCE / part for part in settings()["compiled"] if not part.endswith(".py")]
     stems = {path.stem.lstrip("_") for package in packages for path in package.glob("*.py")}
     assert stems.issuperset(settings()["interpreted"])
+
+
+@pytest.mark.parametrize("is_free_threaded", [1, 0, None])
+def test_a_free_threaded_python_gets_the_pure_build(
+    is_free_threaded: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = sysconfig.get_config_vars() | {"Py_GIL_DISABLED": is_free_threaded}
+    monkeypatch.setattr(sysconfig, "get_config_var", known.get)
+    monkeypatch.delenv("JSONTIDE_PURE", raising=False)
+    assert ("free-threaded" in str(hatch_build.obstacle())) is bool(is_free_threaded)
 
 
 @compiled_only

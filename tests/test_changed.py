@@ -8,7 +8,7 @@ from tests.changed import find_costly, find_tests
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        ("src/jsontide/tree/_parse.py", ["tests/tree"]),
+        ("src/jsontide/tree/_state.py", ["tests/tree"]),
         ("src/jsontide/_path.py", ["tests/test_path.py"]),
         ("tests/tree/test_state.py", ["tests/tree/test_state.py"]),
         ("tests/oracles.py", []),

@@ -19,6 +19,18 @@ def test_the_command_line_reference_says_what_the_program_says() -> None:
     )
 
 
+def test_the_site_has_pages_and_what_they_show_and_nothing_else() -> None:
+    settings = (DOCS.parent / "mkdocs.yml").read_text("utf-8")
+    (listed,) = re.findall(r"^exclude_docs: \|\n((?:  .+\n)+)", settings, re.MULTILINE)
+    patterns = listed.split()
+    assert "__pycache__/" in patterns
+    shown = {".md", ".svg", ".png", ".css"}
+    files = [path.relative_to(DOCS) for path in DOCS.rglob("*") if path.is_file() and path.suffix not in shown]
+    # What begins with a dot is left out by default.
+    seen = [path for path in files if not any(part.startswith((".", "__pycache__")) for part in path.parts)]
+    assert [path for path in seen if not any(map(path.match, patterns))] == []
+
+
 def test_the_command_line_reference_names_the_choices_of_an_option() -> None:
     reference = (DOCS / "reference/cli.md").read_text(encoding="utf-8")
     assert "`--on-conflict raise|repair`" in reference

@@ -32,6 +32,7 @@ def test_print_answer_prints_the_answer_and_its_sources() -> None:
     assert done.stderr == b""
 
 
+@pytest.mark.long
 def test_print_answer_shows_the_answer_while_it_is_written() -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -68,6 +69,7 @@ def run_agent(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.untraced
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_the_agent_calls_the_tool_and_answers_with_any_provider(provider: str) -> None:
@@ -86,6 +88,7 @@ def test_the_agent_asks_chat_completions_unless_told_otherwise() -> None:
     assert run_agent().stdout == run_agent("openai_chat", "What is the weather in Kyoto?").stdout
 
 
+@pytest.mark.long
 def test_the_agent_names_the_providers_that_it_knows() -> None:
     done = run_agent("nobody")
     assert done.returncode != 0

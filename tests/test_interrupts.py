@@ -107,6 +107,7 @@ def test_law_4_a_step_can_be_broken_off_at_any_line(lines: int) -> None:
             assert same(state.value, visible(prefix))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lines", range(60))
 def test_law_4_reading_nodes_can_be_broken_off_at_any_line(lines: int) -> None:
     text = '{"a": null, "b": [2, "x", {}], "c": {"d": 1}}'
@@ -115,6 +116,7 @@ def test_law_4_reading_nodes_can_be_broken_off_at_any_line(lines: int) -> None:
     assert list(state.nodes) == list(parse_chunk(create_parser_state(), text).nodes)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lines", range(0, 160, 3))
 def test_law_4_telling_can_be_broken_off_at_any_line(lines: int) -> None:
     text = '{"a": null, "b": [2, "x\\ny", {}], "a": "again", "c": 3.5, "d": nope, "e": 1}'
@@ -128,6 +130,7 @@ def test_law_4_telling_can_be_broken_off_at_any_line(lines: int) -> None:
             assert again == updates
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lines", range(0, 400, 3))
 def test_law_4_chunking_can_be_broken_off_at_any_line(lines: int) -> None:
     snapshots = ['{"a": ["x"]}', '{"a": ["xy", 1, {"b": "", "c": "d"}], "e": 2}', '{"a": 5, "f": "g", "e": 2}']
@@ -179,6 +182,7 @@ def test_law_9_a_message_that_was_broken_off_has_nothing_to_run_unless_nothing_i
         assert not is_whole or stream.message.tool_calls[0].arguments == "[1,2,3]"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("lines", range(0, 900, 10))
 def test_a_message_that_was_stopped_stays_as_it_was_then_whatever_was_being_read(lines: int, source: Any) -> None:

@@ -12,14 +12,11 @@ from jsontide import ParserState, Reason, finalize, get_resolved_value
 from tests.cuts import Chunks, every, fed, ways
 from tests.oracles import loads
 from tests.relations import same
-from tests.shared_data import DATA
+from tests.shared_data import DATA, in_data
 
 FOLDER = DATA / "JSONTestSuite" / "test_parsing"
 
-pytestmark = [
-    pytest.mark.skipif(not FOLDER.is_dir(), reason=f"JSONTestSuite not found in {DATA}; set JSONTIDE_DATA"),
-    pytest.mark.untraced,
-]
+pytestmark = in_data("JSONTestSuite")
 
 
 class Decision(NamedTuple):

@@ -28,18 +28,8 @@ from jsontide.tree import Mode
 from tests.cuts import Chunks, cut_randomly, fed, prefixes, singles, states_along, whole
 from tests.oracles import first_wins, loads, outcome, visible
 from tests.relations import flat, grows, has_error, hold, portrait, remade, same, strays
-from tests.strategies import (
-    Tree,
-    bad_bytes,
-    bad_texts,
-    cut,
-    cut_documents,
-    documents,
-    examples,
-    randoms,
-    texts,
-    trees,
-)
+from tests.seeded import Tree
+from tests.strategies import bad_bytes, bad_texts, cut, cut_documents, documents, examples, randoms, texts, trees
 
 cut_good = cut_documents(documents)
 cut_bad = cut_documents(bad_texts())

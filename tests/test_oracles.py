@@ -24,7 +24,8 @@ from tests.oracles import (
     visible,
 )
 from tests.relations import flat, grows, remade, same, strays
-from tests.strategies import ACCIDENTS, bad_texts, documents, texts
+from tests.seeded import ACCIDENTS
+from tests.strategies import bad_texts, documents, texts
 
 # Something that ends any token, then something that ends any member; then the closing brackets.
 TOKEN_ENDS = (

@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 
+pytestmark = pytest.mark.once  # the pages are under test
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = {
@@ -51,6 +53,7 @@ def copied_of(session: str) -> str:
     return "".join(text for line in kept for kind, text in line if kind is not prompt)
 
 
+@pytest.mark.long
 def test_of_a_session_the_code_is_copied_and_nothing_else() -> None:
     for name, session in blocks("pycon"):
         wanted = [example.source for example in doctest.DocTestParser().get_examples(session)]
@@ -63,14 +66,13 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_links_lead_somewhere(name: str) -> None:
-    folder = (ROOT / name).parent
-    for link in LINK.finditer(FENCE.sub("", PAGES[name])):
-        target = (folder / link["target"]).resolve() if link["target"] else ROOT / name
-        assert target.exists(), link[0]
-        if link["anchor"] and target.suffix == ".md":
-            assert link["anchor"] in anchors(target.read_text("utf-8")), link[0]
+def test_links_lead_somewhere() -> None:
+    for name, text in PAGES.items():
+        for link in LINK.finditer(FENCE.sub("", text)):
+            target = (ROOT / name).parent.joinpath(link["target"]).resolve() if link["target"] else ROOT / name
+            assert target.exists(), (name, link[0])
+            if link["anchor"] and target.suffix == ".md":
+                assert link["anchor"] in anchors(target.read_text("utf-8")), (name, link[0])
 
 
 def test_every_page_is_in_the_navigation() -> None:

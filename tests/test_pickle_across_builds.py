@@ -26,6 +26,7 @@ def program(python: str, verb: str, file: Path) -> str:
     return subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("dumper", "loader", "build"),
     [

@@ -29,6 +29,7 @@ def lines(*command: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("_testcapi") is None, reason="this Python has no _testcapi, which lets memory run out")
 @pytest.mark.parametrize("scene", SCENES)
 def test_where_memory_ends_a_call_raises_and_can_be_made_again(scene: str) -> None:
@@ -37,6 +38,7 @@ def test_where_memory_ends_a_call_raises_and_can_be_made_again(scene: str) -> No
     assert int(raised) >= FEWEST
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("meddling", "when"),
     [
@@ -59,6 +61,7 @@ def test_the_tests_run_in_the_main_interpreter() -> None:
     assert is_main()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not NAME, reason="this Python cannot make interpreters")
 @pytest.mark.parametrize("first", ["main", "other"])
 def test_the_main_interpreter_goes_on_whatever_another_one_imports(first: str) -> None:

@@ -18,7 +18,13 @@ SOURCE = ROOT / "src"
 CACHE = ROOT / ".mypy_cache" / f"programs{os.environ.get('PYTEST_XDIST_WORKER', '')}"
 COMMANDS = {
     "mypy": ["mypy", "--strict", "--cache-dir", str(CACHE)],
-    "basedpyright": ["basedpyright", "--level", "error"],  # pyright's checker, with the Node that it needs
+    "basedpyright": [
+        "basedpyright",
+        "--level",
+        "error",
+        "--pythonpath",
+        sys.executable,
+    ],  # pyright's checker, with the Node that it needs
 }
 
 checkers = pytest.mark.parametrize("checker", COMMANDS)
@@ -27,7 +33,7 @@ checkers = pytest.mark.parametrize("checker", COMMANDS)
 def check_program(checker: str, program: str, place: Path) -> None:
     """Fail unless a checker refuses just the lines that must be refused."""
     if find_spec(checker) is None:
-        pytest.skip(f"{checker} is not installed here; `make types` has it")
+        pytest.skip(f"{checker} is not installed here; `make test-long` installs it")
     path = place / "program.py"
     path.write_text(program, "utf-8")
     settings = f'{{"extraPaths": ["{SOURCE.as_posix()}"], "typeCheckingMode": "standard"}}'

@@ -65,13 +65,23 @@ export async function fold(response: Response): Promise<State<Trip>> {
 }
 
 export function describe(message: Growing<Message<Trip>>): string[] {
-  return (message.parts ?? []).map((part) => {
+  return message.parts.map((part) => {
     if (part.type === "text") return part.text ?? "";
     if (part.type === "call" && part.status === "complete") return part.name ?? "";
     // @ts-expect-error - there is no such kind
     if (part.type === "image") return "";
-    return message.answer?.city ?? message.status ?? "";
+    return message.answer?.city ?? message.status;
   });
+}
+
+export async function last(): Promise<number> {
+  let count = 0;
+  for await (const { value } of connect<Message<Trip>>("/chat")) {
+    count = value === undefined ? 0 : value.parts.length + value.role.length;
+    // @ts-expect-error - the answer grows
+    value?.answer?.days[0];
+  }
+  return count;
 }
 
 // @ts-expect-error - a number is no source

@@ -5,12 +5,14 @@ import { connect } from "../../src/jsontide/web/static/jsontide.js";
 const target = (url) => (url?.includes("{id}") ? (id) => url.replace("{id}", id) : url);
 
 /**
- * `way`: how the stream is followed; `stopAt`: a text in the value, or a time, at which it is ended, by `stop`:
- * by its method, by the signal, or by leaving the loop.
+ * `way`: how the stream is followed; `stopAt`: a text in the value at which it is ended, or true: when the server was
+ * asked; by `stop`: by its method, by the signal, or by leaving the loop. The server is told of every value.
  */
 export async function follow({ source, options = {}, way = "callbacks", stopAt, stop = "method" }) {
   const log = { snapshots: [], finished: [], errors: [], ends: [], ended: undefined, raised: undefined, isStable: true };
   const values = [];
+  const address = (path) => new URL(path, source);
+  let told = Promise.resolve();
   const controller = new AbortController();
   let answer;
   let stream;
@@ -22,10 +24,12 @@ export async function follow({ source, options = {}, way = "callbacks", stopAt, 
   const note = (snapshot) => {
     const { value, status, version, end, error } = snapshot;
     values.push(value);
+    const body = JSON.stringify(value ?? null);
+    told = told.then(() => fetch(address("/seen"), { method: "POST", body }));
     log.snapshots.push({ value, status, version, end, error: error?.message });
-    return typeof stopAt === "string" && JSON.stringify(value ?? null).includes(stopAt) && finish();
+    return typeof stopAt === "string" && body.includes(stopAt) && finish();
   };
-  if (typeof stopAt === "number") setTimeout(finish, stopAt);
+  if (stopAt === true) fetch(address("/asked")).then(finish);
   const over = new Promise((resolve) => {
     const onEnd = (snapshot) => {
       log.ends.push(snapshot.status);
@@ -56,6 +60,7 @@ export async function follow({ source, options = {}, way = "callbacks", stopAt, 
     });
   }
   await over;
+  await told;
   const last = stream.getSnapshot();
   log.last = { value: last.value, status: last.status, end: last.end };
   log.stopStatus = (await answer)?.status;
