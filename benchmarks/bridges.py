@@ -99,7 +99,7 @@ def bytes_of_document(module: ModuleType, shape: str, size: int) -> tuple[int, F
 
 def bytes_of_recordings(module: ModuleType) -> list[list[str]]:
     """Return a row for each provider of the recordings: what arrived, and what it takes to send the messages."""
-    recordings = import_module("tests.provider_streams")
+    recordings = import_module("tests.recorded_streams")
     rows: dict[str, list[int]] = {}
     for name in recordings.NAMES:
         events = recordings.events(name)

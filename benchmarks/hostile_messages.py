@@ -228,11 +228,17 @@ def next_request(n: int) -> Call:
     return run
 
 
-@case("tool_definitions to_json_schema", "a schema of n properties")
+@case("tool_definitions why_not_strict to_json_schema", "a schema of n properties")
 def definitions(n: int) -> Call:
     properties = {f"word{at}": {"type": "string"} for at in range(n)}
     tool = js.Tool("plan", {"type": "object", "properties": properties})
-    return lambda: [js.tool_definitions([tool], provider) for provider in adapters.PROVIDERS]
+
+    def run() -> None:
+        for provider in adapters.PROVIDERS:
+            js.tool_definitions([tool], provider)
+            adapters.why_not_strict([tool], provider)
+
+    return run
 
 
 async def wait(arguments: object) -> object:

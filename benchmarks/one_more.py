@@ -81,7 +81,7 @@ def ways(
 def start_parsing(module: ModuleType) -> Feed:
     """Parse as the chunker does, which holds the last value and the last text, and continues from there."""
     value: object = None
-    last: Any = module.snapshots._parsed_text.NOTHING_READ  # noqa: SLF001 - a part is measured
+    last: Any = module.snapshots._reader.NOTHING_READ  # noqa: SLF001 - a part is measured
 
     def feed(text: str) -> tuple[object, object]:
         nonlocal value, last
@@ -94,7 +94,7 @@ def start_parsing(module: ModuleType) -> Feed:
 def start_beyond(module: ModuleType) -> Feed:
     """`JsonStreamChunker.process` without its parsing, which cannot be replaced in compiled code."""
     state = module.JsonStreamChunker().state
-    add = module.snapshots._steps._add_parsed  # noqa: SLF001 - a part is measured
+    add = module.snapshots._chunkers._add_parsed  # noqa: SLF001 - a part is measured
 
     def feed(parsed: tuple[object, object]) -> str:
         nonlocal state

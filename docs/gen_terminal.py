@@ -13,9 +13,7 @@ from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
-from jsontide.cli._fresh import Fresh
-from jsontide.cli._live_view import LiveView
-from jsontide.cli._panels import MessagePanels
+from jsontide.cli._drawing import Fresh, LiveView, MessagePanels
 from jsontide.recordings import Moment, Recording, follow
 
 TARGET = Path(__file__).with_name("terminal.svg")

@@ -33,10 +33,12 @@ class Turn {
       isDue = true; // however much comes before the next frame
     });
     this.leave = stream.stop;
+    if (this.mustStop) this.stop();
   }
 
   /** Stop the answer; the server tells how it ended, so reading goes on. */
   async stop() {
+    this.mustStop = true; // as soon as its name is known
     if (this.stopUrl) await fetch(this.stopUrl, { method: "POST", keepalive: true }).catch(() => this.leave());
   }
 
