@@ -177,6 +177,18 @@ def test_it_is_refused(name: str, cuts: Cuts) -> None:
         assert judge(mended(chunks, EVERYTHING), None) == REFUSED
 
 
+@pytest.mark.parametrize(
+    "text",
+    [r'["\ud83d\udc69"]', r"{\"a\": \"\\ud83d\\udc69\"}", '"{""a"": ""\\ud83d\\udc69""}"'],
+    ids=["as it is", "one escape too many", "a cell of CSV"],
+)
+def test_half_a_character_is_not_shown_where_a_text_is_cut_off(text: str) -> None:
+    assert mended(whole(text), EVERYTHING).text.endswith(r'"\ud83d\udc69"' + ("]" if text[0] == "[" else "}"))
+    for end in range(len(text)):
+        shown = mended(whole(text[:end]), EVERYTHING).text
+        assert (r"\ud83d" in shown) == (r"\udc69" in shown)
+
+
 def test_a_low_mark_and_a_plain_one_are_no_empty_string() -> None:
     assert judge(mended(['[\n"\\"", ,„",\n12345.678\n]'], EVERYTHING), None) == TRUNCATED
 

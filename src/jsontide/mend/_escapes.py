@@ -55,7 +55,7 @@ class Escapes(Edits):
                 return code
         end = self._digits_end(i, n) if char == "u" else i
         if end > i + 2 and end == i + 6:
-            return self._wait(i) if self._is_half(i, n) else end
+            return self._wait(i) if self._is_half(i + 2, n, "\\u") else end
         return self._wait(i) if end == n else self._keep_backslash(i)
 
     def _keep_backslash(self, i: i64) -> i64:
@@ -102,14 +102,19 @@ class Escapes(Edits):
             end += 1
         return end
 
-    def _is_half(self, i: i64, n: i64) -> bool:
-        """Return whether the escape at `i` is the first half of a character, and the text may end before the second."""
+    def _is_half(self, i: i64, n: i64, begin: str) -> bool:
+        """Return whether the digits at `i` are the first half of a character, and the text may end before the second.
+
+        `begin` is what stands before the digits of an escape in this string.
+        """
         buffer = self.buffer
-        if buffer[i + 2] not in "dD" or buffer[i + 3] not in "89abAB":
+        if buffer[i] not in "dD" or buffer[i + 1] not in "89abAB":
             return False
-        if i + 6 == n or buffer[i + 6] != "\\":
-            return i + 6 == n
-        return i + 7 == n or (buffer[i + 7] == "u" and n - i < 12 and self._digits_end(i + 6, n) == n)
+        place: i64 = i + 4
+        if not buffer.startswith(begin, place):
+            return begin.startswith(buffer[place:n])
+        digits: i64 = place + len(begin)
+        return n - digits < 4 and all([char in HEX for char in buffer[digits:n]])
 
     def _see_escape(self, place: i64, kind: i64) -> bool:
         r"""Note an escape before `place`, or a backslash there, that may be in doubt; return whether it is not yet.

@@ -211,6 +211,8 @@ class Strings(Escapes):
         if last > n:
             return self._wait(i)
         is_odd = letter == "u" and any([char not in HEX for char in buffer[i + 2 : last]])
+        if letter == "u" and not is_odd and self._is_half(i + 2, n, "\\u"):
+            return self._wait(i)
         return last if letter in _ESCAPES and not is_odd else self._fail_ambiguous(i, "an escape of JSON")
 
     def _read_escaped_escape(self, i: i64, n: i64) -> i64:
@@ -223,6 +225,8 @@ class Strings(Escapes):
         if letter == "\\" and buffer[i + 2 : last] in ('\\"', "\\\\"):
             return last if self._edit(i, last, buffer[i + 2 : last], ESCAPE) else i
         is_odd = letter == "u" and any([char not in HEX for char in buffer[i + 3 : last]])
+        if letter == "u" and not is_odd and self._is_half(i + 3, n, "\\\\u"):
+            return self._wait(i)
         if letter in _ESCAPES and letter != "\\" and not is_odd:
             return last if self._edit(i, i + 1, "", ESCAPE) else i
         return self._fail_ambiguous(i, "an escape of JSON")
