@@ -71,7 +71,7 @@ node: ## Install the front ends' own parsers, which tests feed, with npm
 	fi
 
 clients: $(VENV)/.test node ## Feed every recording, cut after every event, to the front ends' own clients (an hour)
-	$(PY) -m tests.encoders.every_cut
+	$(PY) -m tests.frontends.every_cut
 
 pyodide: node ## Check laws, held values and recordings with the pure build in Pyodide, a Python for browsers
 	@if command -v node >/dev/null && [ -d tests/node/node_modules/pyodide ]; then \

@@ -56,7 +56,7 @@ class Sent:
         self.bytes: dict[str, int] = dict.fromkeys(
             ("raw text", "compact", "JSON Patch", "JSON Patch in steps", "make_patch", "whole values"), 0
         )
-        self.deltas = module.deltas
+        self.deltas = module.frontends
 
     def add(self, form: str, events: Iterable[object]) -> None:
         self.bytes[form] += sum(frame(event, self.deltas.write_json) for event in events)
@@ -74,7 +74,7 @@ def compare(sent: Sent, before: object, after: object) -> None:
 def bytes_of_document(module: ModuleType, shape: str, size: int) -> tuple[int, Forms]:
     """Return the length of a text, and what it takes to send its value in each form."""
     text = document(shape, size, "tokens")
-    deltas, sent = module.deltas, Sent(module)
+    deltas, sent = module.frontends, Sent(module)
     compact, patch, steps = deltas.CompactWriter(), deltas.PatchWriter(), deltas.PatchWriter(in_steps=True)
     shown, before, value = deltas.CompactValue(), None, None
     state = module.create_parser_state()
@@ -110,13 +110,13 @@ def bytes_of_recordings(module: ModuleType) -> list[list[str]]:
 
 
 def bytes_of_messages(module: ModuleType, events: list[Any]) -> list[int]:
-    encoders = module.encoders
+    encoders = module.frontends
     received = sum(frame(event, json.dumps) for event in events)
     found = [received]
     encoder = encoders.CompactEncoder()
-    values, whole, value = module.deltas.CompactValue(), 0, None
+    values, whole, value = module.frontends.CompactValue(), 0, None
     state, sent = encoder.begin()
-    for message in module.adapters.stream_message(events):
+    for message in module.streams.stream_message(events):
         state, new = encoder.encode(state, message)
         sent += new
         for line in new.decode().split("\n"):
@@ -141,7 +141,7 @@ def cost_of(rounds: int, sides: Mapping[str, Callable[[], int]]) -> dict[str, fl
 
 def run_compact(module: ModuleType, chunks: Sequence[str]) -> int:
     """Parse, find what changed, and write it as JSON."""
-    deltas, parse = module.deltas, module.parse_chunk
+    deltas, parse = module.frontends, module.parse_chunk
     writer, before, state = deltas.CompactWriter(), None, module.create_parser_state()
     for chunk in chunks:
         state = parse(state, chunk)
@@ -153,12 +153,12 @@ def run_compact(module: ModuleType, chunks: Sequence[str]) -> int:
 
 
 def run_patches(module: ModuleType, chunks: Sequence[str]) -> int:
-    writer, state = module.deltas.PatchWriter(in_steps=True), module.create_parser_state()
+    writer, state = module.frontends.PatchWriter(in_steps=True), module.create_parser_state()
     for chunk in chunks:
         state = module.parse_chunk(state, chunk)
         writer, operations = writer.write(state)
         if operations:
-            module.deltas.write_json(operations)
+            module.frontends.write_json(operations)
     return len(chunks)
 
 
@@ -226,9 +226,9 @@ def is_there(name: str) -> bool:
 
 def run_encoder(module: ModuleType, name: str, events: Sequence[object]) -> int:
     """Read a provider's events as messages, and encode each of them."""
-    encoder = getattr(module.encoders, name)(**({"thread_id": "t", "run_id": "r"} if name == "AgUiEncoder" else {}))
+    encoder = getattr(module.frontends, name)(**({"thread_id": "t", "run_id": "r"} if name == "AgUiEncoder" else {}))
     state, _ = encoder.begin()
-    for message in module.adapters.stream_message(events):
+    for message in module.streams.stream_message(events):
         state, _ = encoder.encode(state, message)
     return len(events)
 

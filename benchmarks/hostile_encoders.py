@@ -7,7 +7,7 @@ from typing import Any
 import jsontide as js
 from benchmarks.hostile import NO_LIMITS, Call, adrain, case, cut, drain
 from benchmarks.hostile_messages import ANSWER, CASES, chat_answer, chat_tool
-from jsontide import adapters, deltas, encoders, testing
+from jsontide import frontends, streams, testing
 
 __all__ = ["CASES"]
 
@@ -18,11 +18,11 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "n records": lambda n: json.dumps([{"id": i, "name": "word"} for i in range(n // 4)]),
 }
 ENCODERS: dict[str, Callable[[], Any]] = {
-    "CompactEncoder CompactState": encoders.CompactEncoder,
-    "VercelEncoder VercelState": encoders.VercelEncoder,
-    "AgUiEncoder AgUiState": lambda: encoders.AgUiEncoder(thread_id="t", run_id="r"),
-    "AssistantTransportEncoder AssistantState": lambda: encoders.AssistantTransportEncoder(message_id="m"),
-    "ObjectStreamEncoder ObjectStreamState": encoders.ObjectStreamEncoder,
+    "CompactEncoder CompactState": frontends.CompactEncoder,
+    "VercelEncoder VercelState": frontends.VercelEncoder,
+    "AgUiEncoder AgUiState": lambda: frontends.AgUiEncoder(thread_id="t", run_id="r"),
+    "AssistantTransportEncoder AssistantState": lambda: frontends.AssistantTransportEncoder(message_id="m"),
+    "ObjectStreamEncoder ObjectStreamState": frontends.ObjectStreamEncoder,
 }
 CHECKERS: dict[str, tuple[Callable[[bytes], object], Callable[[], Any]]] = {
     "check_vercel": (testing.check_vercel, ENCODERS["VercelEncoder VercelState"]),
@@ -44,13 +44,13 @@ def states_of(text: str) -> list[Any]:
 
 
 def follow(states: list[Any]) -> None:
-    writer, patches, shown, before = deltas.CompactWriter(), deltas.PatchWriter(in_steps=True), None, None
+    writer, patches, shown, before = frontends.CompactWriter(), frontends.PatchWriter(in_steps=True), None, None
     for state in states:
-        writer, events = writer.write(deltas.read_changes(before, state))
+        writer, events = writer.write(frontends.read_changes(before, state))
         for event in events:
-            shown = (shown or deltas.CompactValue()).read(json.loads(deltas.write_json(event)))
+            shown = (shown or frontends.CompactValue()).read(json.loads(frontends.write_json(event)))
         patches, _ = patches.write(state)
-        deltas.open_path(state)
+        frontends.open_path(state)
         before = state
     patches.finish(before)
 
@@ -66,7 +66,7 @@ def add_text(given: str, make: Callable[[int], str]) -> None:
     @case("states astates", given)
     def _(n: int) -> Call:
         chunks = cut(make(n))
-        return lambda: (drain(adapters.states(chunks)), adrain(adapters.astates, chunks))
+        return lambda: (drain(streams.states(chunks)), adrain(streams.astates, chunks))
 
 
 for _given, _make in TEXTS.items():
@@ -76,7 +76,7 @@ for _given, _make in TEXTS.items():
 @case("compare_values", "n states of a schema")
 def schema_values(n: int) -> Call:
     found = chat_answer(n)
-    return lambda: encode(encoders.CompactEncoder(), js.stream_message(found, response_schema=ANSWER))
+    return lambda: encode(frontends.CompactEncoder(), js.stream_message(found, response_schema=ANSWER))
 
 
 def encode(encoder: Any, messages: Iterable[Any]) -> bytes:  # noqa: ANN401 - any encoder

@@ -8,7 +8,7 @@ from math import isqrt
 
 import jsontide as js
 from benchmarks.hostile import CASES, Call, adrain, case, cut, drain
-from jsontide import adapters, messages
+from jsontide import messages, providers
 from jsontide.testing import Recording
 
 __all__ = ["CASES"]
@@ -209,7 +209,7 @@ def pure_stream(n: int) -> Call:
     found = chat_tool(n)
 
     def run() -> None:
-        adapters.finish_stream(reduce(adapters.reduce_item, found, adapters.start_stream()))
+        providers.finish_stream(reduce(providers.reduce_item, found, providers.start_stream()))
 
     return run
 
@@ -220,7 +220,7 @@ def next_request(n: int) -> Call:
     message = messages.Message((messages.TextPart("word " * n), call), messages.Outcome.COMPLETE)
 
     def run() -> None:
-        for provider in adapters.PROVIDERS:
+        for provider in providers.PROVIDERS:
             js.to_request(message, provider)
             js.to_request(messages.ToolResult(call, ["word"] * n), provider)
         messages.Message.from_json(message.to_json())
@@ -234,9 +234,9 @@ def definitions(n: int) -> Call:
     tool = js.Tool("plan", {"type": "object", "properties": properties})
 
     def run() -> None:
-        for provider in adapters.PROVIDERS:
+        for provider in providers.PROVIDERS:
             js.tool_definitions([tool], provider)
-            adapters.why_not_strict([tool], provider)
+            providers.why_not_strict([tool], provider)
 
     return run
 
@@ -264,9 +264,9 @@ def sse_line(n: int) -> Call:
     chunks = [b"data: {", *[b"word"] * n, b"\n\n"]
 
     def run() -> None:
-        state = adapters.SseState()
+        state = providers.SseState()
         for chunk in chunks:
-            state, _ = adapters.decode_sse(state, chunk)
+            state, _ = providers.decode_sse(state, chunk)
 
     return run
 
@@ -276,9 +276,9 @@ def sse_lines(n: int) -> Call:
     chunks = [*[b"data: x\n"] * n, b"\n"]
 
     def run() -> None:
-        state = adapters.SseState()
+        state = providers.SseState()
         for chunk in chunks:
-            state, _ = adapters.decode_sse(state, chunk)
+            state, _ = providers.decode_sse(state, chunk)
 
     return run
 
@@ -286,10 +286,10 @@ def sse_lines(n: int) -> Call:
 @case("decode_ndjson finish_ndjson NdjsonState", "one line in n pieces")
 def ndjson_line(n: int) -> Call:
     def run() -> None:
-        state = adapters.NdjsonState()
+        state = providers.NdjsonState()
         for chunk in [b"{", *[b"word"] * n]:
-            state, _ = adapters.decode_ndjson(state, chunk)
-        adapters.finish_ndjson(state)
+            state, _ = providers.decode_ndjson(state, chunk)
+        providers.finish_ndjson(state)
 
     return run
 

@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import Any
 
 from benchmarks.tool_shapes import Calls, Chunk
-from jsontide.adapters import stream_message
 from jsontide.messages import Outcome
+from jsontide.streams import stream_message
 
 Accumulator = Callable[[list[Chunk]], Calls]
 

@@ -15,7 +15,7 @@ from benchmarks.builds import machine, versions
 from benchmarks.kinds import Feed, Reparse
 from benchmarks.sdks import anthropic_accumulator, openai_accumulator
 from jsontide import COMPILED, __version__
-from jsontide.adapters import reduce_item, start_stream
+from jsontide.providers import reduce_item, start_stream
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured" / "tool-cost.md"
 SIZES = (1_024, 16_384, 131_072)

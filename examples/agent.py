@@ -12,7 +12,7 @@ import sys
 from providers import Endpoint, open_endpoint
 
 from jsontide import Message, Tool, run_tools, stream_message, to_request, tool_definitions
-from jsontide.adapters import MessageStream
+from jsontide.streams import MessageStream
 
 
 def get_weather(city: str, unit: str = "C") -> dict[str, object]:

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsontide import COMPILED, Limits, ParserState, create_parser_state, finalize, parse_chunk
-from jsontide.adapters import StreamState, finish_stream, reduce_item, start_stream
 from jsontide.events import EventState, add_fragment, create_event_state
 from jsontide.events import finalize as finalize_events
 from jsontide.messages import Message, MessageState, finish_message, reduce_chunk, start_message
+from jsontide.providers import StreamState, finish_stream, reduce_item, start_stream
 from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
 from jsontide.snapshots import finalize as finalize_snapshots
-from tests.adapters import client_scripts
 from tests.cuts import singles
 from tests.messages.telling import call, end, text
 from tests.relations import portrait
+from tests.streams import client_scripts
 
 PLAIN = (
     "",

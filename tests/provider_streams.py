@@ -1,8 +1,8 @@
 """Streams of all providers by name, and what is in them: those written here, and recordings beside the repository.
 
 In: the name of a stream. Out: its events, and what a person would read off them.
-Rule: nothing here comes from `jsontide`. A stream of `tests.streams` holds what its description says; what a recording
-holds is read by `tests.recorded_streams`.
+Rule: nothing here comes from `jsontide`. A stream of `tests.generated_streams` holds what its description says; what a
+recording holds is read by `tests.recorded_streams`.
 """
 
 from copy import deepcopy
@@ -10,10 +10,10 @@ from copy import deepcopy
 import pytest
 
 from tests import recorded_streams
+from tests.generated_streams import STREAMS, said
+from tests.generated_streams.said import Event
 from tests.recorded_streams import Call, Reading
 from tests.shared_data import in_data
-from tests.streams import STREAMS, said
-from tests.streams.said import Event
 
 __all__ = [
     "ALL",

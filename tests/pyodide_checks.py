@@ -29,8 +29,8 @@ from jsontide import (
     stream_message,
     values,
 )
-from jsontide.adapters import finish_stream, reduce_item, start_stream
 from jsontide.messages import Message, Outcome, finish_message, reduce_chunk, start_message, stop_message
+from jsontide.providers import finish_stream, reduce_item, start_stream
 from tests.cuts import Chunks, cut_randomly, fed, prefixes, states_along, whole
 from tests.events.collect import collect, join_strings
 from tests.messages.telling import delta, end, entry, finished

@@ -5,8 +5,8 @@ Some files hold the turns of a conversation one after another; each is a recordi
 Rule: nothing here comes from `jsontide`, and nothing is merged by an algorithm: each provider's events are read as its
 documentation says, by index or block, or from the whole answer that its last event repeats.
 
-The recordings are not part of this repository; see `shared_data`. They are an extra to the streams of `tests.streams`,
-which every clone has: tests over them are marked `long`.
+The recordings are not part of this repository; see `shared_data`. They are an extra to the streams of
+`tests.generated_streams`, which every clone has: tests over them are marked `long`.
 """
 
 import json

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import jsontide
-from jsontide import adapters, events, mend, messages, schema, snapshots, tree
+from jsontide import events, mend, messages, providers, schema, snapshots, streams, tree
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "jsontide"
@@ -20,9 +20,11 @@ LAYERS = (
     {"cli", "studio", "testing"},
     {"recordings"},
     {"web"},
-    {"adapters", "encoders"},
+    {"frontends"},
+    {"streams"},
+    {"providers"},
     {"messages"},
-    {"schema", "deltas"},
+    {"schema", "_json_text"},
     {"tree", "events", "snapshots"},
     {"mend"},
     {"text", "_pattern"},
@@ -108,7 +110,7 @@ class TestEveryModule:
 
     def test_async_code_stands_in_loops_only(self) -> None:
         follow = SOURCE / "recordings" / "_moment.py"
-        others = [path for path in MODULES if part_of(path) not in {"adapters", "studio", "web"} and path != follow]
+        others = [path for path in MODULES if part_of(path) not in {"streams", "studio", "web"} and path != follow]
         assert [module for module in others if uses_async(module.read_text("utf-8"))] == []
 
 
@@ -145,8 +147,8 @@ def test_the_search_for_cycles_sees_modules_and_packages() -> None:
 
 def test_the_rule_finds_an_import_that_points_up() -> None:
     assert faults("text", "from jsontide.tree import nodes") == {"tree"}
-    assert faults("text", "def f():\n    import jsontide.adapters.sse") == {"adapters"}
-    assert faults("tree", "from jsontide import text, adapters") == {"adapters"}
+    assert faults("text", "def f():\n    import jsontide.streams.sse") == {"streams"}
+    assert faults("tree", "from jsontide import text, streams") == {"streams"}
 
 
 def test_the_rule_finds_neighbours_that_know_each_other() -> None:
@@ -184,8 +186,8 @@ def test_importing_the_package_does_not_load_what_reads_messages() -> None:
     program = "import jsontide, sys; print(*sys.modules); jsontide.stream_message; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     before, after = (set(line.split()) for line in done.stdout.splitlines())
-    assert not {"jsontide.messages", "jsontide.adapters._read.turn"} & before
-    assert {"jsontide.messages", "jsontide.adapters._read.turn"} <= after
+    assert not {"jsontide.messages", "jsontide.providers.stream_reader"} & before
+    assert {"jsontide.messages", "jsontide.providers.stream_reader"} <= after
 
 
 def test_a_name_that_is_not_there_is_an_error_that_names_it() -> None:
@@ -220,7 +222,7 @@ def test_public_names_exist() -> None:
 
 def test_the_top_level_has_what_most_programs_need_and_the_packages_the_rest() -> None:
     assert len(jsontide.__all__) <= 51
-    for package in (mend, tree, events, snapshots, schema, messages, adapters):
+    for package in (mend, tree, events, snapshots, schema, messages, providers, streams):
         assert all(hasattr(package, name) for name in package.__all__)
 
 

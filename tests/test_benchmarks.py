@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import jsontide
-import jsontide.adapters
 import jsontide.messages
 import jsontide.schema
+import jsontide.streams
 from benchmarks import one_more
 from benchmarks.audit import (
     LOST,

@@ -9,7 +9,7 @@ import jsontide
 from benchmarks.growth import BOUND, Growth, exponent, page
 from benchmarks.hostile import Case
 from benchmarks.hostile_encoders import CASES
-from jsontide import adapters, deltas, encoders, events, messages, schema, snapshots, testing, tree
+from jsontide import events, frontends, messages, providers, schema, snapshots, streams, testing, tree
 
 pytestmark = pytest.mark.once  # the cases are under test, and not the library
 
@@ -35,7 +35,7 @@ PLAIN = {
 
 
 def names() -> set[str]:
-    packages = (jsontide, tree, events, snapshots, deltas, schema, messages, encoders, adapters, testing)
+    packages = (jsontide, tree, events, snapshots, schema, messages, frontends, providers, streams, testing)
     found = {name: getattr(package, name) for package in packages for name in package.__all__}
     return {name for name, thing in found.items() if callable(thing) and not is_told_not_called(name, thing)}
 

@@ -6,8 +6,8 @@ This module tests laws 1 to 4, 7 and 8 for the parser; the others have modules o
     law 6                                    snapshots/test_snapshot_laws.py
     laws 1 to 4 for schemas                  schema/test_schema_laws.py
     law 9, and laws 1 to 4 for messages      messages/test_message_laws.py
-    laws 1 to 4 and 9 for recordings         adapters/test_turn_recordings.py
-    law 9 through tools that are run         adapters/test_run_tools.py
+    laws 1 to 4 and 9 for recordings         providers/test_recordings.py
+    law 9 through tools that are run         streams/test_run_tools.py
     laws 4 and 7 for snapshots               snapshots/test_snapshot_states.py
     law 8, by counting work                  test_cost.py, and the test_*_cost.py of each package
 """

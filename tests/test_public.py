@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import jsontide
-from jsontide import adapters, events, messages, testing
+from jsontide import events, messages, providers, streams, testing
 from jsontide._public import homes_of, lazily
 from tests.packages import PUBLIC
 
-PACKAGES = [jsontide, adapters]
+PACKAGES = [jsontide, providers, streams]
 OFFERED: list[tuple[ModuleType, str]] = [
     (package, name)
     for package in (jsontide, *PUBLIC)
@@ -38,8 +38,9 @@ def test_every_public_name_can_be_asked_for_and_stays_the_same_object(package: M
 def test_names_of_messages_are_the_same_wherever_they_are_imported_from() -> None:
     for name in set(messages.__all__) & set(jsontide.__all__):
         assert getattr(jsontide, name) is getattr(messages, name)
-    for name in set(adapters.__all__) & set(jsontide.__all__):
-        assert getattr(jsontide, name) is getattr(adapters, name)
+    for package in (providers, streams):
+        for name in set(package.__all__) & set(jsontide.__all__):
+            assert getattr(jsontide, name) is getattr(package, name)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -98,10 +99,10 @@ print({name}.__module__)
         ("messages", "ToolResult", "jsontide"),
         ("messages", "TruncatedError", "jsontide.messages"),
         ("messages", "start_message", "jsontide.messages"),
-        ("adapters", "stream_message", "jsontide"),
-        ("adapters", "to_request", "jsontide"),
-        ("adapters", "MessageStream", "jsontide.adapters"),
-        ("adapters", "decode_sse", "jsontide.adapters"),
+        ("streams", "stream_message", "jsontide"),
+        ("providers", "to_request", "jsontide"),
+        ("streams", "MessageStream", "jsontide.streams"),
+        ("providers", "decode_sse", "jsontide.providers"),
         ("events", "JsonFragmentAccumulator", "jsontide"),
         ("events", "JsonFragmentUpdate", "jsontide.events"),
         ("events", "finalize", "jsontide.events"),
@@ -116,9 +117,9 @@ def test_it_is_the_same_place_whatever_is_imported_first(package: str, name: str
 
 
 def test_what_a_function_returns_says_it_too_when_only_the_function_was_imported() -> None:
-    program = "from jsontide.adapters import decode_sse, SseState as S; print(type(decode_sse(S(), b'')[0]).__module__)"
+    program = "from jsontide.providers import decode_sse as f, SseState as S; print(type(f(S(), b'')[0]).__module__)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
-    assert done.stdout.split() == ["jsontide.adapters"]
+    assert done.stdout.split() == ["jsontide.providers"]
 
 
 def test_tracebacks_show_public_names() -> None:

@@ -13,7 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from jsontide.deltas import CompactValue
+from jsontide.frontends import CompactValue
 from tests.web.browsers import CHROMIUM, FLAGS, needs_browser
 
 pytest.importorskip("fastapi", reason="fastapi is not installed")

@@ -161,14 +161,14 @@ def open_message(
     source: Iterator[Any],
 ) -> Iterator[object]:
     prepare()
-    return map(READERS[form.reads], module.adapters.stream_message(source, **options))
+    return map(READERS[form.reads], module.streams.stream_message(source, **options))
 
 
 async def open_message_async(
     module: ModuleType, prepare: Callable[[], object], source: Iterator[Any], pause: Callable[[], Any] | None = None
 ) -> AsyncIterator[object]:
     prepare()
-    async for message in module.adapters.astream_message(asynchronous(source, pause)):
+    async for message in module.streams.astream_message(asynchronous(source, pause)):
         yield read_call(message)
 
 
@@ -183,7 +183,7 @@ def ten_fields() -> Any:  # noqa: ANN401 - pydantic may be missing
 def decoder(module: ModuleType, name: str) -> Callable[[], object]:
     """The switch between the two parsers for the JSON of events; `ImportError` where there is none to choose."""
     try:
-        choose = module.adapters._read.event_json.choose_decoder  # noqa: SLF001 - users have what is installed
+        choose = module.providers.event_json.choose_decoder
     except AttributeError as error:
         raise ImportError("this version has one parser for the JSON of events") from error
     if name == "msgspec":

@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from jsontide import Message, Outcome, Tool, arun_tools, astream_message, to_request, tool_definitions
-from jsontide.encoders import CompactEncoder
+from jsontide.frontends import CompactEncoder
 from jsontide.web import MemoryTurns, OnLeave, client_route, new_run_id, resume_response, stop, stream_response
 
 PAGE = Path(__file__).parent / "page"

@@ -3,8 +3,8 @@
 Text chunks in, growing values out: see `parse_chunk` and `values`.
 Whole values in, text chunks out: see `JsonStreamChunker`.
 A model's response in, a message that grows out: see `stream_message`.
-What most programs need is here; the rest is in the packages `mend`, `tree`, `events`, `snapshots`, `schema`, `messages`
-and `adapters`.
+What most programs need is here; the rest is in the packages `mend`, `tree`, `events`, `snapshots`, `schema`,
+`messages`, `providers`, `streams`, `frontends`, `web`, `recordings`, `testing` and `studio`.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +15,9 @@ from jsontide._errors import JsonStreamError, JsontideError, ParserError, PathSy
 from jsontide._public import homes_of, lazily, publish
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide._version import __version__
-from jsontide.adapters import (
+from jsontide.events import JsonFragmentAccumulator
+from jsontide.snapshots import JsonStreamChunker, SnapshotConflict
+from jsontide.streams import (
     achunk_snapshots,
     aitems,
     aloads,
@@ -29,8 +31,6 @@ from jsontide.adapters import (
     value,
     values,
 )
-from jsontide.events import JsonFragmentAccumulator
-from jsontide.snapshots import JsonStreamChunker, SnapshotConflict
 from jsontide.text import Limits
 from jsontide.tree import (
     ParserState,
@@ -42,16 +42,6 @@ from jsontide.tree import (
 )
 
 if TYPE_CHECKING:
-    from jsontide.adapters import (
-        arun_tools,
-        astream_message,
-        astream_model,
-        run_tools,
-        stream_message,
-        stream_model,
-        to_request,
-        tool_definitions,
-    )
     from jsontide.messages import (
         CompleteCall,
         IncompleteCallError,
@@ -62,7 +52,9 @@ if TYPE_CHECKING:
         Tool,
         ToolResult,
     )
+    from jsontide.providers import to_request, tool_definitions
     from jsontide.schema import Partial, SchemaError
+    from jsontide.streams import arun_tools, astream_message, astream_model, run_tools, stream_message, stream_model
 
 __all__ = [
     "COMPILED",
@@ -121,16 +113,15 @@ publish(__name__, __all__, globals())
 
 # Loaded on first use, so that importing the package stays light.
 _LATE = {
-    "jsontide.adapters": (
+    "jsontide.streams": (
         "arun_tools",
         "astream_message",
         "astream_model",
         "run_tools",
         "stream_message",
         "stream_model",
-        "to_request",
-        "tool_definitions",
     ),
+    "jsontide.providers": ("to_request", "tool_definitions"),
     "jsontide.messages": (
         "CompleteCall",
         "IncompleteCallError",

@@ -13,6 +13,10 @@ JsonValue: TypeAlias = "dict[str, JsonValue] | list[JsonValue] | str | int | flo
 """Plain Python values, as `json.loads` makes them; `Decimal` only where it was asked for."""
 
 
+Chunk: TypeAlias = str | bytes | bytearray | memoryview
+"""A piece of text, cut anywhere."""
+
+
 class Missing(Enum):
     """The type of `MISSING`; an enum of one member, so that `is MISSING` narrows types."""
 

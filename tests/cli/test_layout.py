@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from jsontide.cli._drawing import FRESH, Fresh, MessagePanels, Panel, Prose, Room, Side, Value, lay_out, share_rows
-from jsontide.deltas import AppendText, SetValue
+from jsontide.frontends import AppendText, SetValue
 from jsontide.messages import (
     File,
     Message,

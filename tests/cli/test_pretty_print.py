@@ -8,7 +8,7 @@ from rich.console import Console
 
 from jsontide import MISSING, JsonValue, create_parser_state, parse_chunk
 from jsontide.cli._drawing import Room, print_end
-from jsontide.deltas import open_path
+from jsontide.frontends import open_path
 from jsontide.tree import Path
 
 ITINERARY = FilePath(__file__).parents[2] / "examples" / "itinerary.json"

@@ -17,9 +17,9 @@ import pytest
 from jsontide import CompleteCall, PartialCall, Tool, arun_tools, run_tools, stream_message, to_request
 from jsontide.mend import EVERYTHING, MODELS, Mending, RepairKind
 from jsontide.messages import ErrorKind, Message, MessageConfig, Outcome
-from tests.adapters.block_streams import Event, last, saved, states
-from tests.adapters.chat_events import chunk
 from tests.cuts import singles, whole
+from tests.providers.block_streams import Event, last, saved, states
+from tests.providers.chat_events import chunk
 
 Stream = Callable[..., list[Event]]
 

@@ -9,7 +9,6 @@ import pytest
 from pydantic import BaseModel
 
 from jsontide import MISSING
-from jsontide.adapters import PROVIDERS, stream_message, to_request
 from jsontide.messages import (
     CancelledError,
     Citation,
@@ -42,6 +41,8 @@ from jsontide.messages import (
     start_message,
     stop_message,
 )
+from jsontide.providers import PROVIDERS, to_request
+from jsontide.streams import stream_message
 from tests.messages.telling import call, delta, end, fed, finished, text
 
 PARTS: tuple[Any, ...] = (

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from jsontide.adapters import finish_stream, reduce_item, start_stream
 from jsontide.messages import Citation, Message, MessageConfig, Other, Outcome, ServerCall, TextPart, Tool, Usage
+from jsontide.providers import finish_stream, reduce_item, start_stream
 
 LEVELS = 500
 TEXT = "[" * LEVELS + "]" * LEVELS

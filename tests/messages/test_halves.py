@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import MISSING
-from jsontide.adapters import stream_message
 from jsontide.messages import (
     ErrorKind,
     MessageConfig,
@@ -30,6 +29,7 @@ from jsontide.messages import (
     stop_message,
 )
 from jsontide.messages.message import FinalAnswer
+from jsontide.streams import stream_message
 from tests.messages.telling import call, delta, end, fed, finished, shown_answer, text, trail, values
 from tests.relations import grows
 from tests.strategies import randoms

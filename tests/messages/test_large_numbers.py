@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from jsontide.adapters import PROVIDERS, stream_message, to_request
 from jsontide.mend import MODELS
 from jsontide.messages import CompleteCall, Message, Outcome
-from tests.encoders.protocols import PROTOCOLS
-from tests.encoders.turns import encode
+from jsontide.providers import PROVIDERS, to_request
+from jsontide.streams import stream_message
+from tests.frontends.protocols import PROTOCOLS
+from tests.frontends.turns import encode
 
 TOO_LARGE = ["1e999", "-1e999", "9" * 400 + ".5"]
 either = pytest.mark.parametrize("mend", [None, MODELS], ids=["plain", "mended"])

@@ -11,7 +11,6 @@ from statistics import median
 
 import pytest
 
-from jsontide.adapters import reduce_item, start_stream
 from jsontide.messages import (
     CompletionChunk,
     MessageConfig,
@@ -21,6 +20,7 @@ from jsontide.messages import (
     reduce_chunk,
     start_message,
 )
+from jsontide.providers import reduce_item, start_stream
 from tests.messages.telling import call, end, text
 from tests.meters import Meter, heap, interpreted, opcodes, untraced
 from tests.test_cost import SAMPLE, SLACK, SMALL

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from jsontide import MISSING, ParserError, Reason
-from jsontide.adapters import SseState, decode_sse, finish_stream, reduce_item, start_stream
 from jsontide.messages import (
     Choice,
     CompletionChunk,
@@ -29,6 +28,7 @@ from jsontide.messages import (
     start_message,
     stop_message,
 )
+from jsontide.providers import SseState, decode_sse, finish_stream, reduce_item, start_stream
 from tests.messages.telling import call, delta, end, fed, finished, text, values
 
 WEATHER = call('{"city": "Rome"}', index=0, id="a", name="weather")

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from jsontide.adapters import reduce_item, start_stream, stream_message
 from jsontide.messages import (
     ErrorDetail,
     Message,
@@ -16,6 +15,8 @@ from jsontide.messages import (
     finish_message,
     start_message,
 )
+from jsontide.providers import reduce_item, start_stream
+from jsontide.streams import stream_message
 
 Kind = ProviderErrorKind
 BEGUN = {

@@ -18,7 +18,8 @@ from typing import assert_type
 from pydantic import BaseModel, TypeAdapter
 
 from jsontide import Missing, Partial, Tool, astream_message, stream_message
-from jsontide.adapters import MessageStream, StreamState, run_tools
+from jsontide.providers import StreamState
+from jsontide.streams import MessageStream, run_tools
 from jsontide.messages import (
     CompleteCall, Message, Other, Outcome, PartialCall, ReasoningPart, ServerCall, TextPart, ToolCall
 )

@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any
 
 from jsontide import MISSING
-from jsontide.deltas import AppendText, Change, SetValue
+from jsontide.frontends import AppendText, Change, SetValue
 from jsontide.recordings import Moment
 
 

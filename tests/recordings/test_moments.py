@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import MISSING, Outcome, ParserError
-from jsontide.adapters import SseState, start_stream
 from jsontide.mend import MODELS
+from jsontide.providers import SseState, start_stream
 from jsontide.recordings import (
     Moment,
     Piece,

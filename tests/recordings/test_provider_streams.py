@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from jsontide.deltas import CompactValue, CompactWriter
+from jsontide.frontends import CompactValue, CompactWriter
 from jsontide.recordings import Moment, Piece, Recording, follow, measure
 from tests.provider_streams import NAMES, RECORDED, events, every_complete_stream, reading
 from tests.recordings.folding import check_changes

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 
 from jsontide import MISSING
-from jsontide.deltas import AppendText, Finish, SetValue
+from jsontide.frontends import AppendText, Finish, SetValue
 from jsontide.recordings import Moment, Piece, Recording, follow, start_moment
 from jsontide.studio._history import Entry, History
 from tests.cuts import Chunks

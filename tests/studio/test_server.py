@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from jsontide._values import MISSING
-from jsontide.deltas import CompactValue, CompactWriter
+from jsontide.frontends import CompactValue, CompactWriter
 from jsontide.recordings import Recording
 from jsontide.studio import create_app
 from jsontide.studio._app import find_changes, follow, summarize

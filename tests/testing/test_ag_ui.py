@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from jsontide.encoders import AgUiEncoder
+from jsontide.frontends import AgUiEncoder
 from jsontide.testing import ProtocolError, check_ag_ui
-from tests.encoders.turns import TURNS, encode
+from tests.frontends.turns import TURNS, encode
 from tests.node_scripts import needs_node, run
 from tests.testing.mutations import (
     frames_of,

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from jsontide.encoders import AssistantTransportEncoder, ObjectStreamEncoder
+from jsontide.frontends import AssistantTransportEncoder, ObjectStreamEncoder
 from jsontide.testing import ProtocolError, check_assistant_transport, check_object_stream
-from tests.encoders.turns import TURNS, encode
+from tests.frontends.turns import TURNS, encode
 from tests.node_scripts import needs_node, run
 from tests.testing.mutations import (
     frames_of,

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import pytest
 
 from jsontide import JsontideError
-from jsontide.encoders import VercelEncoder
+from jsontide.frontends import VercelEncoder
 from jsontide.messages import CompletionChunk, Usage
 from jsontide.testing import ProtocolError, check_vercel
-from tests.encoders.turns import encode
+from tests.frontends.turns import encode
 from tests.messages.telling import call, delta, end, finished, text, trail
 from tests.node_scripts import needs_node, run
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jsontide.adapters import stream_message
 from jsontide.messages import ErrorKind, Outcome
+from jsontide.streams import stream_message
 from jsontide.testing import Recording
 
 pytest_plugins = ["pytester"]
@@ -79,7 +79,7 @@ def test_the_fixture_runs_a_test_with_every_seed(pytester: pytest.Pytester) -> N
     pytester.makeconftest('pytest_plugins = ["jsontide.testing.pytest_plugin"]')
     pytester.makepyfile(
         f"""
-        from jsontide.adapters import stream_message
+        from jsontide.streams import stream_message
 
         EVENTS = {EVENTS!r}
 

@@ -20,7 +20,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from jsontide import MISSING, Message, astream_message
-from jsontide.deltas import CompactValue
+from jsontide.frontends import CompactValue
 
 PATIENCE = 60
 WORDS = ("Take ", "the ", "night ", "train", ".")

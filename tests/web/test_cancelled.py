@@ -7,10 +7,10 @@ import pytest
 pytest.importorskip("starlette", reason="starlette is not installed")
 
 from jsontide import Outcome
-from jsontide.adapters import reduce_item, start_stream
-from jsontide.encoders import CompactEncoder, Growing
+from jsontide.frontends import CompactEncoder, Growing
 from jsontide.messages import Message, MessageConfig, ReasoningPart, TextPart, Tool, stop_message
 from jsontide.messages.calls import CompleteCall, PartialCall
+from jsontide.providers import reduce_item, start_stream
 from jsontide.web._producer import cancel
 from tests.web.serving import read_compact
 

@@ -5,7 +5,7 @@ import re
 from functools import reduce
 from pathlib import Path
 
-from jsontide.deltas import CompactValue
+from jsontide.frontends import CompactValue
 from tests.node_scripts import needs_node, run
 from tests.web.browsers import STATIC
 

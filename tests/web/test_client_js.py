@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import MISSING, create_parser_state, finalize, parse_chunk, stream_message
-from jsontide.deltas import CompactValue, CompactWriter, read_changes, write_json
-from jsontide.encoders.compact import CompactEncoder, Form
+from jsontide.frontends import CompactValue, CompactWriter, read_changes, write_json
+from jsontide.frontends.compact import CompactEncoder, Form
 from jsontide.messages import (
     Message,
     fail_message,

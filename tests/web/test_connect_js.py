@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jsontide import create_parser_state, parse_chunk
-from jsontide.encoders.compact import CompactEncoder, Form
+from jsontide.frontends.compact import CompactEncoder, Form
 from tests.web.browsers import HOSTS, STATIC, Ask, needs_plain_node
 from tests.web.scripted_server import CLOSE, HANG, RESET, SEEN, Answer, Script, serve
 from tests.web.serving import PATIENCE

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.responses import Response
 
 from jsontide import Message
-from jsontide.encoders import CompactEncoder
+from jsontide.frontends import CompactEncoder
 from jsontide.web import MemoryTurns, client_route, resume_response, stop, stream_response
 from tests.web.serving import TEXT, Client, Provider, eventually, port_of, read_compact, running, text_in
 

@@ -23,9 +23,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from jsontide import Limits, Message, ParserState, astream_message
-from jsontide.adapters import AsyncMessageStream, astates
-from jsontide.encoders import CompactEncoder
+from jsontide.frontends import CompactEncoder
 from jsontide.messages import ErrorDetail
+from jsontide.streams import AsyncMessageStream, astates
 from jsontide.web import MemoryTurns, stream_response
 from tests.web.serving import (
     PATIENCE,

@@ -17,8 +17,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from jsontide import Message, Outcome
-from jsontide.adapters import astates
-from jsontide.encoders import CompactEncoder
+from jsontide.frontends import CompactEncoder
+from jsontide.streams import astates
 from jsontide.web import (
     MemoryTurns,
     TooManyTurnsError,

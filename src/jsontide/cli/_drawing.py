@@ -18,7 +18,7 @@ from rich.text import Text
 from jsontide import MISSING, JsonValue, ParserState, create_parser_state, parse_chunk
 from jsontide._path import Segment, path_text
 from jsontide.cli._output import escape_lines, escape_unsafe, escape_unsafe_json, quote_safely, write_pretty
-from jsontide.deltas import AppendText, Change, SetValue, open_path, read_changes, write_json
+from jsontide.frontends import AppendText, Change, SetValue, open_path, read_changes, write_json
 from jsontide.messages import (
     File,
     Message,

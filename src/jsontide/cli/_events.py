@@ -17,8 +17,8 @@ from jsontide._pattern import AnyDepth, AnyItem, AnyKey, Item, Key, Pattern, Sli
 from jsontide._values import Missing
 from jsontide.cli._input import Events
 from jsontide.cli._output import find, walk
-from jsontide.deltas import Change, Finish, SetValue
 from jsontide.events import JsonFragmentAccumulator, JsonFragmentUpdate
+from jsontide.frontends import Change, Finish, SetValue
 from jsontide.recordings import Moment, follow, start_moment
 
 

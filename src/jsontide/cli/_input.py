@@ -31,8 +31,8 @@ from rich.progress import Progress
 
 from jsontide import MISSING, JsonStreamError, JsonValue, loads
 from jsontide._values import Missing
-from jsontide.adapters import detect
 from jsontide.cli._output import escape_unsafe
+from jsontide.providers import detect
 from jsontide.recordings import Piece, Recording, WireFormat
 
 _STANDARD_INPUT = 0

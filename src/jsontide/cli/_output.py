@@ -17,7 +17,7 @@ from rich.cells import cell_len
 
 from jsontide import JsonValue, ParserError
 from jsontide._path import Path, Segment, path_text
-from jsontide.deltas import write_json
+from jsontide.frontends import write_json
 
 # Characters that control a terminal, change the direction of text or break a line.
 _STEERING = r"\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"

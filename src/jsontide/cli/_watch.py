@@ -29,7 +29,7 @@ from jsontide.cli._drawing import (
 )
 from jsontide.cli._input import UnreadableError
 from jsontide.cli._output import LineWriter, short_path, walk
-from jsontide.deltas import AppendText, SetValue, write_json
+from jsontide.frontends import AppendText, SetValue, write_json
 from jsontide.recordings import Moment
 
 _TERMINAL = "/dev/tty"

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Final, NoReturn, cast
 
+from jsontide._json_text import write_json
 from jsontide._values import MISSING
-from jsontide.deltas.json_text import write_json
 from jsontide.mend.options import Repair, RepairKind
 from jsontide.messages.calls import CompleteCall, PartialCall, ServerCall
 from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Refusal, Source, TextPart

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 from jsontide._check import check_choice
 from jsontide._errors import ParserError
 from jsontide._values import JsonValue, Missing
-from jsontide.adapters.transport import is_transport
-from jsontide.deltas import Change
+from jsontide.frontends import Change
 from jsontide.messages import MessageConfig, Outcome
 from jsontide.recordings._recording import ENDS, End, Piece, Recording, check_time
 from jsontide.recordings._stages import KINDS, Kind, Setup, Stage, start_stage
+from jsontide.streams.transport import is_transport
 from jsontide.text.numbers import FLOATS
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Moment:
     def value(self) -> JsonValue | Missing:
         """What grows, as one JSON value, `MISSING` before there is one.
 
-        A document; a message, as `jsontide.encoders.message_changes` describes it; a list of documents; or a text.
+        A document; a message, as `jsontide.frontends.message_changes` describes it; a list of documents; or a text.
         """
         return self._stage.value
 

@@ -37,13 +37,14 @@ from jsontide._check import check_choice, check_count
 from jsontide._errors import JsontideError
 from jsontide._private_file import open_private
 from jsontide._values import JsonValue
-from jsontide.adapters import NdjsonState, SseState, decode_ndjson, decode_sse, finish_ndjson, stream_message
+from jsontide.providers import NdjsonState, SseState, decode_ndjson, decode_sse, finish_ndjson
+from jsontide.streams import stream_message
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from jsontide.adapters import ReadingChoices
     from jsontide.messages import Message
+    from jsontide.streams import ReadingChoices
 
 Data: TypeAlias = bytes | Mapping[str, object]
 """Bytes as they were received, or one decoded event."""

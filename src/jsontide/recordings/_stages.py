@@ -33,17 +33,7 @@ from jsontide._errors import JsonStreamError, ParserError, Reason
 from jsontide._path import Path
 from jsontide._textbuffer import GrowingText
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.adapters import (
-    SseState,
-    StreamState,
-    decode_sse,
-    detect,
-    finish_stream,
-    loads,
-    reduce_item,
-    start_stream,
-)
-from jsontide.deltas import (
+from jsontide.frontends import (
     AppendText,
     Change,
     CompactValue,
@@ -51,19 +41,21 @@ from jsontide.deltas import (
     Finish,
     SetValue,
     compare_values,
+    message_changes,
     open_path,
     read_changes,
 )
-from jsontide.deltas.changes import move_change
-from jsontide.encoders import message_changes
+from jsontide.frontends.changes import move_change
 from jsontide.mend import start_mend
 from jsontide.messages import MessageConfig, Outcome, fail_message, stop_message
 from jsontide.messages.calls import BaseCall, Part
 from jsontide.messages.document import Document
 from jsontide.messages.growth import answer_of
 from jsontide.messages.message import Message as NativeMessage
+from jsontide.providers import SseState, StreamState, decode_sse, detect, finish_stream, reduce_item, start_stream
 from jsontide.recordings._recording import End
 from jsontide.schema import Resolution, Status, from_json_ast, shape_of
+from jsontide.streams import loads
 from jsontide.text.numbers import Floats
 from jsontide.tree import ParserState, create_parser_state, finalize, parse_chunk
 from jsontide.tree.containers import ArrayContainer, Container

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from jsontide._check import check_count
 from jsontide._path import Path, Segment, segment_text
-from jsontide.deltas import AppendText, Change, Finish, SetValue
+from jsontide.frontends import AppendText, Change, Finish, SetValue
 from jsontide.messages import Outcome
 from jsontide.recordings._moment import Moment, follow, start_moment
 from jsontide.recordings._recording import Recording

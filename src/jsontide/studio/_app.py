@@ -45,8 +45,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jsontide._path import Path
 from jsontide._values import MISSING, JsonValue
-from jsontide.deltas import Change, CompactWriter, SetValue, write_json
-from jsontide.encoders import CompactEncoder
+from jsontide.frontends import Change, CompactEncoder, CompactWriter, SetValue, write_json
 from jsontide.recordings import Piece, Recording, RecordingProxy
 from jsontide.schema import UnsupportedSchemaError, from_json_ast
 from jsontide.studio._rows import Unfolded

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from jsontide._path import Path, Segment
 from jsontide._values import JsonValue
-from jsontide.deltas import AppendText, Change, SetValue, write_json
+from jsontide.frontends import AppendText, Change, SetValue, write_json
 
 _BORN: Final = attrgetter("born")
 _Todo: TypeAlias = tuple["Entry", JsonValue, Path | None]

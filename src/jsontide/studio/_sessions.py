@@ -26,8 +26,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from jsontide._errors import JsontideError, ParserError
 from jsontide._values import JsonValue
-from jsontide.deltas import write_json
 from jsontide.events import EventState, JsonFragmentUpdate, add_fragment, create_event_state
+from jsontide.frontends import write_json
 from jsontide.mend import MODELS
 from jsontide.recordings import (
     Data,

@@ -17,8 +17,7 @@ from typing import Any, Final, TypeAlias
 from jsontide import JsonStreamChunker, SnapshotConflict
 from jsontide._path import Path, path_text
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.deltas import AppendText, Change, CompactValue, CompactWriter, SetValue, write_json
-from jsontide.encoders import message_changes
+from jsontide.frontends import AppendText, Change, CompactValue, CompactWriter, SetValue, message_changes, write_json
 from jsontide.mend import Repair
 from jsontide.messages import Message, ReasoningPart, Refusal, ServerCall, TextPart, Usage
 from jsontide.messages.calls import BaseCall

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NoReturn, TypeAlias, cast
 
-from jsontide.encoders.hostile_keys import find_hostile_key
+from jsontide.frontends.hostile_keys import find_hostile_key
 from jsontide.testing._events import ProtocolError, sse_events
 
 _META: Final[dict[str, type]] = {"providerMetadata?": dict}

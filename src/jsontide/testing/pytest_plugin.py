@@ -16,8 +16,8 @@ from jsontide.recordings import Recording, WireFormat
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from jsontide.adapters import ReadingChoices
     from jsontide.messages import Message
+    from jsontide.streams import ReadingChoices
 
 RecordingSource: TypeAlias = Recording | str | Path | Iterable[Mapping[str, object]]
 _SEEDS = 5

@@ -16,13 +16,13 @@ from typing import Any, Final, TypeAlias, cast
 
 from jsontide._errors import JsontideError
 from jsontide._values import MISSING
-from jsontide.adapters import AsyncMessageStream
-from jsontide.encoders import DescribeError, Growing, describe_error
-from jsontide.encoders.base import SERVER_FAILED
+from jsontide.frontends import DescribeError, Growing, describe_error
+from jsontide.frontends.base import SERVER_FAILED
 from jsontide.messages import ErrorKind, Message, Outcome
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall
 from jsontide.messages.growth import answer_of, document_of, text_of
 from jsontide.messages.record import replace
+from jsontide.streams import AsyncMessageStream
 from jsontide.tree import ParserState
 from jsontide.web._turns import TurnState, TurnStore
 

@@ -20,9 +20,9 @@ import anyio
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from jsontide._check import check_choice
-from jsontide.encoders import CompactEncoder, DescribeError, Encoder
-from jsontide.encoders import describe_error as describe_by_default
-from jsontide.encoders.base import SERVER_FAILED, BaseEncoder, check_describe
+from jsontide.frontends import CompactEncoder, DescribeError, Encoder
+from jsontide.frontends import describe_error as describe_by_default
+from jsontide.frontends.base import SERVER_FAILED, BaseEncoder, check_describe
 from jsontide.web._producer import Producer, Source, check_source, discard
 from jsontide.web._turns import (
     MemoryTurns,

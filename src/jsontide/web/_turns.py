@@ -21,7 +21,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from jsontide._check import check_count
 from jsontide._errors import JsontideError
-from jsontide.encoders import Growing
+from jsontide.frontends import Growing
 
 _STEPS: Final = ("begin", "encode", "fail")
 """What every encoder can do; see `Encoder`."""

@@ -11,8 +11,8 @@ from jsontide.cli._exits import exit_codes, hint_at_answer, report_end, report_e
 from jsontide.cli._input import JsonText, is_terminal, read_input
 from jsontide.cli._options import SCHEMA, SOURCE, load_schema
 from jsontide.cli._output import LineWriter, RecentText, quote_safely, short_path
-from jsontide.deltas import AppendText, Change, SetValue, write_json
 from jsontide.events import JsonFragmentKind, JsonFragmentUpdate
+from jsontide.frontends import AppendText, Change, SetValue, write_json
 
 _QUOTED = frozenset({JsonFragmentKind.Key, JsonFragmentKind.PartialString, JsonFragmentKind.CompleteString})
 _WIDEST = max(map(len, JsonFragmentKind))

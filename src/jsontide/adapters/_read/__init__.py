@@ -1,1 +1,0 @@
-"""The bytes of a response in, the JSON of its events out."""

@@ -1,0 +1,51 @@
+"""Growing values and messages in, what changed out, as bytes that front ends read: pure steps, for any server."""
+
+from jsontide._json_text import write_json
+from jsontide._public import publish
+from jsontide.frontends._between import compare_values, open_path, read_changes
+from jsontide.frontends.ag_ui import AgUiEncoder, AgUiState
+from jsontide.frontends.assistant import (
+    AssistantState,
+    AssistantTransportEncoder,
+    ObjectStreamEncoder,
+    ObjectStreamState,
+)
+from jsontide.frontends.base import DescribeError, Encoder, Growing, describe_error
+from jsontide.frontends.changes import AppendText, Change, Finish, SetValue
+from jsontide.frontends.compact import CompactEncoder, CompactState
+from jsontide.frontends.compact_delta import CompactValue, CompactWriter
+from jsontide.frontends.message_value import message_changes
+from jsontide.frontends.patches import PatchWriter, write_pointer
+from jsontide.frontends.vercel import VercelEncoder, VercelState
+
+__all__ = [
+    "AgUiEncoder",
+    "AgUiState",
+    "AppendText",
+    "AssistantState",
+    "AssistantTransportEncoder",
+    "Change",
+    "CompactEncoder",
+    "CompactState",
+    "CompactValue",
+    "CompactWriter",
+    "DescribeError",
+    "Encoder",
+    "Finish",
+    "Growing",
+    "ObjectStreamEncoder",
+    "ObjectStreamState",
+    "PatchWriter",
+    "SetValue",
+    "VercelEncoder",
+    "VercelState",
+    "compare_values",
+    "describe_error",
+    "message_changes",
+    "open_path",
+    "read_changes",
+    "write_json",
+    "write_pointer",
+]
+
+publish(__name__, __all__, globals())

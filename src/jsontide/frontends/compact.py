@@ -1,0 +1,137 @@
+"""The compact form of `jsontide.frontends`, for `jsontide.js`: server-sent events, or NDJSON.
+
+A message becomes the value that `message_value` describes; the state of a parser becomes its own value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from jsontide._json_text import write_json
+from jsontide.frontends._between import read_changes
+from jsontide.frontends.base import (
+    KEEP_ALIVE,
+    SSE,
+    SSE_HEADERS,
+    BaseEncoder,
+    DescribeError,
+    Growing,
+    describe_end,
+    describe_error,
+)
+from jsontide.frontends.compact_delta import CompactWriter
+from jsontide.frontends.message_value import Arguments, message_changes
+from jsontide.messages import Message
+from jsontide.messages.message import Message as NativeMessage
+from jsontide.messages.types import Outcome
+from jsontide.tree import ParserState
+
+Form = Literal["sse", "ndjson"]
+
+
+class CompactState:
+    """What was sent of a stream."""
+
+    __slots__ = ("before", "is_over", "writer")
+
+    def __init__(self, writer: CompactWriter, before: Growing | None = None, is_over: bool = False) -> None:
+        self.writer: Final = writer
+        self.before: Final = before
+        self.is_over: Final = is_over
+
+
+class CompactEncoder(BaseEncoder):
+    """Encodes messages, or the states of a parser, as compact deltas.
+
+    >>> from jsontide import stream_message
+    >>> events = [{"message": {"content": "Hi"}, "done": False}, {"message": {"content": "!"}, "done": True}]
+    >>> encoder = CompactEncoder(form="ndjson")
+    >>> state, sent = encoder.begin()
+    >>> for message in stream_message(events):
+    ...     state, new = encoder.encode(state, message)
+    ...     sent += new
+    >>> sent.splitlines()[-1]
+    b'{"end":"complete"}'
+    """
+
+    def __init__(
+        self,
+        *,
+        form: Form = "sse",
+        arguments: Arguments = "values",
+        run_id: str | None = None,
+        describe_error: DescribeError = describe_error,
+    ) -> None:
+        super().__init__(describe_error)
+        self.form: Final = form
+        self.arguments: Final = arguments
+        self.run_id: Final = run_id
+        """Names the turn; a browser that reconnects says it again, as `Last-Event-ID`."""
+
+    @property
+    def media_type(self) -> str:
+        return SSE if self.form == "sse" else "application/x-ndjson"
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return SSE_HEADERS
+
+    @property
+    def keep_alive(self) -> bytes:
+        return KEEP_ALIVE if self.form == "sse" else b"\n"
+
+    def begin(self) -> tuple[CompactState, bytes]:
+        """Return the first state; before there is a value, only the turn is named, in case a reader must reconnect."""
+        named = self.form == "sse" and self.run_id is not None
+        return CompactState(CompactWriter()), f"id: {self.run_id}\n\n".encode() if named else b""
+
+    def encode(self, state: CompactState, growing: Growing) -> tuple[CompactState, bytes]:
+        """Return the state after a message or a parser's state, and what is new in it."""
+        if state.is_over:
+            return state, b""
+        if isinstance(growing, ParserState):
+            before = state.before if isinstance(state.before, ParserState) else None
+            changes = read_changes(before, growing)
+            end = end_of_json(growing)
+        else:
+            old = state.before if isinstance(state.before, NativeMessage) else None
+            changes = message_changes(old, growing, self.arguments, self.describe_error)
+            end = _end_of_message(growing, self.describe_error)
+        writer, events = state.writer.write(changes)
+        if end is not None:
+            events.append(end)
+        return CompactState(writer, growing, end is not None), self._frame(events)
+
+    def fail(self, state: CompactState, reason: str) -> tuple[CompactState, bytes]:
+        """Return the state after a failure that no message tells of, and the end."""
+        if state.is_over:
+            return state, b""
+        end: list[object] = [{"end": "failed", "reason": reason}]
+        return CompactState(state.writer, state.before, is_over=True), self._frame(end)
+
+    def _frame(self, events: list[object]) -> bytes:
+        if self.form == "ndjson":
+            return "".join([f"{write_json(event)}\n" for event in events]).encode()
+        return "".join([f"{self._id_of(event)}data: {write_json(event)}\n\n" for event in events]).encode()
+
+    def _id_of(self, event: object) -> str:
+        """Return the line that names the turn, before the events that it can be joined with."""
+        is_whole = self.run_id is not None and isinstance(event, dict) and "version" in event
+        return f"id: {self.run_id}\n" if is_whole else ""
+
+
+def end_of_json(state: ParserState) -> dict[str, object] | None:
+    """Return the end of a document: how it ended, and why and where if it did not end well; `None` before."""
+    error = state.error
+    if error is not None:
+        word = "truncated" if error.reason.name == "UNEXPECTED_END" else "invalid"
+        return {"end": word, "reason": error.message, "path": list(error.path)}
+    return {"end": "complete"} if state.is_complete else None
+
+
+def _end_of_message(message: Message[object], describe: DescribeError) -> dict[str, object] | None:
+    if message.outcome is Outcome.STREAMING:
+        return None
+    reason = describe_end(message, describe)
+    return {"end": message.outcome.value} if reason is None else {"end": message.outcome.value, "reason": reason}

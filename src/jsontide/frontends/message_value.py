@@ -1,0 +1,429 @@
+"""A growing message in, the changes of the JSON value that a browser shows out.
+
+    {"role": "assistant", "status": "streaming", "model": "...", "parts": [
+        {"type": "reasoning", "text": "..."},
+        {"type": "text", "text": "..."},
+        {"type": "call", "id": "...", "name": "search", "status": "streaming", "arguments": {...}},
+        {"type": "answer"}],
+     "answer": {...}, "usage": {...}, "finish_reason": "stop", "errors": [...]}
+
+`status` is the outcome of the message, and of each call: only a call whose status is `complete` may be run.
+An answer with a schema is a value, and the part that it was written in has no text.
+Arguments and answers grow as values, or arguments as text, if that is asked for.
+
+Rule: a value is told as Python shows it: with a schema, what the schema shows; mended, if bad JSON is mended.
+
+A front end may also keep an answer, the arguments of tools, or a document alone in a state: each value stands at its
+key there, and its first change sets it, whatever stood there before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from mimetypes import guess_type
+from typing import Final, Literal, TypeAlias, cast
+
+from jsontide._path import Path
+from jsontide._values import MISSING, JsonValue
+from jsontide.frontends._between import compare_values, open_path, read_changes
+from jsontide.frontends.base import DescribeError, Growing, describe_error
+from jsontide.frontends.changes import AppendText, Change, Finish, SetValue, move_change
+from jsontide.frontends.progress import has_run, kind_of
+from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
+from jsontide.messages.document import Document
+from jsontide.messages.growth import answer_of, document_of, has_answer_text, text_of
+from jsontide.messages.message import FinalAnswer, Message
+from jsontide.messages.parts import File, GrowingPart, Other, Source, TextPart
+from jsontide.messages.types import Citation, ErrorDetail, Outcome, Usage
+from jsontide.tree import ParserState
+
+Arguments: TypeAlias = Literal["values", "text"]
+_ANSWER: Final = "answer"
+_STATUS: Final = "status"
+_NAMED: Final = ("id", "model", "provider", "finish_reason")
+_FILE: Final = ("media_type", "url", "id", "data")
+_ANY_FILE: Final = "application/octet-stream"
+_FIRST_BYTES: Final = {
+    "iVBORw0KGgo": "image/png",
+    "/9j/": "image/jpeg",
+    "R0lGOD": "image/gif",
+    "JVBERi0": "application/pdf",
+}
+"""How the data of files begins that providers give without a type, in base64."""
+
+
+def message_changes(
+    before: Message | None,
+    after: Message,
+    arguments: Arguments = "values",
+    describe_error: DescribeError = describe_error,
+) -> list[Change]:
+    """Return what changed from one message of a stream to a later one; without one before, all of it is set.
+
+    `describe_error` says what is told of each error; by default, not what a provider says.
+    """
+    changes: list[Change] = []
+    if before is after:
+        return changes
+    if before is not None and any([getattr(after, name) is None is not getattr(before, name) for name in _NAMED]):
+        before = None  # no change takes a member away
+    old = Message() if before is None else before
+    if before is None:
+        value: dict[str, JsonValue] = {"role": after.role, _STATUS: Outcome.STREAMING.value, "parts": []}
+        changes.append(SetValue((), value, ("parts",)))
+    for name in _NAMED:
+        now = getattr(after, name)
+        if now is not None and now != getattr(old, name):
+            changes.append(SetValue((name,), now))
+    _add_parts(old, after, arguments, changes)
+    _add_answer(old, after, changes)
+    if after.usage is not None and after.usage != old.usage:
+        changes.append(SetValue(("usage",), plain_usage(after.usage)))
+    if after.outcome is not Outcome.STREAMING:
+        _add_end(after, changes, describe_error)
+    return changes
+
+
+def _add_end(message: Message, changes: list[Change], describe: DescribeError) -> None:
+    if message.errors:
+        changes.append(SetValue(("errors",), [_plain_error(error, describe) for error in message.errors]))
+    changes.append(Finish(("parts",)))
+    changes.append(SetValue((_STATUS,), message.outcome.value))
+    changes.append(Finish(()))
+
+
+def _add_parts(before: Message, after: Message, arguments: Arguments, changes: list[Change]) -> None:
+    old, is_answer = before.parts, is_answer_text(after)
+    is_over = after.outcome is not Outcome.STREAMING
+    is_prose = is_answer_text(before) and not is_answer
+    for at, part in enumerate(after.parts):
+        path: Path = ("parts", at)
+        if at >= len(old) or (is_prose and isinstance(part, TextPart)):
+            _set_part(path, part, is_answer, arguments, is_over, changes)
+        elif old[at] is not part:
+            _grow_part(path, old[at], part, is_answer, arguments, is_over, changes)
+        elif is_over and isinstance(part, ServerCall) and not _is_finished(part, is_over=False):
+            _finish_call(path, part, arguments, changes)
+
+
+def is_answer_text(message: Message) -> bool:
+    """Return whether the text of a message is its answer, which is told as a value; at the end only if it is valid.
+
+    The arguments of a call can be the answer too, with prose beside them.
+    """
+    is_valid = message.outcome is Outcome.STREAMING or isinstance(answer_of(message), FinalAnswer)
+    return is_valid and has_answer_text(message)
+
+
+def _set_part(
+    path: Path, part: Part, is_answer: bool, arguments: Arguments, is_over: bool, changes: list[Change]
+) -> None:
+    if isinstance(part, BaseCall):
+        _set_call(path, part, arguments, is_over, changes)
+    elif isinstance(part, TextPart) and is_answer:
+        changes.append(SetValue(path, {"type": _ANSWER}))
+    elif isinstance(part, GrowingPart):
+        value: dict[str, JsonValue] = {"type": kind_of(part), "text": part.text}
+        if isinstance(part, TextPart) and part.citations:
+            value["citations"] = _plain_citations(part)
+        changes.append(SetValue(path, value, ("text",) if part.is_open else None))
+    else:
+        changes.append(SetValue(path, plain_part(part)))
+
+
+def _grow_part(
+    path: Path, old: Part, part: Part, is_answer: bool, arguments: Arguments, is_over: bool, changes: list[Change]
+) -> None:
+    if isinstance(part, BaseCall) and isinstance(old, BaseCall):
+        _grow_call(path, old, part, arguments, is_over, changes)
+    elif isinstance(part, TextPart) and is_answer:
+        return
+    elif isinstance(part, GrowingPart) and type(part) is type(old) and old.is_open:
+        _grow_text(path, cast("GrowingPart", old), part, changes)
+    else:  # such as a text that goes on after its end
+        _set_part(path, part, is_answer, arguments, is_over, changes)
+
+
+def _grow_text(path: Path, old: GrowingPart, part: GrowingPart, changes: list[Change]) -> None:
+    text = text_of(part)
+    delta = text.tail(text.length - text_of(old).length)
+    if delta:
+        changes.append(AppendText((*path, "text"), delta))
+    if isinstance(part, TextPart) and isinstance(old, TextPart) and len(part.citations) > len(old.citations):
+        changes.append(SetValue((*path, "citations"), _plain_citations(part)))
+    if not part.is_open:
+        changes.append(Finish((*path, "text"), 2))
+
+
+def _set_call(path: Path, call: BaseCall, arguments: Arguments, is_over: bool, changes: list[Change]) -> None:
+    is_server = isinstance(call, ServerCall)
+    value = _without_none({"type": "server_call" if is_server else "call", "id": call.id, "name": call.name})
+    if isinstance(call, ServerCall) and call.result is not MISSING:
+        value["result"] = call.result
+    if _is_finished(call, is_over=is_over):  # at once, so that what was known of it stays the same object
+        shown = call.arguments if arguments == "text" else call.partial
+        if shown is not MISSING:
+            value["arguments"] = shown
+        changes.append(SetValue(path, value | _without_none({_STATUS: _status_of(call)})))
+        return
+    changes.append(SetValue(path, value, ()))
+    nothing = ServerCall() if is_server else PartialCall(is_open=True)
+    _grow_growing(path, nothing, call, arguments, is_over, changes, is_new=True)
+
+
+def _grow_call(
+    path: Path, old: BaseCall, call: BaseCall, arguments: Arguments, is_over: bool, changes: list[Change]
+) -> None:
+    if not _goes_on(old, call):
+        _set_call(path, call, arguments, is_over, changes)
+        return
+    if call.id is not None and call.id != old.id:
+        changes.append(SetValue((*path, "id"), call.id))
+    if call.name is not None and call.name != old.name:
+        changes.append(SetValue((*path, "name"), call.name))
+    if isinstance(call, ServerCall) and call.result is not MISSING and call.result != getattr(old, "result", MISSING):
+        changes.append(SetValue((*path, "result"), call.result))
+    _grow_growing(path, old, call, arguments, is_over, changes, is_new=False)
+
+
+def _goes_on(old: BaseCall, call: BaseCall) -> bool:
+    """Return whether a call has only become more: of one kind, not finished before, and with all that it had.
+
+    No change takes a member away, and what is finished does not change any more.
+    """
+    if isinstance(old, ServerCall) is not isinstance(call, ServerCall) or _is_finished(old, is_over=False):
+        return False
+    if isinstance(old, ServerCall) and isinstance(call, ServerCall):
+        lost_status = old.status is not None and call.status is None
+        if lost_status or (old.result is not MISSING and call.result is MISSING):
+            return False
+    return _has_arguments(call) or not _has_arguments(old)
+
+
+def _has_arguments(call: BaseCall) -> bool:
+    document = document_of(call)
+    return call.partial is not MISSING if document is None else document.is_shown
+
+
+def _is_finished(call: BaseCall, *, is_over: bool) -> bool:
+    """Return whether a call will not change any more; one that broke off never is finished.
+
+    The result of a tool that the provider runs may come long after the arguments.
+    """
+    if isinstance(call, ServerCall):
+        return not call.is_open and (is_over or has_run(call))
+    return isinstance(call, CompleteCall)
+
+
+def _grow_growing(
+    path: Path,
+    old: BaseCall,
+    call: BaseCall,
+    arguments: Arguments,
+    is_over: bool,
+    changes: list[Change],
+    *,
+    is_new: bool,
+) -> None:
+    """Add what is new in the arguments of a call, and in how it stands."""
+    where = (*path, "arguments")
+    if arguments == "values":
+        _grow_arguments(where, old, call, changes)
+    else:
+        _grow_arguments_text(where, old, call, changes, is_new)
+    status = _status_of(call)
+    if status is not None and (is_new or status != _status_of(old)):
+        changes.append(SetValue((*path, _STATUS), status))
+    if _is_finished(call, is_over=is_over):
+        _finish_call(path, call, arguments, changes)
+
+
+def _finish_call(path: Path, call: BaseCall, arguments: Arguments, changes: list[Change]) -> None:
+    """Add that a call, and all that is open in its arguments, will not change any more."""
+    where = (*path, "arguments")
+    document = document_of(call)
+    if arguments == "text":
+        changes.append(Finish(where))
+    elif document is not None and document.is_shown and document.resolution is None:
+        inside = open_path(document.state)
+        if inside is not None:
+            changes.append(Finish((*where, *inside), len(inside) + 1))
+    changes.append(Finish(path))
+
+
+def _status_of(call: BaseCall) -> str | None:
+    if isinstance(call, ServerCall):
+        return call.status
+    return Outcome.COMPLETE.value if isinstance(call, CompleteCall) else cast("PartialCall", call).status.value
+
+
+def _grow_arguments(path: Path, old: BaseCall, call: BaseCall, changes: list[Change]) -> None:
+    """Add what is new in the arguments as a value."""
+    before, after = document_of(old), document_of(call)
+    if after is not None:
+        _grow_document(path, before, after, changes)
+    elif call.partial is not MISSING:
+        _finish_document(path, before, call.partial, changes)
+
+
+def _grow_arguments_text(path: Path, old: BaseCall, call: BaseCall, changes: list[Change], is_new: bool) -> None:
+    text, before = text_of(call), text_of(old)
+    if is_new or (isinstance(call, ServerCall) and not text.read().startswith(before.read())):
+        changes.append(SetValue(path, text.read(), ()))  # some providers write all of it again
+    elif text.length > before.length:
+        changes.append(AppendText(path, text.tail(text.length - before.length)))
+
+
+def _grow_document(path: Path, before: Document | None, after: Document, changes: list[Change]) -> None:
+    """Add what is new in a document that is read: from its parse, or, if it has a schema, in what that shows."""
+    if not after.is_shown:
+        return
+    old = before if before is not None and before.is_shown else None
+    if after.resolution is None:
+        found = read_changes(None if old is None else old.state, after.state)
+    else:
+        found = compare_values(MISSING if old is None else old.value, after.value, is_complete=False)
+    changes += [move_change(change, (*path, *change.path)) for change in found]
+
+
+def _finish_document(path: Path, before: Document | None, value: JsonValue, changes: list[Change]) -> None:
+    """Add the end of a document whose whole value is decided."""
+    if before is None or before.value is MISSING or before.value != value:
+        changes.append(SetValue(path, value))
+    elif before.resolution is not None:
+        ends = compare_values(value, value, is_complete=True)
+        changes += [move_change(change, (*path, *change.path)) for change in ends]
+    else:
+        inside = open_path(before.state)
+        if inside is not None:
+            changes.append(Finish((*path, *inside), len(inside) + 1))
+
+
+def _add_answer(before: Message, after: Message, changes: list[Change]) -> None:
+    old, answer = answer_of(before), answer_of(after)
+    path: Path = (_ANSWER,)
+    document = old if isinstance(old, Document) else None
+    if isinstance(answer, FinalAnswer):
+        _finish_document(path, document, cast("JsonValue", answer.value), changes)
+    elif answer is not None and answer is not old:
+        _grow_document(path, document, answer, changes)
+
+
+def plain_part(part: Part) -> dict[str, JsonValue]:
+    """Return a part that comes whole as JSON: a source, a file, or something else."""
+    if isinstance(part, Source):
+        return _without_none({"type": "source", "url": part.url, "title": part.title})
+    if isinstance(part, File):
+        return _without_none({"type": "file", **{name: getattr(part, name) for name in _FILE}})
+    raw = cast("Other", part)
+    return {"type": "other", "name": raw.type, "value": raw.raw}
+
+
+def media_type_of(file: File) -> str:
+    """Return what a file is, for protocols that must say it: as the provider says, else by its first bytes or name."""
+    if file.media_type is not None:
+        return file.media_type
+    for start, media_type in _FIRST_BYTES.items():
+        if file.data is not None and file.data.startswith(start):
+            return media_type
+    name = (file.url or "").partition("?")[0].partition("#")[0]
+    return guess_type(name)[0] or _ANY_FILE
+
+
+def _plain_citations(part: TextPart) -> JsonValue:
+    return [_named(citation) for citation in part.citations]
+
+
+def plain_usage(usage: Usage) -> JsonValue:
+    """Return what a message costs as JSON, without what the provider does not say."""
+    return _named(usage)
+
+
+def _named(value: Citation | Usage) -> JsonValue:
+    return _without_none({each.name: getattr(value, each.name) for each in fields(value) if each.name != "raw"})
+
+
+def _plain_error(error: ErrorDetail, describe: DescribeError) -> JsonValue:
+    plain: dict[str, JsonValue] = {"kind": error.kind.value, "message": describe(error)}
+    if error.path:
+        plain["path"] = list(error.path)
+    return plain
+
+
+def _without_none(named: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: value for name, value in named.items() if value is not None}
+
+
+_WITHIN_ARGUMENTS: Final = 3  # segments before a path inside arguments: parts, which one, arguments
+
+
+class StateKeys:
+    """Where values stand in a state."""
+
+    __slots__ = ("answer", "tools")
+
+    def __init__(self, answer: str | None, tools: Mapping[str, str]) -> None:
+        if answer in tools.values():
+            message = f"the answer and the arguments of a tool cannot both be at {answer!r}"
+            raise ValueError(message)
+        self.answer: Final = answer
+        """The key of the answer, and of a document alone, which without one is the whole state."""
+        self.tools: Final = tools
+        """The key of each tool whose arguments are shown."""
+
+    def follow(self, message: Message) -> dict[int, str]:
+        """Return which parts are shown at which key: of each, the last call."""
+        found: dict[str, int] = {}
+        for at, part in enumerate(message.parts):
+            key = self.tools.get(part.name or "") if isinstance(part, BaseCall) else None
+            if key is not None:
+                found[key] = at
+        return {at: key for key, at in found.items()}
+
+    def measure(self, growing: Growing) -> int:
+        """Return how many characters were read of what is shown."""
+        if isinstance(growing, ParserState):
+            return growing.index
+        answer = answer_of(growing)
+        parts = [growing.parts[at] for at in self.follow(growing)]
+        calls = sum([text_of(part).length for part in parts if isinstance(part, BaseCall)])
+        return calls + (answer.state.index if isinstance(answer, Document) else 0)
+
+    def changes(self, before: Growing | Message | None, after: Growing) -> list[Change]:
+        """Return what changed in the state; without something before, all that is shown is set."""
+        if isinstance(after, ParserState):
+            found = read_changes(before if isinstance(before, ParserState) else None, after)
+            root: Path = () if self.answer is None else (self.answer,)
+            return [move_change(change, (*root, *change.path)) for change in found]
+        return self._message_changes(before if isinstance(before, Message) else None, after)
+
+    def _message_changes(self, before: Message | None, after: Message) -> list[Change]:
+        followed = self.follow(after)
+        if not followed and (self.answer is None or answer_of(after) is None):
+            return []  # nothing is shown, so nothing is compared
+        known = {} if before is None else self.follow(before)
+        old = {at: key for at, key in followed.items() if at in known}
+        changes = _at_keys(message_changes(before, after), self.answer, old)
+        if len(old) < len(followed):
+            new = {at: key for at, key in followed.items() if at not in old}
+            changes += _at_keys(message_changes(None, after), None, new)
+        return changes
+
+
+def _at_keys(changes: list[Change], answer: str | None, parts: dict[int, str]) -> list[Change]:
+    """Return the changes of what is shown, at the keys where it is shown."""
+    shown: list[Change] = []
+    for change in changes:
+        path = change.path
+        if answer is not None and path[:1] == ("answer",):
+            shown.append(move_change(change, (answer, *path[1:])))
+        elif len(path) >= _WITHIN_ARGUMENTS and path[0] == "parts" and path[2] == "arguments":
+            at = path[1]
+            if isinstance(at, int) and at in parts:
+                shown.append(move_change(change, (parts[at], *path[_WITHIN_ARGUMENTS:])))
+        elif isinstance(change, SetValue) and path[:-1] == ("parts",) and path[-1] in parts:
+            call = change.value  # whole
+            if isinstance(call, dict) and "arguments" in call:
+                shown.append(SetValue((parts[path[-1]],), call["arguments"]))
+    return shown

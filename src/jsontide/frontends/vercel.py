@@ -1,0 +1,425 @@
+"""A growing message in, Vercel's UI message stream out, as `useChat` of the AI SDK 5, 6 and 7 reads it.
+
+    start, start-step
+    text-start, text-delta..., text-end                        text and refusals; reasoning in the same way
+    tool-input-start, tool-input-delta..., then one of
+        tool-input-available                                   a call that is complete and valid: the client may run it
+        tool-input-error                                       any other call
+        tool-input-available, tool-output-available or -error  a tool of the provider, with providerExecuted
+    source-url, source-document, file
+    data-answer                                                structured output, if asked for
+    finish-step, finish | error | abort                        how it ended, with what it cost as message metadata
+    [DONE]
+
+Joining late gives each part once, whole, and then goes on: what a client that resumes needs.
+
+Only what ai 5, 6 and 7 all accept by default is sent: one wrong word, or a `null` where something is optional, makes a
+client drop the rest of the stream. Only `CallReady` becomes `tool-input-available` without `providerExecuted`, the
+event that makes a client run a tool.
+
+There are no deltas for data parts: each one replaces the last, whole. So an answer is sent when it has grown by half
+since the last time, and at its end: all of it together costs about four times its text, whatever the number of chunks.
+While an answer may turn out to be good, its text is held; if it is not, the text is sent at the end, so that nothing
+that the model wrote is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias, cast
+from uuid import uuid4
+
+from jsontide._values import MISSING, JsonValue
+from jsontide.frontends.base import DONE, SSE_HEADERS, DescribeError, Growing, SseEncoder, describe_error, sse
+from jsontide.frontends.hostile_keys import HostileKeys, find_hostile_key, without_hostile_keys
+from jsontide.frontends.message_value import media_type_of
+from jsontide.frontends.progress import (
+    ArgumentsGrew,
+    CallFailed,
+    CallReady,
+    CallStarted,
+    Ended,
+    Hidden,
+    PartAdded,
+    Progress,
+    ServerCallEnded,
+    Step,
+    TextEnded,
+    TextGrew,
+    TextStarted,
+    hide_answer,
+)
+from jsontide.messages.calls import ServerCall
+from jsontide.messages.document import Document
+from jsontide.messages.growth import answer_of, has_answer_text
+from jsontide.messages.message import FinalAnswer, Message
+from jsontide.messages.parts import File, Source
+from jsontide.messages.types import Outcome, Usage
+from jsontide.tree import ParserState
+
+
+class AnswerGrew:
+    """There is more of the answer: all that may be shown of it."""
+
+    __slots__ = ("is_whole", "value")
+
+    def __init__(self, value: object, *, is_whole: bool) -> None:
+        self.value: Final = value
+        self.is_whole: Final = is_whole
+        """Whether it is complete and valid: what was asked for."""
+
+
+class AnswerProgress:
+    """How much of an answer was told."""
+
+    __slots__ = ("hidden", "length")
+
+    def __init__(self, length: int = 0, hidden: Hidden = frozenset()) -> None:
+        self.length: Final = length
+        """How much JSON had been read when it was told last, 0 before."""
+        self.hidden: Final = hidden
+        """The places of text parts that are told as data, not as text."""
+
+    def advance(self, message: Message, name: str, steps: list[Step]) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
+        """Return the progress after a message, and its steps with those of the answer instead of its text."""
+        answer, is_text = answer_of(message), has_answer_text(message)
+        is_over = bool(steps) and isinstance(steps[-1], Ended)
+        length, grown = self._grow(answer, is_over=is_over)
+        end = len(steps) - is_over
+        at = next((at for at in range(end) if is_text and _is_text(steps[at])), end)  # where the text would stand
+        first, hidden = hide_answer(name, message, steps[:at], self.hidden, hides=is_text)
+        rest, hidden = hide_answer(name, message, steps[at:end], hidden, hides=is_text)
+        last, hidden = hide_answer(name, message, steps[end:], hidden, hides=isinstance(answer, FinalAnswer))
+        return AnswerProgress(length, hidden), [*first, *grown, *rest, *last]
+
+    def advance_json(self, state: ParserState) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
+        """Return the progress after a state of a parser, and what is new in it."""
+        error = state.error
+        is_over = error is not None or state.is_complete
+        is_due = state.value is not MISSING and (is_over or self._is_due(state.index))
+        steps: list[Step | AnswerGrew] = [AnswerGrew(state.value, is_whole=state.is_complete)] if is_due else []
+        if error is not None:
+            steps.append(Ended(Message(outcome=Outcome.INVALID), error.message))
+        elif is_over:
+            steps.append(Ended(Message(outcome=Outcome.COMPLETE, finish_reason="stop"), None))
+        return AnswerProgress(state.index if is_due else self.length), steps
+
+    def _is_due(self, length: int) -> bool:
+        return length > self.length and length >= self.length + self.length // 2
+
+    def _grow(self, answer: Document | FinalAnswer | None, *, is_over: bool) -> tuple[int, list[Step | AnswerGrew]]:
+        if isinstance(answer, FinalAnswer):
+            return self.length, [AnswerGrew(answer.value, is_whole=True)]
+        if answer is None or not (is_over or self._is_due(answer.state.index)) or answer.value is MISSING:
+            return self.length, []
+        return answer.state.index, [AnswerGrew(answer.value, is_whole=False)]
+
+
+def _is_text(step: Step) -> bool:
+    return isinstance(step, (TextStarted, TextGrew, TextEnded)) and step.kind == "text"
+
+
+Event: TypeAlias = dict[str, JsonValue]
+
+_REASONS: Final = {
+    "stop": "stop",
+    "stop_sequence": "stop",
+    "tool_calls": "tool-calls",
+    "length": "length",
+    "content_filter": "content-filter",
+    "refusal": "content-filter",
+}
+"""Why a message ended, in the words that all clients know."""
+_WITHHELD: Final = (Outcome.REFUSED, Outcome.FILTERED)
+_BY_ITSELF: Final = (Outcome.COMPLETE, Outcome.EMPTY)
+_USAGE: Final = {"cached_tokens": "cachedInputTokens", "cache_write_tokens": "cacheWriteTokens"}
+"""Where the AI SDK has other words than ours in its own case."""
+_NO_RESULT: Final = "the provider gave no result"
+_CUT_OFF: Final = "the call broke off"
+
+
+def explain_key(key: str) -> str:
+    return f"the key {key!r} is not sent, because clients refuse it"
+
+
+class VercelWriter:
+    """Writes steps as events, given the options of the encoder."""
+
+    __slots__ = ("_call", "_hostile_keys")
+
+    def __init__(self, hostile_keys: HostileKeys, *, dynamic_tools: bool) -> None:
+        self._hostile_keys: Final = hostile_keys
+        self._call: Final[Event] = {"dynamic": True} if dynamic_tools else {}
+
+    def write(self, step: Step) -> list[Event]:
+        """Return the events of a step; what a client has no word for gives none."""
+        match step:
+            case TextStarted() | TextGrew() | TextEnded():
+                return [_write_text(step)]
+            case CallStarted():
+                return [self._about("tool-input-start", step.id, step.on_server, toolName=step.name)]
+            case ArgumentsGrew():
+                return [{"type": "tool-input-delta", "toolCallId": step.id, "inputTextDelta": step.delta}]
+            case CallReady():
+                return [self._ready(step.id, step.name, step.arguments, on_server=False)]
+            case CallFailed():
+                return [self._failed(step.id, step.name, step.partial, step.reason, on_server=False)]
+            case ServerCallEnded():
+                return self._ended_on_server(step)
+            case PartAdded():
+                return _write_part(step)
+            case Ended():
+                return write_end(step.message, step.error)
+        return []  # what it cost is told at the end
+
+    def clean(self, value: object) -> tuple[JsonValue, str | None]:
+        """Return a value as it may be sent, and why it must not be sent after all, if that is so."""
+        key = find_hostile_key(value)
+        reason = None if key is None or self._hostile_keys == "drop" else explain_key(key)
+        return without_hostile_keys(cast("JsonValue", value)), reason
+
+    def _ready(self, call_id: str, name: str, arguments: object, *, on_server: bool) -> Event:
+        cleaned, reason = self.clean(arguments)
+        if reason is not None:
+            return self._failed(call_id, name, cleaned, reason, on_server=on_server)
+        return self._about("tool-input-available", call_id, on_server, toolName=name, input=cleaned)
+
+    def _failed(self, call_id: str, name: str, partial: object, reason: str, *, on_server: bool) -> Event:
+        shown = {} if partial is MISSING else self.clean(partial)[0]
+        return self._about("tool-input-error", call_id, on_server, toolName=name, input=shown, errorText=reason)
+
+    def _ended_on_server(self, step: ServerCallEnded) -> list[Event]:
+        """Return the arguments of a tool that the provider runs, and what came of it as far as it is known."""
+        call, partial = step.call, step.call.partial
+        if call.result is MISSING and call.arguments and not call.is_complete(()):
+            return [self._failed(step.id, step.name, partial, _CUT_OFF, on_server=True)]
+        arguments = self._ready(step.id, step.name, {} if partial is MISSING else partial, on_server=True)
+        if call.needs_action or arguments["type"] == "tool-input-error":
+            return [arguments]
+        return [arguments, self._output(step.id, call)]
+
+    def _output(self, call_id: str, call: ServerCall) -> Event:
+        output, reason = self.clean({"status": call.status} if call.result is MISSING else call.result)
+        if call.result is MISSING and call.status != "completed":
+            reason = _NO_RESULT if call.status is None else f"{_NO_RESULT}, and says: {call.status}"
+        if reason is not None:
+            return self._about("tool-output-error", call_id, True, errorText=reason)
+        return self._about("tool-output-available", call_id, True, output=output)
+
+    def _about(self, name: str, call_id: str, on_server: bool, **more: JsonValue) -> Event:
+        """Return an event about a call, with what must be the same in all of them."""
+        event: Event = {"type": name, "toolCallId": call_id, **more, **self._call}
+        if on_server:
+            event["providerExecuted"] = True
+        return event
+
+
+def write_end(message: Message, error: str | None) -> list[Event]:
+    """Return how a message ended: it finished, was stopped, or failed."""
+    if _is_failure(message):
+        return write_failure(message, error or "the stream failed")
+    if message.outcome is Outcome.CANCELLED:
+        return [*_write_cost(message), {"type": "abort"}]
+    return [*_write_cost(message), {"type": "finish-step"}, {"type": "finish", "finishReason": _finish_reason(message)}]
+
+
+def write_failure(message: Message, reason: str) -> list[Event]:
+    """Return the end of a message that failed; a client reads nothing after it."""
+    return [*_write_cost(message), {"type": "error", "errorText": reason}]
+
+
+def _write_cost(message: Message) -> list[Event]:
+    usage = message.usage
+    return [] if usage is None else [{"type": "message-metadata", "messageMetadata": {"usage": plain_usage(usage)}}]
+
+
+def _is_failure(message: Message) -> bool:
+    """Return whether the stream failed, or what came of it is not what was asked for.
+
+    A message that is still streaming was given up.
+    """
+    if message.outcome in {Outcome.STREAMING, Outcome.INVALID}:
+        return True
+    return any(error.source == "stream" for error in message.errors)
+
+
+def _finish_reason(message: Message) -> str:
+    if message.outcome in _WITHHELD:
+        return "content-filter"
+    reason = _REASONS.get(message.finish_reason or "", "other")
+    return reason if message.outcome in _BY_ITSELF or reason == "length" else "other"
+
+
+def plain_usage(usage: Usage) -> JsonValue:
+    """Return what a message cost in the words of the AI SDK, without what is not known."""
+    known = {field.name: getattr(usage, field.name) for field in fields(usage) if field.name != "raw"}
+    return {_USAGE.get(name, _camel(name)): count for name, count in known.items() if count is not None}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _write_text(step: TextStarted | TextGrew | TextEnded) -> Event:
+    kind = "reasoning" if step.kind == "reasoning" else "text"  # for a refusal there is no word
+    if isinstance(step, TextGrew):
+        return {"type": f"{kind}-delta", "id": step.id, "delta": step.delta}
+    return {"type": f"{kind}-start" if isinstance(step, TextStarted) else f"{kind}-end", "id": step.id}
+
+
+def _write_part(step: PartAdded) -> list[Event]:
+    part = step.part
+    if isinstance(part, Source):
+        return _write_source(step.id, part)
+    return _write_file(part) if isinstance(part, File) else []
+
+
+def _write_source(source_id: str, source: Source) -> list[Event]:
+    title: Event = {} if source.title is None else {"title": source.title}
+    if source.url is not None:
+        return [{"type": "source-url", "sourceId": source_id, "url": source.url, **title}]
+    return [{"type": "source-document", "sourceId": source_id, "mediaType": "text/plain", **title}] if title else []
+
+
+def _write_file(file: File) -> list[Event]:
+    """Return a file that the client can show: one that it gets by an address, or whole."""
+    kind = media_type_of(file)
+    url = file.url if file.url is not None or file.data is None else f"data:{kind};base64,{file.data}"
+    return [] if url is None else [{"type": "file", "url": url, "mediaType": kind}]
+
+
+Answer: TypeAlias = Literal["text", "data"]
+
+_ANSWER: Final = "answer"
+_HEADERS: Final[Mapping[str, str]] = MappingProxyType({**SSE_HEADERS, "x-vercel-ai-ui-message-stream": "v1"})
+_NOTHING: Final = AnswerProgress()
+
+
+class VercelState:
+    """What was sent of a stream."""
+
+    __slots__ = ("answer", "is_over", "progress")
+
+    def __init__(self, progress: Progress, answer: AnswerProgress = _NOTHING, *, is_over: bool = False) -> None:
+        self.progress: Final = progress
+        self.answer: Final = answer
+        self.is_over: Final = is_over
+
+
+class VercelEncoder(SseEncoder):
+    """Encodes messages, or the states of a parser, as a UI message stream of the AI SDK.
+
+    `answer` says how structured output is told: as the text that it is, or as a data part `data-answer`, which is sent
+    again whenever it has grown by half, and whole at its end. The state of a parser is always told as a data part.
+
+    `hostile_keys` says what happens to `__proto__`, and `prototype` in `constructor`, inside of arguments, results and
+    answers, because they would end the client's whole stream: with `refuse`, the call is told as failed, and an
+    answer ends the stream with an error; with `drop`, they are left out.
+
+    `dynamic_tools` declares all tools as dynamic, for a client that does not know their names.
+
+    >>> from jsontide import stream_message
+    >>> encoder = VercelEncoder(message_id="m1")
+    >>> state, sent = encoder.begin()
+    >>> for message in stream_message([{"message": {"content": "Hi"}, "done": True}]):
+    ...     state, new = encoder.encode(state, message)
+    ...     sent += new
+    >>> print(sent.decode().replace("\\n\\n", "\\n"))
+    data: {"type":"start","messageId":"m1"}
+    data: {"type":"start-step"}
+    data: {"type":"text-start","id":"m1-0"}
+    data: {"type":"text-delta","id":"m1-0","delta":"Hi"}
+    data: {"type":"text-end","id":"m1-0"}
+    data: {"type":"finish-step"}
+    data: {"type":"finish","finishReason":"stop"}
+    data: [DONE]
+    <BLANKLINE>
+    """
+
+    def __init__(
+        self,
+        *,
+        message_id: str | None = None,
+        answer: Answer = "text",
+        hostile_keys: HostileKeys = "refuse",
+        dynamic_tools: bool = False,
+        describe_error: DescribeError = describe_error,
+    ) -> None:
+        super().__init__(describe_error)
+        _check_word("answer", answer, ("text", "data"))
+        _check_word("hostile_keys", hostile_keys, ("refuse", "drop"))
+        self.message_id: Final = f"msg-{uuid4().hex}" if message_id is None else message_id
+        """What the client calls the message; one that joins late gets the same from the same encoder."""
+        self.answer: Final = answer
+        self.hostile_keys: Final = hostile_keys
+        self.dynamic_tools: Final = dynamic_tools
+        self._writer: Final = VercelWriter(hostile_keys, dynamic_tools=dynamic_tools)
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return _HEADERS
+
+    def begin(self) -> tuple[VercelState, bytes]:
+        """Return the first state, and what makes the client show a message."""
+        start = sse({"type": "start", "messageId": self.message_id}) + sse({"type": "start-step"})
+        return VercelState(Progress(self.message_id)), start
+
+    def encode(self, state: VercelState, growing: Growing) -> tuple[VercelState, bytes]:
+        """Return the state after a message or a parser's state, and what is new in it."""
+        if state.is_over:
+            return state, b""
+        if isinstance(growing, ParserState):
+            return self._encode_json(state, growing)
+        if not isinstance(growing, Message):
+            message = f"a message or the state of a parser is encoded, not {type(growing).__name__}"
+            raise TypeError(message)
+        progress, steps = state.progress.advance(growing, self.describe_error)
+        return self._send(state, progress, growing, steps)
+
+    def fail(self, state: VercelState, reason: str) -> tuple[VercelState, bytes]:
+        """Return the state after a failure that no message tells of, and the end."""
+        if state.is_over:
+            return state, b""
+        progress, steps = state.progress.fail(reason)
+        return self._send(state, progress, progress.message or Message(), steps)
+
+    def _send(
+        self, state: VercelState, progress: Progress, message: Message, steps: list[Step]
+    ) -> tuple[VercelState, bytes]:
+        answer: AnswerProgress = state.answer
+        found: Sequence[Step | AnswerGrew] = steps
+        if self.answer == "data" and progress is not state.progress:
+            answer, found = answer.advance(message, self.message_id, steps)
+        return VercelState(progress, answer, is_over=progress.is_over), self._frame(found)
+
+    def _encode_json(self, state: VercelState, growing: ParserState) -> tuple[VercelState, bytes]:
+        answer, steps = state.answer.advance_json(growing)
+        is_over = bool(steps) and isinstance(steps[-1], Ended)
+        return VercelState(state.progress, answer, is_over=is_over), self._frame(steps)
+
+    def _frame(self, steps: Sequence[Step | AnswerGrew]) -> bytes:
+        sent = b"".join([sse(event) for event in self._write(steps)])
+        return sent + DONE if steps and isinstance(steps[-1], Ended) else sent
+
+    def _write(self, steps: Sequence[Step | AnswerGrew]) -> list[Event]:
+        events: list[Event] = []
+        refusal = None
+        for step in steps:
+            if isinstance(step, AnswerGrew):
+                data, reason = self._writer.clean(step.value)
+                refusal = reason if step.is_whole else None
+                events += [] if reason is not None else [{"type": "data-answer", "id": _ANSWER, "data": data}]
+            elif isinstance(step, Ended) and refusal is not None:
+                events += write_failure(step.message, refusal)
+            else:
+                events += self._writer.write(step)
+        return events
+
+
+def _check_word(name: str, word: str, words: tuple[str, ...]) -> None:
+    if word not in words:
+        message = f"{name} must be {' or '.join(map(repr, words))}, not {word!r}"
+        raise ValueError(message)

@@ -1,0 +1,398 @@
+"""Anthropic Messages.
+
+In: a raw stream event as dict or SDK object. Out: notes on a draft.
+The key of a part is the place of its content block; tools that the provider runs are `ServerCall`s.
+The helpers of the SDK put events of their own between those of the stream, which repeat what those say.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jsontide._values import MISSING, JsonValue
+from jsontide.messages.calls import PartialCall
+from jsontide.messages.draft import NO_KEY, CallDelta, Draft
+from jsontide.messages.parts import Other
+from jsontide.messages.types import Citation, Usage
+from jsontide.providers.blocks import (
+    add_citations,
+    add_extra,
+    add_part,
+    attach_result,
+    begin_reasoning,
+    begin_text,
+    describe_server_call,
+    find_reasoning,
+    find_text,
+    keep_metadata,
+    merge_delta,
+    redact,
+    rest_of,
+    sign,
+)
+from jsontide.providers.fields import (
+    arguments_of,
+    as_dict,
+    check_delta,
+    check_fields,
+    check_item,
+    check_rest,
+    check_unknown,
+    count_of,
+    dict_of,
+    fields_in,
+    index_in,
+    integer_of,
+    is_object,
+    items_in,
+    list_of,
+    plain,
+    text_of,
+)
+from jsontide.providers.reader import NOT_BEGUN, Beginning, Reader, describe_error, read_error
+
+_REASONS: Final = {
+    "end_turn": "stop",
+    "stop_sequence": "stop_sequence",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "compaction": "pause",
+}
+_TYPES: Final = ("message_start", "message_delta", "message_stop")
+_SAID_TWICE: Final = frozenset(
+    ("", "citation", "compaction", "input_json", "message", "ping", "signature", "text", "thinking")
+)
+"""Events of the SDK's helpers, and those that say nothing."""
+_REFUSAL: Final = -1
+"""The key of the part that says why the model refused: blocks count from 0."""
+_DECLINED: Final = -2
+"""The key of calls that are none any more."""
+
+_NO_JSON: Final = "an event with more input of a tool has none that can be read"
+_ADDRESS: Final = frozenset(("index", "type"))
+_KIND: Final = frozenset(("type",))
+_EVENT: Final = frozenset(("content_block", "delta", "error", "index", "message", "type", "usage"))
+_MESSAGE: Final = frozenset(("content", "id", "model", "parsed_output", "role", "stop_reason", "type", "usage"))
+_CALL: Final = frozenset(("id", "input", "name", "type"))
+_TEXT: Final = frozenset(("citations", "parsed_output", "text", "type"))
+_THINKING: Final = frozenset(("signature", "thinking", "type"))
+_REDACTED: Final = frozenset(("data", "type"))
+_RESULT: Final = frozenset(("content",))
+_TEXT_DELTA: Final = frozenset(("text", "type"))
+_JSON_DELTA: Final = frozenset(("partial_json", "type"))
+_THINKING_DELTA: Final = frozenset(("estimated_tokens", "thinking", "type"))
+"""The estimate is a hint for a progress bar; `usage` has the figure."""
+_USUAL: Final = 2
+"""The fields of a usual delta."""
+
+
+class AnthropicReader(Reader):
+    """Reads events, and watches for a second `message_start`."""
+
+    __slots__ = ("begun",)
+
+    def __init__(self, begun: Beginning = NOT_BEGUN) -> None:
+        self.begun: Final = begun
+
+    @property
+    def name(self) -> str:
+        return "anthropic"
+
+    def _fields(self) -> tuple[object, ...]:
+        return (self.begun,)
+
+    def fits(self, event: dict[str, Any]) -> bool:
+        kind = text_of(event, "type") or ""
+        return kind in _TYPES or kind.startswith("content_block_") or kind == "error"
+
+    def split_whole(self, event: dict[str, Any]) -> list[dict[str, Any]] | None:
+        if text_of(event, "type") != "message" or not isinstance(event.get("content"), (list, tuple)):
+            return None
+        end = ("stop_reason", "stop_sequence", "stop_details")
+        message = {name: value for name, value in event.items() if name not in end}
+        message["content"] = []
+        events: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
+        for at, block in enumerate(list_of(event, "content")):
+            events.append({"type": "content_block_start", "index": at, "content_block": block})
+            events.append({"type": "content_block_stop", "index": at})
+        events.append({"type": "message_delta", "delta": {name: event.get(name) for name in end}})
+        events.append({"type": "message_stop"})
+        return events
+
+    def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        if draft.provider is None:
+            draft.identify(None, None, None, self.name)
+        kind = text_of(event, "type") or ""
+        if kind == "content_block_delta":
+            if "delta" not in event:
+                draft.lose(_NO_JSON)
+            _read_delta(draft, index_in(draft, event, "index"), fields_in(draft, event, "delta"))
+            if len(event) > _USUAL + 1:
+                _read_more(draft, event)
+            return self._go_on()
+        if kind == "message_start":
+            return self._begin(draft, event)
+        if kind == "content_block_start":
+            item = event.get("content_block")
+            block = check_fields(draft, "content_block", item)
+            _read_block(draft, index_in(draft, event, "index"), item, block, False)
+        elif kind == "content_block_stop":
+            draft.close(integer_of(event, "index"))
+            read_error(draft, event)
+            keep_metadata(draft, event, _EVENT)
+            return self
+        elif kind == "message_delta":
+            delta = dict_of(event, "delta")
+            keep_metadata(draft, delta, _MESSAGE)
+            _read_end(draft, delta)
+            _read_usage(draft, event)
+        elif kind == "error":
+            _read_failure(draft, event)
+            return self
+        else:
+            _read_unknown(draft, kind, event)
+            return self
+        _read_more(draft, event)
+        return self._go_on()
+
+    def _begin(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        message = fields_in(draft, event, "message")
+        begun = self.begun.begin(draft, text_of(message, "id") or text_of(event, "id"))
+        if begun is None:
+            return self
+        draft.identify(text_of(message, "id"), text_of(message, "model"), None, self.name)
+        draft.set_role(text_of(message, "role"))
+        keep_metadata(draft, message, _MESSAGE)
+        _read_usage(draft, message)
+        # A tool call made by the model's code arrives so: finished, and as the end of its message.
+        has_ended = text_of(message, "stop_reason") is not None
+        for at, item in enumerate(items_in(draft, message, "content")):
+            _read_block(draft, at, item, check_item(draft, "content", item), has_ended)
+            if has_ended:
+                draft.close(at)
+        _read_end(draft, message)
+        return AnthropicReader(begun)
+
+    def _go_on(self) -> Reader:
+        begun = self.begun.go_on()
+        return self if begun is self.begun else AnthropicReader(begun)
+
+
+def _read_more(draft: Draft, event: dict[str, Any]) -> None:
+    """Note an error beside what an event says, and the fields that few events have."""
+    if event.get("error"):  # beside something else, one that says nothing is none
+        read_error(draft, event)
+    check_rest(draft, event, _EVENT)
+    keep_metadata(draft, event, _EVENT)
+
+
+def _read_failure(draft: Draft, event: dict[str, Any]) -> None:
+    error = event.get("error")
+    draft.fail("error" if error is None else describe_error(error), plain(error))
+    if error is not None:
+        draft.set_metadata("error", plain(error))
+    keep_metadata(draft, event, _EVENT)
+
+
+def _read_unknown(draft: Draft, kind: str, event: dict[str, Any]) -> None:
+    """Keep what an event of a kind that is not known says; what the end of a message repeats is known."""
+    if read_error(draft, event):
+        return
+    if not kind or (kind not in _SAID_TWICE and kind != "message_stop"):
+        check_unknown(draft, kind, event)
+        if isinstance(draft.find(integer_of(event, "index")), PartialCall):
+            check_delta(draft, event, _ADDRESS)
+    if kind in _SAID_TWICE:
+        return
+    if kind == "message_stop":
+        keep_metadata(draft, event, _EVENT)
+        return
+    rest = rest_of(event, frozenset(("type",)))
+    if rest:
+        draft.set_metadata(kind, rest)
+
+
+# Blocks.
+
+
+def _read_block(draft: Draft, key: int, item: object, block: dict[str, Any], is_whole: bool) -> None:
+    """Note the beginning of a block, which may have all of it."""
+    kind = text_of(block, "type") or ""
+    if kind == "text":
+        _begin_text(draft, key, block)
+    elif kind == "thinking":
+        at = begin_reasoning(draft, key)
+        add_extra(draft, at, rest_of(block, _THINKING))
+        sign(draft, at, text_of(block, "signature"), False)
+        draft.add_reasoning(key, text_of(block, "thinking") or "")
+    elif kind == "redacted_thinking":
+        at = begin_reasoning(draft, key)
+        add_extra(draft, at, rest_of(block, _REDACTED))
+        redact(draft, at, text_of(block, "data"))
+    elif kind.endswith("tool_use") or "input" in block:
+        _begin_call(draft, key, kind, block, is_whole)
+    elif not _read_result(draft, key, block):
+        _begin_other(draft, key, kind, item, block)
+
+
+def _begin_text(draft: Draft, key: int, block: dict[str, Any]) -> None:
+    at = begin_text(draft, key)
+    add_extra(draft, at, rest_of(block, _TEXT))
+    add_citations(draft, at, [_read_citation(citation) for citation in list_of(block, "citations")])
+    draft.add_text(key, text_of(block, "text") or "")
+
+
+def _begin_call(draft: Draft, key: int, kind: str, block: dict[str, Any], is_whole: bool) -> None:
+    given = block.get("input")
+    arguments, is_mapping = arguments_of(given), is_object(given)
+    # The input of a block that begins is empty, and comes in deltas; some servers send it whole.
+    if not is_whole and arguments is not None and not given and (is_mapping or not arguments):
+        arguments = None
+    # What is not known but has an input, which comes in deltas too, is nothing for the caller to run.
+    on_server = kind != "tool_use"
+    whole = is_mapping and arguments is not None
+    call_id, name = text_of(block, "id"), text_of(block, "name")
+    check_rest(draft, block, _CALL)
+    at = draft.add_call(CallDelta(key, call_id, name, arguments, False, whole, on_server, False, key))
+    if on_server:
+        describe_server_call(draft, at, kind, rest_of(block, _CALL))
+    else:
+        add_extra(draft, at, rest_of(block, _CALL))
+
+
+def _read_result(draft: Draft, key: int, block: dict[str, Any]) -> bool:
+    """Note the result of a call of the provider; return whether it is that of one in this message."""
+    call_id = text_of(block, "tool_use_id")
+    if call_id is None:
+        return False
+    content = block.get("content")
+    result: object = MISSING if content is None else plain(content)
+    return attach_result(draft, call_id, key, result, rest_of(block, _RESULT))
+
+
+def _begin_other(draft: Draft, key: int, kind: str, item: object, block: dict[str, Any]) -> None:
+    raw = plain(item)
+    if not isinstance(raw, dict) or not raw:
+        return
+    if kind == "fallback":
+        if "from_" in raw:  # as the SDK calls it
+            raw["from"] = raw.pop("from_")
+        _hand_over(draft)
+        draft.set_model(text_of(dict_of(block, "to"), "model"))
+    add_part(draft, key, Other(kind, raw, False, draft.place_of(NO_KEY), True))
+
+
+def _hand_over(draft: Draft) -> None:
+    """Another model takes over from one that declined: the calls of that one must not be run, nor sent back."""
+    for at in range(draft.place_of(NO_KEY)):
+        part = draft.part_at(at)
+        if isinstance(part, PartialCall):
+            raw: dict[str, JsonValue] = {"type": "tool_use", "id": part.id, "name": part.name}
+            raw["input"] = part.arguments
+            draft.put(_DECLINED, Other("tool_use", {**raw, **part.extra}, False, at))
+
+
+# Deltas.
+
+
+def _read_delta(draft: Draft, key: int, delta: dict[str, Any]) -> None:
+    kind = text_of(delta, "type")
+    if kind == "input_json_delta":
+        _read_json(draft, key, delta)
+    elif kind == "text_delta":
+        if isinstance(draft.find(key), Other):
+            merge_delta(draft, key, rest_of(delta, frozenset()), False)
+            return
+        draft.add_text(key, text_of(delta, "text") or "")
+        if len(delta) > _USUAL:
+            add_extra(draft, find_text(draft, key), rest_of(delta, _TEXT_DELTA))
+    elif kind == "thinking_delta":
+        draft.add_reasoning(key, text_of(delta, "thinking") or "")
+        if len(delta) > _USUAL:
+            add_extra(draft, find_reasoning(draft, key), rest_of(delta, _THINKING_DELTA))
+    elif kind == "signature_delta" and not isinstance(draft.find(key), Other):
+        sign(draft, find_reasoning(draft, key), text_of(delta, "signature"), False)
+    elif kind == "citations_delta" and delta.get("citation") is not None:
+        add_citations(draft, find_text(draft, key), [_read_citation(delta["citation"])])
+    else:
+        _read_other_delta(draft, key, delta)
+
+
+def _read_json(draft: Draft, key: int, delta: dict[str, Any]) -> None:
+    piece = delta.get("partial_json")
+    if isinstance(draft.find(key), Other):
+        check_unknown(draft, "partial_json", piece)
+        merge_delta(draft, key, rest_of(delta, frozenset()), False)
+        return
+    if "partial_json" not in delta:
+        draft.lose(_NO_JSON)
+    elif len(delta) > _USUAL:
+        check_rest(draft, delta, _JSON_DELTA)
+    if type(piece) is str:
+        draft.add_call(CallDelta(key, None, None, piece, key=key))
+    else:
+        draft.add_call(CallDelta(key, None, None, arguments_of(piece), is_object=is_object(piece), key=key))
+
+
+def _read_other_delta(draft: Draft, key: int, delta: dict[str, Any]) -> None:
+    """Keep a delta of a kind that is not known; a compaction comes whole, in one of them."""
+    if isinstance(draft.find(key), PartialCall):
+        check_delta(draft, delta, _KIND)
+    else:
+        check_unknown(draft, "", delta)
+    said = rest_of(delta, frozenset())
+    if len(said) > 1 or (said and "type" not in said):
+        merge_delta(draft, key, said, delta.get("type") == "compaction_delta")
+
+
+def _read_citation(item: object) -> Citation:
+    citation = as_dict(item)
+    raw = plain(item)
+    return Citation(
+        type=text_of(citation, "type") or "",
+        url=text_of(citation, "url"),
+        title=text_of(citation, "title") or text_of(citation, "document_title"),
+        cited_text=text_of(citation, "cited_text"),
+        raw=raw if isinstance(raw, dict) else {},
+    )
+
+
+# The end.
+
+
+def _read_end(draft: Draft, by: dict[str, Any]) -> None:
+    """Note the reason to stop, if there is one."""
+    reason = text_of(by, "stop_reason")
+    if not reason:
+        return
+    if reason == "refusal" and draft.find(_REFUSAL) is None:
+        draft.add_refusal(_REFUSAL, text_of(dict_of(by, "stop_details"), "explanation") or "")
+    draft.finish(_REASONS.get(reason, reason), reason)
+
+
+def _read_usage(draft: Draft, event: dict[str, Any]) -> None:
+    """Note what the message cost: later figures replace earlier ones, and those that are missing stay."""
+    told = rest_of(dict_of(event, "usage"), frozenset())
+    if not told:
+        return
+    if "service_tier" in told:
+        draft.set_metadata("service_tier", told["service_tier"])
+    before = draft.usage
+    draft.set_usage(_make_usage(told if before is None else {**before.raw, **told}))
+
+
+def _make_usage(raw: dict[str, JsonValue]) -> Usage:
+    fresh, output = count_of(raw, "input_tokens"), count_of(raw, "output_tokens")
+    cached, written = count_of(raw, "cache_read_input_tokens"), count_of(raw, "cache_creation_input_tokens")
+    # What the provider calls input is what no cache had.
+    given = None if fresh is None else fresh + (cached or 0) + (written or 0)
+    return Usage(
+        input_tokens=given,
+        output_tokens=output,
+        total_tokens=None if given is None or output is None else given + output,
+        cached_tokens=cached,
+        cache_write_tokens=written,
+        reasoning_tokens=count_of(dict_of(raw, "output_tokens_details"), "thinking_tokens"),
+        raw=raw,
+    )

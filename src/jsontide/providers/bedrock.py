@@ -1,0 +1,411 @@
+"""Amazon Bedrock ConverseStream.
+
+In: an event as boto3 gives it, a dict of one member. Out: notes on a draft.
+The key of a part is the index of its content block; text and reasoning begin with their first delta.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jsontide._values import MISSING, JsonValue
+from jsontide.messages.calls import PartialCall
+from jsontide.messages.draft import NO_KEY, CallDelta, Draft
+from jsontide.messages.parts import File, Other
+from jsontide.messages.record import replace
+from jsontide.messages.types import Citation, Usage
+from jsontide.providers.blocks import (
+    add_citations,
+    add_extra,
+    add_part,
+    attach_result,
+    begin_text,
+    describe_server_call,
+    extend_result,
+    find_block,
+    find_reasoning,
+    find_text,
+    join_base64,
+    keep_metadata,
+    merge_delta,
+    redact,
+    rest_of,
+    sign,
+)
+from jsontide.providers.fields import (
+    arguments_of,
+    as_dict,
+    check_delta,
+    check_fields,
+    check_rest,
+    check_unknown,
+    count_of,
+    dict_of,
+    fields_in,
+    index_in,
+    integer_of,
+    is_object,
+    list_of,
+    plain,
+    text_of,
+)
+from jsontide.providers.reader import NOT_BEGUN, Beginning, Reader, read_error
+
+_REASONS: Final = {
+    "end_turn": "stop",
+    "stop_sequence": "stop_sequence",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "guardrail_intervened": "content_filter",
+    "content_filtered": "content_filter",
+    "malformed_model_output": "malformed",
+    "malformed_tool_use": "malformed",
+}
+_EXCEPTIONS: Final = (
+    "internalServerException",
+    "modelStreamErrorException",
+    "serviceUnavailableException",
+    "throttlingException",
+    "validationException",
+)
+_EVENTS: Final = ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop")
+
+_PADDING: Final = "p"
+"""Random letters, so that the length of an event says nothing about what is in it."""
+_MEMBERS: Final = frozenset((*_EVENTS, "metadata", "error", _PADDING))
+_START: Final = frozenset(("role", "id", _PADDING))
+_BLOCK: Final = frozenset(("contentBlockIndex", "delta", "start", _PADDING))
+_STOP: Final = frozenset(("stopReason", _PADDING))
+_METADATA: Final = frozenset(("usage", _PADDING))
+_WHOLE: Final = frozenset(("output", "stopReason", "usage", "additionalModelResponseFields"))
+_TOOL: Final = frozenset(("toolUseId", "name", "type", "input"))
+_CITED: Final = frozenset(("content", "citations"))
+_RESULT: Final = frozenset(("content",))
+_IMAGE: Final = frozenset(("format", "source"))
+_SOURCE: Final = frozenset(("bytes",))
+_REASONING: Final = frozenset(("text", "signature", "redactedContent", "reasoningText"))
+_NO_INPUT: Final = "an event with more input of a tool has none that can be read"
+_NONE: Final[frozenset[str]] = frozenset()
+_USUAL: Final = 2
+"""The fields of a usual delta of a block."""
+
+
+class BedrockReader(Reader):
+    """Reads events, and watches for a second `messageStart`."""
+
+    __slots__ = ("begun",)
+
+    def __init__(self, begun: Beginning = NOT_BEGUN) -> None:
+        self.begun: Final = begun
+
+    @property
+    def name(self) -> str:
+        return "bedrock"
+
+    def _fields(self) -> tuple[object, ...]:
+        return (self.begun,)
+
+    def fits(self, event: dict[str, Any]) -> bool:
+        return any([name in event for name in (*_EVENTS, *_EXCEPTIONS)])
+
+    def split_whole(self, event: dict[str, Any]) -> list[dict[str, Any]] | None:
+        message = dict_of(event, "output").get("message")
+        if message is None or text_of(event, "stopReason") is None:
+            return None
+        fields = as_dict(message)
+        events: list[dict[str, Any]] = [{"messageStart": {"role": text_of(fields, "role")}}]
+        for at, item in enumerate(list_of(fields, "content")):
+            events += _split_block(at, as_dict(item))
+        more = event.get("additionalModelResponseFields")
+        events.append({"messageStop": {"stopReason": event["stopReason"], "additionalModelResponseFields": more}})
+        rest = {name: value for name, value in event.items() if name not in _WHOLE}
+        events.append({"metadata": {**rest, "usage": event.get("usage")}})
+        return events
+
+    def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        if draft.provider is None:
+            draft.identify(None, None, None, self.name)
+        more = event.get("contentBlockDelta")
+        if more is not None and len(event) == 1:
+            _read_delta(draft, check_fields(draft, "contentBlockDelta", more))
+            return self._go_on()
+        return self._read_members(draft, event)
+
+    def _read_members(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        """Note what the members of an event say: there is one as a rule, and an error may stand beside it."""
+        reader: Reader = self
+        for name, value in event.items():
+            if value is None:
+                continue
+            if name == "messageStart":
+                reader = self._begin(draft, as_dict(value))
+            elif name == "contentBlockStart":
+                _read_start(draft, check_fields(draft, name, value))
+                reader = self._go_on()
+            elif name == "contentBlockDelta":
+                _read_delta(draft, check_fields(draft, name, value))
+                reader = self._go_on()
+            elif name == "contentBlockStop":
+                block = as_dict(value)
+                draft.close(integer_of(block, "contentBlockIndex"))
+                keep_metadata(draft, block, _BLOCK)
+            elif name == "messageStop":
+                _read_stop(draft, as_dict(value))
+                reader = self._go_on()
+            elif name == "metadata":
+                _read_metadata(draft, as_dict(value))
+        _read_rest(draft, event)
+        return reader
+
+    def _begin(self, draft: Draft, begun: dict[str, Any]) -> Reader:
+        after = self.begun.begin(draft, text_of(begun, "id"))
+        if after is None:
+            return self
+        draft.set_role(text_of(begun, "role"))
+        keep_metadata(draft, begun, _START)
+        return BedrockReader(after)
+
+    def _go_on(self) -> Reader:
+        begun = self.begun.go_on()
+        return self if begun is self.begun else BedrockReader(begun)
+
+
+def _split_block(at: int, block: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the events that a stream of a block would have."""
+    start: dict[str, Any] = {}
+    deltas: list[dict[str, Any]] = []
+    for name, value in block.items():
+        if value is None:
+            continue
+        if name == "text":
+            deltas.append({name: value})
+        elif name == "reasoningContent":
+            deltas.append({name: {**as_dict(value), **dict_of(as_dict(value), "reasoningText")}})
+        elif name == "toolUse":
+            start[name] = value
+            deltas.append({name: value})
+        else:
+            start[name] = value
+    events: list[dict[str, Any]] = []
+    if start:
+        events.append({"contentBlockStart": {"contentBlockIndex": at, "start": start}})
+    events += [{"contentBlockDelta": {"contentBlockIndex": at, "delta": delta}} for delta in deltas]
+    events.append({"contentBlockStop": {"contentBlockIndex": at}})
+    return events
+
+
+# Blocks.
+
+
+def _read_start(draft: Draft, block: dict[str, Any]) -> None:
+    key = index_in(draft, block, "contentBlockIndex")
+    check_rest(draft, block, _BLOCK)
+    for name, value in fields_in(draft, block, "start").items():
+        if value is None:
+            continue
+        fields = check_fields(draft, name, value) if name == "toolUse" else as_dict(value)
+        if name == "toolUse":
+            _begin_call(draft, key, fields)
+        elif name == "toolResult":
+            _begin_result(draft, key, fields)
+        elif name == "image":
+            _begin_image(draft, key, fields)
+        elif name == "citationsContent":
+            _read_cited(draft, key, fields)
+        else:
+            check_unknown(draft, name, value)
+            add_part(draft, key, Other(name, {name: plain(value)}, False, draft.place_of(NO_KEY), True))
+    keep_metadata(draft, block, _BLOCK)
+
+
+def _begin_call(draft: Draft, key: int, tool: dict[str, Any]) -> None:
+    kind = text_of(tool, "type")
+    on_server = kind is not None and kind != "tool_use"
+    call_id, name = text_of(tool, "toolUseId"), text_of(tool, "name")
+    check_rest(draft, tool, _TOOL)
+    at = draft.add_call(CallDelta(key, call_id, name, None, on_server=on_server, key=key))
+    if on_server:
+        describe_server_call(draft, at, kind or "", rest_of(tool, _TOOL))
+    else:
+        add_extra(draft, at, rest_of(tool, _TOOL))
+
+
+def _begin_result(draft: Draft, key: int, result: dict[str, Any]) -> None:
+    """Note the result of a call of the provider, of this message or of one before it."""
+    content = result.get("content")
+    found: object = MISSING if content is None else plain(content)
+    block = rest_of(result, _RESULT)
+    if not attach_result(draft, text_of(result, "toolUseId"), key, found, block):
+        raw: dict[str, JsonValue] = {**block, "content": [] if content is None else plain(content)}
+        add_part(draft, key, Other("toolResult", {"toolResult": raw}, False, draft.place_of(NO_KEY), True))
+
+
+def _begin_image(draft: Draft, key: int, image: dict[str, Any]) -> None:
+    kind = text_of(image, "format")
+    file = File(f"image/{kind}" if kind else None, None, None, None, draft.place_of(NO_KEY), True)
+    at = add_part(draft, key, file)
+    add_extra(draft, at, rest_of(image, _IMAGE))
+    _add_to_file(draft, at, dict_of(image, "source"))
+
+
+def _read_cited(draft: Draft, key: int, block: dict[str, Any]) -> None:
+    """Note text that comes whole with the places that it cites."""
+    at = begin_text(draft, key)
+    add_extra(draft, at, rest_of(block, _CITED))
+    add_citations(draft, at, [_read_citation(citation) for citation in list_of(block, "citations")])
+    for piece in list_of(block, "content"):
+        draft.add_text(key, text_of(as_dict(piece), "text") or "")
+
+
+def _add_to_file(draft: Draft, at: int, source: dict[str, Any]) -> None:
+    if at < 0 or not source:
+        return
+    part = draft.part_at(at)
+    if isinstance(part, File):
+        given = plain(source.get("bytes"))
+        data = join_base64(part.data, given if isinstance(given, str) else None)
+        url = text_of(dict_of(source, "s3Location"), "uri") or part.url
+        extra = {**part.extra, **rest_of(source, _SOURCE)}
+        draft.describe(at, replace(part, data=data, url=url, extra=extra))
+
+
+# Deltas.
+
+
+def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
+    key = index_in(draft, block, "contentBlockIndex")
+    for name, value in fields_in(draft, block, "delta").items():
+        if value is None:
+            continue
+        if name == "text":
+            draft.add_text(key, value if type(value) is str else text_of({name: value}, name) or "")
+        elif name == "toolUse":
+            _read_input(draft, key, check_fields(draft, name, value))
+        elif name == "reasoningContent":
+            _read_reasoning(draft, key, as_dict(value))
+        elif name == "citation":
+            add_citations(draft, find_text(draft, key), [_read_citation(value)])
+        elif name == "toolResult" and isinstance(value, (list, tuple)):
+            _read_result(draft, key, [plain(item) for item in value])
+        elif name == "image" and isinstance(draft.find(key), File):
+            _read_image(draft, find_block(draft, key), as_dict(value))
+        else:
+            _read_other_delta(draft, key, name, value)
+    if len(block) > _USUAL or "delta" not in block:
+        check_rest(draft, block, _BLOCK)
+        keep_metadata(draft, block, _BLOCK)
+
+
+def _read_other_delta(draft: Draft, key: int, name: str, value: object) -> None:
+    check_unknown(draft, name, value)
+    if key == NO_KEY or isinstance(draft.find(key), PartialCall):
+        check_delta(draft, {name: value}, _NONE)
+    merge_delta(draft, key, {name: plain(value)}, False)
+
+
+def _read_input(draft: Draft, key: int, tool: dict[str, Any]) -> None:
+    piece = tool.get("input")
+    if tool and "input" not in tool:
+        draft.lose(_NO_INPUT)
+    draft.add_call(CallDelta(key, None, None, arguments_of(piece), is_object=is_object(piece), key=key))
+
+
+def _read_reasoning(draft: Draft, key: int, reasoning: dict[str, Any]) -> None:
+    draft.add_reasoning(key, text_of(reasoning, "text") or "")
+    signature, hidden = text_of(reasoning, "signature"), reasoning.get("redactedContent")
+    if signature:
+        sign(draft, find_reasoning(draft, key), signature, True)
+    if hidden is not None:
+        data = plain(hidden)
+        redact(draft, find_reasoning(draft, key), data if isinstance(data, str) else None)
+    rest = rest_of(reasoning, _REASONING)
+    if rest:
+        add_extra(draft, find_reasoning(draft, key), rest)
+
+
+def _read_result(draft: Draft, key: int, items: list[JsonValue]) -> None:
+    if extend_result(draft, key, items):
+        return
+    at = find_block(draft, key)
+    part = draft.part_at(at) if at >= 0 else None
+    raw = part.raw.get("toolResult") if isinstance(part, Other) and isinstance(part.raw, dict) else None
+    if isinstance(part, Other) and isinstance(raw, dict):
+        content = raw.get("content")
+        before = content if isinstance(content, list) else []
+        draft.describe(at, replace(part, raw={"toolResult": {**raw, "content": [*before, *items]}}))
+    else:
+        merge_delta(draft, key, {"toolResult": items}, False)
+
+
+def _read_image(draft: Draft, at: int, image: dict[str, Any]) -> None:
+    add_extra(draft, at, rest_of(image, _IMAGE))
+    _add_to_file(draft, at, dict_of(image, "source"))
+
+
+def _read_citation(item: object) -> Citation:
+    citation = as_dict(item)
+    location = dict_of(citation, "location")
+    raw = plain(item)
+    texts = [text_of(as_dict(content), "text") or "" for content in list_of(citation, "sourceContent")]
+    return Citation(
+        type=next(iter(location), ""),
+        url=text_of(dict_of(location, "web"), "url"),
+        title=text_of(citation, "title"),
+        cited_text="".join(texts) if texts else None,
+        raw=raw if isinstance(raw, dict) else {},
+    )
+
+
+# The end.
+
+
+def _read_stop(draft: Draft, stop: dict[str, Any]) -> None:
+    reason = text_of(stop, "stopReason")
+    if reason:
+        draft.finish(_REASONS.get(reason, reason), reason)
+    keep_metadata(draft, stop, _STOP)
+
+
+def _read_metadata(draft: Draft, metadata: dict[str, Any]) -> None:
+    usage = rest_of(dict_of(metadata, "usage"), frozenset())
+    if usage:
+        draft.set_usage(_make_usage(usage))
+    keep_metadata(draft, metadata, _METADATA)
+
+
+def _make_usage(raw: dict[str, JsonValue]) -> Usage:
+    fresh, output = count_of(raw, "inputTokens"), count_of(raw, "outputTokens")
+    cached, written = count_of(raw, "cacheReadInputTokens"), count_of(raw, "cacheWriteInputTokens")
+    # What the provider calls input is what no cache had.
+    given = None if fresh is None else fresh + (cached or 0) + (written or 0)
+    total = count_of(raw, "totalTokens")
+    if total is None and given is not None and output is not None:
+        total = given + output
+    return Usage(
+        input_tokens=given,
+        output_tokens=output,
+        total_tokens=total,
+        cached_tokens=cached,
+        cache_write_tokens=written,
+        raw=raw,
+    )
+
+
+def _read_rest(draft: Draft, event: dict[str, Any]) -> None:
+    """Note a failure, of a kind that is known or not, and keep what else an event has."""
+    for name, value in event.items():
+        if value is not None and name.endswith("Exception"):
+            fields = as_dict(value)
+            said = text_of(fields, "message") or text_of(fields, "originalMessage") or name
+            draft.fail(said, {"type": name, **as_dict(plain(value))})
+            draft.set_metadata(name, plain(value))
+    # Beside a member that is known, an error that says nothing is none.
+    is_alone = not any([name in event for name in _EVENTS])
+    if not ((is_alone or event.get("error")) and read_error(draft, event)):
+        for name, value in event.items():
+            if name not in _MEMBERS:
+                check_unknown(draft, name, value)
+                if isinstance(draft.find(integer_of(as_dict(value), "contentBlockIndex")), PartialCall):
+                    check_delta(draft, {name: value}, _NONE)
+        keep_metadata(draft, event, _MEMBERS)

@@ -1,0 +1,283 @@
+"""Cohere Chat, version 2.
+
+In: an event as dict or SDK object. Out: notes on a draft.
+The plan that precedes tool calls is reasoning, marked as a plan, because it is sent back in a field of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jsontide._values import JsonValue
+from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
+from jsontide.messages.parts import Other, ReasoningPart
+from jsontide.messages.types import Citation, Usage
+from jsontide.providers.fields import (
+    arguments_of,
+    as_dict,
+    check_delta,
+    check_function,
+    check_rest,
+    check_unknown,
+    count_of,
+    dict_of,
+    fields_in,
+    index_in,
+    integer_of,
+    is_object,
+    list_of,
+    plain,
+    text_of,
+)
+from jsontide.providers.reader import NOT_BEGUN, Beginning, Reader, describe_error, read_error
+
+_REASONS: Final = {
+    "COMPLETE": "stop",
+    "STOP_SEQUENCE": "stop_sequence",
+    "TOOL_CALL": "tool_calls",
+    "MAX_TOKENS": "length",
+    "ERROR_LIMIT": "length",
+    "ERROR_TOXIC": "content_filter",
+}
+_FAILURES: Final = ("ERROR", "TIMEOUT", "USER_CANCEL")
+_TYPES: Final = ("message-", "content-", "tool-plan-", "tool-call-", "citation-")
+_READ: Final = frozenset(("delta", "error", "id", "index", "type"))
+"""The fields of an event that are read; all others are kept as they are."""
+_NONE: Final[frozenset[str]] = frozenset()
+_MESSAGE: Final = frozenset(("message",))
+_CALL_READ: Final = frozenset(("function", "id", "type"))
+_FUNCTION_READ: Final = frozenset(("arguments", "name"))
+_MESSAGE_READ: Final = frozenset(("citations", "content", "role", "tool_calls", "tool_plan"))
+_SILENT: Final = ("citation-end", "debug", "ping")
+"""Kinds of events that say nothing beside their fields."""
+PLAN: Final = "tool_plan"
+_PLAN_KEY: Final = -1
+"""Blocks of content have their index as key, calls the numbers below this one."""
+
+
+class CohereReader(Reader):
+    """Reads events."""
+
+    __slots__ = ("beginning",)
+
+    def __init__(self, beginning: Beginning = NOT_BEGUN) -> None:
+        self.beginning: Final = beginning
+
+    @property
+    def name(self) -> str:
+        return "cohere"
+
+    def _fields(self) -> tuple[object, ...]:
+        return (self.beginning,)
+
+    def fits(self, event: dict[str, Any]) -> bool:
+        return (text_of(event, "type") or "").startswith(_TYPES)
+
+    def split_whole(self, event: dict[str, Any]) -> list[dict[str, Any]] | None:
+        if event.get("message") is None or text_of(event, "finish_reason") is None:
+            return None
+        return _split(event, dict_of(event, "message"))
+
+    def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        kind = text_of(event, "type") or ""
+        if (event.get("error") or not kind.startswith(_TYPES)) and read_error(draft, event):
+            return self
+        if kind == "error" or (not kind and text_of(event, "message")):  # as the body of a failed request is
+            draft.fail(describe_error(event), plain(event))
+            return self
+        if draft.provider is None:
+            draft.identify(None, None, None, self.name)
+        is_known = True
+        if kind == "message-start":
+            beginning = self.beginning.begin(draft, text_of(event, "id"))
+            if beginning is not None:
+                _read_start(draft, event, self.name)
+        else:
+            beginning = self.beginning.go_on()
+            is_known = _read_event(draft, kind, event)
+        if is_known:
+            for name, value in event.items():
+                if name not in _READ and value is not None:
+                    _keep(draft, name, value)
+        return self if beginning is None or beginning is self.beginning else CohereReader(beginning)
+
+
+def _read_event(draft: Draft, kind: str, event: dict[str, Any]) -> bool:
+    """Note what an event says; return whether it is of a known kind."""
+    delta = fields_in(draft, event, "delta")
+    message = fields_in(draft, delta, "message")
+    index = integer_of(event, "index")
+    if kind == "content-delta" or kind == "content-start":
+        _read_content(draft, index, dict_of(message, "content"))
+    elif kind == "tool-call-delta" or kind == "tool-call-start":
+        _read_call(draft, index_in(draft, event, "index"), fields_in(draft, message, "tool_calls"))
+        _check_call_event(draft, event, delta, message)
+    elif kind == "tool-plan-delta":
+        _read_plan(draft, text_of(message, "tool_plan"))
+    elif kind == "content-end":
+        _close(draft, index, _key_of_content(index))
+    elif kind == "tool-call-end":
+        _close(draft, index, _key_of_call(index))
+    elif kind == "citation-start":
+        _read_citation(draft, dict_of(message, "citations"), plain(message.get("citations")))
+    elif kind == "message-end":
+        _read_end(draft, event, delta)
+    elif kind and kind not in _SILENT:
+        check_unknown(draft, kind, event)
+        draft.extend_metadata("events", [plain(event)])
+        return False
+    elif not kind:
+        check_unknown(draft, kind, event)
+    return True
+
+
+def _check_call_event(draft: Draft, event: dict[str, Any], delta: dict[str, Any], message: dict[str, Any]) -> None:
+    """Note what may be arguments beside the call that an event is about, or in its place."""
+    if "tool_calls" not in message:
+        check_delta(draft, message, _NONE)
+    check_rest(draft, delta, _MESSAGE)
+    check_rest(draft, message, _MESSAGE_READ)
+    check_rest(draft, event, _READ)
+
+
+def _read_start(draft: Draft, event: dict[str, Any], name: str) -> None:
+    message = dict_of(dict_of(event, "delta"), "message")
+    draft.identify(text_of(event, "id"), None, None, name)
+    draft.set_role(text_of(message, "role"))
+    for field, value in message.items():
+        if field not in _MESSAGE_READ and value is not None:
+            draft.set_metadata(field, plain(value))
+
+
+def _keep(draft: Draft, name: str, value: object) -> None:
+    if name == "logprobs":
+        items = value if isinstance(value, (list, tuple)) else [value]
+        draft.extend_metadata(name, [plain(item) for item in items])
+    else:
+        draft.set_metadata(name, plain(value))
+
+
+def _key_of_content(index: int) -> int:
+    return NO_KEY if index == NO_INDEX else index
+
+
+def _key_of_call(index: int) -> int:
+    return NO_KEY if index == NO_INDEX else _PLAN_KEY - 1 - index
+
+
+def _read_content(draft: Draft, index: int, content: dict[str, Any]) -> None:
+    key = _key_of_content(index)
+    text, thinking = text_of(content, "text"), text_of(content, "thinking")
+    if thinking:
+        draft.add_reasoning(key, thinking)
+    if text:
+        draft.add_text(key, text)
+    elif text is None and thinking is None and content:
+        draft.put(key, Other(text_of(content, "type") or "", plain(content), False, draft.place_of(NO_KEY)))
+
+
+def _read_plan(draft: Draft, piece: str | None) -> None:
+    if not piece:
+        return
+    if draft.find(_PLAN_KEY) is None:
+        place = draft.place_of(NO_KEY)
+        draft.put(_PLAN_KEY, ReasoningPart("", None, False, None, place, True, None, {"type": PLAN}))
+    draft.add_reasoning(_PLAN_KEY, piece)
+
+
+def _read_call(draft: Draft, index: int, call: dict[str, Any]) -> None:
+    function = fields_in(draft, call, "function")
+    given = function.get("arguments")
+    check_rest(draft, call, _CALL_READ)
+    check_function(draft, function, _FUNCTION_READ)
+    call_id, name, key = text_of(call, "id"), text_of(function, "name"), _key_of_call(index)
+    draft.close(_PLAN_KEY)
+    draft.add_call(CallDelta(index, call_id, name, arguments_of(given), is_object=is_object(given), key=key))
+
+
+def _close(draft: Draft, index: int, key: int) -> None:
+    if index != NO_INDEX:
+        draft.close(key)
+
+
+def _read_citation(draft: Draft, citation: dict[str, Any], raw: JsonValue) -> None:
+    """Note a citation of a text; those of a plan or of thinking are beside it."""
+    place = integer_of(citation, "content_index")
+    key, kind = _key_of_content(place), text_of(citation, "type") or ""
+    if kind == "PLAN" or kind == "THINKING_CONTENT":
+        _cite_reasoning(draft, _PLAN_KEY if kind == "PLAN" else key, raw)
+        return
+    source = as_dict(next(iter(list_of(citation, "sources")), None))
+    document = dict_of(source, "document")
+    cited = Citation(
+        type=kind,
+        url=text_of(document, "url"),
+        title=text_of(document, "title"),
+        start=count_of(citation, "start"),
+        end=count_of(citation, "end"),
+        raw=raw if isinstance(raw, dict) else {},
+    )
+    is_text = key != NO_KEY and draft.find(key) is not None
+    draft.cite(key if is_text else NO_KEY, cited)
+
+
+def _cite_reasoning(draft: Draft, key: int, citation: JsonValue) -> None:
+    part = draft.find(key)
+    if not isinstance(part, ReasoningPart):
+        draft.extend_metadata("citations", [citation])
+        return
+    known = part.extra.get("citations")
+    citations = [*(known if isinstance(known, list) else []), citation]
+    draft.label(part.index, None, {**part.extra, "citations": citations}, part.is_open)
+
+
+def _read_end(draft: Draft, event: dict[str, Any], delta: dict[str, Any]) -> None:
+    reason, error = text_of(delta, "finish_reason"), delta.get("error")
+    draft.identify(text_of(event, "id"), None, None, "")
+    usage = dict_of(delta, "usage")
+    if usage:
+        draft.set_usage(_read_usage(usage, plain(delta["usage"])))
+    for name, value in delta.items():
+        if name not in ("error", "finish_reason", "usage") and value is not None:
+            draft.set_metadata(name, plain(value))
+    if error or (reason is not None and reason in _FAILURES):
+        draft.fail(describe_error(error or reason), plain(error or reason))
+    elif reason is None:
+        read_error(draft, event)
+    else:
+        draft.finish(_REASONS.get(reason, reason), reason)
+
+
+def _read_usage(usage: dict[str, Any], raw: JsonValue) -> Usage:
+    """Return what a message cost: all tokens, and not only those that are billed."""
+    tokens = dict_of(usage, "tokens")
+    given, written = count_of(tokens, "input_tokens"), count_of(tokens, "output_tokens")
+    return Usage(
+        input_tokens=given,
+        output_tokens=written,
+        total_tokens=None if given is None or written is None else given + written,
+        cached_tokens=count_of(usage, "cached_tokens"),
+        raw=raw if isinstance(raw, dict) else {},
+    )
+
+
+def _split(whole: dict[str, Any], message: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the events that a stream of a whole completion would have."""
+    begun = {name: value for name, value in message.items() if name == "role" or name not in _MESSAGE_READ}
+    events: list[dict[str, Any]] = [
+        {"type": "message-start", "id": whole.get("id"), "delta": {"message": begun}},
+        _event("tool-plan-delta", "tool_plan", NO_INDEX, message.get("tool_plan")),
+    ]
+    for at, part in enumerate(list_of(message, "content")):
+        events += [_event("content-start", "content", at, part), {"type": "content-end", "index": at}]
+    for at, call in enumerate(list_of(message, "tool_calls")):
+        events += [_event("tool-call-start", "tool_calls", at, call), {"type": "tool-call-end", "index": at}]
+    for at, citation in enumerate(list_of(message, "citations")):
+        events.append(_event("citation-start", "citations", at, citation))
+    rest = {name: value for name, value in whole.items() if name not in ("finish_reason", "message", "type", "usage")}
+    delta = {"finish_reason": whole.get("finish_reason"), "usage": whole.get("usage")}
+    return [*events, {**rest, "type": "message-end", "delta": delta}]
+
+
+def _event(kind: str, name: str, index: int, value: object) -> dict[str, Any]:
+    return {"type": kind, "index": index, "delta": {"message": {name: value}}}

@@ -1,0 +1,187 @@
+"""Events inside others, and the small native forms of servers that also speak chat completions.
+
+In: an event as a client, a cloud or a server wraps or writes it. Out: the event that a reader knows.
+
+    mistralai                  {"data": chunk}
+    Bedrock, InvokeModel       {"chunk": {"bytes": event}}, as bytes or as base64
+    llama.cpp, /completion     {"content": text, "stop": bool}
+    TGI, /generate_stream      {"token": {"text": text}}
+    Workers AI                 {"response": text}, and a whole in {"result": ...}
+
+Rule: opening an envelope keeps what it says beside what it holds; what cannot be opened is an error, not nothing.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import Any, Final
+
+from jsontide.messages.draft import Draft
+from jsontide.providers.event_json import load_json
+from jsontide.providers.fields import as_dict, as_text, count_of, dict_of, is_true, list_of, plain, text_of
+from jsontide.providers.reader import Reader
+
+_NOT_JSON: Final = "a chunk of Bedrock's stream does not hold JSON"
+_CLOSED: Final = "an event of the stream holds something of an unexpected type"
+_EXCEPTION: Final = "Exception"
+_LLAMA_READ: Final = frozenset(("completion_probabilities", "content", "index", "stop", "stop_type", "tokens"))
+_LLAMA_OF_REQUEST: Final = frozenset(("generation_settings", "prompt"))
+_LLAMA_COUNTS: Final = frozenset(("tokens_evaluated", "tokens_predicted"))
+_LLAMA_OLD_STOPS: Final = {"stopped_eos": "eos", "stopped_limit": "limit", "stopped_word": "word"}
+_TGI_READ: Final = frozenset(("details", "generated_text", "index", "token"))
+_TGI_DETAILS_READ: Final = frozenset(("finish_reason", "generated_tokens", "prefill", "tokens"))
+_WORKERS_READ: Final = frozenset(("response", "tool_calls"))
+
+
+class EnvelopeReader(Reader):
+    """Opens the envelope of each event, and lets another reader read what is inside."""
+
+    __slots__ = ("inner",)
+
+    def __init__(self, inner: Reader) -> None:
+        self.inner: Final = inner
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        inside = open_envelope(event)
+        if inside is None:
+            for name in ("chunk", "data"):  # which cannot be opened
+                if event.get(name) is not None:
+                    draft.lose(_CLOSED)
+        after = self.inner.read(draft, _open_exception(event) if inside is None else inside)
+        return self if after is self.inner else EnvelopeReader(after)
+
+    def _fields(self) -> tuple[object, ...]:
+        return (self.inner,)
+
+
+def open_envelope(event: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the event inside of another one, `None` if there is none."""
+    if event.get("choices") is not None:
+        return None
+    if event.get("data") is not None and event.get("type") is None:
+        return _open_data(event["data"])
+    if event.get("chunk") is not None:
+        return _open_bytes(dict_of(event, "chunk").get("bytes"))
+    if isinstance(event.get("stop"), bool) and text_of(event, "content") is not None:
+        return _read_llama(event)
+    if text_of(dict_of(event, "token"), "text") is not None or text_of(event, "generated_text") is not None:
+        return _read_tgi(event)
+    if event.get("done") is None:
+        return _read_workers(event)
+    return None
+
+
+def is_whole_envelope(event: dict[str, Any]) -> bool:
+    """Return whether an event is all of a completion, as the servers write it that have a form of their own."""
+    inside = open_envelope(event)
+    if inside is None or any([event.get(name) is not None for name in ("chunk", "data", "token")]):
+        return False
+    return any([as_dict(choice).get("finish_reason") is not None for choice in list_of(inside, "choices")])
+
+
+def _open_data(data: object) -> dict[str, Any] | None:
+    # Objects of that client have a value for what is not set, which must not be taken for one that is.
+    inside = data if isinstance(data, dict) else as_dict(plain(data))
+    return inside if inside.get("choices") is not None else None
+
+
+def _open_bytes(given: object) -> dict[str, Any] | None:
+    if given is None:
+        return None
+    text = ""
+    try:
+        if isinstance(given, (bytes, bytearray, memoryview)):
+            text = bytes(given).decode()
+        elif isinstance(given, str):
+            text = b64decode(given, validate=True).decode()
+    except ValueError:  # of either
+        pass
+    inside = load_json(text.strip())
+    return inside if isinstance(inside, dict) else {"error": {"message": _NOT_JSON}}
+
+
+def _open_exception(event: dict[str, Any]) -> dict[str, Any]:
+    """Return an exception of Bedrock, which stands beside chunks, as an error."""
+    for name, value in event.items():
+        if value is not None and name.endswith(_EXCEPTION):
+            return {"error": {"type": name, **as_dict(plain(value))}}
+    return event
+
+
+def _as_chunk(event: dict[str, Any], read: frozenset[str], choice: dict[str, Any]) -> dict[str, Any]:
+    rest = {name: value for name, value in event.items() if name not in read}
+    return {**rest, "choices": [{"index": 0, **choice}]}
+
+
+def _read_llama(event: dict[str, Any]) -> dict[str, Any]:
+    delta: dict[str, Any] = {"delta": {"content": event["content"]}}
+    probabilities = event.get("completion_probabilities")
+    if probabilities is not None:
+        delta["logprobs"] = {"content": probabilities}
+    if not is_true(event, "stop"):
+        return _as_chunk(event, _LLAMA_READ | _LLAMA_COUNTS, delta)
+    said = text_of(event, "stop_type")
+    for name, word in _LLAMA_OLD_STOPS.items():
+        if is_true(event, name):
+            said = word
+    delta["finish_reason"] = said or "stop"
+    chunk = _as_chunk(event, _LLAMA_READ | _LLAMA_OF_REQUEST | _LLAMA_COUNTS, delta)
+    spent, written = count_of(event, "tokens_evaluated"), count_of(event, "tokens_predicted")
+    if spent is not None and written is not None:
+        chunk["usage"] = {"prompt_tokens": spent, "completion_tokens": written, "total_tokens": spent + written}
+    return chunk
+
+
+def _read_tgi(event: dict[str, Any]) -> dict[str, Any]:
+    token, details, whole = dict_of(event, "token"), dict_of(event, "details"), text_of(event, "generated_text")
+    choice: dict[str, Any] = {}
+    if token:
+        # Special tokens, such as the end of the text, are none of it.
+        choice["delta"] = {"content": "" if is_true(token, "special") else text_of(token, "text")}
+        choice["logprobs"] = {"content": [token]}
+    else:
+        choice["delta"] = {"content": whole}
+    if whole is not None:
+        choice["finish_reason"] = text_of(details, "finish_reason") or "stop"
+    chunk = _as_chunk(event, _TGI_READ, choice)
+    for name, value in details.items():
+        if name not in _TGI_DETAILS_READ:
+            chunk[name] = value
+    written = count_of(details, "generated_tokens")
+    if written is not None:
+        chunk["usage"] = {"completion_tokens": written}
+    return chunk
+
+
+def _read_workers(event: dict[str, Any]) -> dict[str, Any] | None:
+    if event.get("success") is False and list_of(event, "errors"):
+        return {"error": list_of(event, "errors")[0]}
+    is_whole = is_true(event, "success")
+    inside = dict_of(event, "result") if is_whole else event
+    given, calls = inside.get("response"), inside.get("tool_calls")
+    is_answer = as_text(given) is not None or isinstance(calls, (list, tuple)) or (is_whole and bool(as_dict(given)))
+    if "response" not in inside or not is_answer or event.get("type") is not None:
+        return None
+    choice: dict[str, Any] = {"delta": {"content": given, "tool_calls": _number_calls(calls)}}
+    if is_whole:
+        choice["finish_reason"] = "stop"
+    return _as_chunk(inside, _WORKERS_READ, choice)
+
+
+def _number_calls(given: object) -> object:
+    """Return calls, which come whole and without ids, as chat completions have them; what is none stays as it is."""
+    if not isinstance(given, (list, tuple)):
+        return given
+    calls: list[object] = []
+    for at, item in enumerate(given):
+        call = as_dict(item)
+        if call and call.get("function") is None:
+            function = {name: value for name, value in call.items() if name != "id"}
+            calls.append({"index": at, "id": call.get("id"), "function": function})
+        else:
+            calls.append({"index": at, **call} if call else item)
+    return calls

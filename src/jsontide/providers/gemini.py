@@ -1,0 +1,1175 @@
+"""Gemini's `generateContentStream`, on the Gemini API and on Vertex AI.
+
+In: a response as dict or SDK object. Out: notes on a draft.
+Calls have no index and often no id, so they are counted; arguments come whole, or in values at JSON paths.
+
+Rule: a piece of text or thought that carries more than itself, such as a signature, is a part of its own: it must be
+sent back where it was, and must not be joined with text that has none.
+
+The API writes fields in camelCase and its SDK in snake_case; a message is the same from both. Names that the caller
+chose, such as those of arguments, stay as they are.
+
+The text of `partialArgs`, values at JSON paths, is written as the values arrive, and what was written is never taken
+back. Parts that do not go on where the text stands, such as a path through a number, an element far behind the last
+one, more of a string that was closed, or another value before a string is closed, end the writing: the text stays open,
+and cannot be run. So does the text of a call that ends while a string was said to go on, or if it is not clear whether
+it goes on.
+
+Where an answer comes from is said with any response of a stream, and often again, with more in it. Places in the text
+are counted in bytes. The metadata is kept whatever it says; a citation is made only where its place in the text is
+certain.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from enum import Enum
+from itertools import islice
+from json.encoder import encode_basestring
+from typing import Any, Final, cast
+
+from jsontide._textbuffer import NO_TEXT, GrowingText, ends_in_half, join_halves, without_half
+from jsontide._values import MISSING, JsonValue
+from jsontide.messages.calls import ServerCall
+from jsontide.messages.document import write_json
+from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
+from jsontide.messages.parts import File, Other, ReasoningPart, Source, TextPart
+from jsontide.messages.record import Value, replace
+from jsontide.messages.types import Citation, Usage
+from jsontide.providers.fields import (
+    arguments_of,
+    as_dict,
+    as_integer,
+    as_text,
+    check_delta,
+    check_fields,
+    check_item,
+    check_rest,
+    check_unknown,
+    count_of,
+    created_of,
+    dict_of,
+    integer_of,
+    is_object,
+    items_in,
+    list_of,
+    plain,
+    text_of,
+)
+from jsontide.providers.reader import ANOTHER, Reader, read_error
+
+_ATOMS: Final = (str, int, float, bytes, bytearray, datetime, Enum)
+_OF_CALLER: Final = ("args", "response", "partMetadata", "part_metadata")
+"""Fields whose own names the caller chose."""
+
+
+def read_either(fields: dict[str, Any], name: str, other: str) -> object:
+    """Return a field that the API and its SDK call by two names."""
+    found = fields.get(name)
+    return fields.get(other) if found is None else found
+
+
+def to_camel(name: str) -> str:
+    """Return the name of a field as the API writes it.
+
+    >>> to_camel("thought_signature")
+    'thoughtSignature'
+    """
+    if "_" not in name:
+        return name
+    first, *rest = name.split("_")
+    return first + "".join([word[:1].upper() + word[1:] for word in rest])
+
+
+def plain_camel(value: object) -> JsonValue:
+    """Return what the API or its SDK says as plain JSON, under the names of the API, however deep it is."""
+    root: list[Any] = [None]
+    waiting: list[tuple[object, Any, Any]] = [(value, root, 0)]
+    while waiting:
+        found, target, place = waiting.pop()
+        if isinstance(found, (list, tuple)):
+            items: list[Any] = [None] * len(found)
+            target[place] = items
+            waiting.extend([(item, items, at) for at, item in enumerate(found)])
+            continue
+        fields = {} if found is None or isinstance(found, _ATOMS) else as_dict(found)
+        # The models of the SDK have all fields that there could be.
+        is_mapping = isinstance(found, Mapping)
+        if not fields and not is_mapping:
+            target[place] = plain(found)
+            continue
+        named: list[tuple[str, Any, Any]] = [
+            (to_camel(str(name)), name, field) for name, field in fields.items() if is_mapping or field is not None
+        ]
+        made: dict[str, Any] = dict.fromkeys([camel for camel, _, _ in named])  # in their order
+        target[place] = made
+        for camel, name, field in named[::-1]:  # of two names for one field the last counts, and is read last
+            if name in _OF_CALLER:
+                made[camel] = plain(field)
+            else:
+                waiting.append((field, made, camel))
+    return cast("JsonValue", root[0])
+
+
+def count_chars(text: bytes, at: int) -> int:
+    """Return the place in a text of a place in its UTF-8: Gemini counts bytes."""
+    return len(text[:at].decode("utf-8", "ignore"))
+
+
+def add_counts(count: int | None, more: int | None) -> int | None:
+    """Return the sum of two figures, of which the API may leave out either."""
+    if count is None or more is None:
+        return more if count is None else count
+    return count + more
+
+
+CLOSED: Final = 0
+CONTINUES: Final = 1
+UNCLEAR: Final = 2
+
+_MOST_EXACT: Final = 2**53
+_DEEPEST: Final = 512
+_INDEX: Final = re.compile("[0-9]{1,9}")
+_QUOTED: Final = re.compile(r"""\[("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\]""")
+_IN_QUOTES: Final = re.compile(r'\\.|"', re.DOTALL)
+
+
+class Container(Value):
+    """An open object or array."""
+
+    __slots__ = ("count", "keys", "last")
+
+    def __init__(self, keys: dict[str, int] | None, count: int, last: object) -> None:
+        self.keys: Final = keys
+        """The keys of an object, numbered; later states share it, and each sees the first so many. `None`: an array."""
+        self.count: Final = count
+        self.last: Final = last
+        """The member or element that is open, or was written last."""
+
+    def add(self, segment: object) -> Container | None:
+        """Return the container with one more member or element, `None` if there cannot be one."""
+        keys, count = self.keys, self.count
+        if keys is None:
+            return Container(None, count + 1, segment) if segment == count else None
+        if not isinstance(segment, str) or keys.get(segment, count) < count:
+            return None
+        if len(keys) != count:  # this is not the newest state
+            keys = dict(islice(keys.items(), count))
+        keys[segment] = count
+        return Container(keys, count + 1, segment)
+
+    def _fields(self) -> tuple[object, ...]:
+        keys = self.keys
+        return None if keys is None else dict(islice(keys.items(), self.count)), self.count, self.last
+
+
+class Arguments(Value):
+    """The arguments of one call as far as they are written."""
+
+    __slots__ = ("held", "in_string", "is_broken", "is_open", "path", "place", "written")
+
+    def __init__(
+        self,
+        written: GrowingText,
+        path: tuple[Container, ...],
+        place: str,
+        in_string: bool,
+        is_open: bool,
+        held: str,
+        is_broken: bool,
+    ) -> None:
+        self.written: Final = written
+        self.path: Final = path
+        """The containers that are open; the last value stands in the innermost."""
+        self.place: Final = place
+        """The path of the last value as it was written, empty if it came otherwise."""
+        self.in_string: Final = in_string
+        """Whether the last value is a string; its quote is written when something follows."""
+        self.is_open: Final = is_open
+        """Whether that string was said to go on."""
+        self.held: Final = held
+        """Half a character at the end of it."""
+        self.is_broken: Final = is_broken
+
+    @property
+    def closing(self) -> str:
+        """The text that closes the arguments, empty if they are not whole."""
+        if self.is_broken or self.is_open:
+            return ""
+        return (_end_string(self.held) if self.in_string else "") + _close(self.path, 0)
+
+    def _fields(self) -> tuple[object, ...]:
+        return self.written, self.path, self.place, self.in_string, self.is_open, self.held, self.is_broken
+
+
+def start_arguments() -> Arguments:
+    return Arguments(NO_TEXT, (Container({}, 0, None),), "", False, False, "", False)
+
+
+def read_continues(fields: dict[str, Any]) -> int:
+    """Return whether a call or a value goes on, `UNCLEAR` if what is said of it is neither yes nor no."""
+    found = fields.get("willContinue")
+    if found is None:
+        found = fields.get("will_continue")
+    if found is None or found is False:
+        return CLOSED
+    return CONTINUES if found is True else UNCLEAR
+
+
+def list_partials(call: dict[str, Any]) -> list[object]:
+    """What is no array must not go missing unnoticed: it is taken for one part."""
+    found = read_either(call, "partialArgs", "partial_args")
+    if found is None:
+        return []
+    return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
+def write_partials(before: Arguments, partials: list[object], whole: object) -> tuple[Arguments, str]:
+    """Return the arguments after some more of them, or after all of them so far, and the text that this adds."""
+    if before.is_broken:
+        return before, ""
+    writer = _Writer(before)
+    fits = whole is None or writer.put_whole(whole)
+    if fits:
+        for partial in partials:
+            if not writer.put(as_dict(partial)):
+                fits = False
+                break
+    return writer.finish(is_broken=not fits)
+
+
+def _end_string(held: str) -> str:
+    # A half that nothing came for stays as it came: as an escape it would look as if it had been meant.
+    return held + '"'
+
+
+def _close(path: list[Container] | tuple[Container, ...], depth: int) -> str:
+    """Return what closes the containers from the innermost to a depth."""
+    if len(path) == depth + 1:
+        return "]" if path[depth].keys is None else "}"
+    return "".join(["]" if container.keys is None else "}" for container in path[depth:]])[::-1]
+
+
+def read_path(written: str) -> list[object] | None:
+    """Read a JSONPath of plain steps.
+
+    >>> read_path("$.recipe['odd key'][0]")
+    ['recipe', 'odd key', 0]
+    """
+    if not written.startswith("$"):
+        return None
+    segments: list[object] = []
+    at, end = 1, len(written)
+    while at < end:
+        if written[at] == ".":
+            stop = _find_end(written, at + 1, end)
+            name = written[at + 1 : stop]
+            if not name or "]" in name:
+                return None
+            segments.append(name)
+            at = stop
+            continue
+        stop = written.find("]", at)
+        if written[at] != "[" or stop < 0:
+            return None
+        inside = written[at + 1 : stop]
+        if _INDEX.fullmatch(inside):
+            segments.append(int(inside))
+        else:
+            found = _QUOTED.match(written, at)
+            name_or_none = None if found is None else _unquote(found[1])
+            if found is None or name_or_none is None:
+                return None
+            segments.append(name_or_none)
+            stop = found.end() - 1
+        at = stop + 1
+    return segments if len(segments) <= _DEEPEST else None
+
+
+def _find_end(written: str, at: int, end: int) -> int:
+    """Return where a name ends."""
+    dot, bracket = written.find(".", at), written.find("[", at)
+    if dot < 0:
+        dot = end
+    return dot if bracket < 0 or dot < bracket else bracket
+
+
+def _unquote(quoted: str) -> str | None:
+    """RFC 9535: a name in quotes of either kind has the escapes of a JSON string, and its own quote may be escaped."""
+    inside = _IN_QUOTES.sub(_requote, quoted[1:-1])
+    try:
+        return cast("str", json.loads(f'"{inside}"'))
+    except ValueError:
+        return None
+
+
+def _requote(found: re.Match[str]) -> str:
+    text = found[0]
+    if text == '"':
+        return '\\"'
+    return "'" if text == "\\'" else text
+
+
+class _Writer:
+    """Writes the parts of one event."""
+
+    __slots__ = ("before", "held", "in_string", "is_open", "path", "pieces", "place")
+
+    def __init__(self, before: Arguments) -> None:
+        self.before: Final = before
+        self.path: list[Container] = list(before.path)
+        self.place: str = before.place
+        self.in_string: bool = before.in_string
+        self.is_open: bool = before.is_open
+        self.held: str = before.held
+        # A call without any text would be one without arguments, which can be run.
+        self.pieces: list[str] = [] if before.written.length else ["{"]
+
+    def finish(self, is_broken: bool) -> tuple[Arguments, str]:
+        added = "".join(self.pieces)
+        written = self.before.written.append(added)
+        made = Arguments(written, tuple(self.path), self.place, self.in_string, self.is_open, self.held, is_broken)
+        return made, added
+
+    def put(self, partial: dict[str, Any]) -> bool:
+        """Write a partial argument; `False` if it does not fit."""
+        place = read_either(partial, "jsonPath", "json_path")
+        value = read_either(partial, "stringValue", "string_value")
+        text = value if value is None or type(value) is str else as_text(value)
+        goes_on = read_continues(partial)
+        if goes_on == UNCLEAR or (text is not None and not text.isascii() and _is_torn(text)):
+            return False
+        if place == self.place and place:
+            return self._put_more(partial, value, text, goes_on == CONTINUES)
+        written = as_text(place)
+        path = None if written is None else read_path(written)
+        if not path:
+            return False
+        depth = self._find_depth(path)
+        if depth == len(path) and depth == len(self.path):
+            return self._put_more(partial, value, text, goes_on == CONTINUES)
+        if depth == len(path) or depth == len(self.path) or self.is_open:
+            return False
+        if not self._put_new(depth, path, partial, text, goes_on == CONTINUES):
+            return False
+        self.place = written or ""
+        return True
+
+    def _find_depth(self, path: list[object]) -> int:
+        """Return how many steps of a path lead along the open one."""
+        most = min(len(path), len(self.path))
+        depth = 0
+        while depth < most and self.path[depth].last == path[depth]:
+            depth += 1
+        return depth
+
+    def _put_more(self, partial: dict[str, Any], value: object, text: str | None, goes_on: bool) -> bool:
+        if not self.in_string:
+            return False
+        if text is None and (value is not None or _has_other_value(partial)):
+            return False
+        if not self.is_open:  # it may be closed twice
+            return not text and not goes_on
+        self._put_string(text or "", goes_on)
+        return True
+
+    def _put_new(
+        self, depth: int, path: list[object], partial: dict[str, Any], text: str | None, goes_on: bool
+    ) -> bool:
+        scalar: str | None = '"'
+        if text is None:
+            scalar = None if goes_on else _write_scalar(partial)
+        if scalar is None:
+            return False
+        opening: list[str] = []
+        containers = self._open(depth, path, opening)
+        if containers is None:
+            return False
+        pieces = self.pieces
+        if self.in_string:
+            pieces.append(_end_string(self.held))
+        if len(self.path) > depth + 1:
+            pieces.append(_close(self.path, depth + 1))
+        if self.path[depth].count:
+            pieces.append(",")
+        pieces += opening
+        pieces.append(scalar)
+        self.path[depth:] = containers
+        self.in_string, self.is_open, self.held = text is not None, False, ""
+        if text is not None:
+            self._put_string(text, goes_on)
+        return True
+
+    def _open(self, depth: int, path: list[object], opening: list[str]) -> list[Container] | None:
+        """Return the containers along a path from a depth on, `None` if there cannot be such; write what opens them."""
+        outer = self.path[depth]
+        containers: list[Container] = []
+        for at in range(depth, len(path)):
+            step = path[at]
+            is_key = isinstance(step, str)
+            if at > depth:
+                outer = Container({} if is_key else None, 0, None)
+                opening.append("{" if is_key else "[")
+            added = outer.add(step)
+            if added is None:
+                return None
+            containers.append(added)
+            if is_key:
+                opening.append(encode_basestring(cast("str", step)) + ":")
+        return containers
+
+    def _put_string(self, piece: str, goes_on: bool) -> None:
+        """Pieces may have been cut between the two halves of a character."""
+        if self.held or ends_in_half(piece):
+            piece, self.held = join_halves(self.held, piece)
+        if piece:
+            self.pieces.append(encode_basestring(piece)[1:-1])
+        self.is_open = goes_on
+
+    def put_whole(self, whole: object) -> bool:
+        """Write all arguments so far; `False` if they do not begin with what was written."""
+        if not isinstance(whole, Mapping) or self.is_open:
+            return False
+        try:
+            written = json.dumps(dict(whole), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+            path, leaf = _open_path(json.loads(written))
+        except (TypeError, ValueError, RecursionError):  # something that JSON does not have
+            return False
+        is_text = isinstance(leaf, str)
+        written, before = written[: -(len(path) + is_text)], self.before.written
+        if len(written) < before.length or not written.startswith(before.read()) or _is_torn(written):
+            return False
+        rest = written[before.length :]
+        if self.held and without_half(rest, self.held) is None:
+            return False
+        self.pieces = [rest]
+        self.path, self.place, self.in_string, self.held = path, "", is_text, ""
+        return True
+
+
+def _is_torn(text: str) -> bool:
+    """Return whether both halves of a character stand in a text as two characters, which is no text of JSON."""
+    if text.isascii():
+        return False
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass") != text
+
+
+def _open_path(value: object) -> tuple[list[Container], object]:
+    """Return the containers around the last value in a value, and that one, `None` if the innermost is empty."""
+    path: list[Container] = []
+    while isinstance(value, (dict, list)):
+        if isinstance(value, dict):
+            keys = {str(key): at for at, key in enumerate(value)}
+            path.append(Container(keys, len(value), next(reversed(value), None)))
+            value = next(reversed(value.values()), None)
+        else:
+            path.append(Container(None, len(value), len(value) - 1))
+            value = value[-1] if value else None
+    return path, value
+
+
+def _has_other_value(partial: dict[str, Any]) -> bool:
+    """Return whether a part has a value that is not a string."""
+    return (
+        read_either(partial, "numberValue", "number_value") is not None
+        or read_either(partial, "boolValue", "bool_value") is not None
+        or read_either(partial, "nullValue", "null_value") is not None
+    )
+
+
+def _write_scalar(partial: dict[str, Any]) -> str | None:
+    """Return the text of a value that is no string, `None` if there is none."""
+    number, truth = read_either(partial, "numberValue", "number_value"), read_either(partial, "boolValue", "bool_value")
+    if isinstance(number, (int, float)) and not isinstance(number, bool):
+        return _write_number(number)
+    if isinstance(truth, bool):
+        return "true" if truth else "false"
+    # SDK objects have all fields; a value of a wrong type must not become a null.
+    is_other = number is not None or truth is not None
+    is_null = "nullValue" in partial or "null_value" in partial
+    if is_other or read_either(partial, "stringValue", "string_value") is not None or not is_null:
+        return None
+    return "null"
+
+
+def _write_number(number: object) -> str | None:
+    """Numbers travel as doubles: one without a fraction is an integer again."""
+    if isinstance(number, float) and number.is_integer() and abs(number) <= _MOST_EXACT:
+        return str(int(number))
+    try:
+        return json.dumps(number, allow_nan=False)
+    except ValueError:  # infinite, or longer than Python writes
+        return None
+
+
+ABOUT: Final = (
+    "audioTranscription",
+    "mediaProcessing",
+    "mediaResolution",
+    "partMetadata",
+    "speechMetadata",
+    "thought",
+    "thoughtSignature",
+    "videoMetadata",
+)
+"""The fields of a part that say something about its content, and are not content themselves."""
+CONTENTS: Final = (
+    "functionCall",
+    "executableCode",
+    "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
+    "inlineData",
+    "fileData",
+)
+RESULTS: Final = {"codeExecutionResult": "executableCode", "toolResponse": "toolCall"}
+"""The contents that are results, and what they are the results of."""
+_IN_FILE: Final = ("data", "fileUri", "mimeType")
+
+
+def says_something(candidate: dict[str, Any]) -> bool:
+    """Return whether a candidate has content."""
+    for item in list_of(as_dict(candidate.get("content")), "parts"):
+        for name, value in as_dict(item).items():
+            if value and to_camel(name) not in ABOUT:
+                return True
+    return False
+
+
+def add_file(draft: Draft, fields: dict[str, Any], extra: dict[str, JsonValue]) -> None:
+    """Add a file that the model made, here or at an address."""
+    rest = {name: value for name, value in fields.items() if name not in _IN_FILE}
+    media_type, data, url = text_of(fields, "mimeType"), text_of(fields, "data"), text_of(fields, "fileUri")
+    draft.put(NO_KEY, File(media_type, data, url, None, draft.count, False, None, {**rest, **extra} or None))
+
+
+def add_server_call(draft: Draft, kind: str, fields: dict[str, Any], extra: dict[str, JsonValue]) -> None:
+    """Add a call that the provider runs itself."""
+    call_id = text_of(fields, "id")
+    name: str | None = "code_execution"
+    arguments: JsonValue = {key: item for key, item in fields.items() if key != "id"}
+    if kind == "toolCall":
+        name, arguments = text_of(fields, "toolType"), fields.get("args")
+    text = "" if arguments is None else write_json(arguments)
+    shown = MISSING if arguments is None else arguments
+    at = draft.count
+    draft.put(NO_KEY, ServerCall(name, text, MISSING, None, kind, False, shown, call_id, at, True, None, extra or None))
+
+
+def add_result(draft: Draft, kind: str, fields: dict[str, Any], extra: dict[str, JsonValue]) -> None:
+    """Give a call of the provider its result; what stands beside that in its part is kept under the name of it."""
+    at = _find_server_call(draft, RESULTS[kind], text_of(fields, "id"))
+    status = text_of(fields, "outcome")
+    if at < 0:
+        call = ServerCall(None, "", fields, status, kind, id=text_of(fields, "id"), index=draft.count)
+        draft.put(NO_KEY, replace(call, extra=extra or None))
+        return
+    part = draft.part_at(at)
+    kept = {**part.extra, kind: extra} if extra else part.extra
+    draft.describe(at, replace(part, result=fields, status=status, is_open=False, extra=kept or None))
+
+
+def _find_server_call(draft: Draft, kind: str, call_id: str | None) -> int:
+    """Return the place of the call that a result is of, -1 if there is none."""
+    for at in range(draft.count - 1, -1, -1):
+        part = draft.part_at(at)
+        if not isinstance(part, ServerCall) or part.type != kind or part.result is not MISSING:
+            continue
+        if call_id is None or part.id is None or part.id == call_id:
+            return at
+    return -1
+
+
+def extend_logprobs(draft: Draft, logprobs: dict[str, Any]) -> None:
+    """Each response has those of its own tokens."""
+    draft.extend_metadata_in("logprobsResult", logprobs)
+
+
+def read_usage(draft: Draft, usage: object) -> None:
+    """Each response has the total so far; some have none of the counts."""
+    known = draft.usage
+    if known is not None and known.raw == usage:
+        return
+    raw = as_dict(plain_camel(usage))
+    prompt, tools = count_of(raw, "promptTokenCount"), count_of(raw, "toolUsePromptTokenCount")
+    answer, thoughts = count_of(raw, "candidatesTokenCount"), count_of(raw, "thoughtsTokenCount")
+    total = count_of(raw, "totalTokenCount")
+    if known is not None and total is None and prompt is None and answer is None:
+        return
+    draft.set_usage(
+        Usage(
+            input_tokens=add_counts(prompt, tools),
+            output_tokens=add_counts(answer, thoughts),
+            total_tokens=total,
+            cached_tokens=count_of(raw, "cachedContentTokenCount"),
+            reasoning_tokens=thoughts,
+            raw=raw,
+        )
+    )
+
+
+GROUNDING: Final = "groundingMetadata"
+CITATIONS: Final = "citationMetadata"
+_CHUNKS: Final = "groundingChunks"
+_SUPPORTS: Final = "groundingSupports"
+_INDICES: Final = "groundingChunkIndices"
+
+
+def merge_metadata(draft: Draft, name: str, value: JsonValue) -> None:
+    """Keep metadata that comes in several responses, each with more of it or with the rest."""
+    known = None if draft.metadata is None else draft.metadata.get(name)
+    draft.set_metadata(name, value if known is None else _merge(cast("JsonValue", known), value))
+
+
+def _merge(known: JsonValue, new: JsonValue) -> JsonValue:
+    if isinstance(known, dict) and isinstance(new, dict):
+        merged = {name: _merge(known[name], value) if name in known else value for name, value in new.items()}
+        return {**known, **merged}
+    if isinstance(known, list) and isinstance(new, list):
+        if _repeats(known, new):
+            return new if len(new) > len(known) else known
+        return [*known, *new]
+    return new
+
+
+def _repeats(known: list[Any], new: list[Any]) -> bool:
+    """Return whether one of two lists begins with the other."""
+    most = min(len(known), len(new))
+    return known[:most] == new[:most]
+
+
+def read_grounding(draft: Draft, grounding: JsonValue) -> None:
+    """Keep what the answer is based on, and add a part for each source that is new."""
+    fields = as_dict(grounding)
+    chunks = list_of(fields, _CHUNKS)
+    known = list_of(as_dict({} if draft.metadata is None else draft.metadata.get(GROUNDING)), _CHUNKS)
+    if known and chunks and not _repeats(known, chunks):
+        # These are counted for themselves, and come after those that are known.
+        supports = [_shift(as_dict(support), len(known)) for support in list_of(fields, _SUPPORTS)]
+        fields = {**fields, _SUPPORTS: supports}
+    merge_metadata(draft, GROUNDING, fields)
+    for chunk in chunks:
+        _add_source(draft, as_dict(chunk))
+
+
+def _shift(support: dict[str, Any], by: int) -> dict[str, Any]:
+    indices = [at + by if isinstance(at, int) else at for at in list_of(support, _INDICES)]
+    return {**support, _INDICES: indices}
+
+
+def _add_source(draft: Draft, chunk: dict[str, Any]) -> None:
+    for kind in chunk:
+        fields = dict_of(chunk, kind)
+        url, title = read_source(fields)
+        rest = {name: value for name, value in fields.items() if name not in {"uri", "title"}}
+        extra: dict[str, JsonValue] = {kind: rest}
+        if fields and not _has_source(draft, url, title, extra):
+            draft.put(NO_KEY, Source(url, title, draft.count, False, None, extra))
+
+
+def _has_source(draft: Draft, url: str | None, title: str | None, extra: dict[str, JsonValue]) -> bool:
+    for at in range(draft.count):
+        part = draft.part_at(at)
+        if isinstance(part, Source) and part.url == url and part.title == title and part.extra == extra:
+            return True
+    return False
+
+
+def read_source(fields: dict[str, Any]) -> tuple[str | None, str | None]:
+    return text_of(fields, "uri"), text_of(fields, "title")
+
+
+class _Text:
+    """A text part, and where in the whole text it begins."""
+
+    __slots__ = ("at", "citations", "encoded", "offset", "part")
+
+    def __init__(self, at: int, part: TextPart, offset: int) -> None:
+        self.at: Final = at
+        self.part: Final = part
+        self.offset: Final = offset
+        self.encoded: Final = part.text.encode("utf-8", "surrogatepass")
+        self.citations: list[Citation] = []
+
+    def holds(self, start: int, end: int, text: str | None) -> bool:
+        if start < 0 or end < start or end > len(self.encoded):
+            return False
+        return text is None or self.encoded[start:end].decode("utf-8", "replace") == text
+
+
+def cite(draft: Draft) -> None:
+    """Give the text parts the citations that the metadata so far has for them."""
+    metadata = {} if draft.metadata is None else draft.metadata
+    grounding = as_dict(metadata.get(GROUNDING))
+    chunks = list_of(grounding, _CHUNKS)
+    texts = _find_texts(draft)
+    for support in list_of(grounding, _SUPPORTS):
+        _cite_support(texts, as_dict(support), chunks)
+    cited = as_dict(metadata.get(CITATIONS))
+    for citation in [*list_of(cited, "citations"), *list_of(cited, "citationSources")]:
+        _cite_source(texts, as_dict(citation))
+    for text in texts:
+        citations = tuple(text.citations)
+        if citations != text.part.citations:
+            draft.describe(text.at, replace(text.part, citations=citations))
+
+
+def _find_texts(draft: Draft) -> list[_Text]:
+    texts: list[_Text] = []
+    offset = 0
+    for at in range(draft.count):
+        part = draft.part_at(at)
+        if isinstance(part, TextPart):
+            text = _Text(at, part, offset)
+            offset += len(text.encoded)
+            texts.append(text)
+    return texts
+
+
+def _cite_support(texts: list[_Text], support: dict[str, Any], chunks: list[object]) -> None:
+    segment = dict_of(support, "segment")
+    found = _locate(texts, segment, text_of(segment, "text"))
+    if found is None:
+        return
+    text, start, end = found
+    indices = [at for at in list_of(support, _INDICES) if isinstance(at, int) and 0 <= at < len(chunks)]
+    for at in indices:
+        chunk = as_dict(chunks[at])
+        fields = dict_of(chunk, next(iter(chunk), ""))
+        url, title = read_source(fields)
+        text.citations.append(
+            Citation(
+                type="groundingSupport",
+                url=url,
+                title=title,
+                cited_text=text_of(fields, "text"),
+                start=start,
+                end=end,
+                raw=support,
+            )
+        )
+
+
+def _cite_source(texts: list[_Text], citation: dict[str, Any]) -> None:
+    found = _locate(texts, citation, None)
+    if found is not None:
+        text, start, end = found
+        url, title = read_source(citation)
+        text.citations.append(Citation(type="citation", url=url, title=title, start=start, end=end, raw=citation))
+
+
+def _locate(texts: list[_Text], segment: dict[str, Any], said: str | None) -> tuple[_Text, int, int] | None:
+    """Return the text that a segment is in, and its place there in characters.
+
+    Of a stream, segments are counted from the beginning of the whole text; else from that of their part.
+    """
+    start, end = count_of(segment, "startIndex") or 0, count_of(segment, "endIndex")
+    if end is None:
+        return None
+    for text in texts:
+        if text.holds(start - text.offset, end - text.offset, said):
+            return text, count_chars(text.encoded, start - text.offset), count_chars(text.encoded, end - text.offset)
+    if said is not None:
+        for text in texts:
+            if text.holds(start, end, said):
+                return text, count_chars(text.encoded, start), count_chars(text.encoded, end)
+    return None
+
+
+_REASONS: Final = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+    "LANGUAGE": "content_filter",
+    "IMAGE_SAFETY": "content_filter",
+    "IMAGE_PROHIBITED_CONTENT": "content_filter",
+    "IMAGE_RECITATION": "content_filter",
+    "MODEL_ARMOR": "content_filter",
+    "MALFORMED_FUNCTION_CALL": "malformed",
+    "MALFORMED_RESPONSE": "malformed",
+    "UNEXPECTED_TOOL_CALL": "malformed",
+    "TOO_MANY_TOOL_CALLS": "length",
+}
+_NUMBERS: Final = ("", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
+"""What numbers mean where enums are numbers; from here on, Vertex AI and the Gemini API count differently."""
+_UNSPECIFIED: Final = ("FINISH_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED", "BLOCK_REASON_UNSPECIFIED", "0")
+_READ: Final = frozenset(
+    (
+        "candidates",
+        "createTime",
+        "create_time",
+        "error",
+        "modelVersion",
+        "model_version",
+        "responseId",
+        "response_id",
+        "usageMetadata",
+        "usage_metadata",
+        # What the SDK adds of its own.
+        "automatic_function_calling_history",
+        "parsed",
+        "sdk_http_response",
+    )
+)
+"""The fields of a response that are read, or say nothing; all others are kept as they are."""
+_COME_IN_PARTS: Final = (CITATIONS, "urlContextMetadata")
+_IN_CALL: Final = frozenset(("args", "id", "name", "partialArgs", "partial_args", "willContinue", "will_continue"))
+SIGNATURE: Final = "thoughtSignature"
+
+_NO_NAME: Final = "arguments came for a call that has no name: they may be of another one"
+_NO_END: Final = "another call begins before the end of this one: which of them arguments belong to may be mixed up"
+
+_NO_RUN: Final = 0
+_TEXT: Final = 1
+_THOUGHT: Final = 2
+
+
+class GeminiReader(Reader):
+    """Reads responses; some servers give each an id of its own, so another id says something only after the end."""
+
+    __slots__ = ("arguments", "calls", "ended", "run", "run_kind")
+
+    def __init__(
+        self,
+        ended: str | None = None,
+        calls: int = 0,
+        arguments: Arguments | None = None,
+        run: int = 0,
+        run_kind: int = _NO_RUN,
+    ) -> None:
+        self.ended: Final = ended
+        """The id of the message that has ended."""
+        self.calls: Final = calls
+        """How many calls have begun."""
+        self.arguments: Final = arguments
+        """The arguments of the call that is open."""
+        self.run: Final = run
+        """How many runs of text or thoughts have begun; each is a part."""
+        self.run_kind: Final = run_kind
+        """What the last run is of, if it goes on."""
+
+    @property
+    def name(self) -> str:
+        return "gemini"
+
+    def _fields(self) -> tuple[object, ...]:
+        return self.ended, self.calls, self.arguments, self.run, self.run_kind
+
+    def fits(self, event: dict[str, Any]) -> bool:
+        if list_of(event, "candidates"):
+            return True
+        names = ("promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata")
+        return any([name in event for name in names])
+
+    def split_whole(self, event: dict[str, Any]) -> list[dict[str, Any]] | None:
+        candidates = [as_dict(item) for item in list_of(event, "candidates")]
+        reasons = [_word_of(read_either(one, "finishReason", "finish_reason")) for one in candidates]
+        blocked = read_either(
+            as_dict(read_either(event, "promptFeedback", "prompt_feedback")), "blockReason", "block_reason"
+        )
+        return [event] if (candidates and all(reasons)) or (not candidates and blocked is not None) else None
+
+    def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        candidates = items_in(draft, event, "candidates")
+        # Beside an answer, an error that says nothing is none.
+        failed = (not candidates or bool(event.get("error"))) and read_error(draft, event)
+        if failed and draft.provider is None:
+            return self
+        response_id = text_of(event, "responseId") or text_of(event, "response_id")
+        if draft.provider is None or draft.id is None or draft.model is None:
+            model = text_of(event, "modelVersion") or text_of(event, "model_version")
+            draft.identify(response_id, model, created_of(read_either(event, "createTime", "create_time")), self.name)
+        for name, value in event.items():
+            if name not in _READ and value is not None:
+                check_unknown(draft, name, value)
+                draft.set_metadata(to_camel(name), plain_camel(value))
+        usage = read_either(event, "usageMetadata", "usage_metadata")
+        if usage is not None:
+            read_usage(draft, usage)
+        if failed:
+            return self
+        candidate = _find_candidate(draft, candidates)
+        if candidate is None:
+            _read_block(draft, event)
+            return self
+        ended = self.ended
+        if ended is not None and (response_id or ended) != ended and says_something(candidate):
+            draft.fail(ANOTHER)
+            return self
+        return _Step(self, draft).read(candidate, response_id)
+
+
+def _find_candidate(draft: Draft, candidates: list[object]) -> dict[str, Any] | None:
+    """Return the candidate that is read; the first one has no index where zeros are left out."""
+    for at, item in enumerate(candidates):
+        candidate = check_item(draft, "candidates", item)
+        given = candidate.get("index")
+        index = at if given is None else integer_of(candidate, "index")
+        if index == NO_INDEX:
+            draft.fail("the index of a candidate is not a number: which answer it is for is not known")
+            return None
+        if index == draft.choice:
+            return candidate
+    return None
+
+
+def _read_block(draft: Draft, event: dict[str, Any]) -> None:
+    """A prompt that was blocked has no candidates, only feedback."""
+    feedback = as_dict(read_either(event, "promptFeedback", "prompt_feedback"))
+    reason = _word_of(read_either(feedback, "blockReason", "block_reason"))
+    if reason and reason not in _UNSPECIFIED:
+        draft.finish("content_filter", reason)
+
+
+def _word_of(value: object) -> str | None:
+    """Return a value of an enum as text; some clients and servers write it as a number."""
+    if isinstance(value, Enum) and not isinstance(value.value, str):
+        return value.name
+    number = as_integer(value)
+    return as_text(value) if number is None else str(number)
+
+
+def _check_call(draft: Draft, call: dict[str, Any], has_no_arguments: bool) -> None:
+    """Note what may be arguments in a call, and is not where they should be."""
+    check_rest(draft, call, _IN_CALL)
+    if has_no_arguments:
+        check_delta(draft, call, _IN_CALL)
+
+
+def _check_nameless(draft: Draft, goes_on: int) -> None:
+    """Note arguments of a call without a name that go on: they are a part of those of another call."""
+    if goes_on != CLOSED:
+        draft.lose(_NO_NAME)
+
+
+class _Step:
+    """What one response changes in its reader."""
+
+    __slots__ = ("arguments", "before", "calls", "draft", "ended", "is_cited", "run", "run_kind")
+
+    def __init__(self, before: GeminiReader, draft: Draft) -> None:
+        self.before: Final = before
+        self.draft: Final = draft
+        self.ended: str | None = before.ended
+        self.calls: int = before.calls
+        self.arguments: Arguments | None = before.arguments
+        self.run: int = before.run
+        self.run_kind: int = before.run_kind
+        self.is_cited = False
+        """Whether there is something new about the sources of the text."""
+
+    def read(self, candidate: dict[str, Any], response_id: str | None) -> GeminiReader:
+        for name, value in candidate.items():
+            if value is None or name == "index":
+                continue
+            if name == "content":
+                self._read_content(check_fields(self.draft, name, value))
+            elif name == "finishReason" or name == "finish_reason":
+                self._read_reason(_word_of(value), response_id)
+            else:
+                self._read_metadata(to_camel(name), value)
+        if self.is_cited:
+            cite(self.draft)
+        before = self.before
+        if (
+            self.arguments is before.arguments
+            and self.run == before.run
+            and self.run_kind == before.run_kind
+            and self.calls == before.calls
+            and self.ended is before.ended
+        ):
+            return before
+        return GeminiReader(self.ended, self.calls, self.arguments, self.run, self.run_kind)
+
+    def _read_reason(self, reason: str | None, response_id: str | None) -> None:
+        if not reason or reason in _UNSPECIFIED:
+            return
+        number = int(reason) if reason.isdecimal() and len(reason) == 1 else len(_NUMBERS)
+        word = _NUMBERS[number] if number < len(_NUMBERS) else reason
+        self.draft.finish(_REASONS.get(word, word), reason)
+        if self.ended is None:
+            self.ended = response_id
+        metadata = self.draft.metadata
+        self.is_cited = self.is_cited or (metadata is not None and (GROUNDING in metadata or CITATIONS in metadata))
+
+    def _read_metadata(self, name: str, value: object) -> None:
+        draft = self.draft
+        if name == "logprobsResult":
+            extend_logprobs(draft, as_dict(plain_camel(value)))
+        elif name == GROUNDING:
+            read_grounding(draft, plain_camel(value))
+            self.is_cited = True
+        elif name in _COME_IN_PARTS:
+            merge_metadata(draft, name, plain_camel(value))
+            self.is_cited = True
+        else:
+            check_unknown(draft, name, value)
+            draft.set_metadata(name, plain_camel(value))
+
+    def _read_content(self, content: dict[str, Any]) -> None:
+        for name, value in content.items():
+            if name == "parts":
+                for item in items_in(self.draft, content, name):
+                    self._read_part(check_item(self.draft, name, item))
+            elif name == "role":
+                if as_text(value) == "model":
+                    self.draft.set_role("assistant")
+            elif value is not None:
+                check_unknown(self.draft, name, value)
+                self.draft.set_metadata(to_camel(name), plain_camel(value))
+
+    def _read_part(self, part: dict[str, Any]) -> None:
+        text = part.get("text")
+        if type(text) is str:
+            if len(part) == 1:
+                self._add_text(text, False)
+                return
+            if len(part) == 2 and part.get("thought") is True:
+                self._add_text(text, True)
+                return
+        self._read_any_part(part)
+
+    def _read_any_part(self, part: dict[str, Any]) -> None:
+        text: str | None = None
+        content, value, other = "", None, ""
+        extra: dict[str, JsonValue] = {}
+        for field, given in part.items():
+            if given is None or given is False:
+                continue
+            name = to_camel(field)
+            if name == "text" and isinstance(given, str):
+                text = str(given)
+            elif name in CONTENTS:
+                content, value = name, given
+            else:
+                check_unknown(self.draft, name, given)
+                extra[name] = plain_camel(given)
+                other = other if name in ABOUT else name
+        if content:
+            self._add_text(text or "", extra.get("thought") is True)
+            self._read_value(content, value, extra)
+        elif other:
+            self._end_run()
+            self.draft.put(NO_KEY, Other(other, plain_camel(part), False, self.draft.count))
+        else:
+            self._read_text(text or "", extra)
+
+    # Text and thoughts: those in a row are one part.
+
+    def _add_text(self, piece: str, is_thought: bool) -> None:
+        if not piece:
+            return
+        kind = _THOUGHT if is_thought else _TEXT
+        if self.run_kind != kind:
+            self._end_run()
+            self.run += 1
+            self.run_kind = kind
+        if is_thought:
+            self.draft.add_reasoning(self.run, piece)
+        else:
+            self.draft.add_text(self.run, piece)
+
+    def _read_text(self, text: str, extra: dict[str, JsonValue]) -> None:
+        is_thought = extra.pop("thought", None) is True
+        if extra:
+            self._add_signed_text(text, is_thought, extra)
+        else:
+            self._add_text(text, is_thought)
+
+    def _add_signed_text(self, piece: str, is_thought: bool, extra: dict[str, JsonValue]) -> None:
+        """Add a piece that is a part of its own."""
+        draft = self.draft
+        self._end_run()
+        at = draft.count
+        if piece:
+            self._add_text(piece, is_thought)
+        elif is_thought:
+            draft.put(NO_KEY, ReasoningPart("", None, False, None, at))
+        else:
+            draft.put(NO_KEY, TextPart("", (), at))
+        if at == draft.count:  # there is no room for it
+            return
+        part = draft.part_at(at)
+        if isinstance(part, ReasoningPart):
+            signature = as_text(extra.pop(SIGNATURE, None))
+            draft.describe(at, replace(part, signature=signature, extra=extra or None, is_open=False))
+        else:
+            draft.describe(at, replace(part, extra=extra, is_open=False))
+        self.run_kind = _NO_RUN
+
+    def _end_run(self) -> None:
+        if self.run_kind != _NO_RUN:
+            self.draft.close(self.run)
+            self.run_kind = _NO_RUN
+
+    # All other content.
+
+    def _read_value(self, name: str, value: object, extra: dict[str, JsonValue]) -> None:
+        draft = self.draft
+        if name == "functionCall":
+            # What is no object must not end a call as an empty one does.
+            is_damaged = isinstance(value, (str, int, float, bytes, list, tuple))
+            self._read_call({"willContinue": "unclear"} if is_damaged else as_dict(value), extra)
+            return
+        self._end_run()
+        fields = as_dict(plain_camel(value))
+        if name in RESULTS:
+            add_result(draft, name, fields, extra)
+        elif name == "inlineData" or name == "fileData":
+            add_file(draft, fields, extra)
+        else:
+            add_server_call(draft, name, fields, extra)
+
+    def _read_call(self, call: dict[str, Any], extra: dict[str, JsonValue]) -> None:
+        draft = self.draft
+        name, goes_on = text_of(call, "name"), read_continues(call)
+        given, partials = call.get("args"), list_partials(call)
+        known = self.arguments
+        begins = name is not None or known is None
+        # What follows may be more of the one before.
+        is_mixed = begins and known is not None and goes_on != CLOSED
+        says_nothing = given is None or (not given and isinstance(given, (str, Mapping)))
+        _check_call(draft, call, says_nothing and not partials)
+        if begins and name is None:
+            if says_nothing and not partials:  # the end of a call that is over already
+                return
+            _check_nameless(draft, goes_on)
+        if begins:
+            self._end_run()
+            self.calls += 1
+            known = None
+        key = -self.calls
+        if begins and goes_on == CLOSED and not partials:
+            self.arguments = None
+            delta = CallDelta(
+                self.calls - 1, text_of(call, "id"), name, arguments_of(given), is_object=is_object(given), key=key
+            )
+        else:
+            # Of a call of which it is not clear whether it goes on nothing is known to be whole.
+            is_unclear = goes_on == UNCLEAR
+            begun = start_arguments() if known is None else known
+            grown, more = write_partials(begun, partials, None if says_nothing else given)
+            if goes_on == CLOSED:
+                more += grown.closing
+            self.arguments = None if goes_on == CLOSED else grown
+            delta = CallDelta(
+                self.calls - 1, text_of(call, "id"), name, more, cut_off=is_unclear, key=key, is_written=True
+            )
+        at = draft.add_call(delta)
+        if is_mixed:
+            draft.doubt_open_calls(_NO_END)
+        rest = {field: plain(item) for field, item in call.items() if item is not None and field not in _IN_CALL}
+        if rest:
+            extra["functionCall"] = rest
+        if extra and 0 <= at < draft.count:
+            part = draft.part_at(at)
+            draft.describe(at, replace(part, extra={**part.extra, **extra}))
+        if goes_on == CLOSED:
+            draft.close(key)

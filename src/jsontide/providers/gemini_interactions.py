@@ -1,0 +1,510 @@
+"""Gemini's Interactions API.
+
+In: an event as dict or SDK object. Out: notes on a draft.
+A message is made of steps, which events name by their position. A step is a thought, output of the model (text, images
+and so on), a call, or what a tool of the server returned: the result of the call that it names.
+
+Rule: what no part describes is kept as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jsontide._values import MISSING, JsonValue
+from jsontide.messages.calls import PartialCall, ServerCall
+from jsontide.messages.document import write_json
+from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
+from jsontide.messages.parts import File, Other, ReasoningPart, TextPart
+from jsontide.messages.record import replace
+from jsontide.messages.types import Citation, Usage
+from jsontide.providers.fields import (
+    arguments_of,
+    as_dict,
+    check_delta,
+    check_rest,
+    check_unknown,
+    count_of,
+    created_of,
+    dict_of,
+    fields_in,
+    index_in,
+    integer_of,
+    is_object,
+    list_of,
+    plain,
+    text_of,
+)
+from jsontide.providers.gemini import add_counts, count_chars
+from jsontide.providers.reader import NOT_BEGUN, Beginning, Reader, describe_error, read_error
+
+_CALL: Final = frozenset(("arguments", "id", "name", "type"))
+
+
+def read_usage(draft: Draft, usage: dict[str, Any]) -> None:
+    """Each has the total so far."""
+    if not usage or (draft.usage is not None and draft.usage.raw == usage):
+        return
+    raw = plain(usage)
+    if not isinstance(raw, dict):
+        return
+    thoughts = count_of(usage, "total_thought_tokens")
+    draft.set_usage(
+        Usage(
+            input_tokens=add_counts(count_of(usage, "total_input_tokens"), count_of(usage, "total_tool_use_tokens")),
+            output_tokens=add_counts(count_of(usage, "total_output_tokens"), thoughts),
+            total_tokens=count_of(usage, "total_tokens"),
+            cached_tokens=count_of(usage, "total_cached_tokens"),
+            reasoning_tokens=thoughts,
+            raw={name: value for name, value in raw.items() if value is not None},
+        )
+    )
+
+
+def begin_thought(draft: Draft, key: int, step: dict[str, Any]) -> None:
+    """A thought may be nothing but a signature, and has its place among the parts nevertheless."""
+    known = ("signature", "summary", "type")
+    extra = {name: plain(value) for name, value in step.items() if value is not None and name not in known}
+    if draft.find(key) is None or key == NO_KEY:
+        part = ReasoningPart("", text_of(step, "signature"), False, None, draft.count, True, None, extra or None)
+        draft.put(key, part)
+
+
+def sign(draft: Draft, key: int, signature: str | None) -> None:
+    at = draft.place_of(key) if key != NO_KEY else draft.count - 1
+    part = draft.part_at(at) if 0 <= at < draft.count else None
+    if isinstance(part, ReasoningPart):
+        draft.describe(at, replace(part, signature=signature))
+    else:
+        draft.put(key, ReasoningPart("", signature, False, None, draft.count, True))
+
+
+def annotate(draft: Draft, key: int, annotations: list[object]) -> None:
+    """Give the text of a step its citations; one without text is kept as it is."""
+    if not annotations:
+        return
+    at = draft.place_of(key) if key != NO_KEY else draft.count - 1
+    part = draft.part_at(at) if 0 <= at < draft.count else None
+    if not isinstance(part, TextPart):
+        draft.extend_metadata("annotations", [plain(annotation) for annotation in annotations])
+        return
+    text = part.text.encode("utf-8", "surrogatepass")
+    citations = [_read_citation(as_dict(annotation), text) for annotation in annotations]
+    draft.describe(at, replace(part, citations=part._citations.add(citations)))
+
+
+def _read_citation(annotation: dict[str, Any], text: bytes) -> Citation:
+    raw = plain(annotation)
+    return Citation(
+        type=text_of(annotation, "type") or "",
+        url=text_of(annotation, "url") or text_of(annotation, "document_uri"),
+        title=text_of(annotation, "title") or text_of(annotation, "file_name") or text_of(annotation, "name"),
+        cited_text=text_of(annotation, "source"),
+        start=_find_place(text, count_of(annotation, "start_index")),
+        end=_find_place(text, count_of(annotation, "end_index")),
+        raw={name: value for name, value in raw.items() if value is not None} if isinstance(raw, dict) else {},
+    )
+
+
+def _find_place(text: bytes, at: int | None) -> int | None:
+    """Places are counted in bytes; one that is not in the text is not certain."""
+    return None if at is None or at < 0 or at > len(text) else count_chars(text, at)
+
+
+def read_step_fields(draft: Draft, step: dict[str, Any]) -> None:
+    """Keep what stands in a step of output beside its content; a step may have failed."""
+    for name, value in step.items():
+        if value is None or name == "type" or name == "content":
+            continue
+        draft.extend_metadata(name, [plain(value)])
+        if name == "error":
+            draft.finish("error", name)
+
+
+def read_call(draft: Draft, index: int, key: int, step: dict[str, Any]) -> None:
+    arguments = step.get("arguments")
+    check_rest(draft, step, _CALL)
+    # Where there are none yet, pieces of them follow.
+    text = None if not arguments and isinstance(arguments, (str, dict)) else arguments_of(arguments)
+    delta = CallDelta(index, text_of(step, "id"), text_of(step, "name"), text, is_object=is_object(arguments), key=key)
+    _add_extra(draft, draft.add_call(delta), step)
+
+
+def read_server_call(draft: Draft, index: int, key: int, kind: str, step: dict[str, Any]) -> None:
+    """A call that the server runs; its arguments come with its beginning, or after that."""
+    arguments = step.get("arguments")
+    value = plain(arguments)
+    is_whole = isinstance(value, dict)
+    text = None
+    if value:
+        text = write_json(value) if is_whole else arguments_of(arguments)
+    known = draft.find(key)
+    name = None
+    if not isinstance(known, ServerCall) or known.name is None:
+        name = text_of(step, "name") or kind.removesuffix("_call")
+    delta = CallDelta(index, text_of(step, "id"), name, text, is_object=is_whole, on_server=True, key=key)
+    at = draft.add_call(delta)
+    if 0 <= at < draft.count:
+        part = draft.part_at(at)
+        if isinstance(part, ServerCall) and part.type != kind:
+            draft.describe(at, replace(part, type=kind))
+    _add_extra(draft, at, step)
+
+
+def _add_extra(draft: Draft, at: int, step: dict[str, Any]) -> None:
+    extra = {name: plain(value) for name, value in step.items() if value is not None and name not in _CALL}
+    if extra and 0 <= at < draft.count:
+        part = draft.part_at(at)
+        merged = {**part.extra, **extra}
+        if merged != part.extra:
+            draft.describe(at, replace(part, extra=merged))
+
+
+def find_called(draft: Draft, kind: str, call_id: str | None) -> int:
+    """Return the place of the call that a result is of, -1 if there is none."""
+    for at in range(draft.count - 1, -1, -1):
+        part = draft.part_at(at)
+        if isinstance(part, ServerCall) and part.result is MISSING:
+            is_of_kind = part.type == kind.removesuffix("_result") + "_call"
+            if part.id == call_id if call_id else is_of_kind:
+                return at
+    return -1
+
+
+def describe_result(part: ServerCall, kind: str, step: dict[str, Any]) -> ServerCall:
+    """Return a call with its result; the rest of the step that has it is kept under the name of that."""
+    known, given = part.extra.get(kind), step.get("result")
+    rest = {name: plain(value) for name, value in step.items() if value is not None and name not in {"type", "result"}}
+    about: dict[str, JsonValue] = {**(known if isinstance(known, dict) else {}), **rest}
+    result = part.result if given is None else _join_results(part.result, plain(given))
+    status = "failed" if about.get("is_error") is True else part.status
+    return replace(part, result=result, status=status, extra={**part.extra, kind: about})
+
+
+def _join_results(known: object, more: JsonValue) -> object:
+    """Return a result after one more piece of it."""
+    if isinstance(known, list) and isinstance(more, list):
+        return [*known, *more]
+    return known + more if isinstance(known, str) and isinstance(more, str) else more
+
+
+def keep(draft: Draft, key: int, kind: str, said: dict[str, Any]) -> None:
+    """Keep a step that no part describes, and what is said about it."""
+    part = None if key == NO_KEY else draft.find(key)
+    if isinstance(part, Other) and isinstance(part.raw, list):
+        draft.put(key, Other(part.type, [*part.raw, plain(said)], False, part.index, part.is_open))
+    elif part is None:
+        draft.put(key, Other(kind, [plain(said)], False, draft.count, True))
+    else:
+        draft.extend_metadata("deltas", [plain(said)])
+
+
+_FAILED: Final = "failed"
+_SAID: Final = {_FAILED: "failed", "cancelled": "was cancelled"}
+_STATUS: Final = {
+    "completed": "stop",
+    "requires_action": "tool_calls",
+    "incomplete": "length",
+    "budget_exceeded": "length",
+    "requires_continuation": "length",
+}
+_EVENT: Final = frozenset(("delta", "event_id", "event_type", "index", "interaction", "step", "type"))
+"""The fields of an event that are read, or say nothing of the message."""
+_INTERACTION: Final = frozenset(
+    (
+        "created",
+        "error",
+        "id",
+        "model",
+        "object",
+        "outputs",
+        "steps",
+        "usage",
+        # What the SDK repeats of the steps.
+        "output_audio",
+        "output_image",
+        "output_text",
+        "output_video",
+    )
+)
+_NO_ARGUMENTS: Final = "an event with more arguments of a call has none that can be read"
+_ADDRESS: Final = frozenset(("event_id", "event_type", "index", "metadata"))
+_ARGUMENTS: Final = frozenset(("arguments", "type"))
+_USUAL: Final = 4
+"""The fields of a usual delta, its id included."""
+_MEDIA: Final = ("image", "audio", "video", "document", "file")
+_BITS: Final = 20
+"""How many parts a step may have, as a power of two."""
+
+
+class InteractionsReader(Reader):
+    """Reads the events of an interaction."""
+
+    __slots__ = ("beginning", "breaks", "results")
+
+    def __init__(
+        self,
+        beginning: Beginning = NOT_BEGUN,
+        breaks: dict[int, int] | None = None,
+        results: dict[int, int] | None = None,
+    ) -> None:
+        self.beginning: Final = beginning
+        self.breaks: Final = {} if breaks is None else breaks
+        """How often the text of a step was broken off by an image or the like; most steps are not here."""
+        self.results: Final = {} if results is None else results
+        """The places of the calls that steps are the results of."""
+
+    @property
+    def name(self) -> str:
+        return "gemini_interactions"
+
+    def _fields(self) -> tuple[object, ...]:
+        return self.beginning, self.breaks, self.results
+
+    def fits(self, event: dict[str, Any]) -> bool:
+        return _read_type(event).startswith(("interaction.", "step."))
+
+    def split_whole(self, event: dict[str, Any]) -> list[dict[str, Any]] | None:
+        is_named = text_of(event, "object") == "interaction" or "steps" in event or "outputs" in event
+        if not is_named or text_of(event, "status") is None:
+            return None
+        events: list[dict[str, Any]] = [{"event_type": "interaction.created", "interaction": event}]
+        for at, item in enumerate(list_of(event, "steps") or list_of(event, "outputs")):
+            events.append({"event_type": "step.start", "index": at, "step": _as_step(item)})
+            events.append({"event_type": "step.stop", "index": at})
+        events.append({"event_type": "interaction.completed", "interaction": event})
+        return events
+
+    def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        kind = _read_type(event)
+        if kind == "step.delta":
+            return self._read_delta(draft, event)
+        if draft.provider is None:
+            draft.identify(None, None, None, self.name)
+        _read_event(draft, event)
+        if kind == "interaction.created":
+            return self._begin(draft, event)
+        if kind == "step.start":
+            step = _unwrap(fields_in(draft, event, "step"))
+            return self._read_start(draft, index_in(draft, event, "index"), step)
+        if kind == "step.stop":
+            index = integer_of(event, "index")
+            if index != NO_INDEX:
+                draft.close(self._find_key(index))
+        elif kind == "interaction.completed":
+            _read_end(draft, dict_of(event, "interaction"))
+            return self._go_on()
+        elif kind == "error":
+            draft.fail(describe_error(event.get("error")), plain(event.get("error")))
+        elif not read_error(draft, event):
+            self._check_unknown(draft, event, kind)
+        return self
+
+    def _check_unknown(self, draft: Draft, event: dict[str, Any], kind: str) -> None:
+        """Note what may be arguments in an event of a kind that is not known."""
+        check_unknown(draft, kind, event)
+        if isinstance(draft.find(self._find_key(integer_of(event, "index"))), PartialCall):
+            check_delta(draft, event, _ADDRESS)
+
+    def _begin(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        interaction = dict_of(event, "interaction")
+        begun = self.beginning.begin(draft, text_of(interaction or event, "id"))
+        if begun is None:
+            return self
+        _read_interaction(draft, interaction)
+        return InteractionsReader(begun, self.breaks, self.results)
+
+    def _go_on(self) -> InteractionsReader:
+        beginning = self.beginning.go_on()
+        return self if beginning is self.beginning else InteractionsReader(beginning, self.breaks, self.results)
+
+    def _find_key(self, index: int) -> int:
+        """Return the key of the part that a step is at."""
+        if index == NO_INDEX:
+            return NO_KEY
+        return (index << _BITS) + (self.breaks.get(index, 0) if self.breaks else 0)
+
+    def _break(self, index: int) -> InteractionsReader:
+        """Return the reader after a part that ends the text before it."""
+        if index == NO_INDEX:
+            return self
+        breaks = {**self.breaks, index: self.breaks.get(index, 0) + 1}
+        return InteractionsReader(self.beginning, breaks, self.results)
+
+    def _read_delta(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        if draft.provider is None:
+            draft.identify(None, None, None, self.name)
+        index, delta = index_in(draft, event, "index"), _unwrap(fields_in(draft, event, "delta"))
+        if "delta" not in event:
+            draft.lose(_NO_ARGUMENTS)
+        if event.get("error"):
+            read_error(draft, event)
+        if len(event) > _USUAL:
+            check_rest(draft, event, _EVENT)
+        metadata = event.get("metadata")
+        if metadata is not None:
+            read_usage(draft, dict_of(as_dict(metadata), "total_usage"))
+        kind = delta.get("type")
+        if kind == "text" and len(delta) == 2:
+            draft.add_text(self._find_key(index), text_of(delta, "text") or "")
+        elif kind == "arguments_delta":
+            arguments = delta.get("arguments")
+            if "arguments" not in delta:
+                draft.lose(_NO_ARGUMENTS)
+            check_rest(draft, delta, _ARGUMENTS)
+            text, is_whole = arguments_of(arguments), is_object(arguments)
+            draft.add_call(CallDelta(index, None, None, text, is_object=is_whole, key=self._find_key(index)))
+        else:
+            return self._read_other_delta(draft, index, text_of(delta, "type") or "", delta)
+        return self._go_on()
+
+    def _read_other_delta(self, draft: Draft, index: int, kind: str, delta: dict[str, Any]) -> InteractionsReader:
+        key, reader = self._find_key(index), self
+        if kind == "thought_summary":
+            reader = self._read_thought(draft, index, dict_of(delta, "content"))
+        elif kind == "thought_signature":
+            sign(draft, key, text_of(delta, "signature"))
+        elif kind == "text_annotation_delta":
+            annotate(draft, key, list_of(delta, "annotations"))
+        elif kind == "text" or kind in _MEDIA:
+            reader = self._read_content(draft, index, delta)
+        elif kind == "function_call":
+            read_call(draft, index, key, delta)
+        elif kind.endswith("_call"):
+            read_server_call(draft, index, key, kind, delta)
+        elif kind.endswith("_result") and kind != "function_result":
+            reader = self._read_result(draft, index, kind, delta)
+        else:
+            if isinstance(draft.find(key), PartialCall):
+                check_delta(draft, delta, _EVENT)
+            check_unknown(draft, kind, delta)
+            keep(draft, key, kind, delta)
+        return reader._go_on()
+
+    def _read_start(self, draft: Draft, index: int, step: dict[str, Any]) -> Reader:
+        kind, key, reader = text_of(step, "type") or "", self._find_key(index), self
+        if kind == "function_call":
+            read_call(draft, index, key, step)
+        elif kind == "thought":
+            begin_thought(draft, key, step)
+            for item in list_of(step, "summary"):
+                reader = reader._read_thought(draft, index, _unwrap(as_dict(item)))
+        elif kind == "model_output":
+            for at, item in enumerate(list_of(step, "content")):
+                if at:
+                    draft.close(reader._find_key(index))
+                    reader = reader._break(index)
+                reader = reader._read_content(draft, index, _unwrap(as_dict(item)))
+            read_step_fields(draft, step)
+        elif kind.endswith("_call"):
+            read_server_call(draft, index, key, kind, step)
+        elif kind.endswith("_result") and kind != "function_result":
+            reader = self._read_result(draft, index, kind, step)
+        elif step:
+            check_unknown(draft, kind, step)
+            keep(draft, key, kind, step)
+        return reader._go_on()
+
+    def _read_result(self, draft: Draft, index: int, kind: str, step: dict[str, Any]) -> InteractionsReader:
+        """Read what a tool of the server returned."""
+        at = self.results.get(index, -1)
+        if at < 0:
+            call_id = text_of(step, "call_id")
+            at = find_called(draft, kind, call_id)
+            if at < 0:
+                at = draft.count
+                name = text_of(step, "name") or kind.removesuffix("_result")
+                draft.put(self._find_key(index), ServerCall(name, type=kind, id=call_id, index=at, is_open=True))
+        part = draft.part_at(at) if at < draft.count else None
+        if isinstance(part, ServerCall):
+            draft.describe(at, describe_result(part, kind, step))
+        if index == NO_INDEX or index in self.results:
+            return self
+        return InteractionsReader(self.beginning, self.breaks, {**self.results, index: at})
+
+    def _read_thought(self, draft: Draft, index: int, content: dict[str, Any]) -> InteractionsReader:
+        text = text_of(content, "text")
+        if text is not None:
+            draft.add_reasoning(self._find_key(index), text)
+            return self
+        return self._read_content(draft, index, content)
+
+    def _read_content(self, draft: Draft, index: int, content: dict[str, Any]) -> InteractionsReader:
+        """Read something that the model made: text, an image, or whatever else."""
+        kind, key = text_of(content, "type") or "", self._find_key(index)
+        if kind == "text":
+            draft.add_text(key, text_of(content, "text") or "")
+            annotate(draft, key, list_of(content, "annotations"))
+            return self
+        if not content:
+            return self
+        draft.close(key)
+        reader = self._break(index)
+        if kind in _MEDIA:
+            known = ("data", "mime_type", "uri")
+            extra = {name: plain(value) for name, value in content.items() if value is not None and name not in known}
+            data, url = plain(content.get("data")), text_of(content, "uri")
+            part = File(text_of(content, "mime_type"), data if isinstance(data, str) else None, url)
+            draft.put(reader._find_key(index), replace(part, index=draft.count, extra=extra))
+        else:
+            draft.put(reader._find_key(index), Other(kind, plain(content), False, draft.count))
+        return reader._break(index)
+
+
+def _read_type(event: dict[str, Any]) -> str:
+    return text_of(event, "event_type") or text_of(event, "type") or ""
+
+
+def _unwrap(fields: dict[str, Any]) -> dict[str, Any]:
+    """The SDK wraps what it does not know."""
+    return dict_of(fields, "raw") if fields.get("is_unknown") is True else fields
+
+
+def _as_step(item: object) -> object:
+    """Return an output of the form before there were steps as a step."""
+    output = as_dict(item)
+    is_content = text_of(output, "type") == "text" or text_of(output, "type") in _MEDIA
+    return {"type": "model_output", "content": [item]} if is_content else item
+
+
+def _read_event(draft: Draft, event: dict[str, Any]) -> None:
+    """Keep what stands in an event beside what it is about."""
+    for name, value in event.items():
+        if value is None or name in _EVENT:
+            continue
+        if name == "error":
+            if value:  # beside something else, one that says nothing is none
+                read_error(draft, event)
+        elif name == "interaction_id":
+            draft.identify(text_of(event, name), None, None, "")
+        elif name == "usage":
+            read_usage(draft, as_dict(value))
+        elif name == "metadata":
+            read_usage(draft, dict_of(as_dict(value), "total_usage"))
+        elif name == "step_usage":
+            draft.extend_metadata(name, [plain(value)])
+        else:
+            draft.set_metadata(name, plain(value))
+
+
+def _read_interaction(draft: Draft, interaction: dict[str, Any]) -> None:
+    """Note what is said about the interaction as a whole."""
+    created = created_of(interaction.get("created"))
+    draft.identify(text_of(interaction, "id"), text_of(interaction, "model"), created, "")
+    read_usage(draft, dict_of(interaction, "usage"))
+    for name, value in interaction.items():
+        if value is not None and name not in _INTERACTION:
+            draft.set_metadata(name, plain(value))
+
+
+def _read_end(draft: Draft, interaction: dict[str, Any]) -> None:
+    _read_interaction(draft, interaction)
+    # Nothing said is as good as a normal end, and what is no text is as good as an unknown word.
+    status = "completed" if interaction.get("status") is None else text_of(interaction, "status") or "unknown"
+    errors = [interaction["error"]] if interaction.get("error") else list_of(interaction, "errors")
+    if status in _SAID or errors:
+        said = text_of(as_dict(errors[0]), "message") if errors else None
+        reported = plain(errors[0]) if errors else {"status": status}
+        draft.fail(said or f"the interaction {_SAID.get(status, _SAID[_FAILED])}", reported)
+    else:
+        draft.finish(_STATUS.get(status, status), status)

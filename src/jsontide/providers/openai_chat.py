@@ -1,0 +1,697 @@
+"""OpenAI Chat Completions, and the many servers that speak it, old text completions included.
+
+In: a chunk as dict or SDK object. Out: notes on a draft, whatever is odd about the chunk.
+
+What says the same in every chunk is noted once. The input of a custom tool is text and not JSON: its arguments are a
+JSON string, closed at a normal end of the message.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from json import dumps
+from typing import Any, Final
+
+from jsontide._values import JsonValue
+from jsontide.messages.calls import BaseCall, PartialCall
+from jsontide.messages.document import write_json
+from jsontide.messages.draft import NO_INDEX, NO_KEY, UNREADABLE, CallDelta, Draft
+from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Source, TextPart
+from jsontide.messages.record import replace
+from jsontide.messages.types import Citation, Usage
+from jsontide.providers.event_json import load_json
+from jsontide.providers.fields import (
+    arguments_of,
+    as_dict,
+    as_text,
+    check_fields,
+    check_function,
+    check_item,
+    check_rest,
+    check_unknown,
+    count_of,
+    created_of,
+    dict_of,
+    fields_in,
+    index_in,
+    integer_of,
+    is_object,
+    items_in,
+    list_of,
+    plain,
+    text_of,
+)
+from jsontide.providers.reader import ANOTHER, Reader, read_error
+
+CUSTOM: Final = "custom"
+OLD_FORM: Final = "function_call"
+_USUAL: Final = 2
+"""How many fields an entry has that says nothing but more arguments, and a function: no more need to be looked at."""
+_CALL_READ: Final = frozenset(("custom", "function", "id", "index", "type"))
+_FUNCTION_READ: Final = frozenset(("arguments", "name", "parsed_arguments"))
+_CUSTOM_READ: Final = frozenset(("input", "name"))
+
+
+def read_call(draft: Draft, call: dict[str, Any]) -> None:
+    """Note what an entry says about a call."""
+    inner = call.get("function")
+    if inner is None and call.get(CUSTOM) is not None:
+        _read_custom(draft, call, fields_in(draft, call, CUSTOM))
+        return
+    function = check_fields(draft, "function", inner)
+    at = _read_function(draft, call, function)
+    if len(call) > _USUAL or len(function) > _USUAL or "arguments" not in function:
+        _keep_rest(draft, at, call, function, _FUNCTION_READ)
+
+
+def read_function_call(draft: Draft, function: dict[str, Any]) -> None:
+    """Note what the old form says, in which there is one call without an id."""
+    at = _read_function(draft, {}, function)
+    _keep_rest(draft, at, {"type": OLD_FORM}, function, _FUNCTION_READ)
+
+
+def _read_function(draft: Draft, call: dict[str, Any], function: dict[str, Any]) -> int:
+    arguments = function.get("arguments")
+    index, call_id, name = _read_index(draft, call), text_of(call, "id"), text_of(function, "name")
+    if type(arguments) is str or arguments is None:
+        return draft.add_call(CallDelta(index, call_id, name, arguments))
+    text, is_whole = arguments_of(arguments), is_object(arguments)
+    return draft.add_call(CallDelta(index, call_id, name, text, is_object=is_whole))
+
+
+def _read_index(draft: Draft, call: dict[str, Any]) -> int:
+    """Return the index of a call; one that cannot be read matters only where no id says which call it is."""
+    return integer_of(call, "index") if call.get("id") else index_in(draft, call, "index")
+
+
+def _read_custom(draft: Draft, call: dict[str, Any], custom: dict[str, Any]) -> None:
+    index, call_id = _read_index(draft, call), text_of(call, "id")
+    at = draft.add_call(CallDelta(index, call_id, text_of(custom, "name"), None))
+    if not 0 <= at < draft.count:
+        return
+    _keep_rest(draft, at, {"type": CUSTOM, **call}, custom, _CUSTOM_READ)
+    given = custom.get("input")
+    if given is None:
+        return
+    text = as_text(given)
+    piece = UNREADABLE if text is None else dumps(text, ensure_ascii=False)[1:-1]
+    part = draft.part_at(at)
+    begins = isinstance(part, BaseCall) and not part.arguments
+    draft.add_call(CallDelta(index, call_id, None, f'"{piece}' if begins else piece, is_written=True))
+
+
+def close_custom_calls(draft: Draft) -> None:
+    """End the strings that the inputs of custom tools are: only the end of the message says that they are whole."""
+    for at in range(draft.count):
+        part = draft.part_at(at)
+        if isinstance(part, PartialCall) and part.extra.get("type") == CUSTOM and load_json(part.arguments) is None:
+            name = None if part.id else part.name
+            draft.add_call(CallDelta(NO_INDEX, part.id, name, '"' if part.arguments else '""', is_written=True))
+
+
+def _keep_rest(
+    draft: Draft, at: int, call: dict[str, Any], function: dict[str, Any], function_read: frozenset[str]
+) -> None:
+    """Keep what no field of a call holds, such as the signatures of Gemini behind this form."""
+    check_rest(draft, call, _CALL_READ)
+    if "arguments" in function_read:
+        check_function(draft, function, function_read)
+    else:
+        check_rest(draft, function, function_read)
+    extra: dict[str, JsonValue] = {}
+    for name, value in call.items():
+        is_usual = value == "function" if name == "type" else name in _CALL_READ
+        if value is not None and not is_usual:
+            extra[name] = plain(value)
+    for name, value in function.items():
+        if name not in function_read and value is not None:
+            extra[name] = plain(value)
+    if extra and 0 <= at < draft.count:
+        part = draft.part_at(at)
+        draft.label(at, None, {**part.extra, **extra}, part.is_open)
+
+
+# Keys of parts: blocks of reasoning have one by their index and kind, and there is one audio answer.
+_KINDS: Final = 8
+_TEXT: Final = 0
+_SUMMARY: Final = 1
+_AUDIO: Final = 7
+_DETAIL_READ: Final = ("data", "id", "signature", "summary", "text")
+_THINKING_READ: Final = ("signature", "thinking")
+_CITATIONS: Final = ("reference", "tool_reference")
+_DATA_URL: Final = "data:"
+
+
+def keep_metadata(draft: Draft, name: str, value: object) -> None:
+    """Keep a field of a chunk: the last value counts, and objects get the fields that are new."""
+    kept = plain(value)
+    known = None if draft.metadata is None else draft.metadata.get(name)
+    draft.set_metadata(name, {**known, **kept} if isinstance(known, dict) and isinstance(kept, dict) else kept)
+
+
+def read_reasoning(draft: Draft, delta: dict[str, Any], name: str) -> None:
+    """Note more of the reasoning, unless another field has the same text."""
+    if name == "reasoning" and delta.get("reasoning_content"):  # some servers send both
+        return
+    if any([_detail_text(as_dict(detail)) for detail in list_of(delta, "reasoning_details")]):
+        return
+    piece = text_of(delta, name)
+    if piece is None:
+        keep_metadata(draft, name, delta[name])
+    else:
+        draft.add_reasoning(NO_KEY, piece)
+
+
+def _detail_text(detail: dict[str, Any]) -> str:
+    return text_of(detail, "text") or text_of(detail, "summary") or ""
+
+
+def read_reasoning_details(draft: Draft, details: object) -> None:
+    """Note the blocks of reasoning as OpenRouter sends them, to be sent back as they are."""
+    if not isinstance(details, (list, tuple)):
+        keep_metadata(draft, "reasoning_details", details)
+        return
+    for item in details:
+        detail = as_dict(item)
+        kind = text_of(detail, "type")
+        if kind == "reasoning.text":
+            _grow_detail(draft, detail, _TEXT)
+        elif kind == "reasoning.summary":
+            _grow_detail(draft, detail, _SUMMARY)
+        elif kind == "reasoning.encrypted":
+            data, extra = text_of(detail, "data"), _rest_of(detail, _DETAIL_READ)
+            place, item_id = draft.place_of(NO_KEY), text_of(detail, "id")
+            draft.put(NO_KEY, ReasoningPart("", None, False, data, place, False, item_id, extra))
+        else:
+            draft.put(NO_KEY, Other(kind or "reasoning", plain(item), False, draft.place_of(NO_KEY)))
+
+
+def _grow_detail(draft: Draft, detail: dict[str, Any], kind: int) -> None:
+    index = integer_of(detail, "index")
+    key = kind if index == NO_INDEX else (index + 1) * _KINDS + kind
+    part, signature = draft.find(key), text_of(detail, "signature")
+    item_id, extra = text_of(detail, "id"), _rest_of(detail, _DETAIL_READ)
+    if not isinstance(part, ReasoningPart):
+        place = draft.place_of(NO_KEY)
+        draft.put(key, ReasoningPart("", signature, False, None, place, True, item_id, extra))
+    else:
+        if signature and signature != part.signature:
+            draft.describe(part.index, replace(part, signature=signature))
+        draft.label(part.index, item_id, {**part.extra, **extra} or None, part.is_open)
+    draft.add_reasoning(key, _detail_text(detail))
+
+
+def _rest_of(fields: dict[str, Any], read: tuple[str, ...]) -> dict[str, JsonValue]:
+    return {name: plain(value) for name, value in fields.items() if value is not None and name not in read}
+
+
+def read_parts(draft: Draft, content: object) -> None:
+    """Note content in parts, as Mistral sends it, or structured output as an object, as Cloudflare does."""
+    if not isinstance(content, (list, tuple)):
+        text = write_json(plain(content)) if as_dict(content) else as_text(content)
+        if text is None:
+            keep_metadata(draft, "content", content)
+        else:
+            draft.add_text(NO_KEY, text)
+        return
+    for item in content:
+        part = as_dict(item)
+        kind = text_of(part, "type") or ""
+        if part.get("thinking") is not None:
+            _read_thinking(draft, part)
+        elif kind in _CITATIONS:
+            place = _length_of_last_text(draft)  # it stands after the words that it is for
+            draft.cite(NO_KEY, _make_citation(plain(item), kind, part, place, place))
+        elif kind == "image_url":
+            read_images(draft, [part])
+        elif text_of(part, "text") is not None:
+            draft.add_text(NO_KEY, text_of(part, "text") or "")
+        elif part:
+            draft.put(NO_KEY, Other(kind, plain(item), False, draft.place_of(NO_KEY)))
+
+
+def _read_thinking(draft: Draft, part: dict[str, Any]) -> None:
+    """What the model thinks is nested: parts of type `thinking` hold parts of text."""
+    others: list[JsonValue] = []
+    draft.add_reasoning(NO_KEY, text_of(part, "thinking") or "")
+    for inner in list_of(part, "thinking"):
+        text = text_of(as_dict(inner), "text")
+        if text is None:
+            others.append(plain(inner))
+        else:
+            draft.add_reasoning(NO_KEY, text)
+    at, signature = draft.count - 1, text_of(part, "signature")
+    if at < 0 or not isinstance(draft.part_at(at), ReasoningPart):
+        if not others and not signature:
+            return
+        at += 1
+        draft.put(NO_KEY, ReasoningPart("", None, False, None, at, True))
+    last = draft.part_at(at)
+    extra = {**last.extra, **_rest_of(part, _THINKING_READ)}
+    if others:
+        known = last.extra.get("thinking")
+        extra["thinking"] = [*known, *others] if isinstance(known, list) else others
+    if signature:
+        draft.describe(at, replace(last, signature=signature))
+    draft.label(at, None, extra, last.is_open)
+
+
+def _length_of_last_text(draft: Draft) -> int:
+    for at in range(draft.count - 1, -1, -1):
+        part = draft.part_at(at)
+        if isinstance(part, TextPart):
+            return len(part.text)
+    return 0
+
+
+def read_annotations(draft: Draft, annotations: object) -> None:
+    """Note where the text comes from; annotations of other kinds are parts of their own."""
+    if not isinstance(annotations, (list, tuple)):
+        keep_metadata(draft, "annotations", annotations)
+        return
+    for item in annotations:
+        annotation = as_dict(item)
+        kind = text_of(annotation, "type") or ""
+        inner = dict_of(annotation, kind) or annotation
+        if "citation" in kind or inner.get("url") is not None:
+            start, end = count_of(inner, "start_index"), count_of(inner, "end_index")
+            draft.cite(NO_KEY, _make_citation(plain(item), kind, inner, start, end))
+        else:
+            draft.put(NO_KEY, Other(kind, plain(item), False, draft.place_of(NO_KEY)))
+
+
+def _make_citation(raw: JsonValue, kind: str, fields: dict[str, Any], start: int | None, end: int | None) -> Citation:
+    return Citation(
+        type=kind,
+        url=text_of(fields, "url"),
+        title=text_of(fields, "title"),
+        cited_text=text_of(fields, "content"),
+        start=start,
+        end=end,
+        raw=raw if isinstance(raw, dict) else {},
+    )
+
+
+def read_sources(draft: Draft, name: str, value: object) -> None:
+    """Note pages that the answer is based on, as Perplexity and xAI list them in every chunk or in the last one."""
+    if not isinstance(value, (list, tuple)):
+        keep_metadata(draft, name, value)
+        return
+    known = {part.url: part for part in [draft.part_at(at) for at in range(draft.count)] if isinstance(part, Source)}
+    for item in value:
+        fields = as_dict(item)
+        url = as_text(item) or text_of(fields, "url")
+        if url is None:
+            keep_metadata(draft, name, value)
+            return
+        _read_source(draft, known, url, fields)
+
+
+def _read_source(draft: Draft, known: dict[str | None, Source], url: str, fields: dict[str, Any]) -> None:
+    part = known.get(url)
+    title, extra = text_of(fields, "title"), _rest_of(fields, ("title", "url"))
+    if part is None:
+        part = Source(url, title, draft.place_of(NO_KEY), False, None, extra or None)
+    else:
+        more = {**part.extra, **extra}
+        if more == part.extra and (not title or title == part.title):
+            return
+        part = Source(url, title or part.title, part.index, False, None, more or None)
+    known[url] = part
+    _put_at(draft, part)
+
+
+def _put_at(draft: Draft, part: BasePart) -> None:
+    if part.index < draft.count:
+        draft.describe(part.index, part)
+    else:
+        draft.put(NO_KEY, part)
+
+
+def read_audio(draft: Draft, audio: dict[str, Any]) -> None:
+    """Note more of a spoken answer; what it says in words is beside it."""
+    known = draft.find(_AUDIO)
+    before = known if isinstance(known, File) else File("audio/*", index=draft.place_of(_AUDIO))
+    extra = {**before.extra, **_rest_of(audio, ("data", "id", "transcript"))}
+    spoken = text_of(audio, "transcript")
+    if spoken:
+        extra["transcript"] = f"{extra.get('transcript', '')}{spoken}"
+    data = _join_base64(before.data, text_of(audio, "data"))
+    audio_id = before.id or text_of(audio, "id")
+    draft.put(_AUDIO, File(before.media_type, data, None, audio_id, before.index, True, None, extra or None))
+
+
+def _join_base64(before: str | None, piece: str | None) -> str | None:
+    """Return the base64 of both: each piece may be padded by itself."""
+    if not before or not piece:
+        return before or piece
+    if not before.endswith("="):
+        return before + piece
+    try:
+        return before[:-4] + b64encode(b64decode(before[-4:]) + b64decode(piece)).decode()
+    except ValueError:
+        return before + piece
+
+
+def read_images(draft: Draft, images: object) -> None:
+    """Note images, which are data or an address."""
+    if not isinstance(images, (list, tuple)):
+        keep_metadata(draft, "images", images)
+        return
+    for item in images:
+        image = as_dict(item)
+        inner = dict_of(image, "image_url")
+        url = as_text(item) or as_text(image.get("image_url")) or text_of(inner, "url")
+        place = draft.place_of(NO_KEY)
+        if url is None:
+            draft.put(NO_KEY, Other(text_of(image, "type") or "image", plain(item), False, place))
+            continue
+        extra = {**_rest_of(image, ("image_url", "type")), **_rest_of(inner, ("url",))}
+        draft.put(NO_KEY, make_file(url, place, extra or None))
+
+
+def make_file(url: str, place: int, extra: dict[str, JsonValue] | None) -> File:
+    """Return the file of an address, which may be the data itself."""
+    head, comma, data = url.partition(",")
+    if not comma or not head.startswith(_DATA_URL) or not head.endswith(";base64"):
+        return File(None, None, url, None, place, False, None, extra)
+    media_type = head[len(_DATA_URL) :].partition(";")[0]
+    return File(media_type or None, data, None, None, place, False, None, extra)
+
+
+_REASONS: Final = {
+    "stop": "stop",
+    "tool_calls": "tool_calls",
+    "length": "length",
+    "complete": "stop",
+    "end_turn": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
+    "word": "stop_sequence",
+    "limit": "length",
+    "function_call": "tool_calls",
+    "tool_call": "tool_calls",
+    "tool_use": "tool_calls",
+    "insufficient_system_resource": "length",
+    "max_output_tokens": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "blocklist": "content_filter",
+    "prohibited_content": "content_filter",
+    "recitation": "content_filter",
+    "safety": "content_filter",
+    "spii": "content_filter",
+    "malformed_function_call": "malformed",
+    "abort": "error",
+    "cancelled": "error",
+    "timeout": "error",
+}
+"""In lower case; most are words of others, which servers put into this form as they are."""
+_FILTER: Final = "content_filter"
+_NORMAL: Final = ("stop", "tool_calls")
+_READ: Final = frozenset(("choices", "created", "error", "id", "model", "object", "obfuscation", "usage"))
+"""The fields of a chunk that are read, or say nothing; all others are kept as they are."""
+_SOURCES: Final = ("citations", "search_results")
+_SAYS: Final = (
+    "audio",
+    "content",
+    "function_call",
+    "images",
+    "reasoning",
+    "reasoning_content",
+    "reasoning_details",
+    "refusal",
+    "tool_calls",
+)
+_REASONING: Final = ("reasoning", "reasoning_content", "reasoning_details")
+_HELPER: Final = ("content.", "refusal.", "tool_calls.", "logprobs.")
+"""How the types begin of the events that the helper of the SDK adds to chunks, which they repeat."""
+
+
+class ChatReader(Reader):
+    """Reads chunks; some servers give each an id of its own, so another id says something only after the end."""
+
+    __slots__ = ("ended",)
+
+    def __init__(self, ended: str | None = None) -> None:
+        self.ended: Final = ended
+        """The id of the message that has ended."""
+
+    @property
+    def name(self) -> str:
+        return "openai_chat"
+
+    def _fields(self) -> tuple[object, ...]:
+        return (self.ended,)
+
+    def fits(self, event: dict[str, Any]) -> bool:
+        inner = _unwrap(event)
+        if isinstance(inner.get("choices"), (list, tuple)):
+            return True
+        return not text_of(inner, "type") and "message" in dict_of(inner, "error")
+
+    def split_whole(self, event: dict[str, Any]) -> list[dict[str, Any]] | None:
+        choices = [as_dict(choice) for choice in list_of(event, "choices")]
+        if not choices or not all([_is_whole(choice) for choice in choices]):
+            return None
+        return [{**event, "choices": [_as_chunk(choice) for choice in choices]}]
+
+    def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        event = _unwrap(event)
+        choices = items_in(draft, event, "choices")
+        # Beside an answer, an error that says nothing is none.
+        failed = (not choices or bool(event.get("error"))) and read_error(draft, event)
+        if not choices and not failed and "type" in event and _read_other(draft, event):
+            return self
+        if choices or not failed or draft.provider is not None:  # an error alone may be anybody's
+            self._identify(draft, event)
+        _read_fields(draft, event)
+        ended = self.ended
+        for at, item in enumerate(choices):
+            choice = check_item(draft, "choices", item)
+            given = choice.get("index")
+            index = at if given is None else given if type(given) is int else integer_of(choice, "index")
+            if index == NO_INDEX:
+                draft.fail("the index of a choice is not a number: which answer it is for is not known")
+                return self
+            if index == draft.choice:
+                ended = self._read_choice(draft, choice, event)
+        return self if ended is self.ended else ChatReader(ended)
+
+    def _identify(self, draft: Draft, event: dict[str, Any]) -> None:
+        if draft.provider is None or draft.id is None or draft.model is None:
+            created = created_of(event.get("created")) or None  # Azure begins with empty fields
+            draft.identify(text_of(event, "id"), text_of(event, "model"), created, self.name)
+
+    def _read_choice(self, draft: Draft, choice: dict[str, Any], event: dict[str, Any]) -> str | None:
+        """Note what a choice says, and return the id of the message if it has ended."""
+        delta = fields_in(draft, choice, "delta")
+        ended = self.ended
+        if ended is not None and (text_of(event, "id") or ended) != ended and _says_something(choice, delta):
+            draft.fail(ANOTHER)
+            return ended
+        reason: str | None = None
+        for name, value in choice.items():
+            if value is None or name == "index":
+                continue
+            if name == "delta":
+                read_delta(draft, delta)
+            elif name == "finish_reason":
+                reason = text_of(choice, name)
+            elif name == "text":
+                _read_text(draft, choice, delta)
+            else:
+                _read_choice_field(draft, name, value, event, delta)
+        if reason:
+            word = read_reason(reason)
+            if word in _NORMAL:
+                close_custom_calls(draft)
+            draft.finish(word, reason)
+            if ended is None:
+                ended = text_of(event, "id")
+        return ended
+
+
+def _unwrap(event: dict[str, Any]) -> dict[str, Any]:
+    """The helper of the SDK wraps chunks in events of its own."""
+    kind = event.get("type")
+    return event if kind is None or kind != "chunk" else dict_of(event, "chunk") or event
+
+
+def _is_whole(choice: dict[str, Any]) -> bool:
+    """Return whether a choice has all of its message; some servers put a delta beside it that says nothing."""
+    return choice.get("message") is not None and not _says_something(choice, dict_of(choice, "delta"))
+
+
+def _read_text(draft: Draft, choice: dict[str, Any], delta: dict[str, Any]) -> None:
+    """Note the text of an old completion; beside a delta, it is the same once more."""
+    text = text_of(choice, "text") or ""
+    content = delta.get("content")
+    if not content:
+        draft.add_text(NO_KEY, text)
+    elif text and text != content:
+        keep_metadata(draft, "text", text)
+
+
+def _as_chunk(choice: dict[str, Any]) -> dict[str, Any]:
+    """Return a choice of a whole completion as one of a chunk; a model reasons before it answers."""
+    message = as_dict(choice["message"])
+    # Their place tells the calls apart: an id may be missing.
+    calls = message.get("tool_calls")
+    if isinstance(calls, (list, tuple)):
+        calls = [{**as_dict(call), "index": at} if as_dict(call) else call for at, call in enumerate(calls)]
+    rest = {name: value for name, value in choice.items() if name != "message" and name != "delta"}
+    reasoning = {name: message[name] for name in _REASONING if message.get(name) is not None}
+    others = {name: value for name, value in message.items() if name != "parsed"}  # by the SDK, from the content
+    return {**rest, "delta": {**reasoning, **others, "tool_calls": calls}}
+
+
+def _read_other(draft: Draft, event: dict[str, Any]) -> bool:
+    """Keep an event that is no chunk; return whether it is none."""
+    kind = text_of(event, "type")
+    if not kind or event.get("choices") is not None:
+        return False
+    if kind != "ping" and not kind.startswith(_HELPER):
+        check_unknown(draft, kind, event)
+        draft.extend_metadata("events", [plain(event)])
+    return True
+
+
+def _read_fields(draft: Draft, event: dict[str, Any]) -> None:
+    """Note what a chunk says beside its choices."""
+    for name, value in event.items():
+        if name not in _READ and value is not None:
+            _read_field(draft, name, value, event)
+    usage = event.get("usage")
+    if usage is not None:
+        _set_usage(draft, usage)
+
+
+def _read_field(draft: Draft, name: str, value: object, event: dict[str, Any]) -> None:
+    """Note a field of a chunk that servers add to those of OpenAI."""
+    if type(value) is str:
+        draft.set_metadata(name, value)
+    elif name in _SOURCES:
+        read_sources(draft, name, value)
+    elif name == "x_groq":
+        fields = as_dict(value)
+        if event.get("usage") is None:
+            _set_usage(draft, fields.get("usage"))
+        keep_metadata(draft, name, {inner: fields[inner] for inner in fields if inner != "usage"})
+    else:
+        check_unknown(draft, name, value)
+        keep_metadata(draft, name, value)
+
+
+def _read_choice_field(draft: Draft, name: str, value: object, event: dict[str, Any], delta: dict[str, Any]) -> None:
+    if name == "logprobs":
+        _read_logprobs(draft, value)
+    elif name == "usage":  # as Moonshot sends it
+        if event.get("usage") is None:
+            _set_usage(draft, value)
+    elif name == "error":
+        if value:
+            read_error(draft, {"error": value})
+    elif name == "message":  # beside deltas, it is all of them so far
+        if not delta:
+            check_unknown(draft, name, value)
+    else:
+        check_unknown(draft, name, value)
+        keep_metadata(draft, name, value)
+
+
+def read_delta(draft: Draft, delta: dict[str, Any]) -> None:
+    """Note what is new in a message."""
+    for name, value in delta.items():
+        if value is None:
+            continue
+        if name == "content":
+            if type(value) is str:
+                draft.add_text(NO_KEY, value)
+            else:
+                read_parts(draft, value)
+        elif name == "tool_calls":
+            for call in items_in(draft, delta, name):
+                read_call(draft, check_item(draft, name, call))
+        elif name == "role":
+            draft.set_role(text_of(delta, name))
+        else:
+            _read_delta_field(draft, delta, name, value)
+    annotations = delta.get("annotations")
+    if annotations is not None:  # they are about the text, wherever they stand
+        read_annotations(draft, annotations)
+
+
+def _read_delta_field(draft: Draft, delta: dict[str, Any], name: str, value: object) -> None:
+    if name == "reasoning_content" or name == "reasoning":
+        read_reasoning(draft, delta, name)
+    elif name == "refusal":
+        draft.add_refusal(NO_KEY, text_of(delta, name) or "")
+    elif name == "function_call":  # the form before there were several calls
+        read_function_call(draft, check_fields(draft, name, value))
+    elif name == "reasoning_details":
+        read_reasoning_details(draft, value)
+    elif name == "audio":
+        read_audio(draft, as_dict(value))
+    elif name == "images":
+        read_images(draft, value)
+    elif isinstance(value, (list, tuple)):
+        if name != "annotations":
+            check_unknown(draft, name, value)
+            draft.extend_metadata(name, [plain(item) for item in value])
+    elif name != "index":  # Mistral repeats that of the choice
+        check_unknown(draft, name, value)
+        keep_metadata(draft, name, value)
+
+
+def _says_something(choice: dict[str, Any], delta: dict[str, Any]) -> bool:
+    return bool(choice.get("text")) or any([bool(delta.get(name)) for name in _SAYS])
+
+
+def read_reason(said: str) -> str:
+    """Some servers write a word large, or add what was filtered: `content_filter: SAFETY`."""
+    word = said.lower()
+    return _FILTER if word.startswith(_FILTER) else _REASONS.get(word, said)
+
+
+def _read_logprobs(draft: Draft, logprobs: object) -> None:
+    """Add to each of the lists: of content and refusal, or of tokens and offsets in old completions."""
+    lists = {name: plain(values) for name, values in as_dict(logprobs).items() if values is not None}
+    draft.extend_metadata_in("logprobs", lists)
+
+
+def _set_usage(draft: Draft, usage: object) -> None:
+    """Note what a message cost so far; totals that a server sends with every chunk replace each other."""
+    fields = as_dict(usage)
+    if fields:
+        draft.set_usage(_read_usage(fields, plain(usage)))
+
+
+def _read_usage(usage: dict[str, Any], raw: JsonValue) -> Usage:
+    """Return what a message cost."""
+    prompt, completion = dict_of(usage, "prompt_tokens_details"), dict_of(usage, "completion_tokens_details")
+    total, reasoning = count_of(usage, "total_tokens"), count_of(completion, "reasoning_tokens")
+    if reasoning is None:
+        reasoning = count_of(usage, "reasoning_tokens")  # Perplexity
+    spent, said = count_of(usage, "prompt_tokens"), count_of(usage, "completion_tokens")
+    if spent is not None and said is not None and reasoning and total == spent + said + reasoning:
+        said += reasoning  # xAI counts them apart
+    return Usage(
+        input_tokens=spent,
+        output_tokens=said,
+        total_tokens=total,
+        cached_tokens=_first_count(prompt, "cached_tokens", usage, "prompt_cache_hit_tokens", "cached_tokens"),
+        cache_write_tokens=_first_count(prompt, "cache_write_tokens", prompt, "cache_creation_input_tokens", ""),
+        reasoning_tokens=reasoning,
+        raw=raw if isinstance(raw, dict) else {},
+    )
+
+
+def _first_count(
+    fields: dict[str, Any], name: str, others: dict[str, Any], other_name: str, last_name: str
+) -> int | None:
+    """Return the first of three figures that a server gives: OpenAI, DeepSeek and Moonshot name them differently."""
+    found = count_of(fields, name)
+    if found is None:
+        found = count_of(others, other_name)
+    return count_of(others, last_name) if found is None else found

@@ -1,0 +1,193 @@
+"""What follows from a message, in the form of the next request: the message itself, results of calls, and tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from jsontide._check import check_choice, check_switch
+from jsontide._textbuffer import has_half
+from jsontide.messages import Message, Tool, ToolResult
+from jsontide.messages.options import check_tools
+from jsontide.providers.schemas import unfold_root, write_plainly
+from jsontide.providers.strict import ANTHROPIC, OPENAI, StrictRules, StrictSchema, make_strict
+from jsontide.schema import to_json_schema
+
+if TYPE_CHECKING:
+    from jsontide.providers.form import Item, RequestForm
+
+_FORMS: Final = (
+    "openai_chat",
+    "openai_responses",
+    "anthropic",
+    "gemini",
+    "gemini_interactions",
+    "bedrock",
+    "ollama",
+    "cohere",
+)
+_STRICT: Final[dict[str, StrictRules]] = {
+    "openai_chat": OPENAI,
+    "openai_responses": OPENAI,
+    "anthropic": ANTHROPIC,
+    "bedrock": ANTHROPIC,
+}
+"""What providers take as strict that have a switch for it at each tool."""
+_NOT_BY_TOOL: Final = {
+    "gemini": "gemini has no strict tools, but a mode of the whole request: the mode VALIDATED of toolConfig",
+    "gemini_interactions": "gemini_interactions has no strict tools, but a choice of the whole request: the tool_choice"
+    " 'validated'",
+    "cohere": "cohere has no strict tools, but a switch of the whole request: strict_tools",
+    "ollama": "ollama has no strict tools",
+}
+_PLAIN: Final = ("openai_chat", "openai_responses", "gemini", "gemini_interactions", "ollama")
+"""Those that refuse or drop `oneOf`, or anything beside a reference, also in tools that are not strict."""
+_SHORT_NAME: Final = re.compile("[a-zA-Z0-9_-]{1,64}"), "1 to 64 letters, digits, '_' and '-'"
+_GEMINI_NAME: Final = re.compile("[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"), "letters, digits and any of _-.:, no digit first"
+_NAMES: Final = {
+    "openai_chat": _SHORT_NAME,
+    "openai_responses": _SHORT_NAME,
+    "bedrock": _SHORT_NAME,
+    "anthropic": (re.compile("[a-zA-Z0-9_-]{1,128}"), "1 to 128 letters, digits, '_' and '-'"),
+    "gemini": _GEMINI_NAME,
+    "gemini_interactions": _GEMINI_NAME,
+}
+"""What the names of tools are made of; others take whatever a `Tool` takes."""
+_ANY_ARGUMENTS: Final[dict[str, Any]] = {"type": "object"}
+
+
+def to_request(said: Message[Any] | ToolResult | Iterable[ToolResult], provider: str | None = None) -> list[Any]:
+    """Return what to append to the messages, contents or input of the next request to a provider.
+
+    `said` is the assistant's message, with signatures, encrypted reasoning and ids as they must be sent back, or the
+    results of its calls. Without a `provider`, a message goes back to where it came from.
+    Half a character that stands alone is written as U+FFFD: no request can carry it.
+
+    >>> message = Message.from_json({"jsontide": 1, "outcome": "complete", "parts": [{"kind": "text", "text": "Hi"}]})
+    >>> to_request(message, "openai_chat")
+    [{'role': 'assistant', 'content': 'Hi'}]
+    """
+    if isinstance(said, Message):
+        return _make_sendable(find_form(provider or said.provider).write_message(said))
+    results = (said,) if isinstance(said, ToolResult) else tuple(said)
+    for result in results:
+        if not isinstance(result, ToolResult):
+            message = f"to_request takes a Message or results of type ToolResult, not {type(result).__name__}"
+            raise TypeError(message)
+    return _make_sendable(find_form(provider).write_results(results)) if results else []
+
+
+def tool_definitions(tools: Iterable[Tool[Any]], provider: str, *, strict: bool | None = None) -> list[Any]:
+    """Return the tools as a request to a provider defines them.
+
+    A strict tool is one whose arguments the provider makes fit the schema. By default every tool is that can be;
+    `why_not_strict` tells about the others. With `strict=True`, one that cannot be raises; with `False` none is.
+    OpenAI wants every property of a strict tool required. Bounds that a provider does not take are told in the
+    description, and checked when arguments come back.
+
+    >>> tool_definitions([Tool("now", {"type": "object", "properties": {}}, description="The time.")], "openai_chat")
+    [{'type': 'function', 'function': {'name': 'now', 'description': 'The time.', 'parameters': \
+{'type': 'object', 'properties': {}, 'additionalProperties': False, 'required': []}, 'strict': True}}]
+    """
+    form = find_form(provider)
+    if strict is not None:
+        check_switch("strict", strict)
+    defined = []
+    for tool, parameters, found in _find_strict(tools, provider):
+        if strict and found.problems:
+            problem = f"the tool {tool.name!r} cannot be strict: {'; '.join(found.problems)}"
+            raise ValueError(problem)
+        is_strict = strict is not False and not found.problems
+        written = found.schema if is_strict else _write_loosely(parameters, provider)
+        defined.append(form.write_tool(tool.name, tool.description or "", written, strict=is_strict))
+    return defined
+
+
+def why_not_strict(tools: Iterable[Tool[Any]], provider: str) -> dict[str, tuple[str, ...]]:
+    """Return the names of the tools that `tool_definitions` cannot make strict for a provider, with the reasons.
+
+    >>> tags = Tool("tag", {"type": "object", "properties": {"tags": {"type": "object"}}})
+    >>> why_not_strict([tags], "anthropic")
+    {'tag': ("'tags' may have any keys",)}
+    """
+    find_form(provider)
+    return {tool.name: found.problems for tool, _, found in _find_strict(tools, provider) if found.problems}
+
+
+def _find_strict(tools: Iterable[Tool[Any]], provider: str) -> Iterator[tuple[Tool[Any], dict[str, Any], StrictSchema]]:
+    """Yield each tool with its schema, as it is and as strict; all tools of a request share some limits."""
+    rules = _STRICT.get(provider)
+    count = optional = unions = 0
+    for tool in check_tools(tools):
+        _check_name(tool.name, provider)
+        parameters = unfold_root(to_json_schema(_ANY_ARGUMENTS if tool.schema is None else tool.schema))
+        if rules is None:
+            yield tool, parameters, StrictSchema(parameters, (_NOT_BY_TOOL[provider],))
+            continue
+        if tool.schema is None:
+            yield tool, parameters, StrictSchema(parameters, ("it has no schema",))
+            continue
+        found = make_strict(parameters, rules)
+        if not found.problems:
+            problems = tuple(
+                f"the tools of a request may have {most} {what} if they are strict"
+                for total, most, what in (
+                    (count + 1, rules.max_tools, "places"),
+                    (optional + found.optional, rules.max_optional, "properties that may be left out"),
+                    (unions + found.unions, rules.max_unions, "unions"),
+                )
+                if most is not None and total > most
+            )
+            found = replace(found, problems=problems)
+        if not found.problems:
+            count, optional, unions = count + 1, optional + found.optional, unions + found.unions
+        yield tool, parameters, found
+
+
+def _write_loosely(parameters: dict[str, Any], provider: str) -> dict[str, Any]:
+    """Return the schema of a tool that is not strict."""
+    if provider not in _PLAIN:
+        return parameters
+    try:
+        return write_plainly(parameters, const_as_enum=provider.startswith("gemini"), inline=provider == "ollama")
+    except RecursionError:  # it is nested too deeply to be written anew
+        return parameters
+
+
+def _check_name(name: str, provider: str) -> None:
+    pattern, words = _NAMES.get(provider, (None, ""))
+    if pattern is not None and not pattern.fullmatch(name):
+        message = f"{provider} refuses a tool that is called {name!r}: names are {words}"
+        raise ValueError(message)
+
+
+def _make_sendable(items: list[Item]) -> list[Item]:
+    """Return the items as a client can encode them; nearly always these very ones."""
+    todo: list[Any] = [items]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            todo += part
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
+        elif isinstance(part, str) and has_half(part):
+            return cast("list[Item]", _without_halves(items))
+    return items
+
+
+def _without_halves(part: Any) -> Any:  # noqa: ANN401
+    if isinstance(part, str):
+        return part.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") if has_half(part) else part
+    if isinstance(part, dict):
+        return {_without_halves(name): _without_halves(value) for name, value in part.items()}
+    return [_without_halves(each) for each in part] if isinstance(part, list) else part
+
+
+def find_form(provider: str | None) -> RequestForm:
+    """Return what writes requests to a provider."""
+    check_choice("provider", provider, _FORMS)
+    return cast("RequestForm", import_module(f"jsontide.providers.{provider}_form").FORM)

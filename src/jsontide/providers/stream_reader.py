@@ -1,0 +1,328 @@
+"""What a client streams in, the message after each event out: one assistant's turn, event by event.
+
+An item is an event of any provider, as dict or SDK object, a `CompletionChunk`, or raw bytes of the response.
+The first event that is recognised decides whose stream it is.
+
+Rule: a message is made when it is asked for, however many events came in one read.
+A stream of which something is damaged or lost does not end as if all had come.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from jsontide._flatten import pack
+from jsontide.messages.draft import Draft
+from jsontide.messages.message import Message
+from jsontide.messages.options import MessageConfig
+from jsontide.messages.reduce import fail_message, finish_message, read_chunk, start_message, stop_message
+from jsontide.messages.state import MessageState
+from jsontide.messages.types import CompletionChunk, ErrorDetail, Outcome
+from jsontide.providers.detect import find_reader, split_whole
+from jsontide.providers.fields import as_dict, check_fields, check_unknown
+from jsontide.providers.foreign import name_foreign
+from jsontide.providers.reader import Reader
+from jsontide.providers.sse import NamedEvent, StrayLine
+from jsontide.providers.wire import (
+    DONE,
+    SHOWN,
+    START,
+    Damage,
+    Failure,
+    OtherLine,
+    WireState,
+    beginning,
+    feed_wire,
+    finish_wire,
+    load_event,
+)
+
+if TYPE_CHECKING:
+    from jsontide.messages import Message as PublicMessage
+
+_NOTHING: Final = "no event of a known provider was recognised; the stream begins with {}"
+_SHORT: Final = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = SHOWN
+
+
+class StreamState:
+    """Where a stream stands: its message, and what is needed to read on; it never changes."""
+
+    __slots__ = ("begun", "damage", "is_known", "message_state", "pending", "reader", "wire")
+
+    def __init__(
+        self,
+        message_state: MessageState,
+        reader: Reader | None = None,
+        wire: WireState = START,
+        is_known: bool = False,
+        begun: str = "",
+        damage: str | None = None,
+        pending: tuple[object, ...] = (),
+    ) -> None:
+        self.message_state: Final = message_state
+        self.reader: Final = reader
+        self.wire: Final = wire
+        self.is_known: Final = is_known
+        """Whether an event was recognised; before that, the next two are kept."""
+        self.begun: Final = begun
+        """What came first, if that is not text."""
+        self.damage: Final = damage
+        """What was damaged before an event was recognised: the stream may not be one of events."""
+        self.pending: Final = pending
+        """Events that were received and not yet read."""
+
+    @property
+    def message(self) -> PublicMessage[Any]:
+        """The message so far."""
+        return self.message_state.message
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the end means, `STREAMING` before it."""
+        return self.message_state.outcome
+
+    @property
+    def is_over(self) -> bool:
+        return self.message_state.is_over
+
+    @property
+    def errors(self) -> tuple[ErrorDetail, ...]:
+        """All that is known to be wrong, also before the message shows it."""
+        return self.message_state.errors
+
+    def __repr__(self) -> str:
+        return f"<StreamState {self.message!r}>"
+
+    def __copy__(self) -> StreamState:
+        return self
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return StreamState, (
+            self.message_state,
+            self.reader,
+            self.wire,
+            self.is_known,
+            pack(self.begun),
+            self.damage,
+            tuple([pack(event) for event in self.pending]),
+        )
+
+
+class Turn:
+    """Reads one stream; holds the newest state and the events that were received and not yet read."""
+
+    __slots__ = (
+        "_begun",
+        "_damage",
+        "_has_ended",
+        "_is_known",
+        "_next",
+        "_reader",
+        "_received",
+        "_rules",
+        "_state",
+        "_wire",
+    )
+
+    def __init__(self, start: StreamState) -> None:
+        self._state: MessageState = start.message_state
+        self._rules: Final = start.message_state.config._rules
+        self._reader: Reader | None = start.reader
+        self._wire: WireState = start.wire
+        self._is_known: bool = start.is_known
+        self._begun: str = start.begun
+        self._damage: str | None = start.damage
+        self._received: list[object] = list(start.pending)
+        self._next = 0
+        """The place of the first that is not yet read."""
+        self._has_ended = False
+        """Whether the end of the stream follows what is pending."""
+
+    @property
+    def state(self) -> StreamState:
+        """Where the stream stands."""
+        pending = tuple(self._received[self._next :])
+        return StreamState(self._state, self._reader, self._wire, self._is_known, self._begun, self._damage, pending)
+
+    @property
+    def message_state(self) -> MessageState:
+        return self._state
+
+    def feed(self, item: object) -> None:
+        """Take in what was received; nothing is read yet."""
+        # Asked first, because a tuple of types is made anew each time.
+        if type(item) is bytes or isinstance(item, (bytes, str, bytearray, memoryview)):
+            self._wire, events = feed_wire(self._wire, item)
+            self._receive(cast("list[object]", events))
+        else:
+            self._receive([item])
+
+    def end(self) -> None:
+        """Take in that the stream is over."""
+        self._receive(cast("list[object]", finish_wire(self._wire)))
+        self._has_ended = True
+
+    def fail(self, error: BaseException | str) -> None:
+        """Take in that the stream failed after what was received."""
+        self._receive([error if isinstance(error, BaseException) else Failure(error)])
+
+    def _receive(self, items: list[object]) -> None:
+        if self._next == len(self._received):
+            self._received, self._next = items, 0
+        else:
+            self._received += items
+
+    def stop(self) -> None:
+        """Stop reading: the message is cancelled unless it was over."""
+        self._received, self._next = [], 0
+        self._state = stop_message(self._state)
+
+    def next_message(self) -> Message | None:
+        """Return the next message that what was received gives, `None` if there is none without receiving more."""
+        before = self._state
+        if before.is_over:
+            return None
+        while True:
+            at = self._next
+            if at < len(self._received):
+                item = self._received[at]
+                self._received[at] = None
+                self._next = at + 1
+                self._read(item)
+            elif self._has_ended:
+                self._finish()
+            else:
+                return None
+            state = self._state
+            if state.newest is not before.newest:
+                return state.newest
+
+    @property
+    def is_over(self) -> bool:
+        return self._state.is_over
+
+    @property
+    def needs_more(self) -> bool:
+        """Whether there is no next message without receiving more."""
+        return self._next == len(self._received) and not self._has_ended and not self._state.is_over
+
+    def _read(self, item: object) -> None:
+        is_text = isinstance(item, str) or isinstance(item, NamedEvent)  # noqa: SIM101 - compiled, a tuple is made anew
+        event = load_event(cast("str | NamedEvent", item)) if is_text else item
+        reader = self._reader
+        if reader is None or not isinstance(event, dict):
+            event = self._find_event(item, event)
+            if event is None:
+                return
+            reader = self._reader
+            if reader is None:
+                self._read_first(event)
+                return
+        draft = Draft(self._state, self._rules)
+        fields = check_fields(draft, "event", event) if isinstance(event, list) else as_dict(event)
+        self._reader = reader.read(draft, fields)
+        self._state = draft.freeze()
+
+    def _find_event(self, item: object, event: object) -> object:
+        """Return the event that an item is, `None` if it is none, which is dealt with."""
+        if isinstance(item, CompletionChunk):
+            draft = Draft(self._state, self._rules)
+            read_chunk(draft, item)
+            self._is_known = True
+            self._state = draft.freeze()
+            return None
+        if isinstance(item, BaseException):
+            self._state = fail_message(self._state, item)
+            return None
+        if isinstance(item, (StrayLine, OtherLine)):
+            event = load_event(item)
+        if item is None:
+            self._begun = self._begun or repr(item)
+        elif event is DONE:
+            if self._rules.done_is_end and self._is_known and self._state.reason is None:
+                draft = Draft(self._state, self._rules)
+                draft.finish("stop", None)
+                self._state = draft.freeze()
+            self._finish()
+        elif isinstance(event, Failure):
+            self._state = fail_message(self._state, event.said)
+        elif isinstance(event, Damage):
+            if self._is_known:
+                self._state = fail_message(self._state, event.said)
+            else:
+                self._damage = self._damage or event.said
+        else:
+            return event
+        return None
+
+    def _read_first(self, event: object) -> None:
+        """Find out whose stream it is; a whole completion is taken as one event."""
+        fields = as_dict(event)
+        foreign = name_foreign(event, fields)
+        if foreign is not None:
+            self._state = fail_message(self._state, foreign)
+            return
+        events = split_whole(fields)
+        reader = find_reader(events[0])
+        if reader is None:
+            self._begun = self._begun or _SHORT.repr(event)
+            draft = Draft(self._state, self._rules)
+            check_unknown(draft, "", event)
+            self._state = draft.freeze()
+            return
+        self._is_known = True
+        if self._damage is not None:
+            self._state = fail_message(self._state, self._damage)
+            return
+        for each in events:
+            draft = Draft(self._state, self._rules)
+            reader = reader.read(draft, each)
+            self._state = draft.freeze()
+        self._reader = reader
+
+    def _finish(self) -> None:
+        begun = self._wire.begun if self._wire.begun.strip() else self._begun
+        if self._is_known or not begun:
+            self._state = finish_message(self._state)
+        else:
+            self._state = fail_message(self._state, _NOTHING.format(beginning(begun)))
+
+
+def start_stream(config: MessageConfig | None = None) -> StreamState:
+    """Return the state before anything of a stream."""
+    return StreamState(start_message(config))
+
+
+def reduce_item(state: StreamState, item: object) -> StreamState:
+    """Return the state after an item of a stream: an event as dict or SDK object, or raw bytes of the response.
+
+    >>> state = reduce_item(start_stream(), {"choices": [{"index": 0, "delta": {"content": "Hi"}}]})
+    >>> state.message.content
+    'Hi'
+    """
+    _check(state)
+    turn = Turn(state)
+    turn.feed(item)
+    return _read_all(turn)
+
+
+def finish_stream(state: StreamState) -> StreamState:
+    """Return the state after the end of a stream."""
+    _check(state)
+    turn = Turn(state)
+    turn.end()
+    return _read_all(turn)
+
+
+def _read_all(turn: Turn) -> StreamState:
+    while turn.next_message() is not None:
+        pass
+    return turn.state
+
+
+def _check(state: object) -> None:
+    if not isinstance(state, StreamState):
+        message = f"a state must be a StreamState, not {type(state).__name__}"
+        raise TypeError(message)

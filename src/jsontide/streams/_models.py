@@ -1,0 +1,266 @@
+"""A source and a schema in, partials and finally the validated instance out, sync and async.
+
+Mismatches do not end the stream: what fits goes on growing, and all of them are raised together at the end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypedDict, TypeVar, cast, overload
+
+from jsontide._values import MISSING, Chunk
+from jsontide.messages import MessageConfig
+from jsontide.providers.stream_reader import Turn, start_stream
+from jsontide.schema import Partial, SchemaError, SchemaMismatch, Status, from_json_ast, shape_of
+from jsontide.streams._loop import adrive, as_items, check_async, drive
+from jsontide.streams._mended import mended, raise_error
+from jsontide.text import Limits
+from jsontide.tree import create_parser_state, finalize, parse_chunk
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Iterator, Mapping
+    from typing import Unpack
+
+    from jsontide._errors import ParserError
+    from jsontide._values import JsonValue
+    from jsontide.mend import Mending, Repair
+    from jsontide.schema import Policies, Resolution
+    from jsontide.schema.options import TypeAdapterLike
+    from jsontide.streams._loop import Stage
+    from jsontide.tree import ParserState
+
+Model = TypeVar("Model")
+_Source: TypeAlias = "Chunk | Iterable[Chunk] | Iterable[object]"
+
+_LIMITS: Final = Limits()
+_BLANK: Final = " \t\r\n\ufeff"
+_SSE: Final = "deir:"
+"""With what the lines of server-sent events begin: data, event, id, retry or a comment. No JSON text does."""
+_FIELDS: Final = ("data:", "event:", "id:", "retry:", ":")
+"""The same as whole words: with those letters prose may begin."""
+
+
+class ModelChoices(TypedDict, total=False):
+    """What is read, beside the schema, as keyword arguments."""
+
+    policies: Policies | None
+    trailing: Literal["error", "ignore"]
+    limits: Limits
+    mend: Mending | None
+    on_repair: Callable[[Repair], object] | None
+
+
+@overload
+def stream_model(
+    source: _Source, schema: type[Model], **options: Unpack[ModelChoices]
+) -> Generator[Partial[Model] | Model]: ...
+@overload
+def stream_model(
+    source: _Source, schema: Mapping[str, object], **options: Unpack[ModelChoices]
+) -> Generator[Partial[JsonValue] | JsonValue]: ...
+@overload
+def stream_model(
+    source: _Source, schema: TypeAdapterLike[Model], **options: Unpack[ModelChoices]
+) -> Generator[Partial[Model] | Model]: ...
+@overload
+def stream_model(source: _Source, schema: object, **options: Unpack[ModelChoices]) -> Generator[object]: ...
+def stream_model(  # noqa: PLR0913 - options by name
+    source: _Source,
+    schema: object,
+    *,
+    policies: Policies | None = None,
+    trailing: Literal["error", "ignore"] = "error",
+    limits: Limits = _LIMITS,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> Generator[object]:
+    """Yield a `Partial` after each item that changed what may be shown, and at the end the validated instance.
+
+    `source` has the JSON text itself, cut anywhere, or what `stream_message` takes: the events of a provider's client,
+    or the server-sent events of its response as bytes, of which the answer is read.
+    A partial is never an instance of the type, so `isinstance` tells the two apart.
+    `policies` maps path patterns to `Stream()`, `Done()` or `Gate()`; `trailing="ignore"` ends at the end of the JSON.
+    With `mend`, bad JSON is mended as `jsontide.mend` says, and `on_repair` is called with each repair as it happens.
+    Then text is taken for server-sent events only if it begins with a whole field name and its colon, such as `data:`,
+    or with the colon of a comment; anything else, such as "Here is the answer", is text to mend.
+    Raises `SchemaError` with every mismatch at the end of a document that does not fit, `JsonStreamError` when the text
+    is wrong or not complete, and `MessageError` when a provider's message did not end as it should, after yielding what
+    came before.
+
+    >>> schema = {"type": "object", "properties": {"city": {"type": "string"}}}
+    >>> for city in stream_model(['{"city": "Kyo', 'to"}'], schema):
+    ...     print(city)
+    <Partial {'city': 'Kyo'}>
+    <Partial {'city': 'Kyoto'}>
+    {'city': 'Kyoto'}
+    """
+    options = ModelChoices(policies=policies, trailing=trailing, limits=limits, mend=mend, on_repair=on_repair)
+    return drive(as_items(source, "astream_model"), _Stage[object](schema, options))
+
+
+@overload
+def astream_model(
+    source: AsyncIterable[object], schema: type[Model], **options: Unpack[ModelChoices]
+) -> AsyncGenerator[Partial[Model] | Model]: ...
+@overload
+def astream_model(
+    source: AsyncIterable[object], schema: Mapping[str, object], **options: Unpack[ModelChoices]
+) -> AsyncGenerator[Partial[JsonValue] | JsonValue]: ...
+@overload
+def astream_model(
+    source: AsyncIterable[object], schema: TypeAdapterLike[Model], **options: Unpack[ModelChoices]
+) -> AsyncGenerator[Partial[Model] | Model]: ...
+@overload
+def astream_model(
+    source: AsyncIterable[object], schema: object, **options: Unpack[ModelChoices]
+) -> AsyncGenerator[object]: ...
+def astream_model(  # noqa: PLR0913 - options by name
+    source: AsyncIterable[object],
+    schema: object,
+    *,
+    policies: Policies | None = None,
+    trailing: Literal["error", "ignore"] = "error",
+    limits: Limits = _LIMITS,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> AsyncGenerator[object]:
+    """Do what `stream_model` does for an asynchronous source."""
+    check_async(source, "chunks must be an asynchronous iterable of str or bytes, or of events", "stream_model")
+    options = ModelChoices(policies=policies, trailing=trailing, limits=limits, mend=mend, on_repair=on_repair)
+    return adrive(source, _Stage[object](schema, options))
+
+
+class _Stage(Generic[Model]):
+    """The stage inside the loops: an item in, what it changed out; the first item shows what the source has."""
+
+    def __init__(self, schema: object, options: ModelChoices) -> None:
+        self._schema = schema
+        self._options = options
+        self._inner: Stage[Any, Partial[Model] | Model] | None = None
+        self._waiting: list[Chunk] = []
+        """What came before it was known what the source has."""
+        mend = options["mend"]
+        shape = None if mend is None else shape_of(schema)
+        self._text = mended(_TextStage[Model](schema, options), mend, options["on_repair"], shape)
+        """Made before anything is read, for errors about the options."""
+
+    def add(self, item: object) -> Iterator[Partial[Model] | Model]:
+        if self._inner is None:
+            self._inner = self._choose(item)
+            if self._inner is None:
+                return
+            for chunk in self._waiting:
+                yield from self._inner.add(chunk)
+        yield from self._inner.add(item)
+
+    def finish(self) -> Iterator[Partial[Model] | Model]:
+        if self._inner is None:
+            self._inner = self._text
+            for chunk in self._waiting:
+                yield from self._inner.add(chunk)
+        yield from self._inner.finish()
+
+    def _choose(self, item: object) -> Stage[Any, Partial[Model] | Model] | None:
+        if not isinstance(item, Chunk):
+            return _EventStage(self._schema, self._options)
+        begun = "".join(map(_decode, (*self._waiting, item))).lstrip(_BLANK)
+        has_events = _has_events(begun, is_mended=self._options["mend"] is not None)
+        if has_events is None:
+            self._waiting.append(item)
+            return None
+        return _EventStage(self._schema, self._options) if has_events else self._text
+
+
+def _decode(chunk: Chunk) -> str:
+    return chunk if isinstance(chunk, str) else bytes(chunk).decode("utf-8", "replace")
+
+
+def _has_events(begun: str, *, is_mended: bool) -> bool | None:
+    """Return whether a text that begins like this is one of server-sent events, `None` while it may be either."""
+    if not begun:
+        return None
+    if not is_mended or begun[0] not in _SSE:
+        return begun[0] in _SSE
+    if begun.startswith(_FIELDS):
+        return True
+    return None if any(field.startswith(begun) for field in _FIELDS) else False
+
+
+class _TextStage(Generic[Model]):
+    """Reads the text of one JSON document."""
+
+    place: Callable[[ParserError], ParserError] | None = None
+
+    def __init__(self, schema: object, options: ModelChoices) -> None:
+        self._schema = schema
+        self._policies = options["policies"]
+        self._state = create_parser_state(limits=options["limits"], trailing=options["trailing"])
+        self._resolution = self._resolve(None)
+
+    def add(self, chunk: Chunk) -> Iterator[Partial[Model]]:
+        return self._advance(parse_chunk(self._state, chunk))
+
+    def finish(self) -> Iterator[Partial[Model] | Model]:
+        yield from self._advance(finalize(self._state))
+        if self._resolution.status is not Status.FINAL:
+            raise SchemaError(self._resolution.errors)
+        yield cast("Model", self._resolution.model)
+
+    def _advance(self, state: ParserState) -> Iterator[Partial[Model]]:
+        self._state = state
+        before, self._resolution = self._resolution, self._resolve(self._resolution)
+        value = self._resolution.value
+        if value is not MISSING and value is not before.value:
+            yield Partial(self._resolution)
+        raise_error(state.error, self.place)
+
+    def find_end_error(self) -> ParserError | None:
+        return finalize(self._state).error
+
+    def _resolve(self, before: Resolution[Model] | None) -> Resolution[Model]:
+        found = from_json_ast(self._schema, self._state, before, policies=self._policies)
+        return cast("Resolution[Model]", found)
+
+
+class _EventStage(Generic[Model]):
+    """Reads the answer out of a provider's stream."""
+
+    def __init__(self, schema: object, options: ModelChoices) -> None:
+        config = MessageConfig(
+            response_schema=schema,
+            policies=options["policies"],
+            trailing=options["trailing"],
+            limits=options["limits"],
+            mend=options["mend"],
+        )
+        self._turn = Turn(start_stream(config))
+        self._shown: object = MISSING
+        self._on_repair = options["on_repair"]
+        self._reported = 0
+
+    def add(self, item: object) -> Iterator[Partial[Model]]:
+        self._turn.feed(item)
+        return self._advance()
+
+    def finish(self) -> Iterator[Partial[Model] | Model]:
+        self._turn.end()
+        yield from self._advance()
+        message = self._turn.message_state.message
+        mismatches = tuple(error.cause for error in message.errors if isinstance(error.cause, SchemaMismatch))
+        if mismatches:
+            raise SchemaError(mismatches)
+        message.raise_for_outcome()
+        yield cast("Model", message.answer)
+
+    def _advance(self) -> Iterator[Partial[Model]]:
+        while (message := self._turn.next_message()) is not None:
+            if self._on_repair is not None:
+                self._report(self._on_repair, message.repairs)
+            answer = message.answer
+            if isinstance(answer, Partial) and answer.resolution.value is not self._shown:
+                self._shown = answer.resolution.value
+                yield cast("Partial[Model]", answer)
+
+    def _report(self, on_repair: Callable[[Repair], object], repairs: tuple[Repair, ...]) -> None:
+        for repair in repairs[self._reported :]:
+            self._reported += 1
+            on_repair(repair)

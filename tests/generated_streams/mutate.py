@@ -1,0 +1,396 @@
+"""Written streams with something moved, dropped, doubled, retyped or renamed, and what of their calls may be run then.
+
+What carries arguments in a stream is replaced by a `Piece` that knows whose it is. Mutations move these about without
+looking into them, so that it is known of each mutated stream which pieces of which call are in it, and in which order.
+A call may be run with the arguments that its description has; or with what the pieces of it make that are still there,
+all of them and in their order, if these are text. Whatever else runs has lost something, or has what is another's.
+Rule: nothing here comes from `jsontide`, so that no expectation does.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from tests.generated_streams.said import Call, Event, Stream
+
+INDEX = ("index", "output_index", "contentBlockIndex")
+IN_ORDER = ("gemini", "ollama")
+"""Those whose calls have no index."""
+CARRIERS = ("arguments", "partial_json", "args", "partialArgs")
+"""Fields that have arguments wherever they stand."""
+OTHER_NAMES = (
+    *("args", "arguments", "call", "content", "delta", "function", "functionCall", "function_call", "input", "item"),
+    *("message", "parameters", "params", "partialArgs", "partial_json", "step", "toolCalls", "toolUse", "tool_call"),
+    *("tool_calls", "tool_use"),
+)
+"""How fields are called that have arguments in them, by any provider."""
+TEXT, WHOLE, OBJECT, PATHS, BROKEN = range(5)
+SPOKEN = ("response.output_text.", "response.content_part.", "response.reasoning_", "content-", "tool-plan-")
+CALLING = re.compile("rguments|rgs|nput|ool|tep|inish|top|done|unction|ame|nteraction")
+ELSEWHERE = 20
+"""Where no calls are."""
+SEGMENT = re.compile(r"\.(\w+)|\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Arguments of a call, or a part of them."""
+
+    call: str
+    """The name of the call."""
+    value: Any
+    kind: int
+    """Whether it is a part of a text, all of it, an object, or values at paths; or was one of these."""
+
+
+@dataclass(frozen=True)
+class Name:
+    """The name of a call where a stream begins it."""
+
+    value: str
+
+
+@dataclass(frozen=True)
+class Base:
+    """A stream with pieces in place of arguments."""
+
+    stream: Stream
+    events: list[Any]
+    calls: dict[str, Call]
+    indices: dict[int, str]
+    """Which call an index is of; empty if the calls of a stream are told apart by their order."""
+
+
+# From a stream to one with pieces.
+
+
+def find_base(stream: Stream) -> Base | None:
+    """Return a stream with pieces, `None` if it has no calls, two of one name, or arguments that cannot be seen."""
+    calls = {str(call.name): call for call in stream.said.calls}
+    if not calls or len(calls) != len(stream.said.calls) or stream.second or stream.said.outcome != "complete":
+        return None
+    if any(not isinstance(call.value, dict) for call in calls.values()):
+        return None
+    marker = _Marker(calls)
+    events = [marker.mark(event, event, None) for event in stream.events]
+    seen = {piece.call for piece in find(events, (Piece,))}
+    if any(call.value and name not in seen for name, call in calls.items()):  # in an envelope that hides them
+        return None
+    short = [event for at, event in enumerate(events) if not is_spoken(stream.events[at]) or not at]
+    for at, event in enumerate(short):
+        if "sequence_number" in event:
+            short[at] = {**event, "sequence_number": at}
+    return Base(stream, short, calls, {} if stream.provider in IN_ORDER else marker.indices)
+
+
+def is_spoken(event: Event) -> bool:
+    """Return whether an event is a piece of text or of a thought, which streams can do without here."""
+    kind = str(event.get("type") or "")
+    if kind.startswith(SPOKEN):
+        return True
+    written = json.dumps(event)
+    is_piece = any(f'"{name}"' in written for name in ("text_delta", "thinking_delta", "signature_delta"))
+    return is_piece or (bool(re.search(r'"(content|text|thought_summary)": ', written)) and not CALLING.search(written))
+
+
+class _Marker:
+    def __init__(self, calls: dict[str, Call]) -> None:
+        self.calls = calls
+        self.indices: dict[int, str] = {}
+        self.last: str | None = None
+
+    def mark(self, value: Any, event: Event, index: int | None) -> Any:
+        if isinstance(value, list):
+            return [self.mark(item, event, index) for item in value]
+        if not isinstance(value, dict):
+            return value
+        given = [value[name] for name in INDEX if isinstance(value.get(name), int)]
+        index = given[0] if given and not is_answer(value) else index
+        name = value.get("name")
+        if isinstance(name, str) and name in self.calls:
+            self.last = name
+            if index is not None:
+                self.indices[index] = name
+        return {key: self.mark_field(key, item, event, index, value) for key, item in value.items()}
+
+    def mark_field(self, key: str, item: Any, event: Event, index: int | None, holder: Event) -> Any:
+        if key == "name" and isinstance(item, str) and item in self.calls:
+            return Name(item)
+        owner = holder.get("name") if holder.get("name") in self.calls else None
+        call = owner or (self.last if index is None else self.indices.get(index))
+        kind = str(event.get("type") or "")
+        is_piece = key in CARRIERS or (key == "input" and holder.get("type") in (None, "tool_use"))
+        is_piece = is_piece or (key == "delta" and kind == "response.function_call_arguments.delta")
+        if not is_piece or call is None or item is None:
+            return self.mark(item, event, index)
+        if not item:
+            return Piece(call, item, TEXT)
+        if key == "partialArgs":
+            return [Piece(call, one, PATHS) for one in item]
+        if isinstance(item, dict):
+            return Piece(call, item, OBJECT)
+        is_whole = kind.startswith("response.") and not kind.endswith(".delta")
+        return Piece(call, item, WHOLE if is_whole else TEXT)
+
+
+def is_answer(holder: Any) -> bool:
+    """Return whether the index of something is that of one of several answers."""
+    names = ("finish_reason", "finishReason", "content")
+    is_choice = "delta" in holder and not ("type" in holder or "event_type" in holder)
+    return isinstance(holder, dict) and (is_choice or any(name in holder for name in names))
+
+
+def find(value: Any, kinds: tuple[type, ...]) -> Iterator[Any]:
+    """Give what is of these kinds in an event, in order."""
+    if isinstance(value, kinds):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from find(item, kinds)
+    elif isinstance(value, list):
+        for item in value:
+            yield from find(item, kinds)
+
+
+def write(value: Any) -> Any:
+    """Return an event as the provider sends it."""
+    if isinstance(value, (Piece, Name)):
+        return value.value
+    if isinstance(value, dict):
+        return {key: write(item) for key, item in value.items()}
+    return [write(item) for item in value] if isinstance(value, list) else value
+
+
+# Mutations.
+
+
+def mutate(base: Base, random: Random) -> tuple[list[Any], list[str]]:
+    """Return the events after one or a few mutations, and what was done."""
+    events = list(base.events)
+    ways = [random.choice(MUTATIONS) for _ in range(random.choice((1, 1, 1, 2, 2, 3)))]
+    return events, [way(events, base, random) for way in ways]
+
+
+def pick(events: list[Any], random: Random) -> int:
+    """Return the place of an event, as a rule of one with arguments or a name."""
+    told = [at for at, event in enumerate(events) if any(True for _ in find(event, (Piece, Name)))]
+    return random.choice(told) if told and random.random() < 0.8 else random.randrange(len(events))
+
+
+def move(events: list[Any], _: Base, random: Random) -> str:
+    at, to = pick(events, random), random.randrange(len(events))
+    events.insert(to, events.pop(at))
+    return f"moved {at} to {to}"
+
+
+def drop(events: list[Any], _: Base, random: Random) -> str:
+    at = pick(events, random)
+    if len(events) > 1:
+        events.pop(at)
+    return f"dropped {at}"
+
+
+def double(events: list[Any], _: Base, random: Random) -> str:
+    at = pick(events, random)
+    events.insert(random.choice((at, random.randrange(len(events)))), events[at])
+    return f"doubled {at}"
+
+
+def change(events: list[Any], base: Base, random: Random) -> str:
+    """Change something in one event."""
+    at = pick(events, random)
+    paths = list(paths_of(events[at], ()))
+    if not paths:
+        return "nothing"
+    path = random.choice(paths)
+    return alter(events, [at], path, base, random)
+
+
+def everywhere(events: list[Any], _: Base, random: Random) -> str:
+    """Rename a field in all events that have it at the same path, as a new version of an API does."""
+    paths = [path for path in paths_of(events[pick(events, random)], ()) if path and isinstance(path[-1], str)]
+    paths = [path for path in paths if path[-1] not in INDEX]  # without one, a piece that moves is another call's
+    if not paths:
+        return "nothing"
+    path, other = random.choice(paths), random.choice(OTHER_NAMES)
+    for at, event in enumerate(events):
+        events[at] = put(event, path, lambda holder, name: renamed(holder, name, other))
+    return f"renamed {path} to {other} everywhere"
+
+
+MUTATIONS = (move, drop, double, change, change, change, change, change, everywhere)
+
+
+def paths_of(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    if path:
+        yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from paths_of(item, (*path, key))
+
+
+def put(value: Any, path: tuple[Any, ...], edit: Any) -> Any:
+    """Return an event in which what holds the end of a path is edited, the same if there is no such path."""
+    if isinstance(value, dict):
+        if path[0] not in value:
+            return value
+        if len(path) == 1:
+            return edit(dict(value), path[0])
+        return {key: put(item, path[1:], edit) if key == path[0] else item for key, item in value.items()}
+    if not isinstance(value, list) or not isinstance(path[0], int) or path[0] >= len(value):
+        return value
+    if len(path) == 1:
+        return edit(list(value), path[0])
+    return [put(item, path[1:], edit) if at == path[0] else item for at, item in enumerate(value)]
+
+
+def renamed(holder: Any, name: Any, other: str) -> Any:
+    return {other if key == name else key: item for key, item in holder.items()} if isinstance(holder, dict) else holder
+
+
+def alter(events: list[Any], places: list[int], path: tuple[Any, ...], base: Base, random: Random) -> str:
+    how = random.choice(("drop", "rename", "retype", "retype", "lift", "index"))
+    other, form, number = random.choice(OTHER_NAMES), random.randrange(6), random.randrange(8)
+
+    def edit(holder: Any, name: Any) -> Any:
+        if name == "index" and is_answer(holder):
+            return holder
+        if how == "index" and name in INDEX and isinstance(holder, dict) and isinstance(holder[name], int):
+            return redirected(holder, name, number, base)
+        if how == "drop":
+            holder.pop(name)
+        elif how == "rename" and isinstance(holder, dict):
+            return renamed(holder, name, other)
+        elif how == "lift" and isinstance(holder[name], dict):
+            inside = holder.pop(name)
+            return {**holder, **inside} if isinstance(holder, dict) else [*holder, *inside.values()]
+        else:
+            holder[name] = retyped(holder[name], form)
+        return holder
+
+    for at in places:
+        events[at] = put(events[at], path, edit)
+    return f"{how} {path} of {places} ({other}, {form}, {number})"
+
+
+def redirected(holder: Any, name: str, number: int, base: Base) -> Any:
+    """Say another index; pieces that now say the index of another call are that call's."""
+    if any(True for _ in find(holder, (Name,))):
+        return {**holder, name: number if number in base.indices else number + ELSEWHERE}
+    target = base.indices.get(number)
+    holder = {**holder, name: number}
+    return holder if target is None else owned_by(holder, target)
+
+
+def owned_by(value: Any, call: str) -> Any:
+    if isinstance(value, Piece):
+        return replace(value, call=call)
+    if isinstance(value, dict):
+        return {key: owned_by(item, call) for key, item in value.items()}
+    return [owned_by(item, call) for item in value] if isinstance(value, list) else value
+
+
+def retyped(value: Any, form: int) -> Any:
+    """Return a value as one of another type; of what is empty nothing is left."""
+    if isinstance(value, Piece) and form:
+        return Piece(value.call, (7, True, 0.5, [7], "\0")[form - 1], BROKEN)
+    if isinstance(value, list) and value and all(isinstance(item, Piece) for item in value):
+        return replace(value[0], value=[7], kind=BROKEN)
+    if form == 0:
+        return [value]
+    if form == 1:
+        return {"value": value}
+    if isinstance(value, (dict, list)):
+        pieces = [replace(piece, kind=BROKEN) for piece in find(value, (Piece,))]
+        text = json.dumps(write(value))
+        return Piece(pieces[0].call, text, BROKEN) if pieces and form > 2 else text if form > 2 else None
+    return (None, ELSEWHERE, Name("7") if isinstance(value, Name) else "7", [])[form - 2]
+
+
+# What may be run.
+
+
+def pieces_of(events: list[Any], base: Base) -> dict[str, list[list[Piece]]]:
+    """Return the pieces of each call that are in a stream.
+
+    Where calls have no index, each name begins one, and a piece is of the last; before all names, it is nobody's.
+    """
+    found: dict[str, list[list[Piece]]] = {name: [[]] if base.indices else [] for name in base.calls}
+    last: list[Piece] = []
+    for event in events:
+        for one in find(event, (Piece, Name)):
+            if isinstance(one, Name):
+                last = []
+                if not base.indices and one.value in found:
+                    found[one.value].append(last)
+            elif base.indices:
+                found[one.call][0].append(one)
+            else:
+                last.append(one)
+    return found
+
+
+def may_run(name: str, value: Any, base: Base, pieces: dict[str, list[list[Piece]]]) -> bool:
+    """Return whether a call may be run with these arguments."""
+    if name not in base.calls:
+        return False
+    if same(value, base.calls[name].value):
+        return True
+    return any(makes(told, value) for told in pieces[name])
+
+
+def makes(told: list[Piece], value: Any) -> bool:
+    """Return whether pieces are these arguments."""
+    kinds = {piece.kind for piece in told}
+    if not told:
+        return same(value, {})
+    if kinds == {TEXT}:
+        return same(value, loaded("".join(piece.value or "" for piece in told) or "{}"))
+    return kinds == {PATHS} and same(value, built([piece.value for piece in told]))
+
+
+def same(one: Any, other: Any) -> bool:
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def built(values: list[Any]) -> Any:
+    """Return what values at paths make, `None` if they do not fit each other."""
+    root: Any = {}
+    for value in values:
+        segments = [key or int(at) for key, at in SEGMENT.findall(str(value.get("jsonPath")))]
+        told = [item for key, item in value.items() if key.endswith("Value")]
+        if not segments or len(told) != 1:
+            return None
+        item = None if "nullValue" in value else told[0]
+        holder = root
+        for at, (key, after) in enumerate(zip(segments, [*segments[1:], None], strict=True)):
+            is_list = isinstance(holder, list)
+            if is_list != isinstance(key, int) or (is_list and key > len(holder)):
+                return None
+            if at == len(segments) - 1:
+                before = holder[key] if (key < len(holder) if is_list else key in holder) else ""
+                made = before + item if isinstance(item, str) and isinstance(before, str) else item
+            else:
+                made = (
+                    holder[key]
+                    if (key < len(holder) if is_list else key in holder)
+                    else []
+                    if isinstance(after, int)
+                    else {}
+                )
+            if is_list and key == len(holder):
+                holder.append(made)
+            else:
+                holder[key] = made
+            holder = made
+    return root

@@ -1,0 +1,402 @@
+"""Gemini's `generateContentStream`: what a message holds of its responses."""
+
+import json
+from functools import reduce
+from typing import Any, ClassVar
+
+import pytest
+
+from jsontide.messages import (
+    CompleteCall,
+    File,
+    Message,
+    MessageConfig,
+    Other,
+    Outcome,
+    ReasoningPart,
+    ServerCall,
+    Source,
+    TextPart,
+)
+from jsontide.providers import reduce_item, start_stream
+from jsontide.streams import stream_message
+from tests.generated_streams.said import Event
+
+STOP: Event = {"candidates": [{"finishReason": "STOP"}]}
+
+
+def response(*parts: Event, **candidate: Any) -> Event:
+    return {"candidates": [{"content": {"role": "model", "parts": [*parts]}, **candidate}]}
+
+
+def last(*told: Any, **options: Any) -> Message:
+    *_, message = stream_message([*told], **options)
+    return message
+
+
+def ended(*told: Event) -> Message:
+    return last(*told, STOP)
+
+
+class TestText:
+    def test_in_a_row_is_one_part(self) -> None:
+        message = ended(
+            response({"text": "Hm.", "thought": True}), response({"text": "a"}, {"text": "b"}), response({"text": "c"})
+        )
+        assert message.parts == (ReasoningPart("Hm.", index=0), TextPart("abc", index=1))
+        assert message.role == "assistant"
+
+    def test_around_a_call_is_two_parts(self) -> None:
+        call = {"functionCall": {"name": "now", "args": {}}}
+        message = ended(response({"text": "a"}), response(call), response({"text": "b"}), response({"text": "c"}))
+        assert [type(part).__name__ for part in message.parts] == ["TextPart", "CompleteCall", "TextPart"]
+        assert [part.index for part in message.parts] == [0, 1, 2]
+        assert message.content == "abc"
+
+    def test_that_is_over_is_not_open(self) -> None:
+        state = start_stream()
+        seen = []
+        for event in (
+            response({"text": "Hm.", "thought": True}),
+            response({"text": "a"}),
+            response({"functionCall": {"name": "now"}}),
+        ):
+            state = reduce_item(state, event)
+            seen.append([part.is_open for part in state.message.parts])
+        assert seen == [[True], [False, True], [False, False, False]]
+
+    def test_with_a_signature_is_never_joined_with_text_that_has_none(self) -> None:
+        message = ended(
+            response({"text": "a"}),
+            response({"text": "b", "thoughtSignature": "c2ln"}),
+            response({"text": "c"}),
+            response({"text": "", "thoughtSignature": "ZW5k"}),
+        )
+        assert message.parts == (
+            TextPart("a", index=0),
+            TextPart("b", index=1, extra={"thoughtSignature": "c2ln"}),
+            TextPart("c", index=2),
+            TextPart("", index=3, extra={"thoughtSignature": "ZW5k"}),
+        )
+
+    def test_of_an_answer_is_read_with_its_schema_though_it_is_signed(self) -> None:
+        pieces = [response({"text": '{"a": '}), response({"text": "1}", "thoughtSignature": "c2ln"}), STOP]
+        message = last(*pieces, response_schema=dict[str, int])
+        assert (message.answer, message.outcome) == ({"a": 1}, Outcome.COMPLETE)
+
+    def test_of_a_thought_has_its_signature(self) -> None:
+        message = ended(response({"text": "Hm.", "thought": True, "thoughtSignature": "c2ln"}), response({"text": "a"}))
+        assert message.parts == (ReasoningPart("Hm.", "c2ln", index=0), TextPart("a", index=1))
+
+    def test_signed_is_a_part_too_many_where_there_is_no_room(self) -> None:
+        told = [response({"text": "a", "thoughtSignature": "c2ln"}, {"thoughtSignature": "c2ln"})]
+        state = reduce(reduce_item, told, start_stream(MessageConfig(max_parts=1)))
+        assert (state.outcome, len(state.message.parts)) == (Outcome.TRUNCATED, 1)
+
+
+class TestCalls:
+    def test_keep_their_signatures_and_ids(self) -> None:
+        first = {"functionCall": {"id": "f1", "name": "pay", "args": {"to": "Zoe"}}, "thoughtSignature": "c2ln"}
+        message = ended(response(first, {"functionCall": {"name": "pay", "args": {"to": "Ann"}}}))
+        assert message.parts == (
+            CompleteCall("pay", {"to": "Zoe"}, '{"to":"Zoe"}', "f1", extra={"thoughtSignature": "c2ln"}),
+            CompleteCall("pay", {"to": "Ann"}, '{"to":"Ann"}', None, index=1),
+        )
+
+    def test_show_what_they_are_while_they_are_signed(self) -> None:
+        event = response({"functionCall": {"name": "pay", "args": {"to": "Zoe"}}, "thoughtSignature": "c2ln"})
+        (call,) = reduce_item(start_stream(), event).message.tool_calls
+        assert (call.partial, call.is_complete("to")) == ({"to": "Zoe"}, True)
+
+    @pytest.mark.parametrize("strange", [5, "x", [], True, 0.5])
+    def test_do_not_end_with_what_is_no_object(self, strange: object) -> None:
+        args = {"partialArgs": [{"jsonPath": "$.to", "stringValue": "Zoe"}], "willContinue": True}
+        told = [{"name": "pay", "willContinue": True}, args, strange, {}]
+        message = ended(*(response({"functionCall": call}) for call in told))
+        assert [call.status for call in message.tool_calls] == [Outcome.TRUNCATED]
+
+    def test_of_no_object_are_no_calls_to_run(self) -> None:
+        strange: Any
+        for strange in ([], 0, False, 0.0):
+            begun, more = {"name": "pay", "willContinue": True}, {"args": strange}
+            message = ended(response({"functionCall": begun}), response({"functionCall": more}))
+            assert [call.status for call in message.tool_calls] == [Outcome.TRUNCATED]
+
+
+class TestServerCalls:
+    CODE: ClassVar[Event] = {
+        "executableCode": {"id": "x1", "language": "PYTHON", "code": "print(1)"},
+        "thoughtSignature": "c2ln",
+    }
+    RESULT: ClassVar[Event] = {"codeExecutionResult": {"id": "x1", "outcome": "OUTCOME_OK", "output": "1\n"}}
+
+    def test_have_their_result(self) -> None:
+        message = ended(response(self.CODE), response(self.RESULT), response({"text": "It is 1."}))
+        call, text = message.parts
+        assert isinstance(call, ServerCall)
+        assert (call.name, call.type, call.id, call.status) == ("code_execution", "executableCode", "x1", "OUTCOME_OK")
+        assert call.partial == {"language": "PYTHON", "code": "print(1)"}
+        assert json.loads(call.arguments) == call.partial
+        assert call.result == self.RESULT["codeExecutionResult"]
+        assert call.extra == {"thoughtSignature": "c2ln"}
+        assert isinstance(text, TextPart)
+        assert (message.tool_calls, message.finish_reason) == ((), "stop")
+
+    def test_are_found_by_their_ids(self) -> None:
+        told = [
+            {"toolCall": {"id": at, "toolType": "GOOGLE_SEARCH_WEB", "args": {"query_text": at}}} for at in ("a", "b")
+        ] + [
+            {"toolResponse": {"id": at, "toolType": "GOOGLE_SEARCH_WEB", "response": {"was": at}}} for at in ("a", "b")
+        ]
+        first, second = ended(response(*told)).parts
+        assert isinstance(first, ServerCall)
+        assert isinstance(second, ServerCall)
+        assert (first.name, first.partial, first.result) == (
+            "GOOGLE_SEARCH_WEB",
+            {"query_text": "a"},
+            told[2]["toolResponse"],
+        )
+        assert second.result == told[3]["toolResponse"]
+
+    def test_a_result_of_no_call_is_kept(self) -> None:
+        (part,) = ended(response(self.RESULT)).parts
+        assert isinstance(part, ServerCall)
+        assert (part.type, part.result) == ("codeExecutionResult", self.RESULT["codeExecutionResult"])
+
+
+class TestFiles:
+    def test_are_parts(self) -> None:
+        message = ended(
+            response(
+                {"text": "See:"},
+                {"inlineData": {"mimeType": "image/png", "data": "AAEC"}, "thoughtSignature": "c2ln"},
+                {"fileData": {"mimeType": "video/mp4", "fileUri": "gs://a/b", "displayName": "b"}},
+            )
+        )
+        assert message.parts[1:] == (
+            File("image/png", "AAEC", index=1, extra={"thoughtSignature": "c2ln"}),
+            File("video/mp4", None, "gs://a/b", index=2, extra={"displayName": "b"}),
+        )
+
+    def test_what_is_not_known_is_kept(self) -> None:
+        (part,) = ended(response({"hologram": {"depth_of": 3}, "thoughtSignature": "c2ln"})).parts
+        assert part == Other("hologram", {"hologram": {"depthOf": 3}, "thoughtSignature": "c2ln"})
+
+
+SAID = "Zoë won. It rained."
+CHUNKS = [
+    {"web": {"uri": "https://a.example", "title": "a", "domain": "a.example"}},
+    {"retrievedContext": {"uri": "gs://b", "title": "b", "text": "it was wet"}},
+]
+
+
+def support(start: int, end: int, text: str | None, *chunks: int) -> Event:
+    segment = {"startIndex": start, "endIndex": end, **({"text": text} if text else {})}
+    return {"segment": segment, "groundingChunkIndices": [*chunks]}
+
+
+class TestGrounding:
+    SUPPORTS = (support(0, 9, "Zoë won.", 0), support(10, 20, "It rained.", 0, 1))
+    WHOLE: ClassVar[Event] = {
+        "groundingChunks": CHUNKS,
+        "groundingSupports": [*SUPPORTS],
+        "webSearchQueries": ["who won"],
+    }
+
+    def test_gives_sources_and_citations_in_characters(self) -> None:
+        message = ended(response({"text": SAID}), response({"text": ""}, groundingMetadata=self.WHOLE))
+        text, *sources = message.parts
+        assert message.metadata["groundingMetadata"] == self.WHOLE
+        assert sources == [
+            Source("https://a.example", "a", 1, extra={"web": {"domain": "a.example"}}),
+            Source("gs://b", "b", 2, extra={"retrievedContext": {"text": "it was wet"}}),
+        ]
+        assert isinstance(text, TextPart)
+        told = [(one.url, one.title, SAID[one.start : one.end], one.cited_text) for one in text.citations]
+        assert told == [
+            ("https://a.example", "a", "Zoë won.", None),
+            ("https://a.example", "a", "It rained.", None),
+            ("gs://b", "b", "It rained.", "it was wet"),
+        ]
+        assert text.citations[0].raw == self.SUPPORTS[0]
+
+    def test_that_repeats_and_grows_gives_each_once(self) -> None:
+        first = {"groundingChunks": CHUNKS[:1], "groundingSupports": [self.SUPPORTS[0]]}
+        told = [
+            response({"text": "Zoë"}, groundingMetadata={"webSearchQueries": ["who won"]}),
+            response({"text": " won."}, groundingMetadata=first),
+            response({"text": " It rained."}, groundingMetadata=self.WHOLE),
+            response({"text": ""}, groundingMetadata=self.WHOLE),
+        ]
+        message = ended(*told)
+        assert message.content == SAID
+        assert len(message.sources) == 2
+        assert [len(part.citations) for part in message.parts if isinstance(part, TextPart)] == [3]
+        assert message.metadata["groundingMetadata"] == self.WHOLE
+
+    def test_that_comes_in_two_halves_is_counted_on(self) -> None:
+        halves = [
+            {"groundingChunks": [chunk], "groundingSupports": [told]}
+            for chunk, told in zip(CHUNKS, [self.SUPPORTS[0], support(10, 20, "It rained.", 0)], strict=True)
+        ]
+        message = ended(response({"text": SAID}), *(response(groundingMetadata=half) for half in halves))
+        assert [one.url for part in message.parts if isinstance(part, TextPart) for one in part.citations] == [
+            "https://a.example",
+            "gs://b",
+        ]
+
+    def test_before_its_text_is_placed_when_the_message_ends(self) -> None:
+        message = ended(response(groundingMetadata=self.WHOLE), response({"text": SAID}))
+        assert [len(part.citations) for part in message.parts if isinstance(part, TextPart)] == [3]
+
+    @pytest.mark.parametrize(
+        "segment", [{}, {"endIndex": 900}, {"startIndex": 9, "endIndex": 2}, {"endIndex": 3, "text": "x"}]
+    )
+    def test_of_no_certain_place_is_only_metadata(self, segment: Event) -> None:
+        grounding = {
+            "groundingChunks": CHUNKS,
+            "groundingSupports": [{"segment": segment, "groundingChunkIndices": [0]}],
+        }
+        message = ended(response({"text": SAID}), response(groundingMetadata=grounding))
+        assert isinstance(message.parts[0], TextPart)
+        assert message.parts[0].citations == ()
+        assert message.metadata["groundingMetadata"] == grounding
+
+    def test_places_in_the_second_text(self) -> None:
+        call = {"functionCall": {"name": "now", "args": {}}}
+        message = ended(response({"text": "Zoë won."}, call, {"text": " It rained."}, groundingMetadata=self.WHOLE))
+        texts = [part for part in message.parts if isinstance(part, TextPart)]
+        assert [[part.text[one.start : one.end] for one in part.citations] for part in texts] == [
+            ["Zoë won."],
+            ["It rained.", "It rained."],
+        ]
+
+    def test_does_not_touch_what_it_does_not_change(self) -> None:
+        state = reduce_item(start_stream(), response({"text": SAID}, groundingMetadata=self.WHOLE))
+        after = reduce_item(state, response({"text": ""}, groundingMetadata=self.WHOLE))
+        assert all(map(lambda one, other: one is other, state.message.parts, after.message.parts))
+
+    def test_of_recitation(self) -> None:
+        cited = {"citations": [{"startIndex": 10, "endIndex": 20, "uri": "https://c.example", "license": "MIT"}]}
+        message = ended(response({"text": SAID}, citationMetadata=cited))
+        (text,) = message.parts
+        assert isinstance(text, TextPart)
+        (citation,) = text.citations
+        assert (citation.url, SAID[citation.start : citation.end]) == ("https://c.example", "It rained.")
+        assert citation.raw == cited["citations"][0]
+        assert message.metadata["citationMetadata"] == cited
+
+
+class TestTheRest:
+    def test_is_metadata(self) -> None:
+        told = [
+            response(
+                {"text": "a"}, safetyRatings=[{"category": "X"}], logprobsResult={"chosenCandidates": [{"token": "a"}]}
+            ),
+            response({"text": "b"}, avgLogprobs=-0.5, logprobsResult={"chosenCandidates": [{"token": "b"}]}),
+            response(urlContextMetadata={"urlMetadata": [{"retrievedUrl": "u"}]}, finishMessage="fine", tokenCount=2),
+            {"modelStatus": {"modelStage": "PREVIEW"}, **STOP},
+        ]
+        assert last(*told).metadata == {
+            "safetyRatings": [{"category": "X"}],
+            "logprobsResult": {"chosenCandidates": [{"token": "a"}, {"token": "b"}]},
+            "avgLogprobs": -0.5,
+            "urlContextMetadata": {"urlMetadata": [{"retrievedUrl": "u"}]},
+            "finishMessage": "fine",
+            "tokenCount": 2,
+            "modelStatus": {"modelStage": "PREVIEW"},
+        }
+
+    def test_usage_is_the_last_total(self) -> None:
+        counts = [
+            {"promptTokenCount": 9, "candidatesTokenCount": 1, "totalTokenCount": 10},
+            {
+                "promptTokenCount": 9,
+                "toolUsePromptTokenCount": 4,
+                "candidatesTokenCount": 3,
+                "thoughtsTokenCount": 5,
+                "totalTokenCount": 21,
+                "cachedContentTokenCount": 2,
+            },
+            {"trafficType": "ON_DEMAND"},
+        ]
+        usage = last(*({**response({"text": "a"}), "usageMetadata": count} for count in counts), STOP).usage
+        assert usage is not None
+        assert (usage.input_tokens, usage.output_tokens, usage.total_tokens) == (13, 8, 21)
+        assert (usage.cached_tokens, usage.reasoning_tokens, usage.raw) == (2, 5, counts[1])
+
+    def test_the_candidate_that_is_asked_for(self) -> None:
+        event = {
+            "candidates": [
+                {"content": {"parts": [{"text": "one"}]}, "finishReason": "STOP"},
+                {"index": 1, "content": {"parts": [{"text": "two"}]}, "finishReason": "STOP"},
+            ]
+        }
+        assert last(event).content == "one"
+        assert last(event, choice=1).content == "two"
+        strange = {"candidates": [{"index": "first", "content": {"parts": [{"text": "one"}]}}]}
+        assert last(event, strange).outcome is Outcome.TRUNCATED
+
+    def test_a_blocked_prompt_is_filtered_and_says_why(self) -> None:
+        feedback = {"blockReason": "SAFETY", "safetyRatings": []}
+        message = last({"promptFeedback": feedback, "usageMetadata": {"promptTokenCount": 3}})
+        assert (message.outcome, message.raw_finish_reason) == (Outcome.FILTERED, "SAFETY")
+        assert message.metadata == {"promptFeedback": feedback}
+
+    def test_reasons_in_its_own_words(self) -> None:
+        message = last(response({"text": "a"}, finishReason="MAX_TOKENS"))
+        assert (message.finish_reason, message.raw_finish_reason) == ("length", "MAX_TOKENS")
+        assert last(response({"text": "a"}, finishReason="FINISH_REASON_UNSPECIFIED")).finish_reason is None
+
+    def test_errors(self) -> None:
+        for error in ({"code": 503, "message": "Busy"}, "Busy", {"status": "x", "message": "Busy"}):
+            message = last(response({"text": "Hi"}), {"error": error})
+            assert (message.content, message.outcome, message.errors[0].message) == ("Hi", Outcome.TRUNCATED, "Busy")
+
+    @pytest.mark.parametrize("strange", [5, "x", [], {}, None, [5], [None], ["x"], {"a": 1}, True])
+    def test_nothing_raises(self, strange: Any) -> None:
+        told = [
+            {"candidates": strange, "usageMetadata": strange},
+            {"candidates": [strange]},
+            {"candidates": [{"content": strange, "finishReason": strange, "groundingMetadata": strange}]},
+            {"candidates": [{"content": {"role": strange, "parts": strange}, "citationMetadata": strange}]},
+            response(
+                {"text": strange}, {"functionCall": strange}, {"executableCode": strange}, {"toolResponse": strange}
+            ),
+            response({"inlineData": strange, "thought": strange, "thoughtSignature": strange}, logprobsResult=strange),
+            response(groundingMetadata={"groundingChunks": strange, "groundingSupports": strange}),
+            response(
+                groundingMetadata={"groundingChunks": [{"web": strange}], "groundingSupports": [{"segment": strange}]}
+            ),
+            {"promptFeedback": strange, "modelVersion": strange, "responseId": strange, "createTime": strange},
+        ]
+        message = last(response({"text": "a"}), *told, STOP)
+        assert all(not isinstance(call, CompleteCall) or call.name for call in message.tool_calls)
+        assert Message.from_json(message.to_json()) == message
+
+
+def test_the_objects_of_the_sdk_give_the_same_message() -> None:
+    types = pytest.importorskip("google.genai.types", reason="google-genai is not installed")
+    told = [
+        response({"text": "Hm.", "thought": True, "thoughtSignature": "c2ln"}),
+        response({"functionCall": {"name": "pay", "willContinue": True}, "thoughtSignature": "c2ln"}),
+        response({"functionCall": {"partialArgs": [{"jsonPath": "$.to", "stringValue": "Zoe"}], "willContinue": True}}),
+        response({"functionCall": {}}),
+        response({"inlineData": {"mimeType": "image/png", "data": "AAEC"}}),
+        response(
+            {"executableCode": {"code": "1", "language": "PYTHON"}},
+            {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}},
+        ),
+        response({"text": SAID}, groundingMetadata=TestGrounding.WHOLE),
+        {
+            **STOP,
+            "usageMetadata": {"promptTokenCount": 1, "totalTokenCount": 1},
+            "modelVersion": "m",
+            "responseId": "r",
+        },
+    ]
+    objects = [types.GenerateContentResponse.model_validate(event) for event in told]
+    message = last(*told)
+    assert last(*objects) == message
+    assert last(*(one.model_dump(exclude_none=True) for one in objects)) == message
+    assert [call.arguments for call in message.tool_calls] == ['{"to":"Zoe"}']

@@ -1,0 +1,58 @@
+"""Whatever happens to a stream on its way, a call is run with its own arguments, all of them, or not at all: law 9."""
+
+import os
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsontide.messages import CompleteCall, Tool
+from jsontide.streams import stream_message
+from tests.generated_streams import STREAMS
+from tests.generated_streams.mutate import Base, find_base, may_run, mutate, pieces_of, write
+
+BASES: dict[str, list[Base]] = {}
+for _stream in STREAMS.values():
+    if (_base := find_base(_stream)) is not None:
+        BASES.setdefault(_stream.provider, []).append(_base)
+
+
+def wrong_runs(base: Base, random: Random) -> list[str]:
+    """Mutate a stream, and return what runs though it must not."""
+    events, done = mutate(base, random)
+    message = stream_message([write(event) for event in events], tools=[Tool(name) for name in base.calls]).final()
+    pieces = pieces_of(events, base)
+    return [
+        f"{base.stream.provider}/{base.stream.name}: {call.name}({call.arguments}) after {'; '.join(done)}"
+        for call in message.tool_calls
+        if isinstance(call, CompleteCall) and not may_run(str(call.name), call.arguments_value, base, pieces)
+    ]
+
+
+def test_every_provider_has_streams_to_mutate() -> None:
+    assert set(BASES) == {stream.provider for stream in STREAMS.values()}
+
+
+@pytest.mark.parametrize("provider", BASES)
+def test_streams_run_what_they_say_if_nothing_happens(provider: str) -> None:
+    for base in BASES[provider]:
+        message = stream_message([write(event) for event in base.events]).final()
+        ran = {call.name: call.arguments_value for call in message.tool_calls if isinstance(call, CompleteCall)}
+        assert ran == {name: call.value for name, call in base.calls.items()}
+
+
+@pytest.mark.parametrize("provider", BASES)
+@given(st.integers(0, 2**64))
+def test_mutated_streams_run_nothing_else(provider: str, seed: int) -> None:
+    random = Random(seed)
+    for base in BASES[provider]:
+        assert wrong_runs(base, random) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("provider", BASES)
+def test_many_mutated_streams_run_nothing_else(provider: str) -> None:
+    random = Random(provider)
+    for at in range(int(os.environ.get("JSONTIDE_MUTATIONS") or 3_000)):
+        assert wrong_runs(BASES[provider][at % len(BASES[provider])], random) == []

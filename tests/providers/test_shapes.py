@@ -1,0 +1,110 @@
+"""What no provider sends: odd shapes, and garbage."""
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsontide.messages import CompleteCall, Message, Outcome
+from jsontide.providers import PROVIDERS, reduce_item, start_stream
+from jsontide.providers.form import RequestForm
+from jsontide.providers.requests import find_form
+from jsontide.streams import stream_message
+from tests import strategies
+from tests.provider_streams import ALL, events
+
+STRANGE: tuple[Any, ...] = (
+    *(None, "", "{", "{}", 0, -1, 1.5, True, [], {}, [[]], [None], {"type": "x"}, {"message": "x"}),
+    *("\ud800", float("nan"), float("inf"), object(), 10**30, {"text": {}}),
+)
+
+
+BEGINNINGS: dict[str, Any] = {
+    "openai_chat": {"choices": [{"index": 0, "delta": {"content": "Hi"}}]},
+    "openai_responses": {"type": "response.created", "response": {}},
+    "anthropic": {"type": "message_start", "message": {}},
+    "cohere": {"type": "message-start", "delta": {}},
+    "gemini_interactions": {"event_type": "interaction.created", "interaction": {}},
+    "gemini": {"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]},
+    "bedrock": {"messageStart": {"role": "assistant"}},
+    "ollama": {"message": {"content": "Hi"}, "done": False},
+}
+"""An event of each provider, by which its reader is chosen for whatever comes after it."""
+
+
+def test_there_is_a_beginning_for_every_reader() -> None:
+    assert {name: reduce_item(start_stream(), begun).message.provider for name, begun in BEGINNINGS.items()} == {
+        name: name for name in PROVIDERS
+    }
+
+
+def last(items: list[Any]) -> Message:
+    *_, message = stream_message(items)
+    return message
+
+
+def mutated(event: Any, random: Random) -> Any:
+    """The event with one of its parts left out, exchanged, doubled or nested."""
+    if isinstance(event, dict) and event and random.random() < 0.9:
+        key = random.choice(list(event))
+        return {**event, key: mutated(event[key], random)}
+    if isinstance(event, list) and event and random.random() < 0.9:
+        at = random.randrange(len(event))
+        return [*event[:at], mutated(event[at], random), *event[at + random.randint(0, 1) :]]
+    return random.choice((*STRANGE, [event], {"text": event}))
+
+
+@given(strategies.randoms)
+def test_nothing_raises_on_mutated_streams(random: Random) -> None:
+    told: list[Any] = events(random.choice(ALL))
+    for _ in range(random.randint(1, 12)):
+        at = random.randrange(len(told))
+        told[at] = mutated(told[at], random)
+    random.shuffle(told) if random.random() < 0.2 else None
+    message = last(told)
+    check_law_nine(message)
+    for begun in BEGINNINGS.values():
+        check_law_nine(last([begun, *random.sample(told, min(10, len(told)))]))
+
+
+@given(st.lists(strategies.values, max_size=6))
+def test_nothing_raises_on_any_json(told: list[Any]) -> None:
+    said = [event for event in told if not isinstance(event, str)]
+    for begun in BEGINNINGS.values():
+        check_law_nine(last([begun, *said]))
+    check_law_nine(last(said))
+
+
+@given(st.lists(st.binary(max_size=30), max_size=5))
+def test_nothing_raises_on_any_bytes(chunks: list[bytes]) -> None:
+    assert last(chunks).outcome is not Outcome.STREAMING
+
+
+@pytest.mark.parametrize("status", [5, True, ["completed"], {}, ""])
+def test_an_interaction_whose_status_is_no_text_has_no_normal_end(status: object) -> None:
+    step = {"type": "function_call", "id": "f", "name": "pay", "arguments": {"to": "Zoe"}}
+    message = last(
+        [
+            {"event_type": "step.start", "index": 0, "step": step},
+            {"event_type": "interaction.completed", "interaction": {"status": status}},
+        ]
+    )
+    assert [call.status for call in message.tool_calls] == [Outcome.TRUNCATED]
+
+
+def check_law_nine(message: Message) -> None:
+    for call in message.parts:
+        if isinstance(call, CompleteCall):
+            assert json.loads(call.arguments) == call.arguments_value or "NaN" in call.arguments
+            assert message.finish_reason
+            assert call.name
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_every_provider_has_all_of_a_request_form(provider: str) -> None:
+    needed = [name for name in vars(RequestForm) if name.startswith("write_")]
+    assert needed
+    assert [name for name in needed if not callable(getattr(find_form(provider), name))] == []

@@ -1,0 +1,484 @@
+"""What no reader can place in a stream: a call without arguments is `{}` only if there is nothing like that, law 9.
+
+Each for every provider that it concerns, in streams that are written down here; `test_mutated_streams` draws more.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import pytest
+
+from jsontide.messages import CompleteCall, Message, Outcome, Tool
+from jsontide.providers import to_request
+from jsontide.streams import stream_message
+
+Event = dict[str, Any]
+ARGUMENTS = {"path": "/data/x/y"}
+PIECES = ('{"path":"/data/', "x/y", '"}')
+TEXT = "".join(PIECES)
+WIPE = {"wipe": "c1", "copy": "c2"}
+
+
+def ran(events: list[Any], **options: Any) -> list[tuple[Any, Any]]:
+    message = stream_message(events, **options).final()
+    return [(call.name, call.arguments_value) for call in message.tool_calls if isinstance(call, CompleteCall)]
+
+
+class Chat:
+    END: ClassVar[Event] = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+
+    @staticmethod
+    def entry(**entry: Any) -> Event:
+        return {"choices": [{"index": 0, "delta": {"tool_calls": [entry]}}]}
+
+    @classmethod
+    def head(cls, name: str, at: int, id: str | None = None) -> Event:  # noqa: A002
+        return cls.entry(index=at, id=id or WIPE[name], type="function", function={"name": name, "arguments": ""})
+
+    @classmethod
+    def piece(cls, at: int, text: Any) -> Event:
+        return cls.entry(index=at, function={"arguments": text})
+
+
+class Anthropic:
+    END: ClassVar[Event] = {"type": "message_delta", "delta": {"stop_reason": "tool_use"}}
+
+    @staticmethod
+    def head(name: str, at: int, id: str | None = None) -> Event:  # noqa: A002
+        block = {"type": "tool_use", "id": id or WIPE[name], "name": name, "input": {}}
+        return {"type": "content_block_start", "index": at, "content_block": block}
+
+    @staticmethod
+    def piece(at: int, text: Any) -> Event:
+        return {
+            "type": "content_block_delta",
+            "index": at,
+            "delta": {"type": "input_json_delta", "partial_json": text},
+        }
+
+
+class Bedrock:
+    END: ClassVar[Event] = {"messageStop": {"stopReason": "tool_use"}}
+
+    @staticmethod
+    def head(name: str, at: int, id: str | None = None) -> Event:  # noqa: A002
+        tool = {"toolUseId": id or WIPE[name], "name": name}
+        return {"contentBlockStart": {"contentBlockIndex": at, "start": {"toolUse": tool}}}
+
+    @staticmethod
+    def piece(at: int, text: Any) -> Event:
+        return {"contentBlockDelta": {"contentBlockIndex": at, "delta": {"toolUse": {"input": text}}}}
+
+
+class Cohere:
+    END: ClassVar[Event] = {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}}
+
+    @staticmethod
+    def head(name: str, at: int, id: str | None = None) -> Event:  # noqa: A002
+        call = {"id": id or WIPE[name], "type": "function", "function": {"name": name, "arguments": ""}}
+        return {"type": "tool-call-start", "index": at, "delta": {"message": {"tool_calls": call}}}
+
+    @staticmethod
+    def piece(at: int, text: Any) -> Event:
+        call = {"function": {"arguments": text}}
+        return {"type": "tool-call-delta", "index": at, "delta": {"message": {"tool_calls": call}}}
+
+
+class Responses:
+    END: ClassVar[Event] = {"type": "response.completed", "response": {"status": "completed", "output": []}}
+
+    @staticmethod
+    def head(name: str, at: int, id: str | None = None) -> Event:  # noqa: A002
+        item = {"type": "function_call", "id": f"fc_{at}", "call_id": id or WIPE[name], "name": name, "arguments": ""}
+        return {"type": "response.output_item.added", "output_index": at, "item": item}
+
+    @staticmethod
+    def piece(at: int, text: Any) -> Event:
+        return {"type": "response.function_call_arguments.delta", "output_index": at, "delta": text}
+
+
+class Interactions:
+    END: ClassVar[Event] = {"event_type": "interaction.completed", "interaction": {"status": "requires_action"}}
+
+    @staticmethod
+    def head(name: str, at: int, id: str | None = None) -> Event:  # noqa: A002
+        step = {"type": "function_call", "id": id or WIPE[name], "name": name}
+        return {"event_type": "step.start", "index": at, "step": step}
+
+    @staticmethod
+    def piece(at: int, text: Any) -> Event:
+        return {"event_type": "step.delta", "index": at, "delta": {"type": "arguments_delta", "arguments": text}}
+
+
+class Gemini:
+    END: ClassVar[Event] = {"candidates": [{"finishReason": "STOP"}]}
+
+    @staticmethod
+    def call(**call: Any) -> Event:
+        return {"candidates": [{"content": {"parts": [{"functionCall": call}]}}]}
+
+
+class Ollama:
+    END: ClassVar[Event] = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
+
+    @staticmethod
+    def calls(calls: Any) -> Event:
+        return {"message": {"role": "assistant", "content": "", "tool_calls": calls}, "done": False}
+
+
+INDEXED: list[Any] = [Chat, Anthropic, Bedrock, Cohere, Responses, Interactions]
+by_index = pytest.mark.parametrize("to", INDEXED, ids=lambda to: to.__name__)
+
+
+@by_index
+class TestWhatBelongsToNoCall:
+    def test_a_call_is_what_its_pieces_say(self, to: Any) -> None:
+        told = [to.head("wipe", 0), *(to.piece(0, piece) for piece in PIECES), to.head("copy", 1), to.END]
+        assert ran(told) == [("wipe", ARGUMENTS), ("copy", {})]
+
+    def test_arguments_at_an_index_without_a_name_may_be_of_a_call_that_has_none_l1(self, to: Any) -> None:
+        assert ran([to.head("wipe", 0), to.piece(1, TEXT), to.END]) == []
+        assert ran([to.piece(1, TEXT), to.head("wipe", 0), to.END]) == []
+        message = stream_message([to.head("wipe", 0), to.piece(1, TEXT), to.END]).final()
+        assert message.outcome is Outcome.INVALID
+        assert "belong to no call with a name" in str(message.errors[0].message)
+
+    def test_a_piece_at_another_index_is_missed_where_it_was_taken_from_l2(self, to: Any) -> None:
+        told = [to.head("wipe", 0), to.piece(0, PIECES[0]), to.piece(1, PIECES[1]), to.piece(0, PIECES[2]), to.END]
+        assert ran(told) == []
+
+    def test_a_call_that_was_complete_before_is_not_concerned(self, to: Any) -> None:
+        assert ran([to.head("wipe", 0), to.piece(0, TEXT), to.piece(1, "{"), to.END]) == [("wipe", ARGUMENTS)]
+
+    def test_a_late_name_accounts_for_what_came_before_it(self, to: Any) -> None:
+        told = [to.head("wipe", 0), to.piece(1, TEXT), to.head("copy", 1), to.END]
+        assert ran(told) == [("wipe", {}), ("copy", ARGUMENTS)]
+
+    def test_one_id_under_two_indices_is_not_known_to_be_one_call_or_two_l3(self, to: Any) -> None:
+        told = [to.head("wipe", 0, "same"), to.head("wipe", 1, "same"), to.piece(1, TEXT), to.END]
+        assert ran(told) == []
+
+    def test_two_calls_that_begin_at_one_index_share_what_comes_after_them_l4(self, to: Any) -> None:
+        assert ran([to.head("wipe", 0), to.head("copy", 0), to.piece(0, TEXT), to.END]) == []
+        assert ran([to.head("wipe", 0), to.piece(0, TEXT), to.head("copy", 0), to.piece(0, TEXT), to.END]) == [
+            ("wipe", ARGUMENTS),
+            ("copy", ARGUMENTS),
+        ]
+
+    @pytest.mark.parametrize("strange", [5, True, ["x/y"], 0.5])
+    @pytest.mark.parametrize("trailing", ["error", "ignore"])
+    def test_a_piece_that_is_no_text_is_missed_l7(self, to: Any, strange: object, trailing: str) -> None:
+        for at in range(4):
+            pieces: list[Any] = [*PIECES[:at], strange, *PIECES[at:]]
+            told = [to.head("wipe", 0), *(to.piece(0, piece) for piece in pieces), to.END]
+            assert ran(told, trailing=trailing) == []
+
+    def test_what_is_no_text_is_not_shown_as_if_it_were_some_18(self, to: Any) -> None:
+        message = stream_message([to.head("wipe", 0), to.piece(0, '{"a"'), to.piece(0, 5), to.END]).final()
+        assert_clean(message)
+
+    @pytest.mark.parametrize("index", ["first", [0], {"at": 0}, 0.5, True])
+    def test_an_index_that_cannot_be_read_l5(self, to: Any, index: object) -> None:
+        assert ran([to.head("wipe", 0), to.piece(index, TEXT), to.END]) == []
+
+
+def assert_clean(message: Message[Any]) -> None:
+    """Nothing of our own stands in what is shown, sent or said."""
+    shown = [repr(message), message.to_json(), json.dumps(to_request(message, "openai_chat"))]
+    shown += [error.message for error in message.errors]
+    assert not [text for text in shown if "\0" in text or "u0000" in text or "x00" in text]
+
+
+# What cannot be read: a path into the event with the arguments, and what stands there.
+
+CHAT = Chat.piece(0, TEXT)
+CONTAINERS: dict[str, tuple[Any, list[str]]] = {
+    "Chat": (
+        Chat,
+        [
+            "choices",
+            "choices.0",
+            "choices.0.delta",
+            "choices.0.delta.tool_calls",
+            "choices.0.delta.tool_calls.0",
+            "choices.0.delta.tool_calls.0.function",
+        ],
+    ),
+    "Anthropic": (Anthropic, ["delta"]),
+    "Bedrock": (Bedrock, ["contentBlockDelta", "contentBlockDelta.delta", "contentBlockDelta.delta.toolUse"]),
+    "Cohere": (
+        Cohere,
+        ["delta", "delta.message", "delta.message.tool_calls", "delta.message.tool_calls.function"],
+    ),
+    "Interactions": (Interactions, ["delta"]),
+}
+PATHS = [(name, path) for name, row in CONTAINERS.items() for path in row[1]]
+
+
+def changed(event: Any, path: tuple[str, ...], change: Callable[[Any], Any]) -> Any:
+    if not path:
+        return change(event)
+    name: Any = int(path[0]) if isinstance(event, list) else path[0]
+    inside = changed(event[name], path[1:], change)
+    if isinstance(event, list):
+        return [inside if at == name else item for at, item in enumerate(event)]
+    return {**event, name: inside}
+
+
+def as_text(value: Any) -> Any:
+    return json.dumps(value)
+
+
+def as_number(_: Any) -> Any:
+    return 7
+
+
+def swapped(value: Any) -> Any:
+    """An array in place of an object, and the other way round."""
+    return {"0": value[0]} if isinstance(value, list) else [value]
+
+
+class TestWhatCannotBeRead:
+    @pytest.mark.parametrize("change", [as_text, as_number, swapped])
+    @pytest.mark.parametrize(("name", "path"), PATHS)
+    def test_is_missed_where_arguments_may_be_l5(self, name: str, path: str, change: Any) -> None:
+        to = CONTAINERS[name][0]
+        told = [to.head("wipe", 0), changed(to.piece(0, TEXT), tuple(path.split(".")), change), to.END]
+        assert ran(told) == []
+        assert stream_message(told).final().outcome is not Outcome.COMPLETE
+        whole = [to.head("copy", 1), to.piece(1, TEXT), *told]
+        assert ran(whole) == []
+
+    @pytest.mark.parametrize(
+        "calls",
+        [{"function": {"name": "copy", "arguments": ARGUMENTS}}, "copy()", ["copy()"], [{"function": "copy()"}]],
+    )
+    def test_is_missed_in_ollama_too_l5(self, calls: object) -> None:
+        wipe = {"function": {"name": "wipe", "arguments": {}}}
+        message = stream_message([Ollama.calls([wipe]), Ollama.calls(calls), Ollama.END]).final()
+        assert message.outcome is Outcome.INVALID
+        assert not any(isinstance(call, CompleteCall) for call in message.tool_calls)
+
+    @pytest.mark.parametrize("path", [("content",), ("content", "parts"), ("content", "parts", "0")])
+    @pytest.mark.parametrize("change", [as_text, as_number])
+    def test_is_missed_in_gemini_too_l5(self, path: tuple[str, ...], change: Any) -> None:
+        lost = changed(Gemini.call(name="copy", args=ARGUMENTS), ("candidates", "0", *path), change)
+        assert ran([Gemini.call(name="wipe"), Gemini.END]) == [("wipe", {})]
+        assert ran([Gemini.call(name="wipe"), lost, Gemini.END]) == []
+
+    @pytest.mark.parametrize("path", [("item",), ("response",), ("response", "output"), ("response", "output", "0")])
+    @pytest.mark.parametrize("change", [as_text, as_number])
+    def test_is_missed_in_items_too_l5(self, path: tuple[str, ...], change: Any) -> None:
+        item = Responses.head("copy", 1)["item"] | {"arguments": TEXT, "status": "completed"}
+        done = {"type": "response.output_item.done", "output_index": 1, "item": item}
+        end = {**Responses.END, "response": {"status": "completed", "output": [item]}}
+        told = [Responses.head("wipe", 0), done, end]
+        assert ran(told) == [("wipe", {}), ("copy", ARGUMENTS)]
+        at = 1 if path[0] == "item" else 2
+        told[at] = changed(told[at], path, change)
+        assert ran(told) == []
+
+    def test_is_missed_if_nothing_says_what_a_delta_is_l5(self) -> None:
+        head, bare = Anthropic.head("wipe", 0), {"partial_json": TEXT}
+        for event in (
+            {"type": "content_block_delta", "index": 0, "delta": bare},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "json_delta", **bare}},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "json": TEXT}},
+            {"index": 0, "delta": {"type": "input_json_delta", **bare}},
+            {"type": "content_block_more", "index": 0, "delta": {"type": "input_json_delta", **bare}},
+            {"type": "content_block_more", "index": 0, "delta": TEXT},
+        ):
+            assert ran([head, event, Anthropic.END]) == []
+        step = {"event_type": "step.delta", "index": 0, "delta": {"arguments": TEXT}}
+        assert ran([Interactions.head("wipe", 0), step, Interactions.END]) == []
+        assert ran([Interactions.head("wipe", 0), {**step, "event_type": "step.more"}, Interactions.END]) == []
+        assert ran([Interactions.head("wipe", 0), {"index": 0, "delta": TEXT}, Interactions.END]) == []
+        other = {"type": "tool-call-delta", "index": 0, "delta": {"message": {"content": {"function": TEXT}}}}
+        assert ran([Cohere.head("wipe", 0), other, Cohere.END]) == []
+
+    def test_is_said_before_the_end(self) -> None:
+        *_, last = stream_message([Chat.head("wipe", 0), changed(CHAT, ("choices", "0", "delta"), as_text)])
+        assert any("may hold arguments" in error.message for error in last.errors)
+
+    def test_what_is_empty_says_nothing(self) -> None:
+        nothings: list[Any] = [None, "", [], {}]
+        for nothing in nothings:
+            told = [Chat.head("wipe", 0), {"choices": [{"index": 0, "delta": {"tool_calls": nothing}}]}, Chat.END]
+            assert ran(told) == [("wipe", {})]
+
+
+NAMES = ["parameters", "params", "args", "input", "partial_json", "arguments_", "toolInput"]
+
+
+class TestArgumentsElsewhere:
+    @pytest.mark.parametrize("name", NAMES)
+    def test_under_another_name_are_missed_l6(self, name: str) -> None:
+        function = {"name": "wipe", name: ARGUMENTS}
+        assert ran([Chat.entry(index=0, id="c1", function=function), Chat.END]) == []
+        assert ran([Chat.head("wipe", 0), Chat.entry(index=0, function={name: TEXT}), Chat.END]) == []
+        assert ran([Ollama.calls([{"function": function}]), Ollama.END]) == []
+        assert ran([Gemini.call(name="wipe", **{name.replace("args", "arguments"): ARGUMENTS}), Gemini.END]) == []
+        block = Anthropic.head("wipe", 0)
+        block["content_block"] = {**block["content_block"], name.replace("input", "args"): ARGUMENTS}
+        assert ran([block, Anthropic.END]) == []
+        cohere = {"function": {name: TEXT}}
+        more = {"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": cohere}}}
+        assert ran([Cohere.head("wipe", 0), more, Cohere.END]) == []
+        item = changed(Responses.head("wipe", 0), ("item",), lambda item: {**item, name: ARGUMENTS})
+        assert ran([item, Responses.END]) == []
+        tool = {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {name.replace("input", "i"): TEXT}}}}
+        assert ran([Bedrock.head("wipe", 0), tool, Bedrock.END]) == []
+        step = {"event_type": "step.delta", "index": 0, "delta": {"type": "arguments_delta", name: TEXT}}
+        assert ran([Interactions.head("wipe", 0), step, Interactions.END]) == []
+
+    def test_beside_the_function_are_missed_l6(self) -> None:
+        for entry in (
+            {"index": 0, "id": "c1", "function": {"name": "wipe"}, "arguments": TEXT},
+            {"index": 0, "id": "c1", "function": {"name": "wipe", "arguments": ""}, "arguments": ARGUMENTS},
+        ):
+            assert ran([Chat.entry(**entry), Chat.END]) == []
+        call = {"function": {"name": "wipe"}, "arguments": ARGUMENTS}
+        assert ran([Ollama.calls([call]), Ollama.END]) == []
+        told = {"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": {"id": "c1", **call}}}}
+        assert ran([told, Cohere.END]) == []
+        for beside in ({"tool_calls": [{"index": 0, "function": {"arguments": TEXT}}]}, {"function_call": call}):
+            event = {"choices": [{"index": 0, "delta": {}, **beside}]}
+            assert ran([Chat.head("wipe", 0), event, Chat.END]) == []
+            assert ran([Chat.head("wipe", 0), {"choices": [], **beside}, Chat.END]) == []
+
+    def test_what_is_known_to_be_something_else_is_not_missed(self) -> None:
+        more = {
+            "extra_content": {"google": {"thought_signature": "c2ln"}},
+            "caller": {"type": "direct"},
+            "strict": True,
+        }
+        entry = {"index": 0, "id": "c1", "type": "function", "function": {"name": "wipe", "arguments": ""}, **more}
+        assert ran([Chat.entry(**entry), Chat.END]) == [("wipe", {})]
+        block = changed(Anthropic.head("wipe", 0), ("content_block",), lambda block: {**block, **more})
+        assert ran([block, Anthropic.END]) == [("wipe", {})]
+
+
+class TestContradictions:
+    @pytest.mark.parametrize("trailing", ["error", "ignore"])
+    @pytest.mark.parametrize("other", ['{"path":"/"}', "", 5, {"path": "/"}])
+    def test_between_deltas_and_the_whole_are_seen_l7(self, other: Any, trailing: str) -> None:
+        done = {"type": "response.function_call_arguments.done", "output_index": 0, "arguments": other}
+        told = [Responses.head("wipe", 0), Responses.piece(0, TEXT), done, Responses.END]
+        assert ran(told, trailing=trailing) == []
+        assert_clean(stream_message(told).final())
+
+    def test_leave_what_was_shown_as_it_was_18(self) -> None:
+        done = {"type": "response.function_call_arguments.done", "output_index": 0, "arguments": "{}"}
+        message = stream_message([Responses.head("wipe", 0), Responses.piece(0, TEXT), done, Responses.END]).final()
+        (call,) = message.tool_calls
+        assert (call.arguments, call.partial, call.status) == (TEXT, ARGUMENTS, Outcome.INVALID)
+        assert call.error is not None
+        assert call.error.message == "the arguments contradict those before"
+
+
+class TestErrorsBesideTheEnd:
+    @pytest.mark.parametrize("to", [*INDEXED, Gemini, Ollama], ids=lambda to: to.__name__)
+    def test_are_read_l8(self, to: Any) -> None:
+        begun = {Gemini: Gemini.call(name="wipe"), Ollama: Ollama.calls([{"function": {"name": "wipe"}}])}
+        head = begun[to] if to in begun else to.head("wipe", 0)
+        assert ran([head, to.END]) == [("wipe", {})]
+        message = stream_message([head, {**to.END, "error": {"message": "Out of memory"}}]).final()
+        assert message.outcome is Outcome.TRUNCATED
+        assert message.errors[0].message == "Out of memory"
+        assert ran([head, {**to.END, "error": None}]) == [("wipe", {})]
+
+    def test_are_read_inside_it_l8(self) -> None:
+        response = {"status": "completed", "output": [], "error": {"message": "Out of memory"}}
+        interaction = {"status": "requires_action", "error": {"message": "Out of memory"}}
+        exception = {"internalServerException": {"message": "Out of memory"}}
+        for told in (
+            [Responses.head("wipe", 0), {"type": "response.completed", "response": response}],
+            [Interactions.head("wipe", 0), {"event_type": "interaction.completed", "interaction": interaction}],
+            [Bedrock.head("wipe", 0), {**Bedrock.END, **exception}],
+            [Bedrock.head("wipe", 0), {**Bedrock.piece(0, TEXT), **exception}, Bedrock.END],
+            [Responses.head("wipe", 0), {**Responses.piece(0, TEXT), "error": {"message": "Out of memory"}}],
+        ):
+            assert stream_message(told).final().errors[0].message == "Out of memory"
+            assert ran(told) == []
+
+
+class TestLines:
+    @pytest.mark.parametrize("lost", ["data: x\n: rest of it\n\n", "data: x\n\n", "data: arguments\n\n", "data: 7\n\n"])
+    def test_that_are_no_event_are_damage_l10(self, lost: str) -> None:
+        head, end = (f"data: {json.dumps(event)}\n\n" for event in (Chat.head("wipe", 0), Chat.END))
+        assert ran([head + end]) == [("wipe", {})]
+        assert ran([head + lost + end]) == []
+        assert stream_message([head + lost + end]).final().outcome is Outcome.TRUNCATED
+
+    @pytest.mark.parametrize("sign", ["ping", "[PING]", "keep-alive", "heartbeat", "null"])
+    def test_that_are_signs_of_life_are_none(self, sign: str) -> None:
+        head, end = (f"data: {json.dumps(event)}\n\n" for event in (Chat.head("wipe", 0), Chat.END))
+        assert ran([f"{head}data: {sign}\n\n{end}"]) == [("wipe", {})]
+
+
+def numbered(events: list[Event]) -> list[Event]:
+    return [{**event, "sequence_number": at} for at, event in enumerate(events)]
+
+
+CREATED: Event = {"type": "response.created", "response": {"id": "r1"}}
+TOLD = numbered([CREATED, Responses.head("wipe", 0), *(Responses.piece(0, piece) for piece in PIECES), Responses.END])
+
+
+class TestNumbersOfEvents:
+    def test_that_go_up_say_nothing(self) -> None:
+        assert ran(TOLD) == [("wipe", ARGUMENTS)]
+
+    @pytest.mark.parametrize(
+        "order",
+        [[0, 1, 2, 4, 5], [0, 1, 2, 4, 3, 5], [0, 1, 2, 3, 3, 4, 5], [0, 1, 3, 4, 5], [0, 1, 5]],
+        ids=["a gap", "a swap", "one twice", "the first is lost", "all are lost"],
+    )
+    def test_show_what_is_lost_or_swapped_l11(self, order: list[int]) -> None:
+        told = [TOLD[at] for at in order]
+        assert ran([{**event, "sequence_number": None} for event in told]) != [("wipe", ARGUMENTS)]
+        message = stream_message(told).final()
+        (call,) = message.tool_calls
+        assert call.status is Outcome.INVALID
+        assert call.error is not None
+        assert "lost or swapped" in call.error.message
+
+    def test_say_nothing_of_calls_that_are_over(self) -> None:
+        told = [*TOLD[:-1], {"type": "response.output_text.delta", "delta": "Hi", "sequence_number": 9}]
+        told += [{**Responses.END, "sequence_number": 10}]
+        assert ran(told) == [("wipe", ARGUMENTS)]
+
+    def test_that_are_all_the_same_say_nothing(self) -> None:
+        assert ran([{**event, "sequence_number": 0} for event in TOLD]) == [("wipe", ARGUMENTS)]
+
+
+class TestNames:
+    def test_that_go_on_after_the_arguments_make_the_call_invalid_10(self) -> None:
+        tools = [Tool("delete"), Tool("delete_all")]
+        for arguments in ("{}", '{"all": true}'):
+            for more in (None, ""):
+                told = [
+                    Chat.entry(index=0, id="c1", function={"name": "delete", "arguments": arguments}),
+                    Chat.entry(index=0, function={"name": "_all", "arguments": more}),
+                    Chat.END,
+                ]
+                for offered in (tools, tools[:1], []):
+                    message = stream_message(told, tools=offered).final()
+                    assert message.tool_calls[0].status is Outcome.INVALID
+                    assert "_all" in str(message.tool_calls[0].error)
+
+    def test_of_two_calls_at_one_index_are_two_names(self) -> None:
+        told = [
+            Chat.entry(index=0, function={"name": "wipe", "arguments": TEXT}),
+            Chat.entry(index=0, function={"name": "copy", "arguments": TEXT}),
+            Chat.END,
+        ]
+        for offered in ([], [Tool("wipe"), Tool("copy")]):
+            assert ran(told, tools=offered) == [("wipe", ARGUMENTS), ("copy", ARGUMENTS)]
+
+
+def test_a_call_of_gemini_that_begins_before_the_end_of_another_is_mixed_up_with_it_l4() -> None:
+    begun = [Gemini.call(name=name, willContinue=True) for name in ("wipe", "copy")]
+    piece = Gemini.call(partialArgs=[{"jsonPath": "$.path", "stringValue": "/"}], willContinue=True)
+    assert ran([begun[1], piece, Gemini.call(), Gemini.END]) == [("copy", {"path": "/"})]
+    assert ran([*begun, piece, Gemini.call(), Gemini.END]) == []
