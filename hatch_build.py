@@ -3,7 +3,7 @@
 JSONTIDE_PURE=1         do not compile; the wheel fits every platform
 JSONTIDE_COMPILED=1     compile, or fail with all that the compiler said
 neither                 compile; where that is not possible, say why in one line and continue in pure Python
-JSONTIDE_BUILD_DIR=DIR  for developers: keep everything there, compile only what changed, and optimize less
+JSONTIDE_BUILD_DIR=DIR  for developers: keep everything there, compile only what changed, and do not optimize
 
 The settings of the hook in pyproject.toml name what is compiled.
 Every module becomes a file of C, so that they are compiled side by side; all of them are one shared library, because
@@ -172,7 +172,7 @@ def compile_modules(paths: list[str]) -> None:
     absent = ["--ignore-missing-imports", "--disable-error-code=import-untyped"]
     extensions = mypycify(
         ["--config-file=", "--no-site-packages", *absent, *paths],
-        opt_level="1" if is_set("JSONTIDE_BUILD_DIR") else "2",
+        opt_level="0" if is_set("JSONTIDE_BUILD_DIR") else "2",
         debug_level="0",
         multi_file=True,
         target_dir=str(work / "c"),
