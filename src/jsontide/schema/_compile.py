@@ -14,13 +14,13 @@ from importlib import import_module
 from typing import Any, Final, Generic, cast
 
 from jsontide._pattern import AnyItem, AnyKey, Item, Key, Pattern, parse_pattern
-from jsontide.schema._fold.variants import ArrayVariant, ObjectVariant, SchemaNode, Variant
 from jsontide.schema._from_json_schema import build_nodes, finish_variant
 from jsontide.schema._jsonschema import JsonSchemaValidator
 from jsontide.schema._keywords import AnySchema, Schema
 from jsontide.schema._mismatch import UnsupportedSchemaError
 from jsontide.schema._references import iterate_schemas, resolve_references
 from jsontide.schema._validator import Model, Validator, need_package
+from jsontide.schema._variants import ArrayVariant, ObjectVariant, SchemaNode, Variant
 from jsontide.schema.from_function import FunctionArguments
 from jsontide.schema.options import KEYWORD, Policies, Policy, check_source, find_policy
 

@@ -24,9 +24,9 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from jsontide._values import JsonValue
-from jsontide.schema._fold.variants import is_integral, is_same_json
 from jsontide.schema._regex import TooComplexError, get_regex
 from jsontide.schema._validator import Memory, is_multiple, to_decimal
+from jsontide.schema._variants import is_integral, is_same_json
 
 Keyword: TypeAlias = "Callable[[Any, Any, Any, Any], Any]"
 """Takes a validator, the value of the keyword, the document's value and the schema; yields what is wrong."""

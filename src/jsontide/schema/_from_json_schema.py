@@ -17,21 +17,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._fold.variants import (
-    ANY,
-    ANY_VARIANT,
-    KINDS,
-    AnyVariant,
-    ArrayVariant,
-    EnumVariant,
-    Extra,
-    Kind,
-    ObjectVariant,
-    ScalarVariant,
-    SchemaNode,
-    Variant,
-    get_kind,
-)
 from jsontide.schema._keywords import (
     ALSO,
     TYPES,
@@ -52,6 +37,21 @@ from jsontide.schema._keywords import (
 )
 from jsontide.schema._references import follow_pointer
 from jsontide.schema._validator import Check
+from jsontide.schema._variants import (
+    ANY,
+    ANY_VARIANT,
+    KINDS,
+    AnyVariant,
+    ArrayVariant,
+    EnumVariant,
+    Extra,
+    Kind,
+    ObjectVariant,
+    ScalarVariant,
+    SchemaNode,
+    Variant,
+    get_kind,
+)
 from jsontide.schema.options import KEYWORD, POLICIES, Policy
 
 Checks: TypeAlias = "Callable[[Schema], tuple[Check | None, Check | None]]"

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, TypeAlias
 
 from jsontide._values import JsonValue
-from jsontide.schema._fold.variants import get_kind, is_integral, is_same_json
 from jsontide.schema._mismatch import UnsupportedSchemaError, shorten
 from jsontide.schema._regex import Regex, get_regex
+from jsontide.schema._variants import get_kind, is_integral, is_same_json
 
 Schema: TypeAlias = dict[str, Any]
 AnySchema: TypeAlias = Schema | bool

@@ -14,10 +14,10 @@ from typing import Final, Generic, NoReturn, TypeAlias, TypeVar, cast, overload
 from jsontide._path import Path, Segment
 from jsontide._pattern import read_path
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._fold.variants import ArrayVariant, ObjectVariant, SchemaNode, Variant
 from jsontide.schema._mismatch import SchemaMismatch
 from jsontide.schema._resolution import Resolution, Status
 from jsontide.schema._validator import value_at
+from jsontide.schema._variants import ArrayVariant, ObjectVariant, SchemaNode, Variant
 from jsontide.tree import node_at
 
 Model = TypeVar("Model")

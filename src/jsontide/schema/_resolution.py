@@ -15,7 +15,7 @@ from jsontide.schema._mismatch import SchemaMismatch
 from jsontide.tree import ParserState
 
 if TYPE_CHECKING:
-    from jsontide.schema._fold.resolve import Report
+    from jsontide.schema._resolve import Report
 
 Model_co = TypeVar("Model_co", covariant=True)
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar, cast, overload
 
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._compile import CompiledSchema, compile_schema
-from jsontide.schema._fold.fold import SchemaFold
+from jsontide.schema._fold import SchemaFold
 from jsontide.schema._mismatch import SchemaMismatch
 from jsontide.schema._resolution import Resolution, Status
 from jsontide.schema._validator import Problem, drop_reported, locate

@@ -12,7 +12,9 @@ import json
 from typing import Final
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.schema._fold.variants import (
+from jsontide.schema._mismatch import MismatchReason, shorten
+from jsontide.schema._validator import Memory, Problem
+from jsontide.schema._variants import (
     EnumVariant,
     Kind,
     ScalarVariant,
@@ -22,8 +24,6 @@ from jsontide.schema._fold.variants import (
     is_integral,
     is_same_json,
 )
-from jsontide.schema._mismatch import MismatchReason, shorten
-from jsontide.schema._validator import Memory, Problem
 from jsontide.tree.log import OpenScalar
 
 _AT_THE_END: Final = 1 << 62

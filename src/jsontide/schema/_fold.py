@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from jsontide._values import MISSING
-from jsontide.schema._fold.candidates import (
+from jsontide.schema._candidates import (
     Alternatives,
     Candidate,
     CandidateStack,
@@ -22,16 +22,16 @@ from jsontide.schema._fold.candidates import (
     OpenContainer,
     is_same_value,
 )
-from jsontide.schema._fold.scalars import (
+from jsontide.schema._mismatch import MismatchReason
+from jsontide.schema._scalars import (
     ScalarMismatch,
     check_open_scalar,
     check_scalar,
     open_variants,
     read_beginning,
 )
-from jsontide.schema._fold.variants import ArrayVariant, EnumVariant, ObjectVariant, Variant, is_same_json
-from jsontide.schema._mismatch import MismatchReason
 from jsontide.schema._validator import Memory, drop_reported, locate
+from jsontide.schema._variants import ArrayVariant, EnumVariant, ObjectVariant, Variant, is_same_json
 from jsontide.tree.containers import Container, ObjectContainer
 from jsontide.tree.log import count_pieces, get_log, keeps_first, open_scalar
 from jsontide.tree.views import NO_STRING, ViewChain, ViewPool
@@ -39,9 +39,9 @@ from jsontide.tree.views import NO_STRING, ViewChain, ViewPool
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
     from jsontide._values import JsonValue, Missing
-    from jsontide.schema._fold.candidates import Values
-    from jsontide.schema._fold.variants import Length, SchemaNode
+    from jsontide.schema._candidates import Values
     from jsontide.schema._validator import Problem
+    from jsontide.schema._variants import Length, SchemaNode
     from jsontide.tree import ParserState
     from jsontide.tree.log import Log, OpenScalar
 

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from jsontide._path import Path, Segment
 from jsontide._values import JsonValue
-from jsontide.schema._fold.scalars import ScalarMismatch
-from jsontide.schema._fold.variants import ArrayVariant, EnumVariant, ObjectVariant, SchemaNode, Variant
 from jsontide.schema._mismatch import MismatchReason, SchemaMismatch
+from jsontide.schema._scalars import ScalarMismatch
+from jsontide.schema._variants import ArrayVariant, EnumVariant, ObjectVariant, SchemaNode, Variant
 from jsontide.tree import ParserState
 from jsontide.tree.log import find_position
 from jsontide.tree.views import Viewable, is_same
