@@ -50,8 +50,7 @@ from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._effort import FEW_STEPS, Effort, alias_paths
-from jsontide.schema._from_json_schema import ATTRIBUTES, BEFORE, CHECK, EXTRA
-from jsontide.schema._keywords import WHOLE, Schema
+from jsontide.schema._json_schema import ATTRIBUTES, BEFORE, CHECK, EXTRA, WHOLE, Schema
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
 from jsontide.schema._validator import Memory, Model, Problem, Validation, get_child
 from jsontide.schema.options import refuse_call
