@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from jsontide import MISSING, PathSyntaxError
-from jsontide.schema import Done, Gate, Status, Stream, UnsupportedSchemaError, from_json_ast
+from jsontide.schema import Done, Gate, Status, Stream, UnsupportedSchemaError, from_json_ast, to_json_schema
 from tests.cuts import every, fed, singles, whole
 from tests.relations import grows
 from tests.schema.resolving import resolutions, said
@@ -194,3 +194,14 @@ def test_policies_change_nothing_at_the_end() -> None:
     last = [resolutions(schema, singles(TEXT), policies=policies)[-1] for schema, policies in WAYS]
     assert {resolution.status for resolution in last} == {Status.FINAL}
     assert said(last[2])[1] == said(last[0])[1] == said(last[1])[1]
+
+
+def test_the_json_schema_for_a_provider_has_no_policies_but_keeps_keys_and_data_of_their_name() -> None:
+    inner = {"type": "object", "properties": {"x-stream": {"type": "string", "x-stream": "done"}}}
+    written = to_json_schema({**inner, "x-stream": "gate", "default": {"x-stream": "a"}})
+    assert written == {
+        "type": "object",
+        "properties": {"x-stream": {"type": "string"}},
+        "default": {"x-stream": "a"},
+    }
+    assert inner["properties"] == {"x-stream": {"type": "string", "x-stream": "done"}}

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from jsontide._path import Path, Segment
 from jsontide._values import JsonValue
-from jsontide.schema._mismatch import MismatchReason, SchemaMismatch
+from jsontide.schema._mismatch import MismatchReason, SchemaMismatch, name_container
 from jsontide.schema._scalars import ScalarMismatch
 from jsontide.schema._variants import ArrayVariant, EnumVariant, ObjectVariant, SchemaNode, Variant
 from jsontide.tree import ParserState
@@ -388,7 +388,7 @@ class CandidateStack:
         return has_failed
 
     def _explain_branches(self, alternatives: Alternatives, container: OpenContainer, depth: int) -> SchemaMismatch:
-        kind = "an object" if isinstance(alternatives.alive[0].values, dict) else "an array"
+        kind = name_container(alternatives.alive[0].values)
         found = f"{kind} that is neither" if len(alternatives.alive) == 2 else f"{kind} that is none of them"  # noqa: PLR2004
         misfit = ScalarMismatch(0, MismatchReason.NO_BRANCH, alternatives.node.expected, found)
         return self.build_mismatch((), misfit, container.start, depth)

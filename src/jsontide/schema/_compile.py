@@ -17,10 +17,11 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from importlib import import_module
-from typing import Any, Final, Generic, TypeAlias, cast
+from typing import Any, Final, Generic, TypeAlias
 
 from jsontide._pattern import AnyItem, AnyKey, Item, Key, Pattern, parse_pattern
 from jsontide._values import MISSING, JsonValue, Missing
@@ -46,6 +47,7 @@ from jsontide.schema._json_schema import (
     get_types,
     is_free_text,
     is_of_type,
+    iterate_schemas,
     resolve_references,
 )
 from jsontide.schema._jsonschema_validator import JsonSchemaValidator
@@ -93,7 +95,6 @@ _KEPT: Final = 256
 _MAX_VALUES: Final = 100_000
 _DEEP: Final = 1_000
 _MAX_ITEMS: Final = 10_000
-_NAMES: Final = ("properties", "patternProperties", "$defs", "definitions")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -196,21 +197,13 @@ def to_json_schema(source: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever is
             found: dict[str, Any] = json.loads(_dump(source))
         else:
             need_package("pydantic", "a schema that is a type")
-            found = _load_types().write_json_schema(source.type if isinstance(source, FunctionArguments) else source)
-        return cast("dict[str, Any]", _without_policies(found))
+            types = _load_types()
+            found = deepcopy(types.write_json_schema(source.type if isinstance(source, FunctionArguments) else source))
     except RecursionError as error:
         raise UnsupportedSchemaError("the schema is nested too deeply") from error
-
-
-def _without_policies(schema: object, *, are_names: bool = False) -> object:
-    """Leave out our own keyword, which providers may refuse; a property may have its name."""
-    if isinstance(schema, dict):
-        return {
-            key: _without_policies(value, are_names=not are_names and key in _NAMES)
-            for key, value in schema.items()
-            if are_names or key != KEYWORD
-        }
-    return [_without_policies(item) for item in schema] if isinstance(schema, list) else schema
+    for schema in iterate_schemas(found):
+        schema.pop(KEYWORD, None)  # providers may refuse it
+    return found
 
 
 def _build_nodes(root: AnySchema, checks: Checks, *, is_type: bool) -> SchemaNode:

@@ -22,7 +22,7 @@ from jsontide.schema._candidates import (
     OpenContainer,
     is_same_value,
 )
-from jsontide.schema._mismatch import MismatchReason
+from jsontide.schema._mismatch import MismatchReason, name_container
 from jsontide.schema._scalars import (
     ScalarMismatch,
     check_open_scalar,
@@ -348,7 +348,7 @@ def _find_missing(variant: Variant, value: Values) -> list[tuple[Path, ScalarMis
         wanted = f"at least {_items(variant.min_items)}"
         return [((), ScalarMismatch(0, MismatchReason.WRONG_LENGTH, wanted, _items(len(value))))]
     if isinstance(variant, EnumVariant) and not any(is_same_json(member, value) for member in variant.members):
-        return [((), ScalarMismatch(0, MismatchReason.NOT_A_MEMBER, variant.expected, _container_name(value)))]
+        return [((), ScalarMismatch(0, MismatchReason.NOT_A_MEMBER, variant.expected, name_container(value)))]
     return []
 
 
@@ -387,10 +387,6 @@ def _explain_kind(node: SchemaNode, *, is_object: bool) -> ScalarMismatch:
 
 def _items(count: Length) -> str:
     return "1 item" if count == 1 else f"{count} items"
-
-
-def _container_name(value: Values) -> str:
-    return "an object" if isinstance(value, dict) else "an array"
 
 
 def _shown_before(old: Values, segment: Segment, *, is_object: bool) -> Values:

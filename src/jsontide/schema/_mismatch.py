@@ -101,6 +101,10 @@ def shorten(value: object) -> str:
     return text
 
 
+def name_container(value: object) -> str:
+    return "an object" if isinstance(value, dict) else "an array"
+
+
 def _pieces(value: object) -> Iterable[str]:
     """Write a value piece by piece, so that a long one need not be written whole."""
     if isinstance(value, str):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from decimal import Decimal
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeAlias, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Final, Generic, NoReturn, Self, TypeAlias, TypeVar, cast, overload
 
 from jsontide._path import Path, Segment
 from jsontide._pattern import read_path
@@ -21,17 +21,18 @@ from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._mismatch import SchemaMismatch
 from jsontide.schema._validator import Model, value_at
 from jsontide.schema._variants import ArrayVariant, ObjectVariant, SchemaNode, Variant
+from jsontide.schema.options import Model_co
 from jsontide.tree import ParserState, node_at
 
 if TYPE_CHECKING:
     from jsontide.schema._resolve import Report
 
-Model_co = TypeVar("Model_co", covariant=True)
+Shown = TypeVar("Shown", bound=dict[str, JsonValue] | list[JsonValue])
 
 PartialValue: TypeAlias = "ObjectView | ArrayView | str | int | float | Decimal | bool | Missing | None"
 """What a partial shows for one value: JSON, as far as it has come."""
 
-_OWN: Final = frozenset({"resolution", "_variants", "_members", "__setstate__", "__deepcopy__", "__copy__"})
+_OWN: Final = frozenset({"resolution", "_variants", "_shown", "__setstate__", "__deepcopy__", "__copy__"})
 """What `copy` and `pickle` look up before an object has its attributes."""
 _OF_MODELS: Final = frozenset({"model_dump", "model_dump_json", "dict", "json", "_asdict", "asdict"})
 _TO_DICT: Final = "to_dict() of the Partial returns what is shown so far"
@@ -180,93 +181,75 @@ class Partial(Generic[Model]):
         return tuple(segments)
 
 
-class ObjectView:
+class _View(Generic[Shown]):
+    """A container so far, with the variants that it may be."""
+
+    __slots__ = ("_shown", "_variants")
+
+    def __init__(self, shown: Shown, variants: tuple[Variant, ...]) -> None:
+        self._shown = shown
+        self._variants = variants
+
+    def __len__(self) -> int:
+        return len(self._shown)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self._shown == other._shown
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(_NOT_PICKLED)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return type(self)(deepcopy(self._shown, memo), self._variants)
+
+    def __repr__(self) -> str:
+        return f"<so far: {self._shown!r}>"
+
+
+class ObjectView(_View[dict[str, JsonValue]]):
     """An object so far: members by attribute or by key."""
 
-    __slots__ = ("_members", "_variants")
-
-    def __init__(self, members: dict[str, JsonValue], variants: tuple[Variant, ...]) -> None:
-        self._members = members
-        self._variants = variants
+    __slots__ = ()
 
     def __getattr__(self, name: str) -> PartialValue:
         if name in _OWN:
             raise AttributeError(name)
-        key = _find_key(self._variants, name, self._members)
-        if key not in self._members and not _is_known(self._variants, key):
+        key = _find_key(self._variants, name, self._shown)
+        if key not in self._shown and not _is_known(self._variants, key):
             hint = f"; {_TO_DICT}" if name in _OF_MODELS else ""
             message = f"the schema has no {name!r}{hint}"
             raise AttributeError(message)
         return self[key]
 
     def __getitem__(self, key: str) -> PartialValue:
-        return _wrap(self._members.get(key, MISSING), _child_variants(self._variants, key))
+        return _wrap(self._shown.get(key, MISSING), _child_variants(self._variants, key))
 
     def __contains__(self, key: object) -> bool:
-        return key in self._members
+        return key in self._shown
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._members)
-
-    def __len__(self) -> int:
-        return len(self._members)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ObjectView) and self._members == other._members
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(_NOT_PICKLED)
-
-    def __copy__(self) -> ObjectView:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, object]) -> ObjectView:
-        return ObjectView(deepcopy(self._members, memo), self._variants)
-
-    def __repr__(self) -> str:
-        return f"<so far: {self._members!r}>"
+        return iter(self._shown)
 
 
-class ArrayView(Sequence["PartialValue"]):
+class ArrayView(_View[list[JsonValue]], Sequence["PartialValue"]):
     """An array so far."""
 
-    __slots__ = ("_items", "_variants")
-
-    def __init__(self, items: list[JsonValue], variants: tuple[Variant, ...]) -> None:
-        self._items = items
-        self._variants = variants
-
-    def __len__(self) -> int:
-        return len(self._items)
+    __slots__ = ()
 
     @overload
     def __getitem__(self, index: int) -> PartialValue: ...
     @overload
     def __getitem__(self, index: slice) -> list[PartialValue]: ...
     def __getitem__(self, index: int | slice) -> PartialValue | list[PartialValue]:
-        places = range(len(self._items))[index]
+        places = range(len(self._shown))[index]
         if isinstance(places, int):
-            return _wrap(self._items[places], _child_variants(self._variants, places))
+            return _wrap(self._shown[places], _child_variants(self._variants, places))
         return [self[place] for place in places]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ArrayView) and self._items == other._items
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(_NOT_PICKLED)
-
-    def __copy__(self) -> ArrayView:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, object]) -> ArrayView:
-        return ArrayView(deepcopy(self._items, memo), self._variants)
-
-    def __repr__(self) -> str:
-        return f"<so far: {self._items!r}>"
 
 
 def _wrap(value: JsonValue | Missing, variants: tuple[Variant, ...]) -> PartialValue:

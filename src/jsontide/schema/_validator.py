@@ -21,7 +21,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._mismatch import MismatchReason, shorten
+from jsontide.schema._mismatch import MismatchReason, name_container, shorten
 from jsontide.tree.containers import Container
 from jsontide.tree.log import Log
 
@@ -254,7 +254,7 @@ def _locate_one(problem: Problem, starts: dict[Path, int], value: JsonValue) -> 
         path = path[:-1]
         return Located(problem, starts[path] - isinstance(value_at(value, path), str), "nothing")
     if isinstance(there, dict | list):  # it may be deep
-        return Located(problem, starts[path], "an object" if isinstance(there, dict) else "an array")
+        return Located(problem, starts[path], name_container(there))
     return Located(problem, starts[path] - isinstance(there, str), shorten(there))
 
 
