@@ -74,27 +74,27 @@ from jsontide.schema.options import KEYWORD, POLICIES, Policies, Policy, check_s
 Checks: TypeAlias = "Callable[[Schema], tuple[Check | None, Check | None]]"
 """Returns what checks closed values of a schema, and what converts scalars of other kinds."""
 
-_LOOP: Final = "a $ref leads back to itself, with no value between"
+_REF_LOOP: Final = "a $ref leads back to itself, with no value between"
 _MAX_NODES: Final = 10_000
 _VARIANT_COST: Final = 10
-"""A variant takes about as much memory as so many keywords."""
-_SCALARS: Final[dict[str, tuple[Kind, str]]] = {
+"""The number of keywords that take about as much memory as a variant."""
+_SCALAR_TYPES: Final[dict[str, tuple[Kind, str]]] = {
     "string": ("string", "a string"),
     "integer": ("number", "an integer"),
     "number": ("number", "a number"),
     "boolean": ("boolean", "a boolean"),
     "null": ("null", "null"),
 }
-_STRUCTURE: Final = frozenset(
+_STRUCTURAL_KEYWORDS: Final = frozenset(
     (
         *("properties", "required", "additionalProperties", "patternProperties", "items", "prefixItems", "minItems"),
         *("maxItems", "additionalItems"),
     )
 )
-_KEPT: Final = 256
+_MAX_CACHED_SCHEMAS: Final = 256
 _MAX_VALUES: Final = 100_000
-_DEEP: Final = 1_000
-_MAX_ITEMS: Final = 10_000
+_MAX_DEPTH: Final = 1_000
+_MAX_POLICY_INDEX: Final = 10_000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -143,7 +143,7 @@ def _check_size(source: AnySchema) -> None:
     """
     count = 0
     level: list[Any] = [source]
-    for _ in range(_DEEP):
+    for _ in range(_MAX_DEPTH):
         containers = [part for part in level if isinstance(part, dict | list)]
         count += sum(map(len, containers))
         if count > _MAX_VALUES:
@@ -161,7 +161,7 @@ def _compile_type(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa: AN
     return _compile_hashable(source)
 
 
-@lru_cache(_KEPT)
+@lru_cache(_MAX_CACHED_SCHEMAS)
 def _compile_text(text: str) -> tuple[SchemaNode, Validator[Any]]:
     """Read a schema from text, because a program may change the one that it passed."""
     root = json.loads(text)
@@ -171,7 +171,7 @@ def _compile_text(text: str) -> tuple[SchemaNode, Validator[Any]]:
     return _build_nodes(root, validator.find_checks, is_type=False), validator
 
 
-@lru_cache(_KEPT)
+@lru_cache(_MAX_CACHED_SCHEMAS)
 def _compile_hashable(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa: ANN401
     types = _load_types()
     root, found, adapter = types.read_type(source)
@@ -261,7 +261,7 @@ class _Compiler:
         if isinstance(schema, bool):
             return ()
         if id(schema) in path:
-            fail(_LOOP, where)
+            fail(_REF_LOOP, where)
         known = self.variants.get(id(schema))
         if known is None:
             self.kept.append(schema)
@@ -307,7 +307,7 @@ class _Compiler:
             if part is True:
                 continue
             if id(part) in path:
-                fail(_LOOP, where)
+                fail(_REF_LOOP, where)
             flat = part if isinstance(part, bool) else self.flatten(part, where, (*path, id(part)))
             if isinstance(flat, bool):
                 return flat
@@ -386,7 +386,7 @@ class _Compiler:
 
     def read_simple(self, flat: Schema, where: str) -> Iterator[Variant]:
         check = self.find_check(flat)
-        if "type" not in flat and not any(key in flat for key in _STRUCTURE):
+        if "type" not in flat and not any(key in flat for key in _STRUCTURAL_KEYWORDS):
             yield AnyVariant(kinds=frozenset(KINDS), expected="anything", **check)
             return
         names = get_types(flat, where) if "type" in flat else [name for name in TYPES if name != "integer"]
@@ -396,7 +396,7 @@ class _Compiler:
             elif name == "array":
                 yield self.read_array(flat, where, check)
             elif name != "integer" or "number" not in names:
-                kind, expected = _SCALARS[name]
+                kind, expected = _SCALAR_TYPES[name]
                 yield ScalarVariant(kinds=frozenset({kind}), expected=expected, is_integer=name == "integer", **check)
 
     def find_check(self, flat: Schema) -> dict[str, Any]:
@@ -491,7 +491,7 @@ def _apply_policies(node: SchemaNode, policies: Policies) -> SchemaNode:
     for pattern, annotation in policies.items():
         made = _with_policy(node, parse_pattern(pattern), find_policy(annotation))
         if made is None:
-            message = f"a policy for {pattern!r}, but the schema has no such place"
+            message = f"policies: {pattern!r} matches nothing in the schema"
             raise ValueError(message)
         node = made
     return node
@@ -521,7 +521,7 @@ def _with_inner(variant: Variant, steps: Pattern, policy: Policy) -> Variant | N
             members = {key: node for key, node in inner.items() if node is not None}
             others = _with_policy(variant.extra_node, steps[1:], policy)
             return _with_members(variant, members, others or variant.extra_node) if members or others else None
-        case ArrayVariant(), Item(index=index) if index < _MAX_ITEMS:
+        case ArrayVariant(), Item(index=index) if index < _MAX_POLICY_INDEX:
             return _with_item(variant, index, steps[1:], policy)
         case ArrayVariant(), AnyItem():
             items = [_with_policy(node, steps[1:], policy) for node in variant.prefix]

@@ -28,7 +28,7 @@ Schema: TypeAlias = dict[str, Any]
 AnySchema: TypeAlias = Schema | bool
 
 TYPES: Final = ("string", "integer", "number", "boolean", "null", "array", "object")
-_OURS: Final = "x-jsontide-"
+_OWN_PREFIX: Final = "x-jsontide-"
 ALSO: Final = "x-jsontide-also"
 """Schemas that the validator has to check, because the merged one cannot express them."""
 CHECK: Final = "x-jsontide-check"
@@ -42,25 +42,26 @@ BEFORE: Final = "x-jsontide-before"
 WHOLE: Final = "x-jsontide-whole"
 """Whether a string of a type is no free text, although it has no format: that of a `Decimal`, for example."""
 _UNSUPPORTED: Final = ("$dynamicRef", "$recursiveRef")
-_FREE_TEXT: Final = frozenset(
+_FREE_TEXT_FORMATS: Final = frozenset(
     (
         *("text", "textarea", "plain", "plaintext", "plain-text", "string", "multiline", "multi-line", "prose", "code"),
         *("markdown", "md", "mdx", "commonmark", "html", "xml", "latex", "richtext", "rich-text"),
     )
 )
-"""Formats, as front ends and people name them, of which half a value is half a text."""
-_LISTS_OF_SCHEMAS: Final = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
-_FEW_MEMBERS: Final = 8
-_DATA: Final = ("enum", "const", "default", "examples", "example")
+"""Formats, as front ends and people name them, in which half a value is half a text."""
+_WITH_LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+"""Keywords with a list of schemas."""
+_MAX_NAMED_MEMBERS: Final = 8
+_DATA_KEYWORDS: Final = ("enum", "const", "default", "examples", "example")
 """Keywords whose values are parts of documents, not schemas."""
-_OF_SCHEMAS: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
-"""Keywords with an object whose keys are not keywords."""
+_WITH_NAMES: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
+"""Keywords with an object of schemas by name; the names are not keywords."""
 _OLD_DRAFT: Final = re.compile(r"https?://json-schema\.org/draft-0([3467])/schema#?")
-_INDEX: Final = re.compile("0|[1-9][0-9]{0,8}")
-_LONGEST: Final = 1_000
-"""How long the URI or the pointer of a part may be: both grow with each level, and there may be many."""
-_MAX_WRITTEN: Final = 500_000
-
+_ARRAY_INDEX: Final = re.compile("0|[1-9][0-9]{0,8}")
+_MAX_NAME_LENGTH: Final = 1_000
+"""Of the URI or the pointer of a part: both grow with each level, and a schema may have many."""
+_MAX_MERGED: Final = 500_000
+"""Of keywords in all merged schemas together."""
 _ANNOTATIONS: Final = frozenset(
     (
         *("$schema", "$id", "$comment", "$defs", "$anchor", "$vocabulary", "definitions", "title", "description"),
@@ -101,7 +102,7 @@ def get_list(schema: Schema, keyword: str, where: str) -> list[Any]:
     for each in found:
         if keyword == "required" and not isinstance(each, str):
             fail(f"{keyword!r} must have keys, not {shorten(each)}", where)
-        if keyword in _LISTS_OF_SCHEMAS:
+        if keyword in _WITH_LISTS:
             check_schema(each, f"{where}/{keyword}")
     return found
 
@@ -144,7 +145,7 @@ def is_free_text(schema: Schema) -> bool:
     """Return whether half a string of a schema means something: not if it has a format or an encoding."""
     media_type = schema.get("contentMediaType", "text/")
     return (
-        str(schema.get("format", "text")).lower() in _FREE_TEXT
+        str(schema.get("format", "text")).lower() in _FREE_TEXT_FORMATS
         and str(media_type).startswith("text/")
         and "contentEncoding" not in schema
         and WHOLE not in schema
@@ -152,10 +153,10 @@ def is_free_text(schema: Schema) -> bool:
 
 
 def describe_members(members: list[Any]) -> str:
-    texts = [shorten(member) for member in members[:_FEW_MEMBERS]]
+    texts = [shorten(member) for member in members[:_MAX_NAMED_MEMBERS]]
     if len(members) == 1:
         return texts[0]
-    more = f", … ({len(members)} values)" if len(members) > _FEW_MEMBERS else ""
+    more = f", … ({len(members)} values)" if len(members) > _MAX_NAMED_MEMBERS else ""
     return f"one of {', '.join(texts)}{more}"
 
 
@@ -198,8 +199,8 @@ class Merger:
     def spend(self, count: int) -> None:
         """Count written keywords, and fail before they fill the memory."""
         self.written += count
-        if self.written > _MAX_WRITTEN:
-            fail(f"with 'allOf', 'anyOf' and 'oneOf' flattened, the schema has more than {_MAX_WRITTEN} keywords", "#")
+        if self.written > _MAX_MERGED:
+            fail(f"with 'allOf', 'anyOf' and 'oneOf' flattened, the schema has more than {_MAX_MERGED} keywords", "#")
 
     def merge_members(self, one: Schema, other: Schema) -> Schema:
         self.spend(len(one) + len(other))
@@ -283,8 +284,8 @@ def _find_inner(place: _Place) -> Iterator[_Place]:
     for key, inner in value.items():
         if not place.is_schema:
             yield _Place(inner, is_schema=True, around=place, key=key)
-        elif key not in _DATA:
-            yield _Place(inner, key not in _OF_SCHEMAS or not isinstance(inner, dict), place, key)
+        elif key not in _DATA_KEYWORDS:
+            yield _Place(inner, key not in _WITH_NAMES or not isinstance(inner, dict), place, key)
 
 
 def follow_pointer(root: object, pointer: str) -> Any | Missing:  # noqa: ANN401
@@ -293,7 +294,7 @@ def follow_pointer(root: object, pointer: str) -> Any | Missing:  # noqa: ANN401
     # RFC 6901, section 6: the fragment is decoded first, and then it is a pointer.
     for part in unquote(pointer.removeprefix("#")).split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, list) and _INDEX.fullmatch(key) and int(key) < len(found):
+        if isinstance(found, list) and _ARRAY_INDEX.fullmatch(key) and int(key) < len(found):
             found = found[int(key)]
         elif isinstance(found, dict) and key in found:
             found = found[key]
@@ -313,7 +314,7 @@ def resolve_references(root: AnySchema) -> AnySchema:
             place.value["$ref"] = names.resolve(place)
     for schema in [place.value for place in names.schemas]:
         for key in list(schema):
-            if key.startswith(_OURS) or (key in (names.id_keyword, "$schema") and isinstance(schema[key], str)):
+            if key.startswith(_OWN_PREFIX) or (key in (names.id_keyword, "$schema") and isinstance(schema[key], str)):
                 del schema[key]
     return root
 
@@ -366,7 +367,7 @@ class _Names:
         if not isinstance(found, bool) and id(found) not in self._known:
             fail(f"the $ref {ref!r} points to a value that is not a schema", _get_pointer(place))
         start = _get_pointer(resource)
-        if len(start) > _LONGEST:
+        if len(start) > _MAX_NAME_LENGTH:
             fail(f"the target of the $ref {ref!r} is nested too deeply", _get_pointer(place))
         return start + fragment
 
@@ -379,8 +380,8 @@ def _join_uri(base: str, name: str, place: _Place) -> tuple[str, str]:
         uri, fragment = urldefrag(urljoin(base, name))
     except ValueError:
         fail(f"{name!r} is not a URI", _get_pointer(place))
-    if len(uri) > _LONGEST:
-        fail(f"a URI has more than {_LONGEST} characters", _get_pointer(place))
+    if len(uri) > _MAX_NAME_LENGTH:
+        fail(f"a URI has more than {_MAX_NAME_LENGTH} characters", _get_pointer(place))
     return uri, fragment
 
 

@@ -50,7 +50,7 @@ Errors: TypeAlias = "Iterator[ValidationError]"
 Keyword: TypeAlias = Callable[[Any, Any, Any, Any], Any]
 """Takes a validator, the value of the keyword, the document's value and the schema; yields what is wrong."""
 
-_CHECKED: Final = frozenset(
+_CHECKED_KEYWORDS: Final = frozenset(
     (
         *("minLength", "maxLength", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
         *("multipleOf", "uniqueItems", "contains", "minContains", "maxContains", "minProperties", "maxProperties"),
@@ -61,7 +61,7 @@ _CHECKED: Final = frozenset(
 _UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
 """They depend on other keywords, so the whole schema is checked."""
 _MAX_UNEVALUATED: Final = 5_000
-_BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_BOUNDS_OF_NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 _MEMORY: ContextVar[Memory] = ContextVar("_MEMORY")
 """What keywords remember of the document that is being checked."""
@@ -119,7 +119,7 @@ class JsonSchemaValidator:
 
     def find_checks(self, flat: Schema) -> tuple[LocalCheck | None, None]:
         """Return what checks closed values of a schema, if anything has to."""
-        local = {key: value for key, value in flat.items() if key in _CHECKED}
+        local = {key: value for key, value in flat.items() if key in _CHECKED_KEYWORDS}
         also = [*flat.get(ALSO, ()), *([flat] if any(key in flat for key in _UNEVALUATED) else [])]
         if also:
             local["allOf"] = also
@@ -200,7 +200,7 @@ def _harden(dialect: Any) -> Any:  # noqa: ANN401
     # In some dialects a keyword of the same name means something else.
     standard = {Draft202012Validator.VALIDATORS[name]: keyword for name, keyword in _KEYWORDS.items()}
     keywords = {name: standard[keyword] for name, keyword in found.items() if keyword in standard}
-    keywords |= {name: _compare_exactly(found[name]) for name in _BOUNDS if name in found}
+    keywords |= {name: _compare_exactly(found[name]) for name in _BOUNDS_OF_NUMBERS if name in found}
     keywords |= {name: _limit_size(found[name], name) for name in _UNEVALUATED if name in found}
     keywords["$ref"] = _remember(found["$ref"])
     types = dialect.TYPE_CHECKER

@@ -81,7 +81,7 @@ _CHECKED_ALONE: Final = frozenset(
 _FUNCTIONS: Final = frozenset({"function-before", "function-after", "function-wrap", "function-plain"})
 _FUNCTIONS_BEFORE: Final = frozenset({"function-before", "function-wrap", "function-plain", "generator"})
 _PLAIN_SCALARS: Final = frozenset({"str", "int", "float", "bool"})
-_NO_CONSTRAINTS: Final = frozenset({"type", "strict", "metadata", "serialization", "ref"})
+_UNCONSTRAINING_KEYS: Final = frozenset({"type", "strict", "metadata", "serialization", "ref"})
 """The keys of a core schema that constrain no value."""
 _SETTINGS_OF_SCALARS: Final = frozenset(
     (
@@ -111,7 +111,7 @@ _MORE_STEPS_FOR_EACH: Final = 200
 """For each value in a container."""
 _STEPS_OF_RE: Final = 20
 """How many steps of Python's `re` take the time of one of pydantic's."""
-_FEW_BRANCHES: Final = 100
+_MAX_HARMLESS_BRANCHES: Final = 100
 _MAX_ERRORS: Final = 5_000
 """Of all branches of unions together."""
 _NOT_CONTAINERS: Final = frozenset(
@@ -121,8 +121,8 @@ _NOT_CONTAINERS: Final = frozenset(
     )
 )
 """The types of core schemas that accept no container, or any without looking inside."""
-_ARGUMENTS: Final = {"arguments": "arguments_schema", "named-tuple": "fields"}
-_INNER: Final = ("schema", "lax_schema", "json_schema", "arguments_schema")
+_KEYS_OF_ARGUMENTS: Final = {"arguments": "arguments_schema", "named-tuple": "fields"}
+_KEYS_OF_SAME_VALUE: Final = ("schema", "lax_schema", "json_schema", "arguments_schema")
 """The keys of inner schemas that validate the same value."""
 
 
@@ -274,7 +274,7 @@ def find_checks(found: list[FieldCheck], flat: Schema) -> tuple[FieldCheck | Non
     if _takes_only_its_members(check.schema):
         return None, None
     is_free = not any(key in _SETTINGS_OF_SCALARS for key in check.config or ())
-    is_plain = kind in _PLAIN_SCALARS and not (check.schema.keys() - _NO_CONSTRAINTS) and is_free
+    is_plain = kind in _PLAIN_SCALARS and not (check.schema.keys() - _UNCONSTRAINING_KEYS) and is_free
     return (None if is_plain else check), check
 
 
@@ -310,9 +310,9 @@ class TypeValidator(Generic[Model]):
                 expected = "a document that fits one branch of each union"
                 return Validation(MISSING, (Problem((), MismatchReason.NO_BRANCH, expected),))
             return Validation(MISSING, _read_problems(error, value))
-        except _INAPPLICABLE as error:
+        except _INAPPLICABLE_ERRORS as error:
             _raise_bug(error)
-            return Validation(MISSING, (_NO_CONSTRAINT,))
+            return Validation(MISSING, (_INAPPLICABLE_PROBLEM,))
 
 
 @dataclass
@@ -343,9 +343,9 @@ class FieldCheck:
             return _read_problems(error, value)
         except RecursionError:  # left to the end of the document
             return ()
-        except _INAPPLICABLE as error:
+        except _INAPPLICABLE_ERRORS as error:
             _raise_bug(error)
-            return (_NO_CONSTRAINT,)
+            return (_INAPPLICABLE_PROBLEM,)
         return ()
 
     def convert(self, value: JsonValue) -> JsonValue | Missing:
@@ -353,15 +353,15 @@ class FieldCheck:
             made: object = self.validator.validate_json(_dump_part(value))
         except ValidationError:
             return MISSING
-        except _INAPPLICABLE as error:
+        except _INAPPLICABLE_ERRORS as error:
             _raise_bug(error)
             return MISSING
         return made if isinstance(made, bool | int | float | str) and type(made) in _JSON_TYPES else value
 
 
-_INAPPLICABLE: Final = (ArithmeticError, TypeError)
+_INAPPLICABLE_ERRORS: Final = (ArithmeticError, TypeError)
 """What constraints on a union, such as `ge=0` for `int | str`, raise for values that pydantic cannot apply them to."""
-_NO_CONSTRAINT: Final = Problem((), MismatchReason.INVALID, "a value to which its constraints can be applied")
+_INAPPLICABLE_PROBLEM: Final = Problem((), MismatchReason.INVALID, "a value to which its constraints can be applied")
 
 
 def _raise_bug(error: Exception) -> None:
@@ -509,7 +509,7 @@ class Effort:
         self._patterns = _find_patterns(parts, config)
         branches = prod(max(_count_containers(part), 1) for part in parts)
         is_recursive = any(part.get("type") == "definition-ref" for part in parts)
-        self.multiplies: Final = branches > _FEW_BRANCHES or (branches > 1 and is_recursive)
+        self.multiplies: Final = branches > _MAX_HARMLESS_BRANCHES or (branches > 1 and is_recursive)
 
     def is_too_much(self, value: JsonValue, most: int = _MAX_STEPS) -> bool:
         """Return whether a value takes more than `most` steps, and `_MORE_STEPS_FOR_EACH` for each value in it."""
@@ -550,7 +550,7 @@ class Effort:
         elif kind == "chain":
             yield from schema["steps"]
         elif kind != "json":
-            yield from (schema[key] for key in _INNER if isinstance(schema.get(key), dict))
+            yield from (schema[key] for key in _KEYS_OF_SAME_VALUE if isinstance(schema.get(key), dict))
 
 
 def _group_by_value(
@@ -603,8 +603,8 @@ def _find_tag(discriminator: Any, value: JsonValue) -> object:  # noqa: ANN401
 def _children(schema: CoreSchema, value: JsonValue) -> Iterator[Child]:
     """Yield the children of a value that a schema validates."""
     kind = schema["type"]
-    if kind in _ARGUMENTS:
-        yield from _arguments(schema[_ARGUMENTS[kind]], value)
+    if kind in _KEYS_OF_ARGUMENTS:
+        yield from _arguments(schema[_KEYS_OF_ARGUMENTS[kind]], value)
     elif isinstance(value, dict):
         if kind in _OBJECTS:
             yield from _members(schema, value)

@@ -32,10 +32,10 @@ Shown = TypeVar("Shown", bound=dict[str, JsonValue] | list[JsonValue])
 PartialValue: TypeAlias = "ObjectView | ArrayView | str | int | float | Decimal | bool | Missing | None"
 """What a partial shows for one value: JSON, as far as it has come."""
 
-_OWN: Final = frozenset({"resolution", "_variants", "_shown", "__setstate__", "__deepcopy__", "__copy__"})
+_NEVER_MEMBERS: Final = frozenset({"resolution", "_variants", "_shown", "__setstate__", "__deepcopy__", "__copy__"})
 """What `copy` and `pickle` look up before an object has its attributes."""
-_OF_MODELS: Final = frozenset({"model_dump", "model_dump_json", "dict", "json", "_asdict", "asdict"})
-_TO_DICT: Final = "to_dict() of the Partial returns what is shown so far"
+_METHODS_OF_MODELS: Final = frozenset({"model_dump", "model_dump_json", "dict", "json", "_asdict", "asdict"})
+_HINT_TO_DICT: Final = "to_dict() of the Partial returns what is shown so far"
 _NOT_PICKLED: Final = "a part of a partial cannot be pickled, because its schema is elsewhere; pickle the partial"
 
 
@@ -121,7 +121,8 @@ class Partial(Generic[Model]):
         if value is MISSING:
             return {}
         if not isinstance(value, dict):
-            message = f"what is shown is {type(value).__name__}, not an object; see so_far"
+            found = "a list" if isinstance(value, list) else "a scalar"
+            message = f"to_dict() needs an object, this is {found}; use so_far"
             raise TypeError(message)
         return value
 
@@ -135,11 +136,11 @@ class Partial(Generic[Model]):
         return self.resolution.status is Status.FINAL if node is None else node.closed
 
     def __getattr__(self, name: str) -> PartialValue:
-        if name in _OWN:
+        if name in _NEVER_MEMBERS:
             raise AttributeError(name)
         shown = self.so_far
-        if name in _OF_MODELS and not isinstance(shown, ObjectView):
-            message = f"a Partial has no {name!r}; {_TO_DICT}"
+        if name in _METHODS_OF_MODELS and not isinstance(shown, ObjectView):
+            message = f"a Partial has no {name!r}; {_HINT_TO_DICT}"
             raise AttributeError(message)
         return cast("PartialValue", getattr(shown, name))
 
@@ -217,11 +218,11 @@ class ObjectView(_View[dict[str, JsonValue]]):
     __slots__ = ()
 
     def __getattr__(self, name: str) -> PartialValue:
-        if name in _OWN:
+        if name in _NEVER_MEMBERS:
             raise AttributeError(name)
         key = _find_key(self._variants, name, self._shown)
         if key not in self._shown and not _is_known(self._variants, key):
-            hint = f"; {_TO_DICT}" if name in _OF_MODELS else ""
+            hint = f"; {_HINT_TO_DICT}" if name in _METHODS_OF_MODELS else ""
             message = f"the schema has no {name!r}{hint}"
             raise AttributeError(message)
         return self[key]

@@ -70,14 +70,14 @@ Findings: TypeAlias = "dict[tuple[object, int], Found]"
 class Memory:
     """Results for the containers of a document, and for the scalar that was checked last."""
 
-    __slots__ = ("_classes", "_containers", "_numbers", "_scalar", "_scalars")
+    __slots__ = ("_class_of_container", "_classes", "_containers", "_scalar", "_scalars")
 
     def __init__(self) -> None:
         self._containers: Findings = {}
         self._scalar: object = self
         self._scalars: Findings = {}
         self._classes: dict[object, int] = {}
-        self._numbers: dict[int, tuple[object, int]] = {}
+        self._class_of_container: dict[int, tuple[object, int]] = {}
 
     def findings(self, value: object) -> Findings:
         """Return the results for a value, to read and to add to."""
@@ -93,26 +93,26 @@ class Memory:
         todo: list[JsonValue] = [value]
         while todo:
             each = todo[-1]
-            unknown = [child for child in _children(each) if id(child) not in self._numbers]
+            unknown = [child for child in _children(each) if id(child) not in self._class_of_container]
             if unknown and isinstance(each, list | dict):
                 todo += unknown
                 continue
             todo.pop()
             if isinstance(each, list | dict):
-                self._numbers[id(each)] = each, self._number(self._key(each))
-        return self._number_of(value)
+                self._class_of_container[id(each)] = each, self._class_for(self._key(each))
+        return self._known_class(value)
 
-    def _number_of(self, value: JsonValue) -> int:
+    def _known_class(self, value: JsonValue) -> int:
         if isinstance(value, list | dict):
-            return self._numbers[id(value)][1]
-        return self._number(_scalar_key(value))
+            return self._class_of_container[id(value)][1]
+        return self._class_for(_scalar_key(value))
 
     def _key(self, value: list[JsonValue] | dict[str, JsonValue]) -> object:
         if isinstance(value, list):
-            return tuple(map(self._number_of, value))
-        return frozenset((key, self._number_of(member)) for key, member in value.items())
+            return tuple(map(self._known_class, value))
+        return frozenset((key, self._known_class(member)) for key, member in value.items())
 
-    def _number(self, key: object) -> int:
+    def _class_for(self, key: object) -> int:
         return self._classes.setdefault(key, len(self._classes))
 
 
