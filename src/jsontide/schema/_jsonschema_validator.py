@@ -32,8 +32,8 @@ from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError, sh
 from jsontide.schema._regex import TooComplexError, get_regex
 from jsontide.schema._validator import (
     Memory,
-    Problem,
     Validation,
+    Violation,
     find_path,
     has_package,
     is_multiple,
@@ -97,7 +97,7 @@ class JsonSchemaValidator:
             return Validation(value, is_sure=False)
         return Validation(MISSING if problems else value, problems)
 
-    def find_problems(self, value: Any, memory: Memory, schema: Schema | None = None) -> tuple[Problem, ...]:  # noqa: ANN401
+    def find_problems(self, value: Any, memory: Memory, schema: Schema | None = None) -> tuple[Violation, ...]:  # noqa: ANN401
         """Return what is wrong with a value, by the schema or by a part of it."""
         if self._tool is None:
             self._tool = _build_tool(self._root, self._dialect)
@@ -106,9 +106,9 @@ class JsonSchemaValidator:
         try:
             return _to_problems(tool.iter_errors(value), value)
         except TooComplexError as error:
-            return (Problem((), MismatchReason.TOO_COMPLEX, error.expected),)
+            return (Violation((), MismatchReason.TOO_COMPLEX, error.expected),)
         except ValueError:  # an integer may have more digits than Python converts to text
-            return (Problem((), MismatchReason.TOO_COMPLEX, "numbers with fewer digits"),)
+            return (Violation((), MismatchReason.TOO_COMPLEX, "numbers with fewer digits"),)
         except BaseException as error:
             # `jsonschema` keeps schemas in `rpds`, which panics where a comparison meets the limit of recursion.
             if type(error).__name__ != "PanicException":
@@ -133,30 +133,30 @@ class LocalCheck:
     validator: JsonSchemaValidator
     schema: Schema
 
-    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
+    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Violation, ...]:
         try:
             return self.validator.find_problems(value, memory, self.schema)
         except RecursionError:
-            return (Problem((), MismatchReason.TOO_COMPLEX, "a value that is nested less deeply"),)
+            return (Violation((), MismatchReason.TOO_COMPLEX, "a value that is nested less deeply"),)
 
     def convert(self, value: JsonValue) -> JsonValue | Missing:  # noqa: ARG002
         """Return `MISSING`: JSON Schema converts nothing."""
         return MISSING
 
 
-def _to_problems(errors: Iterable[ValidationError], value: JsonValue) -> tuple[Problem, ...]:
+def _to_problems(errors: Iterable[ValidationError], value: JsonValue) -> tuple[Violation, ...]:
     """Leave out remembered errors of a `$ref` where another error has the same path."""
     found = [(_to_problem(error, value), error.validator == "$ref") for error in errors]
     named = {problem.path for problem, is_ref in found if not is_ref}
     return tuple(problem for problem, is_ref in found if not is_ref or problem.path not in named)
 
 
-def _to_problem(error: ValidationError, value: JsonValue) -> Problem:
+def _to_problem(error: ValidationError, value: JsonValue) -> Violation:
     keyword = str(error.validator)
     path = find_path(value, tuple(error.absolute_path))
     reason = _REASONS.get(keyword, MismatchReason.INVALID)
     expected = f"a value that keeps to {keyword!r}: {shorten(error.validator_value)}"
-    return Problem(path, reason, expected)
+    return Violation(path, reason, expected)
 
 
 def _check_patterns(root: AnySchema) -> None:

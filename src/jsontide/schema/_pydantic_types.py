@@ -61,7 +61,7 @@ from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._json_schema import ATTRIBUTES, BEFORE, CHECK, EXTRA, WHOLE, Schema
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
 from jsontide.schema._regex import Regex, get_regex
-from jsontide.schema._validator import Memory, Model, Problem, Validation, get_child
+from jsontide.schema._validator import Memory, Model, Validation, Violation, get_child
 from jsontide.schema.options import refuse_call
 
 if TYPE_CHECKING:
@@ -298,17 +298,19 @@ class TypeValidator(Generic[Model]):
     def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[Model]:  # noqa: ARG002
         if self._effort.is_too_much(value):
             expected = "a document that pydantic validates in fewer steps"
-            return Validation(MISSING, (Problem((), MismatchReason.TOO_COMPLEX, expected),))
+            return Validation(MISSING, (Violation((), MismatchReason.TOO_COMPLEX, expected),))
         try:
             text = _dump(value) if has_decimals else _dump_quickly(value)
         except RecursionError:
-            return Validation(MISSING, (Problem((), MismatchReason.INVALID, "a document that is nested less deeply"),))
+            return Validation(
+                MISSING, (Violation((), MismatchReason.INVALID, "a document that is nested less deeply"),)
+            )
         try:
             return Validation(self._adapter.validate_json(text))
         except ValidationError as error:
             if self._effort.multiplies and error.error_count() > _MAX_ERRORS:  # most of them repeat each other
                 expected = "a document that fits one branch of each union"
-                return Validation(MISSING, (Problem((), MismatchReason.NO_BRANCH, expected),))
+                return Validation(MISSING, (Violation((), MismatchReason.NO_BRANCH, expected),))
             return Validation(MISSING, _read_problems(error, value))
         except _INAPPLICABLE_ERRORS as error:
             _raise_bug(error)
@@ -334,7 +336,7 @@ class FieldCheck:
     def effort(self) -> Effort:
         return Effort(self.schema, self.definitions, self.config)
 
-    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:  # noqa: ARG002
+    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Violation, ...]:  # noqa: ARG002
         if self.effort.is_too_much(value, _MAX_STEPS_OF_PART):  # left to the end of the document
             return ()
         try:
@@ -361,7 +363,7 @@ class FieldCheck:
 
 _INAPPLICABLE_ERRORS: Final = (ArithmeticError, TypeError)
 """What constraints on a union, such as `ge=0` for `int | str`, raise for values that pydantic cannot apply them to."""
-_INAPPLICABLE_PROBLEM: Final = Problem((), MismatchReason.INVALID, "a value to which its constraints can be applied")
+_INAPPLICABLE_PROBLEM: Final = Violation((), MismatchReason.INVALID, "a value to which its constraints can be applied")
 
 
 def _raise_bug(error: Exception) -> None:
@@ -421,7 +423,7 @@ class _Error(NamedTuple):
     expected: str
 
 
-def _read_problems(error: ValidationError, value: JsonValue) -> tuple[Problem, ...]:
+def _read_problems(error: ValidationError, value: JsonValue) -> tuple[Violation, ...]:
     """Return what is wrong with a value, each thing once."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
     return tuple(_merge_branches([_read_error(each) for each in details], value))
@@ -434,7 +436,7 @@ def _read_error(error: ErrorDetails) -> _Error:
     return _Error(error["loc"], reason, _describe(error["msg"]))
 
 
-def _merge_branches(errors: list[_Error], value: JsonValue) -> Iterator[Problem]:
+def _merge_branches(errors: list[_Error], value: JsonValue) -> Iterator[Violation]:
     """Make one problem of the errors of all branches of a union, unless all but one are of another kind."""
     places = {place for place in (_union_place(each, value) for each in errors) if place is not None}
     unions: dict[Path, list[_Error]] = {}
@@ -445,7 +447,7 @@ def _merge_branches(errors: list[_Error], value: JsonValue) -> Iterator[Problem]
         if place in places:
             yield from _merge_union(place, inner, value)
         else:
-            yield from (Problem(each.location, each.reason, each.expected) for each in inner)
+            yield from (Violation(each.location, each.reason, each.expected) for each in inner)
 
 
 def _union_place(errors: _Error, value: JsonValue) -> Path | None:
@@ -463,7 +465,7 @@ def _find_prefix(places: set[Path], location: tuple[Segment, ...]) -> Path | Non
     return next((location[:length] for length in range(len(location)) if location[:length] in places), None)
 
 
-def _merge_union(place: Path, errors: list[_Error], value: JsonValue) -> Iterator[Problem]:
+def _merge_union(place: Path, errors: list[_Error], value: JsonValue) -> Iterator[Violation]:
     depth = len(place)
     branches: dict[Segment, list[_Error]] = {}
     for each in errors:
@@ -475,7 +477,7 @@ def _merge_union(place: Path, errors: list[_Error], value: JsonValue) -> Iterato
         yield from _merge_branches((of_its_kind or list(branches.values()))[0], value)
         return
     named = (f"{branch[0].expected} ({label})" for label, branch in branches.items())
-    yield Problem(place, MismatchReason.NO_BRANCH if of_its_kind else wrong, " or ".join(named))
+    yield Violation(place, MismatchReason.NO_BRANCH if of_its_kind else wrong, " or ".join(named))
 
 
 def _describe(message: str) -> str:

@@ -25,7 +25,7 @@ from jsontide.schema.options import Model_co
 from jsontide.tree import ParserState, node_at
 
 if TYPE_CHECKING:
-    from jsontide.schema._resolve import Report
+    from jsontide.schema._resolve import ResolutionReport
 
 Shown = TypeVar("Shown", bound=dict[str, JsonValue] | list[JsonValue])
 
@@ -60,7 +60,9 @@ class Resolution(Generic[Model_co]):
 
     __slots__ = ("_report", "_state", "_step", "value")
 
-    def __init__(self, report: Report[Model_co], state: ParserState, step: int, value: JsonValue | Missing) -> None:
+    def __init__(
+        self, report: ResolutionReport[Model_co], state: ParserState, step: int, value: JsonValue | Missing
+    ) -> None:
         self._report = report
         self._state = state
         self._step = step

@@ -138,7 +138,7 @@ _Wanted = dict[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Violation:
     """What is wrong in a value that was checked, at a path inside it."""
 
     path: Path
@@ -149,7 +149,7 @@ class Problem:
 class Check(Protocol):
     """What a validator says about one closed value."""
 
-    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
+    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Violation, ...]:
         """Return what is wrong with a value; `memory` is that of its document."""
 
     def convert(self, value: JsonValue) -> JsonValue | Missing:
@@ -160,7 +160,7 @@ class Validation(NamedTuple, Generic[Model]):
     """What a validator returns: the instance, or `MISSING` and what is wrong."""
 
     model: Model | Missing
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Violation, ...] = ()
     is_sure: bool = True
     """Whether the validator could read the whole document."""
 
@@ -206,19 +206,19 @@ def get_child(value: JsonValue | Missing, segment: Segment) -> JsonValue | Missi
 class Located(NamedTuple):
     """A problem, the index of its value in the text, or of the container if it is missing, and what was found."""
 
-    problem: Problem
+    problem: Violation
     start: int
     found: str
 
 
-def drop_reported(problems: Iterable[Problem], reported: Iterable[Path]) -> list[Problem]:
+def drop_reported(problems: Iterable[Violation], reported: Iterable[Path]) -> list[Violation]:
     """Leave out problems inside or around the paths, in the same value, that mismatches were reported for."""
     paths = set(reported)
     around: set[Path] = set()
     for path in paths:
         _add_prefixes(path, around)
     inside: dict[Path, bool] = {}  # whether a container, or one around it, has a mismatch
-    found: list[Problem] = []
+    found: list[Violation] = []
     for problem in problems:
         path, parent = problem.path, problem.path[:-1]
         if path in paths or path in around:
@@ -239,7 +239,7 @@ def _add_prefixes(path: Path, prefixes: set[Path]) -> None:
         prefixes.add(prefix)
 
 
-def locate(problems: list[Problem], log: Log, node_id: int, value: JsonValue, *, keeps_first: bool) -> list[Located]:
+def locate(problems: list[Violation], log: Log, node_id: int, value: JsonValue, *, keeps_first: bool) -> list[Located]:
     """Find where in the text the problems of a closed value are; `node_id` is the node of the value."""
     if not problems:
         return []
@@ -247,7 +247,7 @@ def locate(problems: list[Problem], log: Log, node_id: int, value: JsonValue, *,
     return [_locate_one(problem, starts, value) for problem in problems]
 
 
-def _locate_one(problem: Problem, starts: dict[Path, int], value: JsonValue) -> Located:
+def _locate_one(problem: Violation, starts: dict[Path, int], value: JsonValue) -> Located:
     path = problem.path
     there = value_at(value, path)
     if there is MISSING:
