@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from jsontide import MISSING, PathSyntaxError
-from jsontide.schema import Done, Gate, Status, Stream, UnsupportedSchemaError, from_json_ast
+from jsontide.schema import Done, Gate, Status, Stream, UnsupportedSchemaError, from_json_ast, to_json_schema
 from tests.cuts import every, fed, singles, whole
 from tests.relations import grows
 from tests.schema.resolving import resolutions, said
@@ -172,9 +172,9 @@ def test_overrides_name_places_as_patterns_do(policies: Any, text: str, shown: A
 
 def test_wrong_overrides_say_what_is_wrong() -> None:
     state = fed(whole("{"))
-    with pytest.raises(ValueError, match=r"'days\.title'.* no such place"):
+    with pytest.raises(ValueError, match=r"policies: 'days\.title' matches nothing in the schema"):
         from_json_ast(Trip, state, policies={"days.title": Done()})
-    with pytest.raises(ValueError, match="no such place"):
+    with pytest.raises(ValueError, match="matches nothing in the schema"):
         from_json_ast(Trip, state, policies={"days[0:2].title": Done()})
     with pytest.raises(TypeError, match=r"must be Stream\(\), Done\(\) or Gate\(\), not 'done'"):
         from_json_ast(Trip, state, policies={"city": "done"})  # type: ignore[arg-type]
@@ -194,3 +194,14 @@ def test_policies_change_nothing_at_the_end() -> None:
     last = [resolutions(schema, singles(TEXT), policies=policies)[-1] for schema, policies in WAYS]
     assert {resolution.status for resolution in last} == {Status.FINAL}
     assert said(last[2])[1] == said(last[0])[1] == said(last[1])[1]
+
+
+def test_the_json_schema_for_a_provider_has_no_policies_but_keeps_keys_and_data_of_their_name() -> None:
+    inner = {"type": "object", "properties": {"x-stream": {"type": "string", "x-stream": "done"}}}
+    written = to_json_schema({**inner, "x-stream": "gate", "default": {"x-stream": "a"}})
+    assert written == {
+        "type": "object",
+        "properties": {"x-stream": {"type": "string"}},
+        "default": {"x-stream": "a"},
+    }
+    assert inner["properties"] == {"x-stream": {"type": "string", "x-stream": "done"}}

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from jsontide import Limits, ParserState, create_parser_state, parse_chunk
 from jsontide.schema import MismatchReason, Resolution, from_json_ast
-from jsontide.schema._validator import Problem, drop_reported
+from jsontide.schema._validator import Violation, drop_reported
 from jsontide.tree import Path
 from tests.cuts import sized
 from tests.meters import Meter, heap, interpreted, opcodes, untraced, widths
@@ -140,7 +140,7 @@ def test_many_mismatches_cost_no_more_each(meter: Meter) -> None:
 def test_comparing_the_paths_of_many_mismatches_costs_the_same_at_any_depth() -> None:
     def cost(depth: int) -> int:
         inside: Path = ("next",) * depth
-        problems = [Problem((*inside, "items", at), MismatchReason.INVALID, "less") for at in range(100)]
+        problems = [Violation((*inside, "items", at), MismatchReason.INVALID, "less") for at in range(100)]
         reported: list[Path] = [(*inside, "others", at) for at in range(100)]
         return opcodes(lambda: drop_reported(problems, reported))[0]
 

@@ -22,7 +22,7 @@ from jsontide.messages.calls import BaseCall, ToolCall
 from jsontide.messages.document import SchemaBinding, write_json
 from jsontide.messages.types import check_texts, wrong_type
 from jsontide.schema import Policies, from_json_ast
-from jsontide.schema.from_function import FunctionArguments, describe
+from jsontide.schema.functions import FunctionArguments, describe
 from jsontide.schema.options import check_source
 from jsontide.text import Limits
 from jsontide.tree import create_parser_state

@@ -2,10 +2,9 @@
 
 from jsontide._public import publish
 from jsontide.schema._compile import to_json_schema
-from jsontide.schema._fold.resolve import from_json_ast
 from jsontide.schema._mismatch import MismatchReason, SchemaError, SchemaMismatch, UnsupportedSchemaError
-from jsontide.schema._partial import ArrayView, ObjectView, Partial, PartialValue
-from jsontide.schema._resolution import Resolution, Status
+from jsontide.schema._resolution import ArrayView, ObjectView, Partial, PartialValue, Resolution, Status
+from jsontide.schema._resolve import from_json_ast
 from jsontide.schema._shape import shape_of
 from jsontide.schema.options import Done, Gate, Policies, Stream
 

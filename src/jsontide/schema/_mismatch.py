@@ -16,7 +16,7 @@ from typing import Final
 from jsontide._errors import JsontideError
 from jsontide._path import Path, path_text
 
-_LONG: Final = 40
+_MAX_SHORT_LENGTH: Final = 40
 
 
 class MismatchReason(Enum):
@@ -96,15 +96,19 @@ def shorten(value: object) -> str:
     text = ""
     for piece in _pieces(value):
         text += piece
-        if len(text) > _LONG:
-            return f"{text[: _LONG - 1]}…"
+        if len(text) > _MAX_SHORT_LENGTH:
+            return f"{text[: _MAX_SHORT_LENGTH - 1]}…"
     return text
+
+
+def name_container(value: object) -> str:
+    return "an object" if isinstance(value, dict) else "an array"
 
 
 def _pieces(value: object) -> Iterable[str]:
     """Write a value piece by piece, so that a long one need not be written whole."""
     if isinstance(value, str):
-        return (json.dumps(value[: _LONG + 1], ensure_ascii=False),)
+        return (json.dumps(value[: _MAX_SHORT_LENGTH + 1], ensure_ascii=False),)
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
         return (str(Decimal(value)),)  # also where Python's `int` has too many digits for its own `str`
     return json.JSONEncoder(ensure_ascii=False, default=repr).iterencode(value)

@@ -15,17 +15,18 @@ from functools import lru_cache
 from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
 from typing import Any, Final
 
-_STEPS_EACH: Final = 1_000
+_STEPS_PER_CHARACTER: Final = 1_000
 """How often `re` may backtrack for each character."""
-_FEW: Final = 12
-"""A text of so many characters is short enough, unless a pattern has very many ways through it."""
+_SHORT_LENGTH: Final = 12
+"""The length of a text in which any pattern may be tried, unless it has very many ways through it."""
 _FEW_WAYS: Final = 4
-"""With each character, a search that does not end may take so many times as long, or as often as there are ways."""
-_LONG: Final = 1 << 30
-_MANY: Final = 100
+"""The least factor by which an exponential search grows with each character; a pattern may have more ways."""
+_ANY_LENGTH: Final = 1 << 30
+_MAX_EXPONENT: Final = 100
 _MAX_NODES: Final = 2_000
-_KEPT: Final = 1_000
-_ENDLESS: Final = 1_000_000
+_MAX_CACHED_PATTERNS: Final = 1_000
+_MAX_CACHED_ANSWERS: Final = 12_000
+_EXPONENTIAL: Final = 1_000_000
 """The exponent that stands for a search that may double with each character."""
 
 _REPEATS: Final = (_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT)
@@ -52,14 +53,14 @@ class Regex:
         if not _is_anchored(tree):
             self._power += 1
         self._ways = max(_FEW_WAYS, 1 + _count_ways(tree))
-        self.is_linear = self._is_quick(_LONG)
+        self.is_linear = self._is_quick(_ANY_LENGTH)
         """Whether `re` can search texts of any length."""
         self._automaton = None if self.is_linear else _build_automaton(tree)
 
     @property
     def is_safe(self) -> bool:
         """Whether texts of any length can be searched."""
-        return self.is_linear or (self._automaton is not None and self._automaton.is_quick(_LONG))
+        return self.is_linear or (self._automaton is not None and self._automaton.is_quick(_ANY_LENGTH))
 
     def search(self, text: str) -> bool:
         """Return whether the pattern is found anywhere in a text."""
@@ -71,17 +72,17 @@ class Regex:
 
     def steps(self, length: int) -> int:
         """Return how often `re` may backtrack in a text, at most."""
-        power: int = self._ways ** min(length, _MANY) if self._power >= _ENDLESS else length**self._power
+        power: int = self._ways ** min(length, _MAX_EXPONENT) if self._power >= _EXPONENTIAL else length**self._power
         return self._choices * power
 
     def _is_quick(self, length: int) -> bool:
-        if self._power >= _ENDLESS:
-            power: int = self._ways ** min(length, _MANY)
-            return power <= _FEW_WAYS**_FEW
-        return length <= _FEW or self._choices * length ** (self._power - 1) <= _STEPS_EACH
+        if self._power >= _EXPONENTIAL:
+            power: int = self._ways ** min(length, _MAX_EXPONENT)
+            return power <= _FEW_WAYS**_SHORT_LENGTH
+        return length <= _SHORT_LENGTH or self._choices * length ** (self._power - 1) <= _STEPS_PER_CHARACTER
 
 
-@lru_cache(_KEPT)
+@lru_cache(_MAX_CACHED_PATTERNS)
 def get_regex(pattern: str) -> Regex:
     """Return what searches for a pattern; an invalid one raises `re.error`."""
     return Regex(pattern)
@@ -96,8 +97,8 @@ def _bound(items: Any) -> tuple[int, int]:  # noqa: ANN401
             least, most, body = details
             inner, branches = _bound(body)
             if most > 1 and _varies(body):
-                inner = _ENDLESS
-            elif most > 1 and (least != most or most > _STEPS_EACH):
+                inner = _EXPONENTIAL
+            elif most > 1 and (least != most or most > _STEPS_PER_CHARACTER):
                 inner += 1
             elif least != most:
                 branches += 1
@@ -110,7 +111,7 @@ def _bound(items: Any) -> tuple[int, int]:  # noqa: ANN401
         else:
             inner, branches = _bound(_body(kind, details))
         power, choices = power + inner, choices * branches
-    return min(max(power, highest), _ENDLESS), choices
+    return min(max(power, highest), _EXPONENTIAL), choices
 
 
 def _count_ways(items: Any) -> int:  # noqa: ANN401
@@ -189,7 +190,7 @@ class _Automaton:
 
     def is_quick(self, length: int) -> bool:
         power: int = length**self._power
-        return power <= _STEPS_EACH
+        return power <= _STEPS_PER_CHARACTER
 
     def search(self, text: str) -> bool:
         here: set[int] = set()
@@ -224,7 +225,7 @@ class _Automaton:
         if known is None:
             test = self._tests[node]
             known = test is not None and test.match(character) is not None
-            if len(self._answers) < _KEPT * _FEW:
+            if len(self._answers) < _MAX_CACHED_ANSWERS:
                 self._answers[node, character] = known
         return known
 
@@ -250,7 +251,7 @@ class _Automaton:
             return self._add_node([then], self._compile_alone(item))
         if kind in _LOOKS:
             power, choices = _bound(details[1])
-            if power < _ENDLESS and choices <= _STEPS_EACH:
+            if power < _EXPONENTIAL and choices <= _STEPS_PER_CHARACTER:
                 self._power = max(self._power, power)
                 return self._add_node([then], self._compile_alone(item))
         if kind is _constants.BRANCH:

@@ -21,7 +21,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._mismatch import MismatchReason, shorten
+from jsontide.schema._mismatch import MismatchReason, name_container, shorten
 from jsontide.tree.containers import Container
 from jsontide.tree.log import Log
 
@@ -70,14 +70,14 @@ Findings: TypeAlias = "dict[tuple[object, int], Found]"
 class Memory:
     """Results for the containers of a document, and for the scalar that was checked last."""
 
-    __slots__ = ("_classes", "_containers", "_numbers", "_scalar", "_scalars")
+    __slots__ = ("_class_of_container", "_classes", "_containers", "_scalar", "_scalars")
 
     def __init__(self) -> None:
         self._containers: Findings = {}
         self._scalar: object = self
         self._scalars: Findings = {}
         self._classes: dict[object, int] = {}
-        self._numbers: dict[int, tuple[object, int]] = {}
+        self._class_of_container: dict[int, tuple[object, int]] = {}
 
     def findings(self, value: object) -> Findings:
         """Return the results for a value, to read and to add to."""
@@ -93,26 +93,26 @@ class Memory:
         todo: list[JsonValue] = [value]
         while todo:
             each = todo[-1]
-            unknown = [child for child in _children(each) if id(child) not in self._numbers]
+            unknown = [child for child in _children(each) if id(child) not in self._class_of_container]
             if unknown and isinstance(each, list | dict):
                 todo += unknown
                 continue
             todo.pop()
             if isinstance(each, list | dict):
-                self._numbers[id(each)] = each, self._number(self._key(each))
-        return self._number_of(value)
+                self._class_of_container[id(each)] = each, self._class_for(self._key(each))
+        return self._known_class(value)
 
-    def _number_of(self, value: JsonValue) -> int:
+    def _known_class(self, value: JsonValue) -> int:
         if isinstance(value, list | dict):
-            return self._numbers[id(value)][1]
-        return self._number(_scalar_key(value))
+            return self._class_of_container[id(value)][1]
+        return self._class_for(_scalar_key(value))
 
     def _key(self, value: list[JsonValue] | dict[str, JsonValue]) -> object:
         if isinstance(value, list):
-            return tuple(map(self._number_of, value))
-        return frozenset((key, self._number_of(member)) for key, member in value.items())
+            return tuple(map(self._known_class, value))
+        return frozenset((key, self._known_class(member)) for key, member in value.items())
 
-    def _number(self, key: object) -> int:
+    def _class_for(self, key: object) -> int:
         return self._classes.setdefault(key, len(self._classes))
 
 
@@ -138,7 +138,7 @@ _Wanted = dict[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Violation:
     """What is wrong in a value that was checked, at a path inside it."""
 
     path: Path
@@ -149,7 +149,7 @@ class Problem:
 class Check(Protocol):
     """What a validator says about one closed value."""
 
-    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Problem, ...]:
+    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Violation, ...]:
         """Return what is wrong with a value; `memory` is that of its document."""
 
     def convert(self, value: JsonValue) -> JsonValue | Missing:
@@ -160,7 +160,7 @@ class Validation(NamedTuple, Generic[Model]):
     """What a validator returns: the instance, or `MISSING` and what is wrong."""
 
     model: Model | Missing
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Violation, ...] = ()
     is_sure: bool = True
     """Whether the validator could read the whole document."""
 
@@ -206,19 +206,19 @@ def get_child(value: JsonValue | Missing, segment: Segment) -> JsonValue | Missi
 class Located(NamedTuple):
     """A problem, the index of its value in the text, or of the container if it is missing, and what was found."""
 
-    problem: Problem
+    problem: Violation
     start: int
     found: str
 
 
-def drop_reported(problems: Iterable[Problem], reported: Iterable[Path]) -> list[Problem]:
+def drop_reported(problems: Iterable[Violation], reported: Iterable[Path]) -> list[Violation]:
     """Leave out problems inside or around the paths, in the same value, that mismatches were reported for."""
     paths = set(reported)
     around: set[Path] = set()
     for path in paths:
         _add_prefixes(path, around)
     inside: dict[Path, bool] = {}  # whether a container, or one around it, has a mismatch
-    found: list[Problem] = []
+    found: list[Violation] = []
     for problem in problems:
         path, parent = problem.path, problem.path[:-1]
         if path in paths or path in around:
@@ -239,7 +239,7 @@ def _add_prefixes(path: Path, prefixes: set[Path]) -> None:
         prefixes.add(prefix)
 
 
-def locate(problems: list[Problem], log: Log, node_id: int, value: JsonValue, *, keeps_first: bool) -> list[Located]:
+def locate(problems: list[Violation], log: Log, node_id: int, value: JsonValue, *, keeps_first: bool) -> list[Located]:
     """Find where in the text the problems of a closed value are; `node_id` is the node of the value."""
     if not problems:
         return []
@@ -247,14 +247,14 @@ def locate(problems: list[Problem], log: Log, node_id: int, value: JsonValue, *,
     return [_locate_one(problem, starts, value) for problem in problems]
 
 
-def _locate_one(problem: Problem, starts: dict[Path, int], value: JsonValue) -> Located:
+def _locate_one(problem: Violation, starts: dict[Path, int], value: JsonValue) -> Located:
     path = problem.path
     there = value_at(value, path)
     if there is MISSING:
         path = path[:-1]
         return Located(problem, starts[path] - isinstance(value_at(value, path), str), "nothing")
     if isinstance(there, dict | list):  # it may be deep
-        return Located(problem, starts[path], "an object" if isinstance(there, dict) else "an array")
+        return Located(problem, starts[path], name_container(there))
     return Located(problem, starts[path] - isinstance(there, str), shorten(there))
 
 

@@ -23,7 +23,7 @@ KEYWORD: Final = "x-stream"
 Policy: TypeAlias = Literal["auto", "grow", "done", "gate"]
 """Where nobody asks for one, it is "auto": what is not free text appears when it is complete, all else grows."""
 POLICIES: Final[dict[str, Policy]] = {"grow": "grow", "done": "done", "gate": "gate"}
-_TYPING: Final = frozenset({"types", "typing", "typing_extensions"})
+_TYPING_MODULES: Final = frozenset({"types", "typing", "typing_extensions"})
 """The modules whose objects stand for types: `list[int]`, `Literal["a"]`, a `NewType`; some of them can be called."""
 
 
@@ -79,7 +79,7 @@ def check_source(source: object) -> None:
     """Refuse what cannot be a schema, without reading it."""
     if isinstance(source, str):  # pydantic would run it as Python
         raise UnsupportedSchemaError("a schema must be a type or a dict, not text; parse it with json.loads first")
-    if callable(source) and not isinstance(source, type) and type(source).__module__ not in _TYPING:
+    if callable(source) and not isinstance(source, type) and type(source).__module__ not in _TYPING_MODULES:
         refuse_call(source)
 
 

@@ -12,7 +12,9 @@ import json
 from typing import Final
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.schema._fold.variants import (
+from jsontide.schema._mismatch import MismatchReason, shorten
+from jsontide.schema._validator import Memory, Violation
+from jsontide.schema._variants import (
     EnumVariant,
     Kind,
     ScalarVariant,
@@ -22,8 +24,6 @@ from jsontide.schema._fold.variants import (
     is_integral,
     is_same_json,
 )
-from jsontide.schema._mismatch import MismatchReason, shorten
-from jsontide.schema._validator import Memory, Problem
 from jsontide.tree.log import OpenScalar
 
 _AT_THE_END: Final = 1 << 62
@@ -50,7 +50,7 @@ def check_scalar(node: SchemaNode, value: JsonValue, memory: Memory) -> tuple[Js
     if type(value) in node.free:
         return value, None
     kind = get_kind(value)
-    problem: Problem | None = None
+    problem: Violation | None = None
     for variant in node.by_kind[kind]:
         if _is_member(variant, value):
             problems = () if variant.check is None else variant.check.find_problems(value, memory)
@@ -111,7 +111,7 @@ def _convert_integer(variant: Variant, value: JsonValue) -> JsonValue:
     return value
 
 
-def _explain_closed(node: SchemaNode, kind: Kind, value: JsonValue, problem: Problem | None) -> ScalarMismatch:
+def _explain_closed(node: SchemaNode, kind: Kind, value: JsonValue, problem: Violation | None) -> ScalarMismatch:
     """Say why a closed scalar does not fit the variant that was ruled out last."""
     text = value if isinstance(value, str) else ""
     offsets = [_find_offset(node, variant, kind, text) for variant in node.variants]

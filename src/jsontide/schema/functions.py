@@ -14,12 +14,12 @@ from typing import Annotated, Any, Final, NotRequired, get_type_hints
 from jsontide.schema._mismatch import UnsupportedSchemaError
 from jsontide.schema._validator import need_package
 
-_SECTION: Final = re.compile(r"^(Args|Arguments|Parameters):?\s*$", re.IGNORECASE)
+_ARGUMENTS_SECTION: Final = re.compile(r"^(Args|Arguments|Parameters):?\s*$", re.IGNORECASE)
 _ANY_SECTION: Final = re.compile(
     r"^(Args|Arguments|Parameters|Returns?|Raises|Yields|Examples?|Notes?):?\s*$", re.IGNORECASE
 )
-_ENTRY: Final = re.compile(r"^(?P<indent>\s+)(?P<name>\*{0,2}\w+)\s*(\([^)]*\))?\s*:\s*(?P<said>.*)$")
-_FIELD: Final = re.compile(r"^:param\s+(?:\w+\s+)?(?P<name>\w+)\s*:\s*(?P<said>.*)$")
+_GOOGLE_ENTRY: Final = re.compile(r"^(?P<indent>\s+)(?P<name>\*{0,2}\w+)\s*(\([^)]*\))?\s*:\s*(?P<said>.*)$")
+_SPHINX_FIELD: Final = re.compile(r"^:param\s+(?:\w+\s+)?(?P<name>\w+)\s*:\s*(?P<said>.*)$")
 _VARIADIC: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -127,13 +127,13 @@ def _read_docstring(function: Callable[..., object]) -> tuple[list[str], dict[st
     said: dict[str, str] = {}
     is_before, in_arguments, last = True, False, ""
     for line in lines:
-        field = _FIELD.match(line.strip())
-        entry = _ENTRY.match(line) if in_arguments else None
+        field = _SPHINX_FIELD.match(line.strip())
+        entry = _GOOGLE_ENTRY.match(line) if in_arguments else None
         if field:
             is_before, last = False, field["name"]
             said[last] = field["said"].strip()
         elif _ANY_SECTION.match(line):
-            is_before, in_arguments, last = False, bool(_SECTION.match(line)), ""
+            is_before, in_arguments, last = False, bool(_ARGUMENTS_SECTION.match(line)), ""
         elif entry:
             last = entry["name"].lstrip("*")
             said[last] = entry["said"].strip()

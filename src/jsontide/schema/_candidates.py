@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from jsontide._path import Path, Segment
 from jsontide._values import JsonValue
-from jsontide.schema._fold.scalars import ScalarMismatch
-from jsontide.schema._fold.variants import ArrayVariant, EnumVariant, ObjectVariant, SchemaNode, Variant
-from jsontide.schema._mismatch import MismatchReason, SchemaMismatch
+from jsontide.schema._mismatch import MismatchReason, SchemaMismatch, name_container
+from jsontide.schema._scalars import ScalarMismatch
+from jsontide.schema._variants import ArrayVariant, EnumVariant, ObjectVariant, SchemaNode, Variant
 from jsontide.tree import ParserState
 from jsontide.tree.log import find_position
 from jsontide.tree.views import Viewable, is_same
@@ -248,7 +248,7 @@ def _last(values: Values) -> object:
     return members[next(reversed(members))]
 
 
-class Failure:
+class Rejection:
     """Something that a candidate does not allow, and after how many characters that was certain."""
 
     __slots__ = ("candidate", "is_sure", "mismatch", "offset")
@@ -329,13 +329,13 @@ class CandidateStack:
         self.is_stale = True
         self.same_count = min(self.same_count, len(self.containers))
 
-    def fail_in_turn(self, failures: list[Failure]) -> None:
+    def fail_in_turn(self, failures: list[Rejection]) -> None:
         """Let candidates of the innermost container fail in the order of the characters that show it."""
         for offset in sorted({failure.offset for failure in failures}):
             left = self.containers[-1].candidates
             self.fail([failure for failure in failures if failure.offset == offset and failure.candidate in left])
 
-    def fail(self, failures: list[Failure]) -> None:
+    def fail(self, failures: list[Rejection]) -> None:
         """Let candidates of the innermost container fail, all at one character, and all that depends on them."""
         self.invalidate()
         for failure in failures:
@@ -363,7 +363,7 @@ class CandidateStack:
             self.journal.append((thing, name, getattr(thing, name)))
         setattr(thing, name, value)
 
-    def _shrink(self, depth: int, failures: list[Failure]) -> bool:
+    def _shrink(self, depth: int, failures: list[Rejection]) -> bool:
         """Let failed candidates leave their alternatives; return whether a candidate of the container around failed."""
         has_failed = False
         container = self.containers[depth]
@@ -378,7 +378,7 @@ class CandidateStack:
                 self._set(alternatives, "is_dead", value=True)
                 is_sure = not alternatives.around.variant.has_before_validator
                 failures.append(
-                    Failure(
+                    Rejection(
                         0, alternatives.around, self._explain_branches(alternatives, container, depth), is_sure=is_sure
                     )
                 )
@@ -388,7 +388,7 @@ class CandidateStack:
         return has_failed
 
     def _explain_branches(self, alternatives: Alternatives, container: OpenContainer, depth: int) -> SchemaMismatch:
-        kind = "an object" if isinstance(alternatives.alive[0].values, dict) else "an array"
+        kind = name_container(alternatives.alive[0].values)
         found = f"{kind} that is neither" if len(alternatives.alive) == 2 else f"{kind} that is none of them"  # noqa: PLR2004
         misfit = ScalarMismatch(0, MismatchReason.NO_BRANCH, alternatives.node.expected, found)
         return self.build_mismatch((), misfit, container.start, depth)
@@ -400,7 +400,7 @@ class CandidateStack:
             self._set(container, "choices", value=choices)
         self._set(container, "candidates", value=container.remaining())
 
-    def _record(self, failures: list[Failure]) -> None:
+    def _record(self, failures: list[Rejection]) -> None:
         sole: list[Candidate] = [self.document]
         for container in self.containers[1:]:
             alternatives = container.alternatives_of(sole[-1])

@@ -12,10 +12,10 @@ from typing import Any, Final, Generic, TypeVar, cast, overload
 
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._compile import CompiledSchema, compile_schema
-from jsontide.schema._fold.fold import SchemaFold
+from jsontide.schema._fold import SchemaFold
 from jsontide.schema._mismatch import SchemaMismatch
 from jsontide.schema._resolution import Resolution, Status
-from jsontide.schema._validator import Problem, drop_reported, locate
+from jsontide.schema._validator import Violation, drop_reported, locate
 from jsontide.schema.options import Policies, TypeAdapterLike
 from jsontide.tree import ParserState
 from jsontide.tree.log import check_floats, continues, find_position, get_log, has_decimals, is_still_at, keeps_first
@@ -29,7 +29,7 @@ _PARTIAL: Final = Status.PARTIAL
 _MISMATCH: Final = Status.MISMATCH
 
 
-class Report(Generic[Model]):
+class ResolutionReport(Generic[Model]):
     """What a resolution says beside its value: the same object while nothing but a string grows."""
 
     __slots__ = ("compiled", "error_count", "fold", "model", "open_errors", "policies", "source", "status")
@@ -174,12 +174,12 @@ def _resolve(
         status = _MISMATCH
     if state.is_complete:
         fold.is_settled = False  # text after the document may be wrong, and then nothing is final
-        resolution = Resolution(Report(compiled, fold, status), state, fold.step, value)
+        resolution = Resolution(ResolutionReport(compiled, fold, status), state, fold.step, value)
         _validate(resolution, before)
         return resolution
     if before is not None and before._report.still_holds(fold, status):
         return Resolution(before._report, state, fold.step, value)
-    return Resolution(Report(compiled, fold, status), state, fold.step, value)
+    return Resolution(ResolutionReport(compiled, fold, status), state, fold.step, value)
 
 
 def _validate(resolution: Resolution[Model], before: Resolution[Model] | None) -> None:
@@ -210,7 +210,7 @@ def _validate(resolution: Resolution[Model], before: Resolution[Model] | None) -
     report.open_errors = []
 
 
-def _locate_problems(problems: tuple[Problem, ...], resolution: Resolution[Model]) -> list[SchemaMismatch]:
+def _locate_problems(problems: tuple[Violation, ...], resolution: Resolution[Model]) -> list[SchemaMismatch]:
     """Return what the validator says about values that have no mismatch yet."""
     state = resolution._state
     value = cast("JsonValue", state.value)

@@ -14,24 +14,24 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from jsontide._values import MISSING
-from jsontide.schema._fold.candidates import (
+from jsontide.schema._candidates import (
     Alternatives,
     Candidate,
     CandidateStack,
-    Failure,
     OpenContainer,
+    Rejection,
     is_same_value,
 )
-from jsontide.schema._fold.scalars import (
+from jsontide.schema._mismatch import MismatchReason, name_container
+from jsontide.schema._scalars import (
     ScalarMismatch,
     check_open_scalar,
     check_scalar,
     open_variants,
     read_beginning,
 )
-from jsontide.schema._fold.variants import ArrayVariant, EnumVariant, ObjectVariant, Variant, is_same_json
-from jsontide.schema._mismatch import MismatchReason
 from jsontide.schema._validator import Memory, drop_reported, locate
+from jsontide.schema._variants import ArrayVariant, EnumVariant, ObjectVariant, Variant, is_same_json
 from jsontide.tree.containers import Container, ObjectContainer
 from jsontide.tree.log import count_pieces, get_log, keeps_first, open_scalar
 from jsontide.tree.views import NO_STRING, ViewChain, ViewPool
@@ -39,9 +39,9 @@ from jsontide.tree.views import NO_STRING, ViewChain, ViewPool
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
     from jsontide._values import JsonValue, Missing
-    from jsontide.schema._fold.candidates import Values
-    from jsontide.schema._fold.variants import Length, SchemaNode
-    from jsontide.schema._validator import Problem
+    from jsontide.schema._candidates import Values
+    from jsontide.schema._validator import Violation
+    from jsontide.schema._variants import Length, SchemaNode
     from jsontide.tree import ParserState
     from jsontide.tree.log import Log, OpenScalar
 
@@ -184,7 +184,7 @@ class SchemaFold:
     ) -> list[Alternatives]:
         """Return what each candidate around can choose from for a container that opens."""
         choices: list[Alternatives] = []
-        failures: list[Failure] = []
+        failures: list[Rejection] = []
         made: dict[Variant, Candidate] = {}
         for candidate in container.candidates:
             node = candidate.variant.node_at(segment)
@@ -204,7 +204,7 @@ class SchemaFold:
                     node is not None and node.has_before_validator
                 )
                 mismatch = self.stack.build_mismatch((segment,), misfit, start)
-                failures.append(Failure(0, candidate, mismatch, is_sure=is_sure))
+                failures.append(Rejection(0, candidate, mismatch, is_sure=is_sure))
         if failures:
             self.stack.fail(failures)
             choices = [alternatives for alternatives in choices if alternatives.parent in container.candidates]
@@ -225,7 +225,7 @@ class SchemaFold:
 
     def _add_checked_scalar(self, container: OpenContainer, segment: Segment, value: Any, start: int) -> None:  # noqa: ANN401
         """Store a closed scalar, or report why it does not fit."""
-        failures: list[Failure] = []
+        failures: list[Rejection] = []
         for candidate in container.candidates:
             node = candidate.variant.node_at(segment)
             if node is None:
@@ -243,7 +243,7 @@ class SchemaFold:
             else:
                 candidate.skip(segment)
             mismatch = self.stack.build_mismatch((segment,), misfit, start - isinstance(value, str))
-            failures.append(Failure(misfit.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
+            failures.append(Rejection(misfit.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
         if failures:
             self.stack.fail_in_turn(failures)
 
@@ -258,7 +258,7 @@ class SchemaFold:
                 return True
         is_text = scalar.kind == "string"
         is_settled = True
-        failures: list[Failure] = []
+        failures: list[Rejection] = []
         self.stack.is_journaling = True
         for candidate in candidates:
             node = candidate.variant.node_at(segment)
@@ -271,7 +271,7 @@ class SchemaFold:
                 misfit = check_open_scalar(node, scalar.kind, text)
             if misfit is not None:
                 mismatch = self.stack.build_mismatch((segment,), misfit, scalar.start - is_text)
-                failures.append(Failure(misfit.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
+                failures.append(Rejection(misfit.offset, candidate, mismatch, is_sure=_is_sure(candidate, node)))
         if failures:
             self.stack.fail_in_turn(failures)
         self.stack.is_journaling = False
@@ -292,7 +292,7 @@ class SchemaFold:
         stack = self.stack
         container = stack.containers[-1]
         value: Any = cast("Container", log.entries[container.node_id]).value()
-        failures: list[Failure] = []
+        failures: list[Rejection] = []
         for candidate in container.candidates:
             if not candidate.variant.is_met_by(value):
                 failures += self._check_closed(container, candidate, value, log)
@@ -314,7 +314,7 @@ class SchemaFold:
                 stack.invalidate()
             around.store(container.segment, best.values, best.with_defaults())
 
-    def _check_closed(self, container: OpenContainer, candidate: Candidate, value: Values, log: Log) -> list[Failure]:
+    def _check_closed(self, container: OpenContainer, candidate: Candidate, value: Values, log: Log) -> list[Rejection]:
         """Return what is wrong with a container that has closed."""
         variant, stack = candidate.variant, self.stack
         missing = [] if variant.has_before_validator else _find_missing(variant, value)
@@ -327,10 +327,10 @@ class SchemaFold:
             ):
                 misfit = ScalarMismatch(0, problem.reason, problem.expected, there)
                 found.append(stack.build_mismatch(problem.path, misfit, start))
-        return [Failure(0, candidate, mismatch) for mismatch in found]
+        return [Rejection(0, candidate, mismatch) for mismatch in found]
 
 
-def _drop_known(problems: tuple[Problem, ...], reported: list[Path]) -> list[Problem]:
+def _drop_known(problems: tuple[Violation, ...], reported: list[Path]) -> list[Violation]:
     """Leave out what was reported before; a rule about the container itself is always new."""
     own = [each for each in problems if not each.path and each.reason is MismatchReason.INVALID]
     return [*drop_reported([each for each in problems if each not in own], reported), *own]
@@ -348,7 +348,7 @@ def _find_missing(variant: Variant, value: Values) -> list[tuple[Path, ScalarMis
         wanted = f"at least {_items(variant.min_items)}"
         return [((), ScalarMismatch(0, MismatchReason.WRONG_LENGTH, wanted, _items(len(value))))]
     if isinstance(variant, EnumVariant) and not any(is_same_json(member, value) for member in variant.members):
-        return [((), ScalarMismatch(0, MismatchReason.NOT_A_MEMBER, variant.expected, _container_name(value)))]
+        return [((), ScalarMismatch(0, MismatchReason.NOT_A_MEMBER, variant.expected, name_container(value)))]
     return []
 
 
@@ -387,10 +387,6 @@ def _explain_kind(node: SchemaNode, *, is_object: bool) -> ScalarMismatch:
 
 def _items(count: Length) -> str:
     return "1 item" if count == 1 else f"{count} items"
-
-
-def _container_name(value: Values) -> str:
-    return "an object" if isinstance(value, dict) else "an array"
 
 
 def _shown_before(old: Values, segment: Segment, *, is_object: bool) -> Values:

@@ -1,0 +1,368 @@
+"""A JSON Schema and a value in, what `jsonschema` says about it out: when a value closes, and about the whole document.
+
+Without that package values are still shown; only the end of a document needs it, and it is imported when it is needed.
+Each value is checked when it closes, by the keywords that nodes do not cover, and the results are remembered; so a
+document that is too deep for the recursion of `jsonschema` is still checked, level by level.
+What cannot be checked like that is a mismatch.
+
+`jsonschema` walks schema and document.
+Its dialect gets other keywords for those that raise for some numbers, that take quadratic time (equal items, messages
+that write out a value at each container), and that try the same thing many times (patterns, and a `$ref` in several
+branches).
+The result of a `$ref` for a value is remembered with its document; so recursive unions, in which the paths to a value
+double with each container, check each value once for each definition.
+
+Rule: what would take too long raises `TooComplexError`; an error that is only yielded would be inverted by `not`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sized
+from contextvars import ContextVar
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from operator import ge, le
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from jsontide._path import Path
+from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.schema._json_schema import ALSO, AnySchema, Schema, fail, iterate_schemas
+from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError, shorten
+from jsontide.schema._regex import TooComplexError, get_regex
+from jsontide.schema._validator import (
+    Memory,
+    Validation,
+    Violation,
+    find_path,
+    has_package,
+    is_multiple,
+    need_package,
+    to_decimal,
+)
+from jsontide.schema._variants import is_integral, is_same_json
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator as Tool
+
+Errors: TypeAlias = "Iterator[ValidationError]"
+Keyword: TypeAlias = Callable[[Any, Any, Any, Any], Any]
+"""Takes a validator, the value of the keyword, the document's value and the schema; yields what is wrong."""
+
+_CHECKED_KEYWORDS: Final = frozenset(
+    (
+        *("minLength", "maxLength", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+        *("multipleOf", "uniqueItems", "contains", "minContains", "maxContains", "minProperties", "maxProperties"),
+        *("propertyNames", "patternProperties", "dependentRequired", "dependentSchemas", "dependencies", "not", "if"),
+        *("then", "else"),
+    )
+)
+_UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
+"""They depend on other keywords, so the whole schema is checked."""
+_MAX_UNEVALUATED: Final = 5_000
+_BOUNDS_OF_NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+
+_MEMORY: ContextVar[Memory] = ContextVar("_MEMORY")
+"""What keywords remember of the document that is being checked."""
+
+_REASONS: Final = {
+    "type": MismatchReason.WRONG_TYPE,
+    "required": MismatchReason.MISSING_KEY,
+    "additionalProperties": MismatchReason.UNKNOWN_KEY,
+    "const": MismatchReason.NOT_A_MEMBER,
+    "enum": MismatchReason.NOT_A_MEMBER,
+    "anyOf": MismatchReason.NO_BRANCH,
+    "oneOf": MismatchReason.NO_BRANCH,
+    "minItems": MismatchReason.WRONG_LENGTH,
+    "maxItems": MismatchReason.WRONG_LENGTH,
+}
+
+
+class JsonSchemaValidator:
+    """Validates documents by a JSON Schema; the instance is the value itself."""
+
+    def __init__(self, root: AnySchema, dialect: object = None) -> None:
+        """Take a schema whose references are pointers from its root, and the `$schema` that it had."""
+        self._root = root
+        self._dialect = dialect
+        self._is_there = has_package("jsonschema")
+        self._tool: Tool | None = None
+
+    def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[JsonValue]:  # noqa: ARG002
+        need_package("jsonschema", "the end of a document with a JSON Schema")
+        try:
+            problems = self.find_problems(value, memory)
+        except RecursionError:
+            return Validation(value, is_sure=False)
+        return Validation(MISSING if problems else value, problems)
+
+    def find_problems(self, value: Any, memory: Memory, schema: Schema | None = None) -> tuple[Violation, ...]:  # noqa: ANN401
+        """Return what is wrong with a value, by the schema or by a part of it."""
+        if self._tool is None:
+            self._tool = _build_tool(self._root, self._dialect)
+        tool = self._tool if schema is None else self._tool.evolve(schema=schema)
+        token = _MEMORY.set(memory)
+        try:
+            return _to_problems(tool.iter_errors(value), value)
+        except TooComplexError as error:
+            return (Violation((), MismatchReason.TOO_COMPLEX, error.expected),)
+        except ValueError:  # an integer may have more digits than Python converts to text
+            return (Violation((), MismatchReason.TOO_COMPLEX, "numbers with fewer digits"),)
+        except BaseException as error:
+            # `jsonschema` keeps schemas in `rpds`, which panics where a comparison meets the limit of recursion.
+            if type(error).__name__ != "PanicException":
+                raise
+            raise RecursionError from error
+        finally:
+            _MEMORY.reset(token)
+
+    def find_checks(self, flat: Schema) -> tuple[LocalCheck | None, None]:
+        """Return what checks closed values of a schema, if anything has to."""
+        local = {key: value for key, value in flat.items() if key in _CHECKED_KEYWORDS}
+        also = [*flat.get(ALSO, ()), *([flat] if any(key in flat for key in _UNEVALUATED) else [])]
+        if also:
+            local["allOf"] = also
+        return (LocalCheck(self, local) if local and self._is_there else None), None
+
+
+@dataclass(slots=True)
+class LocalCheck:
+    """Checks a closed value by a few keywords."""
+
+    validator: JsonSchemaValidator
+    schema: Schema
+
+    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Violation, ...]:
+        try:
+            return self.validator.find_problems(value, memory, self.schema)
+        except RecursionError:
+            return (Violation((), MismatchReason.TOO_COMPLEX, "a value that is nested less deeply"),)
+
+    def convert(self, value: JsonValue) -> JsonValue | Missing:  # noqa: ARG002
+        """Return `MISSING`: JSON Schema converts nothing."""
+        return MISSING
+
+
+def _to_problems(errors: Iterable[ValidationError], value: JsonValue) -> tuple[Violation, ...]:
+    """Leave out remembered errors of a `$ref` where another error has the same path."""
+    found = [(_to_problem(error, value), error.validator == "$ref") for error in errors]
+    named = {problem.path for problem, is_ref in found if not is_ref}
+    return tuple(problem for problem, is_ref in found if not is_ref or problem.path not in named)
+
+
+def _to_problem(error: ValidationError, value: JsonValue) -> Violation:
+    keyword = str(error.validator)
+    path = find_path(value, tuple(error.absolute_path))
+    reason = _REASONS.get(keyword, MismatchReason.INVALID)
+    expected = f"a value that keeps to {keyword!r}: {shorten(error.validator_value)}"
+    return Violation(path, reason, expected)
+
+
+def _check_patterns(root: AnySchema) -> None:
+    """Refuse patterns that `jsonschema` would run with `re` for `unevaluatedProperties`, if that may take too long."""
+    parts = list(iterate_schemas(root))
+    if not any("unevaluatedProperties" in part for part in parts):
+        return
+    for part in parts:
+        patterns = part.get("patternProperties")
+        for pattern in patterns if isinstance(patterns, dict) else ():
+            if not get_regex(pattern).is_linear:
+                fail(f"the pattern {pattern!r} may take too long beside 'unevaluatedProperties'", "#")
+
+
+def _build_tool(root: AnySchema, dialect: object) -> Tool:
+    from jsonschema import Draft202012Validator  # noqa: PLC0415
+    from jsonschema.exceptions import SchemaError  # noqa: PLC0415
+    from jsonschema.validators import validator_for  # noqa: PLC0415
+    from referencing import Registry  # noqa: PLC0415
+
+    known = {"$schema": dialect} if isinstance(dialect, str) else {}
+    standard: Any = validator_for(known, default=Draft202012Validator)
+    try:
+        standard.check_schema(root)
+    except SchemaError as error:
+        where = "/".join(["#", *map(str, error.absolute_path)])
+        raise UnsupportedSchemaError(error.message, where) from error
+    _check_patterns(root)
+    # By default `jsonschema` opens what a reference names; an empty registry has nothing to open.
+    tool: Tool = _harden(standard)(root, registry=Registry())
+    return tool
+
+
+@cache
+def _harden(dialect: Any) -> Any:  # noqa: ANN401
+    """Return a validator class of `jsonschema` with keywords that are safe for any text."""
+    from jsonschema import Draft202012Validator  # noqa: PLC0415
+    from jsonschema.validators import extend  # noqa: PLC0415
+
+    found = dialect.VALIDATORS
+    # In some dialects a keyword of the same name means something else.
+    standard = {Draft202012Validator.VALIDATORS[name]: keyword for name, keyword in _KEYWORDS.items()}
+    keywords = {name: standard[keyword] for name, keyword in found.items() if keyword in standard}
+    keywords |= {name: _compare_exactly(found[name]) for name in _BOUNDS_OF_NUMBERS if name in found}
+    keywords |= {name: _limit_size(found[name], name) for name in _UNEVALUATED if name in found}
+    keywords["$ref"] = _remember(found["$ref"])
+    types = dialect.TYPE_CHECKER
+    if types.is_type(1.0, "integer"):
+        types = types.redefine("integer", lambda _, value: _is_number(value) and is_integral(value))
+    made: Any = extend
+    return made(dialect, validators=keywords, type_checker=types)
+
+
+def _error(message: str, path: Path = ()) -> ValidationError:
+    from jsonschema.exceptions import ValidationError  # noqa: PLC0415
+
+    return ValidationError(message, path=path)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _remember(keyword: Keyword) -> Keyword:
+    """Keep what a `$ref` said of a value: each is a pointer from the root, so equal ones mean the same schema."""
+
+    def check(validator: Any, ref: str, value: object, schema: object) -> Errors:  # noqa: ANN401
+        memory = _MEMORY.get()
+        place = ref, id(value)
+        found = memory.findings(value).get(place)
+        if found is None:
+            errors = iter(keyword(validator, ref, value, schema))
+            first = next(errors, None)
+            memory.findings(value)[place] = value, None if first is None else tuple(first.path)
+            if first is not None:
+                yield first
+                yield from errors
+        elif found[1] is not None:
+            yield _error("as found before", found[1])
+
+    return check
+
+
+def _compare_exactly(keyword: Keyword) -> Keyword:
+    def compare(validator: Any, bound: Any, value: Any, schema: object) -> Any:  # noqa: ANN401
+        return keyword(validator, to_decimal(bound), to_decimal(value), schema) if _is_number(value) else ()
+
+    return compare
+
+
+def _limit_size(keyword: Keyword, name: str) -> Keyword:
+    def check(validator: Any, said: object, value: object, schema: dict[str, Any]) -> Any:  # noqa: ANN401
+        if isinstance(value, list | dict) and len(value) > _MAX_UNEVALUATED:
+            raise TooComplexError(f"at most {_MAX_UNEVALUATED} values where the schema says {name!r}")
+        if said is False:  # it evaluates nothing itself, but `jsonschema` would try
+            schema = {key: schema[key] for key in schema if key != name}
+        return keyword(validator, said, value, schema)
+
+    return check
+
+
+def _sized(kind: type[Sized], fits: Callable[[Any, Any], bool]) -> Keyword:
+    def check(_: object, bound: object, value: Any, __: object) -> Errors:  # noqa: ANN401
+        if isinstance(value, kind) and not fits(len(value), bound):
+            yield _error("another length")
+
+    return check
+
+
+def _fits(validator: Any, value: object, schema: object) -> bool:  # noqa: ANN401
+    return next(validator.descend(value, schema), None) is None
+
+
+def _any_of(validator: object, branches: list[object], value: object, _: object) -> Errors:
+    if not any(_fits(validator, value, branch) for branch in branches):
+        yield _error("no branch")
+
+
+def _one_of(validator: object, branches: list[object], value: object, _: object) -> Errors:
+    if sum(_fits(validator, value, branch) for branch in branches) != 1:
+        yield _error("not one branch")
+
+
+def _not(validator: object, schema: object, value: object, _: object) -> Errors:
+    if _fits(validator, value, schema):
+        yield _error("what it must not be")
+
+
+def _type(validator: Any, types: str | list[str], value: object, _: object) -> Errors:  # noqa: ANN401
+    names = [types] if isinstance(types, str) else types
+    if not any(validator.is_type(value, name) for name in names):
+        yield _error("another type")
+
+
+def _multiple_of(_: object, unit: Any, value: Any, __: object) -> Errors:  # noqa: ANN401
+    if _is_number(value) and not is_multiple(value, unit):
+        yield _error("not a multiple")
+
+
+def _const(_: object, member: Any, value: Any, __: object) -> Errors:  # noqa: ANN401
+    if not is_same_json(member, value):
+        yield _error("not the value")
+
+
+def _enum(_: object, members: Any, value: Any, __: object) -> Errors:  # noqa: ANN401
+    if not any(is_same_json(member, value) for member in members):
+        yield _error("not a member")
+
+
+def _unique_items(_: object, is_wanted: object, value: object, __: object) -> Errors:
+    if is_wanted and isinstance(value, list) and len(set(map(_MEMORY.get().class_of, value))) < len(value):
+        yield _error("equal items")
+
+
+def _pattern(_: object, pattern: str, value: object, __: object) -> Errors:
+    if isinstance(value, str) and not get_regex(pattern).search(value):
+        yield _error("no match")
+
+
+def _pattern_properties(
+    validator: Any,  # noqa: ANN401
+    patterns: dict[str, object],
+    value: object,
+    _: object,
+) -> Errors:
+    if not isinstance(value, dict):
+        return
+    for pattern, schema in patterns.items():
+        for key, member in value.items():
+            if get_regex(pattern).search(key):
+                yield from validator.descend(member, schema, path=key, schema_path=pattern)
+
+
+def _additional_properties(
+    validator: Any,  # noqa: ANN401
+    others: object,
+    value: object,
+    schema: dict[str, Any],
+) -> Errors:
+    if not isinstance(value, dict):
+        return
+    known, patterns = schema.get("properties", {}), [get_regex(each) for each in schema.get("patternProperties", {})]
+    extra = [key for key in value if key not in known and not any(pattern.search(key) for pattern in patterns)]
+    if isinstance(others, dict):
+        for key in extra:
+            yield from validator.descend(value[key], others, path=key)
+    elif not others and extra:
+        yield _error("unknown keys")
+
+
+_KEYWORDS: Final[dict[str, Keyword]] = {
+    "type": _type,
+    "const": _const,
+    "enum": _enum,
+    "anyOf": _any_of,
+    "oneOf": _one_of,
+    "not": _not,
+    "multipleOf": _multiple_of,
+    "uniqueItems": _unique_items,
+    "pattern": _pattern,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional_properties,
+    "minLength": _sized(str, ge),
+    "maxLength": _sized(str, le),
+    "minItems": _sized(list, ge),
+    "maxItems": _sized(list, le),
+    "minProperties": _sized(dict, ge),
+    "maxProperties": _sized(dict, le),
+}
