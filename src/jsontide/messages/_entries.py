@@ -5,12 +5,13 @@ Rule: an entry is a value. A list of entries is copied before it is written to, 
 
 from __future__ import annotations
 
-from typing import Final, cast
+from typing import ClassVar, Final, cast
 
-from jsontide._textbuffer import GrowingText
+from jsontide._textbuffer import NO_TEXT, GrowingText
 from jsontide.messages.calls import BaseCall, Part
 from jsontide.messages.document import Document
 from jsontide.messages.parts import BasePart, GrowingPart, Source, TextPart
+from jsontide.messages.record import Record
 
 NO_KEY: Final = -(1 << 60)
 """The key of a part that the provider does not name: only the last part can grow."""
@@ -19,17 +20,16 @@ NO_INDEX: Final = -(1 << 60)
 NO_PLACES: Final[frozenset[int]] = frozenset()
 
 
-class Entry:
+class Entry(Record):
     """A part, and the key by which the provider's events name it."""
 
     __slots__ = ("key", "part")
 
+    FIELDS: ClassVar[tuple[str, ...]] = ("part", "key")
+
     def __init__(self, part: BasePart, key: int) -> None:
         self.part: Final = part
         self.key: Final = key
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return Entry, (self.part, self.key)
 
 
 class TextEntry(Entry):
@@ -37,14 +37,13 @@ class TextEntry(Entry):
 
     __slots__ = ("held", "text")
 
+    FIELDS: ClassVar[tuple[str, ...]] = ("part", "key", "text", "held")
+
     def __init__(self, part: GrowingPart, key: int, text: GrowingText, held: str) -> None:
         Entry.__init__(self, part, key)
         self.text: Final = text
         self.held: Final = held
         """Half a character at the end of the text, which waits for its other half."""
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return TextEntry, (self.part, self.key, self.text, self.held)
 
 
 class CallEntry(Entry):
@@ -66,19 +65,35 @@ class CallEntry(Entry):
         "text",
     )
 
+    FIELDS: ClassVar[tuple[str, ...]] = (
+        "part",
+        "key",
+        "index",
+        "document",
+        "on_server",
+        "is_hidden",
+        "text",
+        "held",
+        "is_blank",
+        "is_cut_off",
+        "doubt",
+        "shares_index",
+        "beside",
+    )
+
     def __init__(
         self,
         part: BaseCall,
         key: int,
         index: int,
-        text: GrowingText,
-        held: str,
         document: Document,
-        is_blank: bool,
         on_server: bool,
-        is_cut_off: bool,
-        doubt: str,
         is_hidden: bool,
+        text: GrowingText = NO_TEXT,
+        held: str = "",
+        is_blank: bool = True,
+        is_cut_off: bool = False,
+        doubt: str = "",
         shares_index: bool = False,
         beside: frozenset[int] = NO_PLACES,
     ) -> None:
@@ -106,57 +121,19 @@ class CallEntry(Entry):
         self.beside: Final = beside
         """The places of the calls that were open while arguments came for this one, which had no name yet."""
 
-    def with_part(self, part: BaseCall) -> CallEntry:
-        """Return the same call, described otherwise."""
-        return self._evolve(part, self.doubt, self.beside)
-
     def with_doubt(self, why: str) -> CallEntry:
         """Return the same call, which cannot be run; the first reason stays."""
-        return self if self.doubt else self._evolve(self.call, why, self.beside)
+        return self if self.doubt else self.evolve(doubt=why)
 
     def came_beside(self, places: frozenset[int]) -> CallEntry:
         """Return the same call after arguments that came while other calls were open."""
-        return self if places <= self.beside else self._evolve(self.call, self.doubt, self.beside | places)
-
-    def _evolve(self, part: BaseCall, doubt: str, beside: frozenset[int]) -> CallEntry:
-        return CallEntry(
-            part,
-            self.key,
-            self.index,
-            self.text,
-            self.held,
-            self.document,
-            self.is_blank,
-            self.on_server,
-            self.is_cut_off,
-            doubt,
-            self.is_hidden,
-            self.shares_index,
-            beside,
-        )
+        return self if places <= self.beside else self.evolve(beside=self.beside | places)
 
     @property
     def call(self) -> BaseCall:
         part = self.part
         assert isinstance(part, BaseCall)
         return part
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return CallEntry, (
-            self.part,
-            self.key,
-            self.index,
-            self.text,
-            self.held,
-            self.document,
-            self.is_blank,
-            self.on_server,
-            self.is_cut_off,
-            self.doubt,
-            self.is_hidden,
-            self.shares_index,
-            self.beside,
-        )
 
 
 class Entries:

@@ -6,7 +6,7 @@ A stream that just ends has said nothing, so nothing of it can be run; nor can i
 
 from __future__ import annotations
 
-from typing import Final, cast
+from typing import Final
 
 from jsontide._textbuffer import NO_TEXT
 from jsontide._values import MISSING
@@ -24,9 +24,9 @@ from jsontide.messages._reasons import (
     normalize,
 )
 from jsontide.messages._rules import ReadingRules
-from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall
+from jsontide.messages.calls import CompleteCall, PartialCall
 from jsontide.messages.document import Document, has_infinity
-from jsontide.messages.message import FinalAnswer, Message
+from jsontide.messages.message import FinalAnswer
 from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, TextPart
 from jsontide.messages.state import MessageState, call_errors, loss_errors
 from jsontide.messages.types import UNTOLD, ErrorDetail, ErrorKind, ErrorSource, Outcome
@@ -157,33 +157,15 @@ def end_message(state: MessageState, ending: Ending) -> MessageState:
         all_errors = [ending.error, *all_errors]
     before = message.parts
     is_same = len(parts) == len(before) and all([parts[at] is before[at] for at in range(len(before))])
-    ended = Message(
-        before if is_same else tuple(cast("list[Part]", parts)),  # what did not change is the same object
-        _message_outcome(ending, outcomes, outcome is Outcome.COMPLETE, _says_something(parts), bool(state.loss)),
-        normalize(state.reason, bool(calls)),
-        message.raw_finish_reason,
-        message.usage,
-        message.id,
-        message.model,
-        message.provider,
-        message.created,
-        message.role,
-        tuple(all_errors),
-        message._metadata,
-        (),
-        answer.shown,
+    has_answer = outcome is Outcome.COMPLETE
+    ended = message.evolve(
+        parts=before if is_same else tuple(parts),  # what did not change is the same object
+        outcome=_message_outcome(ending, outcomes, has_answer, _says_something(parts), bool(state.loss)),
+        finish_reason=normalize(state.reason, bool(calls)),
+        errors=tuple(all_errors),
+        answer=answer.shown,
     )
-    return MessageState(
-        state.config,
-        ended,
-        entries,
-        document,
-        state.reason,
-        state.worst_reason,
-        state.has_role,
-        state.answer_at,
-        state.loss,
-    )
+    return state.evolve(message=ended, entries=entries, document=document)
 
 
 def _doubt_unaccounted(entries: list[Entry], loss: str, ending: Ending) -> list[Entry]:
@@ -228,7 +210,7 @@ def _release(entry: Entry) -> Entry:
         text = entry.text.append(entry.held)
         part = entry.part
         assert isinstance(part, GrowingPart)
-        return TextEntry(part.grow(text), entry.key, text, "")
+        return entry.evolve(part=part.grow(text), text=text, held="")
     return entry
 
 
@@ -261,25 +243,22 @@ def _finish_call(
             entry.text,
             entry.id,
             call.index,
-            False,
-            call.item_id,
-            call._extra,
-            document.repairs,
-            document.model,
+            item_id=call.item_id,
+            extra=call._extra,
+            repairs=document.repairs,
+            model=document.model,
         )
     outcome = Outcome.INVALID if checked.outcome is Outcome.COMPLETE else checked.outcome
-    first = found[0] if found else None
     return PartialCall(
         entry.name,
         entry.text,
         checked.document,
         outcome,
-        first,
+        found[0] if found else None,
         entry.id,
         call.index,
-        False,
-        call.item_id,
-        call._extra,
+        item_id=call.item_id,
+        extra=call._extra,
     )
 
 
@@ -342,20 +321,7 @@ def _with_arguments(entry: CallEntry, ending: Ending) -> CallEntry:
 
 def _with_text(entry: CallEntry, piece: str) -> CallEntry:
     text = (NO_TEXT if piece is _NO_ARGUMENTS else entry.text).append(piece)
-    document = entry.document.append(piece)
-    return CallEntry(
-        cast("BaseCall", entry.part),
-        entry.key,
-        entry.index,
-        text,
-        "",
-        document,
-        False,
-        entry.on_server,
-        entry.is_cut_off,
-        entry.doubt,
-        entry.is_hidden,
-    )
+    return entry.evolve(text=text, held="", document=entry.document.append(piece), is_blank=False)
 
 
 def _find_faults(entry: CallEntry, ending: Ending, source: ErrorSource) -> tuple[ErrorDetail, ...]:

@@ -13,12 +13,13 @@ Rule: nothing raises on a delta, and a call that no delta touches stays the same
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
-from jsontide._textbuffer import NO_TEXT, ends_in_half, join_halves, without_half
+from jsontide._textbuffer import ends_in_half, join_halves, without_half
 from jsontide.messages._entries import NO_INDEX, NO_KEY, CallEntry, Entries
 from jsontide.messages._rules import ReadingRules
 from jsontide.messages.calls import BaseCall, PartialCall, ServerCall
+from jsontide.messages.record import Record
 
 UNREADABLE: Final = "\0not a text\0"
 """Stands, in a piece of arguments, for one that is of another type."""
@@ -29,7 +30,7 @@ _WHOSE: Final = "a delta came that does not say which of several open calls it b
 _NAMES: Final = "the names {!r} and {!r} may be of two calls, or the two parts of one name"
 
 
-class CallDelta:
+class CallDelta(Record):
     """What an event says about one tool call."""
 
     __slots__ = (
@@ -43,6 +44,19 @@ class CallDelta:
         "key",
         "name",
         "on_server",
+    )
+
+    FIELDS: ClassVar[tuple[str, ...]] = (
+        "index",
+        "id",
+        "name",
+        "arguments",
+        "is_whole",
+        "is_object",
+        "on_server",
+        "cut_off",
+        "key",
+        "is_written",
     )
 
     def __init__(
@@ -75,21 +89,6 @@ class CallDelta:
         self.is_written: Final = is_written or is_object
         """Whether the arguments are JSON that the reader wrote, so that there is nothing to mend."""
 
-    def as_whole(self) -> CallDelta:
-        """Return the same with arguments that are all of them so far."""
-        return CallDelta(
-            self.index,
-            self.id,
-            self.name,
-            self.arguments,
-            True,
-            self.is_object,
-            self.on_server,
-            self.cut_off,
-            self.key,
-            self.is_written,
-        )
-
     @property
     def is_delta(self) -> bool:
         """Whether the arguments continue the text."""
@@ -115,7 +114,7 @@ class CallDelta:
 def merge_call(entries: Entries, delta: CallDelta, rules: ReadingRules) -> int:
     """Bring the entries up to date with a delta; return the place of its call, -1 if there is none."""
     if rules.is_cumulative and not delta.is_whole:
-        delta = delta.as_whole()
+        delta = delta.evolve(is_whole=True)
     at = _find_id(entries, delta.id) if delta.index == NO_INDEX else _find_index(entries, delta)
     if at < 0:
         found = _find_open(entries, delta)
@@ -269,15 +268,11 @@ def _begin(entries: Entries, at: int, delta: CallDelta, rules: ReadingRules) -> 
         part,
         delta.key,
         delta.index,
-        NO_TEXT,
-        "",
         document,
-        True,
         delta.on_server,
-        False,
-        doubt,
         is_hidden,
-        shares_index,
+        doubt=doubt,
+        shares_index=shares_index,
     )
     call = _mark_nameless(entries, place, _advance(begun, delta, rules), delta)
     is_known_as_new = delta.index == NO_INDEX and at < 0  # then it was looked for by its id
@@ -381,14 +376,14 @@ def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntr
         part.grow(name, text, document, call_id),
         key,
         index,
+        document,
+        on_server,
+        rules.emulates and not on_server and rules.hides(name),
         text,
         held,
-        document,
         call.is_blank and not piece.strip(),
-        on_server,
         is_cut_off,
         doubt,
-        rules.emulates and not on_server and rules.hides(name),
         call.shares_index,
         call.beside,
     )

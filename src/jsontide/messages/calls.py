@@ -36,6 +36,8 @@ class BaseCall(BasePart):
 
     __slots__ = ("_document", "_partial", "_repairs", "_text", "id", "name")
 
+    KEPT: ClassVar[dict[str, str]] = {"arguments": "_text", "partial": "_partial"}
+
     def __init__(
         self,
         name: str | None,
@@ -54,9 +56,8 @@ class BaseCall(BasePart):
         self.id: Final = id
         """What the result of the call refers to."""
         self._text: Final = read_text(arguments)
-        is_document = isinstance(partial, Document)
-        self._document: Final = cast("Document", partial) if is_document else None
-        self._partial: Final = MISSING if is_document else partial
+        self._document: Final = partial if isinstance(partial, Document) else None
+        self._partial: Final = partial
         self._repairs: Final = repairs
 
     @property
@@ -78,17 +79,6 @@ class BaseCall(BasePart):
         """Return whether the value at a path of the arguments, such as `days[0].title`, will not change any more."""
         return not self.is_open if self._document is None else self._document.is_complete_at(path)
 
-    def make_fields(self) -> dict[str, object]:
-        fields: dict[str, object] = {}
-        for name in type(self).FIELDS:
-            if name == "arguments":
-                fields[name] = self._text
-            elif name == "partial":
-                fields[name] = self._partial if self._document is None else self._document
-            else:
-                fields[name] = getattr(self, name)
-        return fields
-
     def grow(self, name: str | None, text: GrowingText, document: Document, call_id: str | None) -> BaseCall:
         """Return the call after one more piece of what is known about it."""
         raise NotImplementedError
@@ -103,6 +93,7 @@ class CompleteCall(BaseCall):
     __slots__ = ("_model", "arguments_value")
 
     FIELDS: ClassVar[tuple[str, ...]] = ("name", "arguments_value", "arguments", "id", *TAIL, "repairs")
+    KEPT: ClassVar[dict[str, str]] = {"arguments": "_text", "model": "_model"}
 
     def __init__(
         self,

@@ -18,12 +18,10 @@ from jsontide.messages._finish import Ending, end_message
 from jsontide.messages._merge import UNREADABLE, CallDelta, doubt_open, merge_call
 from jsontide.messages._reasons import leaves_to_run, normalize, worse
 from jsontide.messages._rules import ReadingRules
-from jsontide.messages.calls import BaseCall
 from jsontide.messages.document import Document
 from jsontide.messages.message import Message
 from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.provider_errors import explain_error
-from jsontide.messages.record import replace
 from jsontide.messages.state import MessageState, find_answer
 from jsontide.messages.types import Citation, ErrorDetail, ErrorKind, Usage
 
@@ -220,17 +218,9 @@ class Draft:
 
     def describe(self, at: int, part: BasePart) -> None:
         """Replace the part at a place by the same with other fields; its text and arguments stay."""
-        entry = self._entries.items[at]
-        if isinstance(entry, CallEntry):
-            assert isinstance(part, BaseCall)
-            has_grown = self._entries.changed_calls
-            self._entries.put(at, entry.with_part(part))
-            self._entries.changed_calls = has_grown
-        elif isinstance(entry, TextEntry):
-            assert isinstance(part, GrowingPart)
-            self._entries.put(at, TextEntry(part, entry.key, entry.text, entry.held))
-        else:
-            self._entries.put(at, Entry(part, entry.key))
+        has_grown = self._entries.changed_calls
+        self._entries.put(at, self._entries.items[at].evolve(part=part))
+        self._entries.changed_calls = has_grown
 
     def label(self, at: int, item_id: str | None, extra: dict[str, JsonValue] | None, is_open: bool) -> None:
         """Set what a part is called, what no field of it holds, and whether more may come; the rest stays."""
@@ -239,7 +229,7 @@ class Draft:
         part = self._entries.items[at].part
         item_id = item_id or part.item_id
         if part.is_open is not is_open or part.item_id != item_id or part._extra != extra:
-            self.describe(at, replace(part, item_id=item_id, extra=extra, is_open=is_open))
+            self.describe(at, part.evolve(item_id=item_id, extra=extra, is_open=is_open))
 
     def complete_text(self, key: int, whole: str) -> bool:
         """Add what the whole text of a part has more than came of it; return whether it goes on where that stopped."""
@@ -266,7 +256,7 @@ class Draft:
         part = self._entries.items[at].part
         assert isinstance(part, TextPart)
         if not part._citations.has(citation):
-            self.describe(at, replace(part, citations=part._citations.add([citation])))
+            self.describe(at, part.evolve(citations=part._citations.add([citation])))
 
     def close(self, key: int) -> None:
         """Note that the provider adds nothing more to the part of a key."""
@@ -330,7 +320,8 @@ class Draft:
         if entries.overflow:
             self.fail(f"the message has more than {self._rules.max_parts} parts")
         if not entries.is_changed and not self._is_changed and self._document is before.document:
-            state = before if self.role is None else _with_role(before)
+            # A role that the message had anyway leaves the message itself as it is.
+            state = before if self.role is None else before.evolve(has_role=True)
         else:
             state = self._make_state()
         if self.error is None:
@@ -382,21 +373,6 @@ class Draft:
 
     def _is_answer_open(self, answer: object, message: Message) -> bool:
         return isinstance(answer, Document) and answer is not message._answer and not answer.is_complete
-
-
-def _with_role(state: MessageState) -> MessageState:
-    """Return the state after the role that it had anyway was said: the message is the same."""
-    return MessageState(
-        state.config,
-        state.newest,
-        state.entries,
-        state.document,
-        state.reason,
-        state.worst_reason,
-        True,
-        state.answer_at,
-        state.loss,
-    )
 
 
 def _is_of_kind(part: BasePart, kind: int) -> bool:

@@ -100,6 +100,7 @@ class Message(Record):
         "metadata",
         "repairs",
     )
+    KEPT: ClassVar[dict[str, str]] = {"metadata": "_metadata", "repairs": "_repairs", "answer": "_answer"}
 
     def __init__(
         self,

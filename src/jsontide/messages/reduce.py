@@ -33,7 +33,7 @@ def start_message(config: object = None) -> MessageState:
     parses = rules.answer is not None and not rules.emulates
     document = rules.new_document(rules.answer, False) if parses else None
     answer = MISSING if document is None else document
-    return MessageState(config, Message(answer=answer), [], document, None, None, False)
+    return MessageState(config, Message(answer=answer), [], document)
 
 
 def reduce_chunk(state: object, chunk: object) -> MessageState:

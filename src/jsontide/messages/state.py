@@ -8,13 +8,14 @@ Rule: a state is a value. Old ones stay valid, can be fed again, and are pickled
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from jsontide.messages._entries import CallEntry, Entry
 from jsontide.messages._rules import ReadingRules
 from jsontide.messages.document import Document
 from jsontide.messages.message import Message
 from jsontide.messages.options import MessageConfig
+from jsontide.messages.record import Record, refuse_hash
 from jsontide.messages.types import ErrorDetail, ErrorKind, ErrorSource, Outcome
 
 if TYPE_CHECKING:
@@ -70,10 +71,22 @@ def find_answer(entries: list[Entry], rules: ReadingRules) -> int:
 _STREAMING: Final = Outcome.STREAMING  # compiled, looking up a member of an enum costs more than all else here
 
 
-class MessageState:
+class MessageState(Record):
     """A message after an event; it never changes, and can be fed again at any time."""
 
     __slots__ = ("answer_at", "config", "document", "entries", "has_role", "loss", "newest", "reason", "worst_reason")
+
+    FIELDS: ClassVar[tuple[str, ...]] = (
+        "config",
+        "message",
+        "entries",
+        "document",
+        "reason",
+        "worst_reason",
+        "has_role",
+        "answer_at",
+        "loss",
+    )
 
     def __init__(
         self,
@@ -81,9 +94,9 @@ class MessageState:
         message: Message,
         entries: list[Entry],
         document: Document | None,
-        reason: str | None,
-        worst_reason: str | None,
-        has_role: bool,
+        reason: str | None = None,
+        worst_reason: str | None = None,
+        has_role: bool = False,
         answer_at: int = -1,
         loss: str = "",
     ) -> None:
@@ -131,20 +144,7 @@ class MessageState:
         return isinstance(other, MessageState) and self.newest == other.newest and self.config == other.config
 
     def __hash__(self) -> int:
-        raise TypeError("unhashable type: 'MessageState'")
+        return refuse_hash(self)
 
     def __repr__(self) -> str:
         return f"<MessageState {self.newest!r}>"
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return MessageState, (
-            self.config,
-            self.newest,
-            self.entries,
-            self.document,
-            self.reason,
-            self.worst_reason,
-            self.has_role,
-            self.answer_at,
-            self.loss,
-        )
