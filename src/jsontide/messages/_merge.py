@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import ClassVar, Final
 
 from jsontide._textbuffer import ends_in_half, join_halves, without_half
-from jsontide.messages._entries import NO_INDEX, NO_KEY, CallEntry, Entries
-from jsontide.messages._rules import ReadingRules
 from jsontide.messages.calls import BaseCall, PartialCall, ServerCall
+from jsontide.messages.document import ReadingRules
 from jsontide.messages.record import Record
+from jsontide.messages.state import NO_INDEX, NO_KEY, CallEntry, Entries
 
 UNREADABLE: Final = "\0not a text\0"
 """Stands, in a piece of arguments, for one that is of another type."""

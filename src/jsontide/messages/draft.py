@@ -1,31 +1,42 @@
-"""A state in, what one event says about the message, the next state out.
+"""A state and what one event says about the message in, the next state out.
 
-Adapters call the methods of a draft for what they find in an event, in order.
-Parts are named by a key, which an adapter chooses: the place of a block or an item, or `NO_KEY` where the provider
-names none, and text goes on with the last part if that is of its kind.
+A provider's reader calls the methods of a draft for each thing that it finds in an event, in order.
+It names parts by keys of its choice: the place of a block or an item, or `NO_KEY` where the provider names none; text
+without a key continues the last part if that is of the same kind.
+`reduce_chunk` reads the neutral form of events in this way.
 
-Rule: nothing raises on what a provider sends. A draft that got nothing new gives the same state back.
+Rule: nothing raises on what a provider sends. A draft that got nothing new returns the same state.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, cast
 
 from jsontide._textbuffer import NO_TEXT, GrowingList, GrowingLists, ends_in_half, join_halves, without_half
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages._entries import NO_INDEX, NO_KEY, CallEntry, Entries, Entry, TextEntry, has_calls, shown_parts
-from jsontide.messages._finish import Ending, end_message
 from jsontide.messages._merge import UNREADABLE, CallDelta, doubt_open, merge_call
-from jsontide.messages._reasons import leaves_to_run, normalize, worse
-from jsontide.messages._rules import ReadingRules
-from jsontide.messages.document import Document
+from jsontide.messages.document import Document, ReadingRules, write_json
+from jsontide.messages.ending import Ending, end_message, leaves_to_run, normalize, worse
 from jsontide.messages.message import Message
 from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.provider_errors import explain_error
-from jsontide.messages.state import MessageState, find_answer
-from jsontide.messages.types import Citation, ErrorDetail, ErrorKind, Usage
+from jsontide.messages.state import (
+    NO_INDEX,
+    NO_KEY,
+    CallEntry,
+    Entries,
+    Entry,
+    MessageState,
+    TextEntry,
+    check_state,
+    find_answer,
+    has_calls,
+    shown_parts,
+)
+from jsontide.messages.types import Choice, Citation, CompletionChunk, ErrorDetail, ErrorKind, ToolCallDelta, Usage
 
-__all__ = ["NO_INDEX", "NO_KEY", "UNREADABLE", "CallDelta", "Draft"]
+__all__ = ["NO_INDEX", "NO_KEY", "UNREADABLE", "CallDelta", "Draft", "read_chunk", "reduce_chunk"]
 
 TEXT: Final = 0
 REASONING: Final = 1
@@ -379,3 +390,64 @@ def _is_of_kind(part: BasePart, kind: int) -> bool:
     if kind == TEXT:
         return isinstance(part, TextPart)
     return isinstance(part, ReasoningPart) if kind == REASONING else isinstance(part, Refusal)
+
+
+def reduce_chunk(state: object, chunk: object) -> MessageState:
+    """Return the state after one more chunk; the same state if there is nothing new in it.
+
+    >>> from jsontide.messages import Choice, CompletionChunk, Delta, start_message
+    >>> chunk = CompletionChunk(choices=(Choice(delta=Delta(content="Hi")),))
+    >>> reduce_chunk(start_message(), chunk).message.content
+    'Hi'
+    """
+    state = check_state(state)
+    if not isinstance(chunk, CompletionChunk):
+        message = f"a chunk must be a CompletionChunk, not {type(chunk).__name__}; stream_message takes events"
+        raise TypeError(message)
+    if state.is_over:
+        return state
+    draft = Draft(state, state.config._rules)
+    read_chunk(draft, chunk)
+    return draft.freeze()
+
+
+def read_chunk(draft: Draft, chunk: CompletionChunk) -> None:
+    """Note what a chunk says."""
+    if chunk.error is not None:
+        draft.fail(chunk.error, chunk.error)
+        return
+    if chunk.id is not None or chunk.model is not None or chunk.created is not None:
+        draft.identify(chunk.id, chunk.model, chunk.created, "")
+    draft.set_usage(chunk.usage)
+    for choice in chunk.choices:
+        if choice.index == draft.choice:
+            _read_choice(draft, choice)
+
+
+def _read_choice(draft: Draft, choice: Choice) -> None:
+    delta = choice.delta
+    draft.set_role(delta.role)
+    if delta.reasoning is not None:
+        draft.add_reasoning(NO_KEY, delta.reasoning)
+    if delta.content is not None:
+        draft.add_text(NO_KEY, delta.content)
+    if delta.refusal is not None:
+        draft.add_refusal(NO_KEY, delta.refusal)
+    for entry in delta.tool_calls:
+        draft.add_call(_read_call(entry))
+    draft.finish(choice.finish_reason, choice.finish_reason)
+
+
+def _read_call(entry: ToolCallDelta) -> CallDelta:
+    arguments = entry.arguments
+    is_object = isinstance(arguments, Mapping)
+    return CallDelta(
+        NO_INDEX if entry.index is None else entry.index,
+        entry.id,
+        entry.name,
+        write_json(dict(arguments)) if isinstance(arguments, Mapping) else arguments,
+        entry.spelling == "whole",
+        is_object,
+        entry.on_server,
+        entry.cut_off,
+    )

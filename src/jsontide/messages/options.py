@@ -17,9 +17,8 @@ from uuid import UUID
 from jsontide._check import check_count, check_switches
 from jsontide._values import MISSING
 from jsontide.mend.options import Mending, check_mending
-from jsontide.messages._rules import ReadingRules
 from jsontide.messages.calls import BaseCall, ToolCall
-from jsontide.messages.document import SchemaBinding, write_json
+from jsontide.messages.document import ReadingRules, SchemaBinding, write_json
 from jsontide.messages.types import check_texts, wrong_type
 from jsontide.schema import Policies, from_json_ast
 from jsontide.schema.from_function import FunctionArguments, describe

@@ -2,6 +2,17 @@
 
 A call is complete when the provider said how the message ended, its arguments are all there, and they are valid.
 A stream that just ends has said nothing, so nothing of it can be run; nor can it if the reason is unknown.
+
+Why providers say that a message ended, in the words of chat completions, and what that means for its parts:
+
+stop, tool_calls                            all is said
+stop_sequence                               so is the text; a call may contain the sequence
+length                                      something is missing, but what is closed is whole
+pause                                       all that was asked for is said, and the model goes on when it is sent back
+any other word                              unknown: nothing can be run
+content_filter, refusal, malformed, error   nothing can be run, and nothing that comes later changes that
+
+The functions that people call take `object`, so that our own checks name what is wrong with an argument.
 """
 
 from __future__ import annotations
@@ -11,25 +22,48 @@ from typing import Final
 from jsontide._textbuffer import NO_TEXT
 from jsontide._values import MISSING
 from jsontide.mend.options import Repair, RepairKind
-from jsontide.messages._entries import NO_INDEX, CallEntry, Entry, TextEntry
-from jsontide.messages._reasons import (
-    AS_ASKED,
-    CONTENT_FILTER,
-    ERROR,
-    LENGTH,
-    MALFORMED,
-    NORMAL,
-    REFUSAL,
-    is_known,
-    normalize,
-)
-from jsontide.messages._rules import ReadingRules
 from jsontide.messages.calls import CompleteCall, PartialCall
-from jsontide.messages.document import Document, has_infinity
-from jsontide.messages.message import FinalAnswer
-from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, TextPart
-from jsontide.messages.state import MessageState, call_errors, loss_errors
+from jsontide.messages.document import Document, ReadingRules, has_infinity
+from jsontide.messages.message import LENGTH, FinalAnswer
+from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, TextPart
+from jsontide.messages.provider_errors import explain_exception
+from jsontide.messages.state import (
+    NO_INDEX,
+    CallEntry,
+    Entry,
+    MessageState,
+    TextEntry,
+    call_errors,
+    check_state,
+    loss_errors,
+)
 from jsontide.messages.types import UNTOLD, ErrorDetail, ErrorKind, ErrorSource, Outcome
+
+STOP: Final = "stop"
+TOOL_CALLS: Final = "tool_calls"
+STOP_SEQUENCE: Final = "stop_sequence"
+PAUSE: Final = "pause"
+CONTENT_FILTER: Final = "content_filter"
+REFUSAL: Final = "refusal"
+MALFORMED: Final = "malformed"
+ERROR: Final = "error"
+
+NORMAL: Final = (STOP, TOOL_CALLS)
+AS_ASKED: Final = (STOP, TOOL_CALLS, STOP_SEQUENCE, PAUSE)
+"""Those by which a provider says that the text is all there."""
+_UNKNOWN: Final = 3
+_SEVERITY: Final = {
+    STOP: 0,
+    TOOL_CALLS: 0,
+    STOP_SEQUENCE: 1,
+    LENGTH: 2,
+    PAUSE: _UNKNOWN,
+    CONTENT_FILTER: 4,
+    REFUSAL: 4,
+    MALFORMED: 4,
+    ERROR: 4,
+}
+_FINAL: Final = 4
 
 _FAILED: Final = "the provider says that it failed"
 _TOO_LARGE: Final = "a number is too large to be held or written"
@@ -39,6 +73,31 @@ _HALF: Final = "half of a character stands alone in the text; the other half is 
 _NO_ANSWER: Final = "the answer was expected as a call of {!r}, and there is none"
 _NO_ARGUMENTS: Final = "{}"
 _ORPHANS: Final = "there are arguments in the stream that belong to no call with a name: they may be of this one"
+
+
+def is_known(reason: str) -> bool:
+    """Return whether it is known what a reason means for calls."""
+    return _SEVERITY.get(reason, _UNKNOWN) != _UNKNOWN
+
+
+def leaves_to_run(reason: str | None) -> bool:
+    """Return whether there may be something to run after a reason."""
+    return reason is not None and _SEVERITY.get(reason, _UNKNOWN) < _UNKNOWN
+
+
+def normalize(reason: str | None, has_calls: bool) -> str | None:
+    """Return a reason in one vocabulary: providers differ in whether they stop to have tools run."""
+    if reason != STOP and reason != TOOL_CALLS:
+        return reason
+    return TOOL_CALLS if has_calls else STOP
+
+
+def worse(before: str | None, now: str) -> str:
+    """Return the one of two reasons that counts: the worse, else the later."""
+    if before is None:
+        return now
+    old, new = _SEVERITY.get(before, _UNKNOWN), _SEVERITY.get(now, _UNKNOWN)
+    return before if old > new or old == _FINAL else now
 
 
 class Ending:
@@ -408,3 +467,44 @@ def _message_outcome(
     if ending.reason not in AS_ASKED:
         return Outcome.COMPLETE if has_answer and len(outcomes) == 1 else Outcome.TRUNCATED
     return Outcome.COMPLETE if outcomes or has_content else Outcome.EMPTY
+
+
+def finish_message(state: object) -> MessageState:
+    """Return the state after the end of the stream: the message has its outcome, and so has each call."""
+    state = check_state(state)
+    if state.is_over:
+        return state
+    is_refused = False
+    for part in state.newest.parts:
+        if isinstance(part, Refusal) and part._text.length:
+            is_refused = True
+    return end_message(state, Ending(state.reason, is_refused=is_refused))
+
+
+def stop_message(state: object) -> MessageState:
+    """Return the state after the caller stopped the stream; what came before is kept."""
+    state = check_state(state)
+    return state if state.is_over else end_message(state, Ending(state.reason, is_cancelled=True))
+
+
+def fail_message(state: object, error: object) -> MessageState:
+    """Return the state after the stream failed, given an exception or a text; what came before is kept."""
+    state = check_state(state)
+    if not isinstance(error, (BaseException, str)):
+        message = f"an error must be an exception or a text, not {type(error).__name__}"
+        raise TypeError(message)
+    if state.is_over:
+        return state
+    cause = None if isinstance(error, str) else error
+    reported = None if isinstance(error, str) else explain_exception(error)
+    failure = ErrorDetail(ErrorKind.TRANSPORT, "stream", _describe(error), (), cause, reported)
+    return end_message(state, Ending(state.reason, failure=failure))
+
+
+def _describe(error: BaseException | str) -> str:
+    if isinstance(error, str):
+        return error or "the stream failed"
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # noqa: BLE001 - whatever an exception of a client does
+        return type(error).__name__
