@@ -223,7 +223,7 @@ class Draft:
         if at == len(self._entries.items) and at and not isinstance(part, Source):
             self._close_last(at - 1)
         if isinstance(part, GrowingPart):
-            self._entries.put(at, TextEntry(part, key, part._text, ""))
+            self._entries.put(at, TextEntry(part, key, part.growing_text, ""))
         else:
             self._entries.put(at, Entry(part, key))
 

@@ -207,7 +207,7 @@ def end_message(state: MessageState, ending: Ending) -> MessageState:
             call = _finish_call(entry, ending, len(calls), rules, errors)
             calls.append(call)
             parts.append(call)
-    has_text = any([isinstance(part, TextPart) and bool(part._text.length) for part in parts])
+    has_text = any([isinstance(part, TextPart) and bool(part.growing_text.length) for part in parts])
     answer = _finish_answer(entries, state.answer_at, document, ending, rules, has_text, bool(calls))
     outcome = answer.outcome
     outcomes = [call.status for call in calls] + ([] if outcome is None else [outcome])
@@ -441,7 +441,7 @@ def _says_something(parts: list[BasePart]) -> bool:
     """Return whether there is anything beside reasoning and parts that stayed empty."""
     for part in parts:
         if isinstance(part, GrowingPart):
-            if part._text.length and not isinstance(part, ReasoningPart):
+            if part.growing_text.length and not isinstance(part, ReasoningPart):
                 return True
         else:
             return True
@@ -476,7 +476,7 @@ def finish_message(state: object) -> MessageState:
         return state
     is_refused = False
     for part in state.newest.parts:
-        if isinstance(part, Refusal) and part._text.length:
+        if isinstance(part, Refusal) and part.growing_text.length:
             is_refused = True
     return end_message(state, Ending(state.reason, is_refused=is_refused))
 

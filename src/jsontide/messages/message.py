@@ -159,8 +159,8 @@ class Message(Record):
     @property
     def repairs(self) -> tuple[Repair, ...]:
         """What was mended in the structured output, in the order of its text; calls have their own."""
-        answer = self._answer
-        return answer.repairs if isinstance(answer, (Document, FinalAnswer)) else self._repairs
+        answer = self.answer_state
+        return self._repairs if answer is None else answer.repairs
 
     @property
     def metadata(self) -> dict[str, JsonValue]:
@@ -184,6 +184,20 @@ class Message(Record):
         if isinstance(answer, Document):
             return answer.partial
         return answer.model if isinstance(answer, FinalAnswer) else answer
+
+    @property
+    def answer_state(self) -> Document | FinalAnswer | None:
+        """The structured output as it is read, and as it is once it is valid; `None` without a schema."""
+        answer = self._answer
+        return answer if isinstance(answer, (Document, FinalAnswer)) else None
+
+    @property
+    def text_is_answer(self) -> bool:
+        """Whether the text is read as the answer; the answer can be a call instead, with text beside it."""
+        answer = self._answer
+        if isinstance(answer, FinalAnswer):
+            return answer.is_text
+        return isinstance(answer, Document) and answer.binding is not None and answer.binding.is_text
 
     @property
     def content(self) -> str:
@@ -260,10 +274,8 @@ class Message(Record):
 
     def to_json(self) -> str:
         """Return the message as JSON text, in a documented form that later versions read too."""
-        answer = self._answer
-        if isinstance(answer, (Document, FinalAnswer)):
-            answer = answer.value
-        return write_message(self, answer)
+        answer = self.answer_state
+        return write_message(self, self._answer if answer is None else answer.value)
 
     @staticmethod
     def from_json(text: object) -> Message:

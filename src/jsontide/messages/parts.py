@@ -48,9 +48,9 @@ class BasePart(Record):
 class GrowingPart(BasePart):
     """A part whose text grows."""
 
-    __slots__ = ("_text",)
+    __slots__ = ("growing_text",)
 
-    KEPT: ClassVar[dict[str, str]] = {"text": "_text"}
+    KEPT: ClassVar[dict[str, str]] = {"text": "growing_text"}
 
     def __init__(
         self,
@@ -61,12 +61,13 @@ class GrowingPart(BasePart):
         extra: dict[str, JsonValue] | None,
     ) -> None:
         BasePart.__init__(self, index, is_open, item_id, extra)
-        self._text: Final = read_text(text)
+        self.growing_text: Final = read_text(text)
+        """The text in pieces, which are joined when it is read."""
 
     @property
     def text(self) -> str:
         """The text so far."""
-        return self._text.read()
+        return self.growing_text.read()
 
     def grow(self, text: GrowingText) -> GrowingPart:
         """Return the part with more text."""
@@ -152,7 +153,7 @@ class TextPart(GrowingPart):
     __slots__ = ("_citations",)
 
     FIELDS: ClassVar[tuple[str, ...]] = ("text", "citations", *TAIL)
-    KEPT: ClassVar[dict[str, str]] = {"text": "_text", "citations": "_citations"}
+    KEPT: ClassVar[dict[str, str]] = {"text": "growing_text", "citations": "_citations"}
 
     def __init__(
         self,
