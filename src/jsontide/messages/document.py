@@ -289,10 +289,10 @@ class ReadingRules:
         "_rests",
         "_trailing",
         "answer",
+        "answer_is_call",
         "bindings",
         "choice",
         "done_is_end",
-        "emulates",
         "is_cumulative",
         "max_parts",
         "output_name",
@@ -303,7 +303,7 @@ class ReadingRules:
         self,
         answer: SchemaBinding | None,
         bindings: dict[str, SchemaBinding],
-        emulates: bool,
+        answer_is_call: bool,
         output_name: str,
         is_cumulative: bool,
         done_is_end: bool,
@@ -317,7 +317,7 @@ class ReadingRules:
         """How the answer is read."""
         self.bindings: Final = bindings
         """How the arguments of each tool are read."""
-        self.emulates: Final = emulates
+        self.answer_is_call: Final = answer_is_call
         """Whether the answer comes as the arguments of a reserved tool."""
         self.output_name: Final = output_name
         self.is_cumulative: Final = is_cumulative
@@ -333,13 +333,13 @@ class ReadingRules:
         one = replace(mend, values="one") if mend is not None and mend.values == "first" else mend
         self._call_mend: Final = _start_mending(one, None)
         self._call_mends: Final = {name: _start_mending(one, binding) for name, binding in bindings.items()}
-        if emulates:
+        if answer_is_call:
             self._call_mends[output_name] = _start_mending(one, answer)
         self.runs_with: Final[frozenset[RepairKind]] = frozenset() if mend is None else mend.runs_with
         """The repairs that drop or restructure something, with which a call is complete nevertheless."""
-        names = [*bindings, output_name] if emulates else [*bindings]
+        names = [*bindings, output_name] if answer_is_call else [*bindings]
         self._rests: Final = _find_rests(names)
-        """The names of tools with which that of another tool begins, each with the rest of it."""
+        """The names of tools that begin the name of another tool, each with the rest of that name."""
 
     def new_document(self, binding: SchemaBinding | None, is_call: bool) -> Document:
         state = create_parser_state(limits=self._limits, trailing=self._trailing)
@@ -358,23 +358,25 @@ class ReadingRules:
 
     def is_output(self, name: str | None) -> bool:
         """Return whether a call of this name is the answer itself."""
-        return self.emulates and name == self.output_name
+        return self.answer_is_call and name == self.output_name
 
-    def hides(self, name: str | None) -> bool:
+    def is_maybe_answer(self, name: str | None) -> bool:
         """Return whether a call of this name is the answer, or may still turn out to be."""
-        return self.emulates and (name is None or name == self.output_name)
+        return self.answer_is_call and (name is None or name == self.output_name)
 
-    def knows(self, name: str) -> bool:
+    def offers(self, name: str) -> bool:
+        """Return whether a tool of this name was offered; without any tools, all names are."""
         return not self.bindings or name in self.bindings
 
-    def first_parts(self, name: str) -> list[str]:
-        """Return the names of tools that may be the first part of a name of which this is another part.
+    def possible_prefixes(self, name: str) -> list[str]:
+        """Return the names of tools that may be the first piece of a name that this one continues.
 
-        A name that no tool has may be part of any other, that of a tool only of one that another tool has.
+        A name that no tool has may continue any other; the name of a tool only one that, with it, begins the name of
+        another tool.
         """
         if name in self.bindings or self.is_output(name):
             return [first for first, rest in self._rests if rest.startswith(name)]
-        return [*self.bindings, self.output_name] if self.emulates else [*self.bindings]
+        return [*self.bindings, self.output_name] if self.answer_is_call else [*self.bindings]
 
 
 def _start_mending(mend: Mending | None, binding: SchemaBinding | None) -> MendState | None:
@@ -395,7 +397,11 @@ def _find_rests(names: list[str]) -> list[tuple[str, str]]:
 
 
 def write_json(value: object) -> str:
-    """Return the text of a value, as short as it goes; the reason why there is none, which is no JSON either."""
+    """Return compact JSON; for a value that has none, a placeholder that is not valid JSON.
+
+    Nothing is mended, as the writer for front ends does: infinity stays a word that is not JSON, and a lone surrogate
+    stays alone, so that a call with such arguments is refused.
+    """
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):

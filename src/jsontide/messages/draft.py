@@ -17,7 +17,7 @@ from jsontide._textbuffer import NO_TEXT, GrowingList, GrowingLists, ends_in_hal
 from jsontide._values import MISSING, JsonValue
 from jsontide.messages._merge import UNREADABLE, CallDelta, doubt_open, merge_call
 from jsontide.messages.document import Document, ReadingRules, write_json
-from jsontide.messages.ending import Ending, end_message, leaves_to_run, normalize, worse
+from jsontide.messages.ending import Ending, end_message, leaves_to_run, more_severe, normalize
 from jsontide.messages.message import Message
 from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.provider_errors import explain_error
@@ -38,9 +38,9 @@ from jsontide.messages.types import Choice, Citation, CompletionChunk, ErrorDeta
 
 __all__ = ["NO_INDEX", "NO_KEY", "UNREADABLE", "CallDelta", "Draft", "read_chunk", "reduce_chunk"]
 
-TEXT: Final = 0
-REASONING: Final = 1
-REFUSAL: Final = 2
+_TEXT: Final = 0
+_REASONING: Final = 1
+_REFUSAL: Final = 2
 
 
 class Draft:
@@ -152,7 +152,7 @@ class Draft:
     def finish(self, reason: str | None, raw: str | None) -> None:
         """Note why the provider says that the message ends, in the words of all providers and in its own."""
         if reason:
-            self._reason = reason if self._reason is None else worse(self._reason, reason)
+            self._reason = more_severe(self._reason, reason)
             self._raw_reason = raw
             self._is_changed = True
 
@@ -176,15 +176,15 @@ class Draft:
     def add_text(self, key: int, piece: str) -> None:
         """Add to the text of the answer."""
         if piece:
-            self._grow(TEXT, key, piece)
+            self._grow(_TEXT, key, piece)
 
     def add_reasoning(self, key: int, piece: str) -> None:
         if piece:
-            self._grow(REASONING, key, piece)
+            self._grow(_REASONING, key, piece)
 
     def add_refusal(self, key: int, piece: str) -> None:
         if piece:
-            self._grow(REFUSAL, key, piece)
+            self._grow(_REFUSAL, key, piece)
 
     def add_call(self, delta: CallDelta) -> int:
         """Add to the call that a delta belongs to; return its place, -1 if it belongs to none."""
@@ -298,9 +298,9 @@ class Draft:
         if place:
             self._close_last(place - 1)
         part: GrowingPart
-        if kind == TEXT:
+        if kind == _TEXT:
             part = TextPart(NO_TEXT, (), place, True)
-        elif kind == REASONING:
+        elif kind == _REASONING:
             part = ReasoningPart(NO_TEXT, None, False, None, place, True)
         else:
             part = Refusal(NO_TEXT, place, True)
@@ -345,7 +345,7 @@ class Draft:
         document = self._document
         answer: object = document
         answer_at = before.answer_at
-        if rules.emulates:
+        if rules.answer_is_call:
             if answer_at < 0:
                 answer_at = find_answer(items, rules)
             call = items[answer_at] if answer_at >= 0 else None
@@ -353,14 +353,14 @@ class Draft:
         reason, worst, raw_reason = before.reason, before.worst_reason, message.raw_finish_reason
         now = self._reason
         if now is not None:
-            worst = reason = worse(worst, now)
+            worst = reason = more_severe(worst, now)
             raw_reason = self._raw_reason or raw_reason
         elif leaves_to_run(reason) and (entries.changed_calls or self._is_answer_open(answer, message)):
             # How it ended was said of what came before: a call that comes or grows after that may be cut off like any.
             reason = None
         parts = message.parts
         if entries.is_changed:
-            parts = shown_parts(items, rules.emulates)
+            parts = shown_parts(items, rules.answer_is_call)
         role = self.role
         finish_reason = None if reason is None else normalize(reason, has_calls(items))
         made = Message(
@@ -387,9 +387,9 @@ class Draft:
 
 
 def _is_of_kind(part: BasePart, kind: int) -> bool:
-    if kind == TEXT:
+    if kind == _TEXT:
         return isinstance(part, TextPart)
-    return isinstance(part, ReasoningPart) if kind == REASONING else isinstance(part, Refusal)
+    return isinstance(part, ReasoningPart) if kind == _REASONING else isinstance(part, Refusal)
 
 
 def reduce_chunk(state: object, chunk: object) -> MessageState:

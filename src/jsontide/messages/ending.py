@@ -48,22 +48,22 @@ REFUSAL: Final = "refusal"
 MALFORMED: Final = "malformed"
 ERROR: Final = "error"
 
-NORMAL: Final = (STOP, TOOL_CALLS)
-AS_ASKED: Final = (STOP, TOOL_CALLS, STOP_SEQUENCE, PAUSE)
+NORMAL_REASONS: Final = (STOP, TOOL_CALLS)
+TEXT_COMPLETE_REASONS: Final = (STOP, TOOL_CALLS, STOP_SEQUENCE, PAUSE)
 """Those by which a provider says that the text is all there."""
-_UNKNOWN: Final = 3
+_UNKNOWN_SEVERITY: Final = 3
 _SEVERITY: Final = {
     STOP: 0,
     TOOL_CALLS: 0,
     STOP_SEQUENCE: 1,
     LENGTH: 2,
-    PAUSE: _UNKNOWN,
+    PAUSE: _UNKNOWN_SEVERITY,
     CONTENT_FILTER: 4,
     REFUSAL: 4,
     MALFORMED: 4,
     ERROR: 4,
 }
-_FINAL: Final = 4
+_FINAL_SEVERITY: Final = 4
 
 _FAILED: Final = "the provider says that it failed"
 _TOO_LARGE: Final = "a number is too large to be held or written"
@@ -77,12 +77,12 @@ _ORPHANS: Final = "there are arguments in the stream that belong to no call with
 
 def is_known(reason: str) -> bool:
     """Return whether it is known what a reason means for calls."""
-    return _SEVERITY.get(reason, _UNKNOWN) != _UNKNOWN
+    return _SEVERITY.get(reason, _UNKNOWN_SEVERITY) != _UNKNOWN_SEVERITY
 
 
 def leaves_to_run(reason: str | None) -> bool:
     """Return whether there may be something to run after a reason."""
-    return reason is not None and _SEVERITY.get(reason, _UNKNOWN) < _UNKNOWN
+    return reason is not None and _SEVERITY.get(reason, _UNKNOWN_SEVERITY) < _UNKNOWN_SEVERITY
 
 
 def normalize(reason: str | None, has_calls: bool) -> str | None:
@@ -92,12 +92,12 @@ def normalize(reason: str | None, has_calls: bool) -> str | None:
     return TOOL_CALLS if has_calls else STOP
 
 
-def worse(before: str | None, now: str) -> str:
-    """Return the one of two reasons that counts: the worse, else the later."""
+def more_severe(before: str | None, now: str) -> str:
+    """Return the more severe of two reasons; of two alike the later, unless the first is final."""
     if before is None:
         return now
-    old, new = _SEVERITY.get(before, _UNKNOWN), _SEVERITY.get(now, _UNKNOWN)
-    return before if old > new or old == _FINAL else now
+    old, new = _SEVERITY.get(before, _UNKNOWN_SEVERITY), _SEVERITY.get(now, _UNKNOWN_SEVERITY)
+    return before if old > new or old == _FINAL_SEVERITY else now
 
 
 class Ending:
@@ -136,7 +136,7 @@ class Ending:
         """Whether nothing in the message is to be used, whatever it looks like."""
         self.error: Final = error
         """What was wrong with the stream itself."""
-        self.is_normal: Final = reason in NORMAL and failure is None
+        self.is_normal: Final = reason in NORMAL_REASONS and failure is None
 
 
 class CheckedDocument:
@@ -358,7 +358,7 @@ def _check_repairs(found: CheckedDocument, source: ErrorSource, rules: ReadingRu
     names = list(dict.fromkeys([kind.value for kind in kinds if kind not in rules.runs_with]))
     if not names:
         return found
-    said = f"the arguments are not JSON, and runs_with does not allow to run them as mended: {', '.join(names)}"
+    said = f"arguments needed repairs that are not allowed for calls: {', '.join(names)}; see Mending.runs_with"
     error = ErrorDetail(ErrorKind.JSON, source, said)
     return CheckedDocument(Outcome.INVALID, found.document, (*found.errors, error))
 
@@ -406,8 +406,8 @@ def _finish_answer(
         checked = _check_call(_with_arguments(call, ending), ending, "content", rules)
         return CheckedAnswer(_show_answer(checked, False), checked.outcome, checked.errors)
     if document is None:
-        was_told = ending.outcome is Outcome.COMPLETE and ending.reason in AS_ASKED
-        if rules.emulates and was_told and has_text and not has_calls:
+        was_told = ending.outcome is Outcome.COMPLETE and ending.reason in TEXT_COMPLETE_REASONS
+        if rules.answer_is_call and was_told and has_text and not has_calls:
             error = ErrorDetail(ErrorKind.SCHEMA, "content", _NO_ANSWER.format(rules.output_name))
             return CheckedAnswer(MISSING, Outcome.INVALID, (error,))
         return CheckedAnswer(MISSING)
@@ -464,7 +464,7 @@ def _message_outcome(
         return Outcome.TRUNCATED
     if Outcome.INVALID in outcomes or has_loss:
         return Outcome.INVALID
-    if ending.reason not in AS_ASKED:
+    if ending.reason not in TEXT_COMPLETE_REASONS:
         return Outcome.COMPLETE if has_answer and len(outcomes) == 1 else Outcome.TRUNCATED
     return Outcome.COMPLETE if outcomes or has_content else Outcome.EMPTY
 

@@ -45,14 +45,14 @@ _ERRORS: Final[dict[Outcome, type[MessageError]]] = {
 }
 LENGTH: Final = "length"
 """The finish reason of a message that broke off at the limit of tokens."""
-_MOST_LISTED: Final = 20
+_MOST_ERRORS: Final = 20
 """How many errors are listed; a model that got more wrong starts again anyway."""
-_INTRODUCTIONS: Final = {
+_FEEDBACK_INTRODUCTIONS: Final = {
     Outcome.TRUNCATED: "Your last message broke off at the limit of tokens, before it was complete.",
     Outcome.INVALID: "Your last message could not be used.",
     Outcome.EMPTY: "Your last message was empty.",
 }
-_REQUEST: Final = "Please send it again, complete and corrected."
+_FEEDBACK_REQUEST: Final = "Please send it again, complete and corrected."
 
 
 class FinalAnswer:
@@ -307,17 +307,17 @@ def _write_feedback(message: Message) -> str:
     """
     if any([error.source == "stream" for error in message.errors]):
         return ""
-    introduction = _INTRODUCTIONS.get(message.outcome)
+    introduction = _FEEDBACK_INTRODUCTIONS.get(message.outcome)
     details = [error for error in message.errors if error.kind is not ErrorKind.TRANSPORT]
     if message.outcome is Outcome.TRUNCATED and message.finish_reason != LENGTH:
         introduction = None
     if introduction is None and not details:
         return ""
-    lines = [introduction or _INTRODUCTIONS[Outcome.INVALID]]
-    lines += [f"- {_describe_error(message, error)}" for error in details[:_MOST_LISTED]]
-    if len(details) > _MOST_LISTED:
-        lines.append(f"- and {len(details) - _MOST_LISTED} more")
-    return "\n".join([*lines, _REQUEST])
+    lines = [introduction or _FEEDBACK_INTRODUCTIONS[Outcome.INVALID]]
+    lines += [f"- {_describe_error(message, error)}" for error in details[:_MOST_ERRORS]]
+    if len(details) > _MOST_ERRORS:
+        lines.append(f"- and {len(details) - _MOST_ERRORS} more")
+    return "\n".join([*lines, _FEEDBACK_REQUEST])
 
 
 def _describe_error(message: Message, error: ErrorDetail) -> str:

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, NoReturn, Self, TypeVar, cast
 
 from jsontide._flatten import pack
 
-SHOWN: Final = 60
+_REPR_LENGTH: Final = 60
 """Characters of a text in a `repr`."""
 
 _Record = TypeVar("_Record", bound="Record")
@@ -85,4 +85,4 @@ def replace(record: _Record, **changes: object) -> _Record:
 
 
 def shorten(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return text if len(text) <= _REPR_LENGTH else f"{text[:_REPR_LENGTH]}..."

@@ -202,9 +202,9 @@ class Entries:
         return at
 
 
-def shown_parts(items: list[Entry], emulates: bool) -> tuple[Part, ...]:
+def shown_parts(items: list[Entry], answer_is_call: bool) -> tuple[Part, ...]:
     """Return the parts that a message shows; where a call may be the answer itself, some may be hidden."""
-    if emulates:
+    if answer_is_call:
         items = [entry for entry in items if not (isinstance(entry, CallEntry) and entry.is_hidden)]
     return tuple([cast("Part", entry.part) for entry in items])
 
@@ -223,7 +223,7 @@ def call_errors(entry: CallEntry, source: ErrorSource, rules: ReadingRules) -> t
     if entry.doubt:
         found.append(ErrorDetail(ErrorKind.JSON, source, entry.doubt))
     name = entry.name
-    if name is not None and not rules.knows(name) and not rules.is_output(name):
+    if name is not None and not rules.offers(name) and not rules.is_output(name):
         found.append(ErrorDetail(ErrorKind.SCHEMA, source, f"no tool is called {name!r}"))
     return tuple(found)
 
@@ -239,7 +239,7 @@ def certain_errors(
     """Return what is wrong with a message that grows, whatever may come."""
     found: list[tuple[ErrorDetail, ...]] = [loss_errors(loss)]
     # Where tools are offered, a call may come that makes mere prose of the content.
-    if not rules.emulates and not rules.bindings and document is not None:
+    if not rules.answer_is_call and not rules.bindings and document is not None:
         found.append(document.errors("content"))
     answer = entries[answer_at] if answer_at >= 0 else None
     if isinstance(answer, CallEntry):
@@ -353,7 +353,7 @@ def start_message(config: object = None) -> MessageState:
         message = f"a config must be a MessageConfig, not {type(config).__name__}"
         raise TypeError(message)
     rules = config._rules
-    parses = rules.answer is not None and not rules.emulates
+    parses = rules.answer is not None and not rules.answer_is_call
     document = rules.new_document(rules.answer, False) if parses else None
     answer = MISSING if document is None else document
     return MessageState(config, Message(answer=answer), [], document)
