@@ -348,9 +348,9 @@ class TestWrongTypes:
 
     @pytest.mark.parametrize("name", ["", None, 7])
     def test_names_must_be_names(self, name: Any) -> None:
-        with pytest.raises(ValueError, match="must have a name"):
+        with pytest.raises(ValueError, match=r"^output_name must be a non-empty str"):
             MessageConfig(output_name=name)
-        with pytest.raises(ValueError, match="must have a name"):
+        with pytest.raises(ValueError, match=r"^name must be a non-empty str"):
             Tool(name)
 
 

@@ -391,7 +391,7 @@ class TestConfig:
 
     @pytest.mark.parametrize("name", ["", None, 7])
     def test_refuses_tools_without_a_name(self, name: Any) -> None:
-        with pytest.raises(ValueError, match="must have a name"):
+        with pytest.raises(ValueError, match=r"^name must be a non-empty str"):
             Tool(name)
 
     def test_refuses_a_schema_that_is_none_before_the_stream(self) -> None:

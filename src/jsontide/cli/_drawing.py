@@ -34,7 +34,6 @@ from jsontide.messages import (
 )
 from jsontide.messages.calls import BaseCall
 from jsontide.messages.document import Document
-from jsontide.messages.growth import answer_of, document_of, has_answer_text, text_of
 from jsontide.messages.message import FinalAnswer
 from jsontide.messages.options import RESERVED
 from jsontide.messages.parts import GrowingPart
@@ -289,7 +288,7 @@ class AnswerText:
 
     def read(self, part: TextPart) -> Value | None:
         """Return the value of a text, with what is new since the last call; `None` if it has none."""
-        text = text_of(part)
+        text = part.growing_text
         new = text.tail(text.length - self._read)
         self._read = text.length
         if self._state is not None:
@@ -326,7 +325,7 @@ class MessagePanels:
         if isinstance(part, BaseCall):
             return _call_panel(at, part, fresh)
         if isinstance(part, TextPart):
-            if has_answer_text(message) and answer_of(message) is not None:
+            if message.text_is_answer and message.answer_state is not None:
                 return None
             answer = self._answers.setdefault(at, AnswerText())
             value = answer.read(part)
@@ -351,7 +350,7 @@ def _call_panel(at: int, call: BaseCall, fresh: Fresh) -> Panel:
     title = f"call {at}: {escape_unsafe(call.name or '…')}"
     if call.name == RESERVED:  # the name that is reserved for structured output
         title = f"answer, {title}"
-    document = document_of(call)
+    document = call.document
     value = call.partial
     is_bad = isinstance(call, PartialCall) and call.status is not Outcome.STREAMING
     if value is MISSING:
@@ -362,7 +361,7 @@ def _call_panel(at: int, call: BaseCall, fresh: Fresh) -> Panel:
 
 
 def _answer_panels(message: Message, fresh: Fresh) -> Iterator[Panel]:
-    answer = answer_of(message)
+    answer = message.answer_state
     if isinstance(answer, FinalAnswer):
         yield Panel("answer", "data", Value(cast("JsonValue", answer.value), None, fresh), is_open=False)
     elif isinstance(answer, Document) and answer.value is not MISSING:

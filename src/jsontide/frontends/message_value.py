@@ -32,7 +32,6 @@ from jsontide.frontends.changes import AppendText, Change, Finish, SetValue, mov
 from jsontide.frontends.progress import has_run, kind_of
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import Document
-from jsontide.messages.growth import answer_of, document_of, has_answer_text, text_of
 from jsontide.messages.message import FinalAnswer, Message
 from jsontide.messages.parts import File, GrowingPart, Other, Source, TextPart
 from jsontide.messages.types import Citation, ErrorDetail, Outcome, Usage
@@ -112,8 +111,8 @@ def is_answer_text(message: Message) -> bool:
 
     The arguments of a call can be the answer too, with prose beside them.
     """
-    is_valid = message.outcome is Outcome.STREAMING or isinstance(answer_of(message), FinalAnswer)
-    return is_valid and has_answer_text(message)
+    is_valid = message.outcome is Outcome.STREAMING or isinstance(message.answer_state, FinalAnswer)
+    return is_valid and message.text_is_answer
 
 
 def _set_part(
@@ -146,8 +145,8 @@ def _grow_part(
 
 
 def _grow_text(path: Path, old: GrowingPart, part: GrowingPart, changes: list[Change]) -> None:
-    text = text_of(part)
-    delta = text.tail(text.length - text_of(old).length)
+    text = part.growing_text
+    delta = text.tail(text.length - old.growing_text.length)
     if delta:
         changes.append(AppendText((*path, "text"), delta))
     if isinstance(part, TextPart) and isinstance(old, TextPart) and len(part.citations) > len(old.citations):
@@ -202,7 +201,7 @@ def _goes_on(old: BaseCall, call: BaseCall) -> bool:
 
 
 def _has_arguments(call: BaseCall) -> bool:
-    document = document_of(call)
+    document = call.document
     return call.partial is not MISSING if document is None else document.is_shown
 
 
@@ -242,7 +241,7 @@ def _grow_growing(
 def _finish_call(path: Path, call: BaseCall, arguments: Arguments, changes: list[Change]) -> None:
     """Add that a call, and all that is open in its arguments, will not change any more."""
     where = (*path, "arguments")
-    document = document_of(call)
+    document = call.document
     if arguments == "text":
         changes.append(Finish(where))
     elif document is not None and document.is_shown and document.resolution is None:
@@ -260,7 +259,7 @@ def _status_of(call: BaseCall) -> str | None:
 
 def _grow_arguments(path: Path, old: BaseCall, call: BaseCall, changes: list[Change]) -> None:
     """Add what is new in the arguments as a value."""
-    before, after = document_of(old), document_of(call)
+    before, after = old.document, call.document
     if after is not None:
         _grow_document(path, before, after, changes)
     elif call.partial is not MISSING:
@@ -268,7 +267,7 @@ def _grow_arguments(path: Path, old: BaseCall, call: BaseCall, changes: list[Cha
 
 
 def _grow_arguments_text(path: Path, old: BaseCall, call: BaseCall, changes: list[Change], is_new: bool) -> None:
-    text, before = text_of(call), text_of(old)
+    text, before = call.growing_text, old.growing_text
     if is_new or (isinstance(call, ServerCall) and not text.read().startswith(before.read())):
         changes.append(SetValue(path, text.read(), ()))  # some providers write all of it again
     elif text.length > before.length:
@@ -301,7 +300,7 @@ def _finish_document(path: Path, before: Document | None, value: JsonValue, chan
 
 
 def _add_answer(before: Message, after: Message, changes: list[Change]) -> None:
-    old, answer = answer_of(before), answer_of(after)
+    old, answer = before.answer_state, after.answer_state
     path: Path = (_ANSWER,)
     document = old if isinstance(old, Document) else None
     if isinstance(answer, FinalAnswer):
@@ -385,9 +384,9 @@ class StateKeys:
         """Return how many characters were read of what is shown."""
         if isinstance(growing, ParserState):
             return growing.index
-        answer = answer_of(growing)
+        answer = growing.answer_state
         parts = [growing.parts[at] for at in self.follow(growing)]
-        calls = sum([text_of(part).length for part in parts if isinstance(part, BaseCall)])
+        calls = sum([part.growing_text.length for part in parts if isinstance(part, BaseCall)])
         return calls + (answer.state.index if isinstance(answer, Document) else 0)
 
     def changes(self, before: Growing | Message | None, after: Growing) -> list[Change]:
@@ -400,7 +399,7 @@ class StateKeys:
 
     def _message_changes(self, before: Message | None, after: Message) -> list[Change]:
         followed = self.follow(after)
-        if not followed and (self.answer is None or answer_of(after) is None):
+        if not followed and (self.answer is None or after.answer_state is None):
             return []  # nothing is shown, so nothing is compared
         known = {} if before is None else self.follow(before)
         old = {at: key for at, key in followed.items() if at in known}

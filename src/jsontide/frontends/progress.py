@@ -23,7 +23,6 @@ from jsontide._values import MISSING, JsonValue
 from jsontide.frontends.base import DescribeError, describe_end
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import has_infinity
-from jsontide.messages.growth import document_of, text_of
 from jsontide.messages.message import Message
 from jsontide.messages.parts import File, GrowingPart, Other, ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.types import Outcome, Usage
@@ -277,7 +276,7 @@ def _tell_part(
 
 def _tell_text(told: PartProgress, part: GrowingPart, made_id: str, is_over: bool, steps: list[Step]) -> PartProgress:
     kind = kind_of(part)
-    text = text_of(part)
+    text = part.growing_text
     delta = text.tail(text.length - told.sent)
     if delta and (not told.id or told.is_ended):
         count = told.count + 1
@@ -348,8 +347,8 @@ def _grow_arguments(told: PartProgress, call: BaseCall) -> tuple[str, int, Snaps
 
     Front ends parse what they get, so they get the JSON that was made of a text that is none.
     """
-    document = document_of(call)
-    text = text_of(call)
+    document = call.document
+    text = call.growing_text
     writer = told.writer
     if isinstance(call, ServerCall):  # some providers write all of it again: it is told once, when it is whole
         is_told = told.sent > 0
@@ -438,6 +437,6 @@ def _show(name: str, message: Message, hidden: Hidden) -> list[Step]:
     steps: list[Step] = []
     for at in sorted(hidden):
         part, text_id = cast("TextPart", message.parts[at]), f"{name}-{at}"
-        steps += [TextStarted(text_id, "text"), TextGrew(text_id, "text", text_of(part).read())]
+        steps += [TextStarted(text_id, "text"), TextGrew(text_id, "text", part.growing_text.read())]
         steps.append(TextEnded(text_id, "text", part))
     return steps

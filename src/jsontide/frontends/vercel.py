@@ -53,7 +53,6 @@ from jsontide.frontends.progress import (
 )
 from jsontide.messages.calls import ServerCall
 from jsontide.messages.document import Document
-from jsontide.messages.growth import answer_of, has_answer_text
 from jsontide.messages.message import FinalAnswer, Message
 from jsontide.messages.parts import File, Source
 from jsontide.messages.types import Outcome, Usage
@@ -84,7 +83,7 @@ class AnswerProgress:
 
     def advance(self, message: Message, name: str, steps: list[Step]) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
         """Return the progress after a message, and its steps with those of the answer instead of its text."""
-        answer, is_text = answer_of(message), has_answer_text(message)
+        answer, is_text = message.answer_state, message.text_is_answer
         is_over = bool(steps) and isinstance(steps[-1], Ended)
         length, grown = self._grow(answer, is_over=is_over)
         end = len(steps) - is_over

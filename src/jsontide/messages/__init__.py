@@ -74,8 +74,10 @@ if TYPE_CHECKING:
 
 else:
     from jsontide.messages.calls import CompleteCall, Part, ToolCall
+    from jsontide.messages.draft import reduce_chunk
+    from jsontide.messages.ending import fail_message, finish_message, stop_message
     from jsontide.messages.message import Message
-    from jsontide.messages.reduce import fail_message, finish_message, reduce_chunk, start_message, stop_message
+    from jsontide.messages.state import start_message
 
 __all__ = [
     "CancelledError",

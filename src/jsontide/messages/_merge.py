@@ -13,23 +13,24 @@ Rule: nothing raises on a delta, and a call that no delta touches stays the same
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
-from jsontide._textbuffer import NO_TEXT, ends_in_half, join_halves, without_half
-from jsontide.messages._entries import NO_INDEX, NO_KEY, CallEntry, Entries
-from jsontide.messages._rules import ReadingRules
+from jsontide._textbuffer import ends_in_half, join_halves, without_half
 from jsontide.messages.calls import BaseCall, PartialCall, ServerCall
+from jsontide.messages.document import ReadingRules
+from jsontide.messages.record import Record
+from jsontide.messages.state import NO_INDEX, NO_KEY, CallEntry, Entries
 
 UNREADABLE: Final = "\0not a text\0"
 """Stands, in a piece of arguments, for one that is of another type."""
-_NO_TEXT: Final = "a piece of the arguments is neither text nor an object"
+_UNREADABLE_PIECE: Final = "a piece of the arguments is neither text nor an object"
 _CONTRADICTION: Final = "the arguments contradict those before"
-_ONE_ID: Final = "two calls have the id {!r}: what belongs to which of them is not known, it may be of either"
-_WHOSE: Final = "a delta came that does not say which of several open calls it belongs to: it may be this one"
-_NAMES: Final = "the names {!r} and {!r} may be of two calls, or the two parts of one name"
+_SHARED_ID: Final = "two calls have the id {!r}: what belongs to which of them is not known, it may be of either"
+_AMBIGUOUS_DELTA: Final = "a delta came that does not say which of several open calls it belongs to: it may be this one"
+_SPLIT_NAME: Final = "the names {!r} and {!r} may be of two calls, or the two parts of one name"
 
 
-class CallDelta:
+class CallDelta(Record):
     """What an event says about one tool call."""
 
     __slots__ = (
@@ -43,6 +44,19 @@ class CallDelta:
         "key",
         "name",
         "on_server",
+    )
+
+    FIELDS: ClassVar[tuple[str, ...]] = (
+        "index",
+        "id",
+        "name",
+        "arguments",
+        "is_whole",
+        "is_object",
+        "on_server",
+        "cut_off",
+        "key",
+        "is_written",
     )
 
     def __init__(
@@ -75,21 +89,6 @@ class CallDelta:
         self.is_written: Final = is_written or is_object
         """Whether the arguments are JSON that the reader wrote, so that there is nothing to mend."""
 
-    def as_whole(self) -> CallDelta:
-        """Return the same with arguments that are all of them so far."""
-        return CallDelta(
-            self.index,
-            self.id,
-            self.name,
-            self.arguments,
-            True,
-            self.is_object,
-            self.on_server,
-            self.cut_off,
-            self.key,
-            self.is_written,
-        )
-
     @property
     def is_delta(self) -> bool:
         """Whether the arguments continue the text."""
@@ -115,13 +114,13 @@ class CallDelta:
 def merge_call(entries: Entries, delta: CallDelta, rules: ReadingRules) -> int:
     """Bring the entries up to date with a delta; return the place of its call, -1 if there is none."""
     if rules.is_cumulative and not delta.is_whole:
-        delta = delta.as_whole()
+        delta = delta.evolve(is_whole=True)
     at = _find_id(entries, delta.id) if delta.index == NO_INDEX else _find_index(entries, delta)
     if at < 0:
         found = _find_open(entries, delta)
         if len(found) > 1:
             if not delta.says_nothing:
-                _doubt(entries, found, _WHOSE)
+                _doubt(entries, found, _AMBIGUOUS_DELTA)
             return -1
         at = found[0] if found else _find_last(entries, delta)
     if at >= 0:
@@ -217,7 +216,7 @@ def _doubt_rivals(entries: Entries, index: int, delta: CallDelta) -> bool:
         if isinstance(entry, CallEntry) and entry.index == index:
             rivals.append(at)
     if len(rivals) > 1:
-        _doubt(entries, rivals, _WHOSE)
+        _doubt(entries, rivals, _AMBIGUOUS_DELTA)
     return len(rivals) > 1
 
 
@@ -226,7 +225,7 @@ def _doubt_same_id(entries: Entries, call: CallEntry, call_id: str) -> CallEntry
     same = _find_id(entries, call_id)
     if same < 0:
         return call
-    why = _ONE_ID.format(call_id)
+    why = _SHARED_ID.format(call_id)
     _doubt(entries, [same], why)
     return call.with_doubt(why)
 
@@ -255,7 +254,7 @@ def _begin(entries: Entries, at: int, delta: CallDelta, rules: ReadingRules) -> 
     for first in _find_first_parts(entries, at, delta, rules):
         entry = entries.items[first]
         assert isinstance(entry, CallEntry)
-        doubt = _NAMES.format(entry.name, delta.name)
+        doubt = _SPLIT_NAME.format(entry.name, delta.name)
         _doubt(entries, [first], doubt)
     before = entries.items[at] if at >= 0 else None
     shares_index = isinstance(before, CallEntry) and before.index == delta.index and before.part.is_open
@@ -264,20 +263,16 @@ def _begin(entries: Entries, at: int, delta: CallDelta, rules: ReadingRules) -> 
     if delta.on_server:
         part = ServerCall(index=place, is_open=True)
     document = rules.new_document(rules.binding_of(None), True)
-    is_hidden = rules.hides(None) and not delta.on_server
+    is_hidden = rules.is_maybe_answer(None) and not delta.on_server
     begun = CallEntry(
         part,
         delta.key,
         delta.index,
-        NO_TEXT,
-        "",
         document,
-        True,
         delta.on_server,
-        False,
-        doubt,
         is_hidden,
-        shares_index,
+        doubt=doubt,
+        shares_index=shares_index,
     )
     call = _mark_nameless(entries, place, _advance(begun, delta, rules), delta)
     is_known_as_new = delta.index == NO_INDEX and at < 0  # then it was looked for by its id
@@ -293,7 +288,7 @@ def _find_first_parts(entries: Entries, at: int, delta: CallDelta, rules: Readin
     """
     if not delta.name:
         return []
-    names = rules.first_parts(delta.name)
+    names = rules.possible_prefixes(delta.name)
     if at >= 0:
         call = entries.items[at]
         assert isinstance(call, CallEntry)
@@ -342,7 +337,9 @@ def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntr
     held = call.held
     found = _find_piece(call, delta, rules.is_cumulative)
     if found is None:
-        doubt = doubt or (_NO_TEXT if delta.arguments is not None and UNREADABLE in delta.arguments else _CONTRADICTION)
+        doubt = doubt or (
+            _UNREADABLE_PIECE if delta.arguments is not None and UNREADABLE in delta.arguments else _CONTRADICTION
+        )
     piece = found or ""
     if piece and (held or ends_in_half(piece)):
         # All of the text has the half that waits in it.
@@ -358,7 +355,7 @@ def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntr
     is_cut_off, on_server = call.is_cut_off or delta.cut_off, call.on_server or delta.on_server
     index = delta.index if call.index == NO_INDEX else call.index
     if delta.name and name != delta.name and not doubt:
-        doubt = _NAMES.format(name, delta.name)
+        doubt = _SPLIT_NAME.format(name, delta.name)
     key = delta.key if call.key == NO_KEY else call.key
     if (
         not piece
@@ -381,14 +378,14 @@ def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntr
         part.grow(name, text, document, call_id),
         key,
         index,
+        document,
+        on_server,
+        rules.answer_is_call and not on_server and rules.is_maybe_answer(name),
         text,
         held,
-        document,
         call.is_blank and not piece.strip(),
-        on_server,
         is_cut_off,
         doubt,
-        rules.emulates and not on_server and rules.hides(name),
         call.shares_index,
         call.beside,
     )

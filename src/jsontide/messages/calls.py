@@ -34,7 +34,9 @@ _COMPLETE: Final = Outcome.COMPLETE  # compiled, looking up a member of an enum 
 class BaseCall(BasePart):
     """What all tool calls have."""
 
-    __slots__ = ("_document", "_partial", "_repairs", "_text", "id", "name")
+    __slots__ = ("_partial", "_repairs", "document", "growing_text", "id", "name")
+
+    KEPT: ClassVar[dict[str, str]] = {"arguments": "growing_text", "partial": "_partial"}
 
     def __init__(
         self,
@@ -53,41 +55,31 @@ class BaseCall(BasePart):
         """`None` until it is known."""
         self.id: Final = id
         """What the result of the call refers to."""
-        self._text: Final = read_text(arguments)
-        is_document = isinstance(partial, Document)
-        self._document: Final = cast("Document", partial) if is_document else None
-        self._partial: Final = MISSING if is_document else partial
+        self.growing_text: Final = read_text(arguments)
+        """The arguments as they were written, in pieces that are joined when they are read."""
+        self.document: Final = partial if isinstance(partial, Document) else None
+        """The arguments while they are read, `None` once they are decided."""
+        self._partial: Final = partial
         self._repairs: Final = repairs
 
     @property
     def arguments(self) -> str:
         """The arguments as they were written, so far."""
-        return self._text.read()
+        return self.growing_text.read()
 
     @property
     def partial(self) -> JsonValue | Missing:
         """What may be shown of the arguments; what did not change is the same object as before."""
-        return cast("JsonValue", self._partial) if self._document is None else self._document.value
+        return cast("JsonValue", self._partial) if self.document is None else self.document.value
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
         """What was mended in the arguments, in the order of their text; `arguments` stays as it was written."""
-        return self._repairs if self._document is None else self._document.repairs
+        return self._repairs if self.document is None else self.document.repairs
 
     def is_complete(self, path: str | Sequence[Segment]) -> bool:
         """Return whether the value at a path of the arguments, such as `days[0].title`, will not change any more."""
-        return not self.is_open if self._document is None else self._document.is_complete_at(path)
-
-    def make_fields(self) -> dict[str, object]:
-        fields: dict[str, object] = {}
-        for name in type(self).FIELDS:
-            if name == "arguments":
-                fields[name] = self._text
-            elif name == "partial":
-                fields[name] = self._partial if self._document is None else self._document
-            else:
-                fields[name] = getattr(self, name)
-        return fields
+        return not self.is_open if self.document is None else self.document.is_complete_at(path)
 
     def grow(self, name: str | None, text: GrowingText, document: Document, call_id: str | None) -> BaseCall:
         """Return the call after one more piece of what is known about it."""
@@ -103,6 +95,7 @@ class CompleteCall(BaseCall):
     __slots__ = ("_model", "arguments_value")
 
     FIELDS: ClassVar[tuple[str, ...]] = ("name", "arguments_value", "arguments", "id", *TAIL, "repairs")
+    KEPT: ClassVar[dict[str, str]] = {"arguments": "growing_text", "model": "_model"}
 
     def __init__(
         self,

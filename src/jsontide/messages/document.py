@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isinf
-from typing import Final
+from typing import Final, Literal
 
 from jsontide._errors import ParserError, Reason
 from jsontide._path import Segment
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.mend import MendState, Repair, finish_mend, mend_chunk
+from jsontide.mend import Mending, MendState, Repair, RepairKind, finish_mend, mend_chunk, start_mend
 from jsontide.mend.places import Passage, place_error, with_path
 from jsontide.messages.types import ErrorDetail, ErrorKind, ErrorSource
-from jsontide.schema import Partial, Policies, Resolution, SchemaMismatch, from_json_ast
-from jsontide.tree import ParserState, finalize, node_at, parse_chunk
+from jsontide.schema import Partial, Policies, Resolution, SchemaMismatch, from_json_ast, shape_of
+from jsontide.text import Limits
+from jsontide.tree import ParserState, create_parser_state, finalize, node_at, parse_chunk
 from jsontide.tree.log import Place
 
 
@@ -276,8 +278,130 @@ def _resolve(
     return Document(state, binding, resolution, memo, mend, error)
 
 
+class ReadingRules:
+    """The options of a message, in the form in which its reader asks for them."""
+
+    __slots__ = (
+        "_call_mend",
+        "_call_mends",
+        "_limits",
+        "_mend",
+        "_rests",
+        "_trailing",
+        "answer",
+        "answer_is_call",
+        "bindings",
+        "choice",
+        "done_is_end",
+        "is_cumulative",
+        "max_parts",
+        "output_name",
+        "runs_with",
+    )
+
+    def __init__(
+        self,
+        answer: SchemaBinding | None,
+        bindings: dict[str, SchemaBinding],
+        answer_is_call: bool,
+        output_name: str,
+        is_cumulative: bool,
+        done_is_end: bool,
+        choice: int,
+        max_parts: int,
+        limits: Limits,
+        trailing: Literal["error", "ignore"],
+        mend: Mending | None,
+    ) -> None:
+        self.answer: Final = answer
+        """How the answer is read."""
+        self.bindings: Final = bindings
+        """How the arguments of each tool are read."""
+        self.answer_is_call: Final = answer_is_call
+        """Whether the answer comes as the arguments of a reserved tool."""
+        self.output_name: Final = output_name
+        self.is_cumulative: Final = is_cumulative
+        """Whether the provider sends all arguments so far, each time."""
+        self.done_is_end: Final = done_is_end
+        """Whether `[DONE]` ends a message as a finish reason does."""
+        self.choice: Final = choice
+        self.max_parts: Final = max_parts
+        self._limits: Final = limits
+        self._trailing: Final = trailing
+        self._mend: Final = _start_mending(mend, answer)
+        # Of two calls in one, none is the right one to run.
+        one = replace(mend, values="one") if mend is not None and mend.values == "first" else mend
+        self._call_mend: Final = _start_mending(one, None)
+        self._call_mends: Final = {name: _start_mending(one, binding) for name, binding in bindings.items()}
+        if answer_is_call:
+            self._call_mends[output_name] = _start_mending(one, answer)
+        self.runs_with: Final[frozenset[RepairKind]] = frozenset() if mend is None else mend.runs_with
+        """The repairs that drop or restructure something, with which a call is complete nevertheless."""
+        names = [*bindings, output_name] if answer_is_call else [*bindings]
+        self._rests: Final = _find_rests(names)
+        """The names of tools that begin the name of another tool, each with the rest of that name."""
+
+    def new_document(self, binding: SchemaBinding | None, is_call: bool) -> Document:
+        state = create_parser_state(limits=self._limits, trailing=self._trailing)
+        return Document(state, binding, mend=self._call_mend if is_call else self._mend)
+
+    def name_document(self, document: Document, name: str | None) -> Document:
+        """Return the arguments of a call, now that the name of its tool is known."""
+        mend = self._call_mend if name is None else self._call_mends.get(name, self._call_mend)
+        return document.bind(self.binding_of(name), mend)
+
+    def binding_of(self, name: str | None) -> SchemaBinding | None:
+        """Return how the arguments of a tool are read, `None` for those that were not offered."""
+        if name is None:
+            return UNKNOWN if self.bindings else None
+        return self.answer if self.is_output(name) else self.bindings.get(name)
+
+    def is_output(self, name: str | None) -> bool:
+        """Return whether a call of this name is the answer itself."""
+        return self.answer_is_call and name == self.output_name
+
+    def is_maybe_answer(self, name: str | None) -> bool:
+        """Return whether a call of this name is the answer, or may still turn out to be."""
+        return self.answer_is_call and (name is None or name == self.output_name)
+
+    def offers(self, name: str) -> bool:
+        """Return whether a tool of this name was offered; without any tools, all names are."""
+        return not self.bindings or name in self.bindings
+
+    def possible_prefixes(self, name: str) -> list[str]:
+        """Return the names of tools that may be the first piece of a name that this one continues.
+
+        A name that no tool has may continue any other; the name of a tool only one that, with it, begins the name of
+        another tool.
+        """
+        if name in self.bindings or self.is_output(name):
+            return [first for first, rest in self._rests if rest.startswith(name)]
+        return [*self.bindings, self.output_name] if self.answer_is_call else [*self.bindings]
+
+
+def _start_mending(mend: Mending | None, binding: SchemaBinding | None) -> MendState | None:
+    if mend is None:
+        return None
+    return start_mend(mend, None if binding is None or binding.schema is None else shape_of(binding.schema))
+
+
+def _find_rests(names: list[str]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    in_order = sorted(names)
+    for at, first in enumerate(in_order):
+        for name in in_order[at + 1 :]:
+            if not name.startswith(first):  # those that begin with it come next
+                break
+            found.append((first, name.removeprefix(first)))
+    return found
+
+
 def write_json(value: object) -> str:
-    """Return the text of a value, as short as it goes; the reason why there is none, which is no JSON either."""
+    """Return compact JSON; for a value that has none, a placeholder that is not valid JSON.
+
+    Nothing is mended, as the writer for front ends does: infinity stays a word that is not JSON, and a lone surrogate
+    stays alone, so that a call with such arguments is refused.
+    """
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):

@@ -1,37 +1,46 @@
-"""A state in, what one event says about the message, the next state out.
+"""A state and what one event says about the message in, the next state out.
 
-Adapters call the methods of a draft for what they find in an event, in order.
-Parts are named by a key, which an adapter chooses: the place of a block or an item, or `NO_KEY` where the provider
-names none, and text goes on with the last part if that is of its kind.
+A provider's reader calls the methods of a draft for each thing that it finds in an event, in order.
+It names parts by keys of its choice: the place of a block or an item, or `NO_KEY` where the provider names none; text
+without a key continues the last part if that is of the same kind.
+`reduce_chunk` reads the neutral form of events in this way.
 
-Rule: nothing raises on what a provider sends. A draft that got nothing new gives the same state back.
+Rule: nothing raises on what a provider sends. A draft that got nothing new returns the same state.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, cast
 
 from jsontide._textbuffer import NO_TEXT, GrowingList, GrowingLists, ends_in_half, join_halves, without_half
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages._entries import NO_INDEX, NO_KEY, CallEntry, Entries, Entry, TextEntry, has_calls, shown_parts
-from jsontide.messages._finish import Ending, end_message
 from jsontide.messages._merge import UNREADABLE, CallDelta, doubt_open, merge_call
-from jsontide.messages._reasons import leaves_to_run, normalize, worse
-from jsontide.messages._rules import ReadingRules
-from jsontide.messages.calls import BaseCall
-from jsontide.messages.document import Document
+from jsontide.messages.document import Document, ReadingRules, write_json
+from jsontide.messages.ending import Ending, end_message, leaves_to_run, more_severe, normalize
 from jsontide.messages.message import Message
 from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.provider_errors import explain_error
-from jsontide.messages.record import replace
-from jsontide.messages.state import MessageState, find_answer
-from jsontide.messages.types import Citation, ErrorDetail, ErrorKind, Usage
+from jsontide.messages.state import (
+    NO_INDEX,
+    NO_KEY,
+    CallEntry,
+    Entries,
+    Entry,
+    MessageState,
+    TextEntry,
+    check_state,
+    find_answer,
+    has_calls,
+    shown_parts,
+)
+from jsontide.messages.types import Choice, Citation, CompletionChunk, ErrorDetail, ErrorKind, ToolCallDelta, Usage
 
-__all__ = ["NO_INDEX", "NO_KEY", "UNREADABLE", "CallDelta", "Draft"]
+__all__ = ["NO_INDEX", "NO_KEY", "UNREADABLE", "CallDelta", "Draft", "read_chunk", "reduce_chunk"]
 
-TEXT: Final = 0
-REASONING: Final = 1
-REFUSAL: Final = 2
+_TEXT: Final = 0
+_REASONING: Final = 1
+_REFUSAL: Final = 2
 
 
 class Draft:
@@ -143,7 +152,7 @@ class Draft:
     def finish(self, reason: str | None, raw: str | None) -> None:
         """Note why the provider says that the message ends, in the words of all providers and in its own."""
         if reason:
-            self._reason = reason if self._reason is None else worse(self._reason, reason)
+            self._reason = more_severe(self._reason, reason)
             self._raw_reason = raw
             self._is_changed = True
 
@@ -167,15 +176,15 @@ class Draft:
     def add_text(self, key: int, piece: str) -> None:
         """Add to the text of the answer."""
         if piece:
-            self._grow(TEXT, key, piece)
+            self._grow(_TEXT, key, piece)
 
     def add_reasoning(self, key: int, piece: str) -> None:
         if piece:
-            self._grow(REASONING, key, piece)
+            self._grow(_REASONING, key, piece)
 
     def add_refusal(self, key: int, piece: str) -> None:
         if piece:
-            self._grow(REFUSAL, key, piece)
+            self._grow(_REFUSAL, key, piece)
 
     def add_call(self, delta: CallDelta) -> int:
         """Add to the call that a delta belongs to; return its place, -1 if it belongs to none."""
@@ -214,23 +223,15 @@ class Draft:
         if at == len(self._entries.items) and at and not isinstance(part, Source):
             self._close_last(at - 1)
         if isinstance(part, GrowingPart):
-            self._entries.put(at, TextEntry(part, key, part._text, ""))
+            self._entries.put(at, TextEntry(part, key, part.growing_text, ""))
         else:
             self._entries.put(at, Entry(part, key))
 
     def describe(self, at: int, part: BasePart) -> None:
         """Replace the part at a place by the same with other fields; its text and arguments stay."""
-        entry = self._entries.items[at]
-        if isinstance(entry, CallEntry):
-            assert isinstance(part, BaseCall)
-            has_grown = self._entries.changed_calls
-            self._entries.put(at, entry.with_part(part))
-            self._entries.changed_calls = has_grown
-        elif isinstance(entry, TextEntry):
-            assert isinstance(part, GrowingPart)
-            self._entries.put(at, TextEntry(part, entry.key, entry.text, entry.held))
-        else:
-            self._entries.put(at, Entry(part, entry.key))
+        has_grown = self._entries.changed_calls
+        self._entries.put(at, self._entries.items[at].evolve(part=part))
+        self._entries.changed_calls = has_grown
 
     def label(self, at: int, item_id: str | None, extra: dict[str, JsonValue] | None, is_open: bool) -> None:
         """Set what a part is called, what no field of it holds, and whether more may come; the rest stays."""
@@ -239,7 +240,7 @@ class Draft:
         part = self._entries.items[at].part
         item_id = item_id or part.item_id
         if part.is_open is not is_open or part.item_id != item_id or part._extra != extra:
-            self.describe(at, replace(part, item_id=item_id, extra=extra, is_open=is_open))
+            self.describe(at, part.evolve(item_id=item_id, extra=extra, is_open=is_open))
 
     def complete_text(self, key: int, whole: str) -> bool:
         """Add what the whole text of a part has more than came of it; return whether it goes on where that stopped."""
@@ -266,7 +267,7 @@ class Draft:
         part = self._entries.items[at].part
         assert isinstance(part, TextPart)
         if not part._citations.has(citation):
-            self.describe(at, replace(part, citations=part._citations.add([citation])))
+            self.describe(at, part.evolve(citations=part._citations.add([citation])))
 
     def close(self, key: int) -> None:
         """Note that the provider adds nothing more to the part of a key."""
@@ -297,9 +298,9 @@ class Draft:
         if place:
             self._close_last(place - 1)
         part: GrowingPart
-        if kind == TEXT:
+        if kind == _TEXT:
             part = TextPart(NO_TEXT, (), place, True)
-        elif kind == REASONING:
+        elif kind == _REASONING:
             part = ReasoningPart(NO_TEXT, None, False, None, place, True)
         else:
             part = Refusal(NO_TEXT, place, True)
@@ -330,7 +331,8 @@ class Draft:
         if entries.overflow:
             self.fail(f"the message has more than {self._rules.max_parts} parts")
         if not entries.is_changed and not self._is_changed and self._document is before.document:
-            state = before if self.role is None else _with_role(before)
+            # A role that the message had anyway leaves the message itself as it is.
+            state = before if self.role is None else before.evolve(has_role=True)
         else:
             state = self._make_state()
         if self.error is None:
@@ -343,7 +345,7 @@ class Draft:
         document = self._document
         answer: object = document
         answer_at = before.answer_at
-        if rules.emulates:
+        if rules.answer_is_call:
             if answer_at < 0:
                 answer_at = find_answer(items, rules)
             call = items[answer_at] if answer_at >= 0 else None
@@ -351,14 +353,14 @@ class Draft:
         reason, worst, raw_reason = before.reason, before.worst_reason, message.raw_finish_reason
         now = self._reason
         if now is not None:
-            worst = reason = worse(worst, now)
+            worst = reason = more_severe(worst, now)
             raw_reason = self._raw_reason or raw_reason
         elif leaves_to_run(reason) and (entries.changed_calls or self._is_answer_open(answer, message)):
             # How it ended was said of what came before: a call that comes or grows after that may be cut off like any.
             reason = None
         parts = message.parts
         if entries.is_changed:
-            parts = shown_parts(items, rules.emulates)
+            parts = shown_parts(items, rules.answer_is_call)
         role = self.role
         finish_reason = None if reason is None else normalize(reason, has_calls(items))
         made = Message(
@@ -384,22 +386,68 @@ class Draft:
         return isinstance(answer, Document) and answer is not message._answer and not answer.is_complete
 
 
-def _with_role(state: MessageState) -> MessageState:
-    """Return the state after the role that it had anyway was said: the message is the same."""
-    return MessageState(
-        state.config,
-        state.newest,
-        state.entries,
-        state.document,
-        state.reason,
-        state.worst_reason,
-        True,
-        state.answer_at,
-        state.loss,
-    )
-
-
 def _is_of_kind(part: BasePart, kind: int) -> bool:
-    if kind == TEXT:
+    if kind == _TEXT:
         return isinstance(part, TextPart)
-    return isinstance(part, ReasoningPart) if kind == REASONING else isinstance(part, Refusal)
+    return isinstance(part, ReasoningPart) if kind == _REASONING else isinstance(part, Refusal)
+
+
+def reduce_chunk(state: object, chunk: object) -> MessageState:
+    """Return the state after one more chunk; the same state if there is nothing new in it.
+
+    >>> from jsontide.messages import Choice, CompletionChunk, Delta, start_message
+    >>> chunk = CompletionChunk(choices=(Choice(delta=Delta(content="Hi")),))
+    >>> reduce_chunk(start_message(), chunk).message.content
+    'Hi'
+    """
+    state = check_state(state)
+    if not isinstance(chunk, CompletionChunk):
+        message = f"a chunk must be a CompletionChunk, not {type(chunk).__name__}; stream_message takes events"
+        raise TypeError(message)
+    if state.is_over:
+        return state
+    draft = Draft(state, state.config._rules)
+    read_chunk(draft, chunk)
+    return draft.freeze()
+
+
+def read_chunk(draft: Draft, chunk: CompletionChunk) -> None:
+    """Note what a chunk says."""
+    if chunk.error is not None:
+        draft.fail(chunk.error, chunk.error)
+        return
+    if chunk.id is not None or chunk.model is not None or chunk.created is not None:
+        draft.identify(chunk.id, chunk.model, chunk.created, "")
+    draft.set_usage(chunk.usage)
+    for choice in chunk.choices:
+        if choice.index == draft.choice:
+            _read_choice(draft, choice)
+
+
+def _read_choice(draft: Draft, choice: Choice) -> None:
+    delta = choice.delta
+    draft.set_role(delta.role)
+    if delta.reasoning is not None:
+        draft.add_reasoning(NO_KEY, delta.reasoning)
+    if delta.content is not None:
+        draft.add_text(NO_KEY, delta.content)
+    if delta.refusal is not None:
+        draft.add_refusal(NO_KEY, delta.refusal)
+    for entry in delta.tool_calls:
+        draft.add_call(_read_call(entry))
+    draft.finish(choice.finish_reason, choice.finish_reason)
+
+
+def _read_call(entry: ToolCallDelta) -> CallDelta:
+    arguments = entry.arguments
+    is_object = isinstance(arguments, Mapping)
+    return CallDelta(
+        NO_INDEX if entry.index is None else entry.index,
+        entry.id,
+        entry.name,
+        write_json(dict(arguments)) if isinstance(arguments, Mapping) else arguments,
+        entry.spelling == "whole",
+        is_object,
+        entry.on_server,
+        entry.cut_off,
+    )

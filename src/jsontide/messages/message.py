@@ -15,7 +15,6 @@ from jsontide._flatten import pack
 from jsontide._textbuffer import GrowingList, GrowingLists
 from jsontide._values import MISSING, JsonValue
 from jsontide.mend.options import Repair
-from jsontide.messages._feedback import write_feedback
 from jsontide.messages._json_form import read_message, write_message
 from jsontide.messages.calls import CompleteCall, Part, PartialCall, ToolCall
 from jsontide.messages.document import Document
@@ -25,6 +24,7 @@ from jsontide.messages.types import (
     CancelledError,
     EmptyError,
     ErrorDetail,
+    ErrorKind,
     FilteredError,
     InvalidError,
     MessageError,
@@ -43,6 +43,16 @@ _ERRORS: Final[dict[Outcome, type[MessageError]]] = {
     Outcome.CANCELLED: CancelledError,
     Outcome.EMPTY: EmptyError,
 }
+LENGTH: Final = "length"
+"""The finish reason of a message that broke off at the limit of tokens."""
+_MOST_ERRORS: Final = 20
+"""How many errors are listed; a model that got more wrong starts again anyway."""
+_FEEDBACK_INTRODUCTIONS: Final = {
+    Outcome.TRUNCATED: "Your last message broke off at the limit of tokens, before it was complete.",
+    Outcome.INVALID: "Your last message could not be used.",
+    Outcome.EMPTY: "Your last message was empty.",
+}
+_FEEDBACK_REQUEST: Final = "Please send it again, complete and corrected."
 
 
 class FinalAnswer:
@@ -100,6 +110,7 @@ class Message(Record):
         "metadata",
         "repairs",
     )
+    KEPT: ClassVar[dict[str, str]] = {"metadata": "_metadata", "repairs": "_repairs", "answer": "_answer"}
 
     def __init__(
         self,
@@ -148,8 +159,8 @@ class Message(Record):
     @property
     def repairs(self) -> tuple[Repair, ...]:
         """What was mended in the structured output, in the order of its text; calls have their own."""
-        answer = self._answer
-        return answer.repairs if isinstance(answer, (Document, FinalAnswer)) else self._repairs
+        answer = self.answer_state
+        return self._repairs if answer is None else answer.repairs
 
     @property
     def metadata(self) -> dict[str, JsonValue]:
@@ -173,6 +184,20 @@ class Message(Record):
         if isinstance(answer, Document):
             return answer.partial
         return answer.model if isinstance(answer, FinalAnswer) else answer
+
+    @property
+    def answer_state(self) -> Document | FinalAnswer | None:
+        """The structured output as it is read, and as it is once it is valid; `None` without a schema."""
+        answer = self._answer
+        return answer if isinstance(answer, (Document, FinalAnswer)) else None
+
+    @property
+    def text_is_answer(self) -> bool:
+        """Whether the text is read as the answer; the answer can be a call instead, with text beside it."""
+        answer = self._answer
+        if isinstance(answer, FinalAnswer):
+            return answer.is_text
+        return isinstance(answer, Document) and answer.binding is not None and answer.binding.is_text
 
     @property
     def content(self) -> str:
@@ -245,14 +270,12 @@ class Message(Record):
 
         Empty if nothing was.
         """
-        return write_feedback(self)
+        return _write_feedback(self)
 
     def to_json(self) -> str:
         """Return the message as JSON text, in a documented form that later versions read too."""
-        answer = self._answer
-        if isinstance(answer, (Document, FinalAnswer)):
-            answer = answer.value
-        return write_message(self, answer)
+        answer = self.answer_state
+        return write_message(self, self._answer if answer is None else answer.value)
 
     @staticmethod
     def from_json(text: object) -> Message:
@@ -275,3 +298,31 @@ class Message(Record):
 
 
 _make_message: Final = cast("Callable[..., Message]", Message)
+
+
+def _write_feedback(message: Message) -> str:
+    """Return what was wrong with the structured output or the calls of a message, nothing if that is nothing.
+
+    What the model is not to blame for is none of it: a stream that failed, broke off, or ended for another reason.
+    """
+    if any([error.source == "stream" for error in message.errors]):
+        return ""
+    introduction = _FEEDBACK_INTRODUCTIONS.get(message.outcome)
+    details = [error for error in message.errors if error.kind is not ErrorKind.TRANSPORT]
+    if message.outcome is Outcome.TRUNCATED and message.finish_reason != LENGTH:
+        introduction = None
+    if introduction is None and not details:
+        return ""
+    lines = [introduction or _FEEDBACK_INTRODUCTIONS[Outcome.INVALID]]
+    lines += [f"- {_describe_error(message, error)}" for error in details[:_MOST_ERRORS]]
+    if len(details) > _MOST_ERRORS:
+        lines.append(f"- and {len(details) - _MOST_ERRORS} more")
+    return "\n".join([*lines, _FEEDBACK_REQUEST])
+
+
+def _describe_error(message: Message, error: ErrorDetail) -> str:
+    where = "the answer"
+    if isinstance(error.source, int):
+        name = message.tool_calls[error.source].name if 0 <= error.source < len(message.tool_calls) else None
+        where = f"the call of {name}" if name else f"call {error.source + 1}"
+    return f"{where}: {error.message}"

@@ -17,9 +17,8 @@ from uuid import UUID
 from jsontide._check import check_count, check_switches
 from jsontide._values import MISSING
 from jsontide.mend.options import Mending, check_mending
-from jsontide.messages._rules import ReadingRules
 from jsontide.messages.calls import BaseCall, ToolCall
-from jsontide.messages.document import SchemaBinding, write_json
+from jsontide.messages.document import ReadingRules, SchemaBinding, write_json
 from jsontide.messages.types import check_texts, wrong_type
 from jsontide.schema import Policies, from_json_ast
 from jsontide.schema.functions import FunctionArguments, describe
@@ -79,8 +78,7 @@ class Tool(Generic[Args_co]):
         function: Callable[..., object] | None = None,
     ) -> None:
         if not isinstance(name, str) or not name:
-            message = f"a tool must have a name, not {name!r}"
-            raise ValueError(message)
+            raise ValueError("name must be a non-empty str")
         if not _NAME.fullmatch(name):
             message = f"name must be 1 to 128 letters of a to z, digits, '_', '-', '.' and ':', not {name!r}"
             raise ValueError(message)
@@ -285,15 +283,14 @@ class MessageConfig:
         object.__setattr__(self, "tools", tools)
         object.__setattr__(self, "response_schema", _keep(self.response_schema))
         if not isinstance(self.output_name, str) or not self.output_name:
-            message = f"the emulated output must have a name, not {self.output_name!r}"
-            raise ValueError(message)
-        emulates = self.emulate_structured_output and self.response_schema is not None
+            raise ValueError("output_name must be a non-empty str")
+        answer_is_call = self.emulate_structured_output and self.response_schema is not None
         names = [tool.name for tool in tools]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             message = f"two tools are called {twice!r}"
             raise ValueError(message)
-        if emulates and self.output_name in names:
+        if answer_is_call and self.output_name in names:
             message = (
                 f"the name {self.output_name!r} is reserved for the emulated output: rename the tool, or output_name"
             )
@@ -301,7 +298,7 @@ class MessageConfig:
         answer = (
             None
             if self.response_schema is None
-            else SchemaBinding(self.response_schema, streams=True, policies=self.policies, is_text=not emulates)
+            else SchemaBinding(self.response_schema, streams=True, policies=self.policies, is_text=not answer_is_call)
         )
         bindings = {tool.name: tool._binding for tool in tools}
         for binding in (answer, *bindings.values()):
@@ -310,7 +307,7 @@ class MessageConfig:
         rules = ReadingRules(
             answer,
             bindings,
-            emulates,
+            answer_is_call,
             self.output_name,
             self.cumulative_arguments,
             self.done_is_end,

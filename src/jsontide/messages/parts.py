@@ -9,7 +9,7 @@ from typing import ClassVar, Final, cast
 
 from jsontide._textbuffer import GrowingText
 from jsontide._values import JsonValue
-from jsontide.messages.record import Record, replace, shorten
+from jsontide.messages.record import Record, shorten
 from jsontide.messages.types import Citation
 
 TAIL: Final = ("index", "is_open", "item_id", "extra")
@@ -42,13 +42,15 @@ class BasePart(Record):
 
     def close(self) -> BasePart:
         """Return the part as it is when nothing more is added to it."""
-        return replace(self, is_open=False)
+        return self.evolve(is_open=False)
 
 
 class GrowingPart(BasePart):
     """A part whose text grows."""
 
-    __slots__ = ("_text",)
+    __slots__ = ("growing_text",)
+
+    KEPT: ClassVar[dict[str, str]] = {"text": "growing_text"}
 
     def __init__(
         self,
@@ -59,16 +61,13 @@ class GrowingPart(BasePart):
         extra: dict[str, JsonValue] | None,
     ) -> None:
         BasePart.__init__(self, index, is_open, item_id, extra)
-        self._text: Final = read_text(text)
+        self.growing_text: Final = read_text(text)
+        """The text in pieces, which are joined when it is read."""
 
     @property
     def text(self) -> str:
         """The text so far."""
-        return self._text.read()
-
-    def make_fields(self) -> dict[str, object]:
-        names = [name for name in type(self).FIELDS if name != "citations"]
-        return {name: self._text if name == "text" else getattr(self, name) for name in names}
+        return self.growing_text.read()
 
     def grow(self, text: GrowingText) -> GrowingPart:
         """Return the part with more text."""
@@ -154,6 +153,7 @@ class TextPart(GrowingPart):
     __slots__ = ("_citations",)
 
     FIELDS: ClassVar[tuple[str, ...]] = ("text", "citations", *TAIL)
+    KEPT: ClassVar[dict[str, str]] = {"text": "growing_text", "citations": "_citations"}
 
     def __init__(
         self,
@@ -171,9 +171,6 @@ class TextPart(GrowingPart):
     def citations(self) -> tuple[Citation, ...]:
         """Where the text comes from."""
         return self._citations.read()
-
-    def make_fields(self) -> dict[str, object]:
-        return {**GrowingPart.make_fields(self), "citations": self._citations}
 
     def grow(self, text: GrowingText) -> TextPart:
         return TextPart(text, self._citations, self.index, True, self.item_id, self._extra)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from jsontide.messages.types import ProviderError, ProviderErrorKind
 
-_WORDS: Final = {
+_KINDS_BY_WORD: Final = {
     "ratelimit": ProviderErrorKind.RATE_LIMIT,
     "toomanyrequests": ProviderErrorKind.RATE_LIMIT,
     "resourceexhausted": ProviderErrorKind.RATE_LIMIT,
@@ -51,7 +51,7 @@ _WORDS: Final = {
     "modelerror": ProviderErrorKind.SERVER,
 }
 """Parts of the words, without what is between them; the first that is found counts."""
-_STATUSES: Final = {
+_KINDS_BY_STATUS: Final = {
     400: ProviderErrorKind.INVALID_REQUEST,
     401: ProviderErrorKind.AUTHENTICATION,
     402: ProviderErrorKind.QUOTA,
@@ -67,13 +67,13 @@ _STATUSES: Final = {
     504: ProviderErrorKind.TIMEOUT,
     529: ProviderErrorKind.OVERLOADED,
 }
-_NAMES: Final = ("code", "type", "status", "error_type", "Code", "__type", "status_code", "http_status")
-_TOO_LONG: Final = re.compile(
+_KIND_FIELDS: Final = ("code", "type", "status", "error_type", "Code", "__type", "status_code", "http_status")
+_CONTEXT_TOO_LONG: Final = re.compile(
     r"context (length|window|size)|maximum context|(prompt|input) is too long|too many (input )?tokens"
     r"|exceeds the (available|maximum) (context|number of tokens)|reduce the length",
     re.IGNORECASE,
 )
-_IN_MESSAGE: Final = (
+_KINDS_BY_MESSAGE: Final = (
     (re.compile(r"rate.?limit|too many requests", re.IGNORECASE), ProviderErrorKind.RATE_LIMIT),
     (re.compile(r"overloaded|at capacity|slot unavailable", re.IGNORECASE), ProviderErrorKind.OVERLOADED),
     (
@@ -82,12 +82,12 @@ _IN_MESSAGE: Final = (
     ),
     (re.compile(r"api.?key|unauthori[sz]ed", re.IGNORECASE), ProviderErrorKind.AUTHENTICATION),
 )
-_AGAIN: Final = re.compile(
+_RETRY_IN: Final = re.compile(
     r"(?:try again|retry) (?:in|after) (\d+(?:\.\d+)?) ?(ms|milliseconds|m|minutes|s|seconds)?\b", re.IGNORECASE
 )
 _SECONDS: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s?")
-_UNITS: Final = {"ms": 0.001, "milliseconds": 0.001, "m": 60.0, "minutes": 60.0}
-_VAGUE: Final = (ProviderErrorKind.INVALID_REQUEST, ProviderErrorKind.OTHER)
+_SECONDS_PER_UNIT: Final = {"ms": 0.001, "milliseconds": 0.001, "m": 60.0, "minutes": 60.0}
+_VAGUE_KINDS: Final = (ProviderErrorKind.INVALID_REQUEST, ProviderErrorKind.OTHER)
 
 
 def explain_error(raw: object) -> ProviderError:
@@ -95,17 +95,17 @@ def explain_error(raw: object) -> ProviderError:
     fields = _fields_of(raw)
     message = _message_of(raw, fields)
     kind = ProviderErrorKind.OTHER
-    for name in _NAMES:
+    for name in _KIND_FIELDS:
         found = _kind_of(fields.get(name))
-        if found not in _VAGUE:
+        if found not in _VAGUE_KINDS:
             kind = found
             break
         if kind is ProviderErrorKind.OTHER:
             kind = found
-    if kind in _VAGUE and _TOO_LONG.search(message):
+    if kind in _VAGUE_KINDS and _CONTEXT_TOO_LONG.search(message):
         kind = ProviderErrorKind.CONTEXT_LENGTH
     if kind is ProviderErrorKind.OTHER:
-        for pattern, meant in _IN_MESSAGE:
+        for pattern, meant in _KINDS_BY_MESSAGE:
             if pattern.search(message):
                 kind = meant
                 break
@@ -170,13 +170,13 @@ def _kind_of(value: object) -> ProviderErrorKind:
         if value.isdecimal() and len(value) == 3:
             return _kind_of(int(value))
         word = re.sub("[^a-z]", "", value.lower())
-        for part, kind in _WORDS.items():
+        for part, kind in _KINDS_BY_WORD.items():
             if part in word:
                 return kind
         return ProviderErrorKind.OTHER
     if isinstance(value, bool) or not isinstance(value, int):
         return ProviderErrorKind.OTHER
-    return _STATUSES.get(value, ProviderErrorKind.SERVER if 500 <= value <= 599 else ProviderErrorKind.OTHER)
+    return _KINDS_BY_STATUS.get(value, ProviderErrorKind.SERVER if 500 <= value <= 599 else ProviderErrorKind.OTHER)
 
 
 def _find_wait(fields: dict[str, Any], message: str) -> float | None:
@@ -194,8 +194,10 @@ def _find_wait(fields: dict[str, Any], message: str) -> float | None:
         found = _as_seconds(item.get("retryDelay")) if isinstance(item, dict) else None
         if found is not None:
             return found
-    match = _AGAIN.search(message)
-    return None if match is None else float(match.group(1)) * _UNITS.get((match.group(2) or "s").lower(), 1.0)
+    match = _RETRY_IN.search(message)
+    return (
+        None if match is None else float(match.group(1)) * _SECONDS_PER_UNIT.get((match.group(2) or "s").lower(), 1.0)
+    )
 
 
 def _as_seconds(value: object) -> float | None:

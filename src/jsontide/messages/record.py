@@ -6,11 +6,11 @@ Rule: nothing here changes once it is made, so old states can be read, compared,
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, NoReturn, TypeVar, cast
+from typing import ClassVar, Final, NoReturn, Self, TypeVar, cast
 
 from jsontide._flatten import pack
 
-SHOWN: Final = 60
+_REPR_LENGTH: Final = 60
 """Characters of a text in a `repr`."""
 
 _Record = TypeVar("_Record", bound="Record")
@@ -50,13 +50,24 @@ class Record(Value):
     __slots__ = ()
 
     FIELDS: ClassVar[tuple[str, ...]] = ()
+    KEPT: ClassVar[dict[str, str]] = {}
+    """The attributes that hold arguments, where the attribute with an argument's name is missing or made on demand."""
 
     def _fields(self) -> tuple[object, ...]:
         return tuple([getattr(self, name) for name in type(self).FIELDS])
 
-    def make_fields(self) -> dict[str, object]:
-        """Return the arguments that make an equal record by their names; what is read on demand stays unread."""
-        return {name: getattr(self, name) for name in type(self).FIELDS}
+    def evolve(self, **changes: object) -> Self:
+        """Return the record made with other arguments in some places; nothing is made on demand for it.
+
+        What runs for each event calls the constructor, once, by position: in plain Python that takes half as long.
+        """
+        kind = type(self)
+        kept = kind.KEPT
+        arguments = {name: getattr(self, name) for name in kind.FIELDS if name not in kept}
+        for name, attribute in kept.items():
+            arguments[name] = getattr(self, attribute)
+        arguments.update(changes)
+        return cast("Self", cast("object", kind(**arguments)))
 
     def __hash__(self) -> int:
         return refuse_hash(self)
@@ -70,10 +81,8 @@ def refuse_hash(record: object) -> NoReturn:
 
 def replace(record: _Record, **changes: object) -> _Record:
     """Return a record with some fields changed."""
-    fields = record.make_fields()
-    fields.update(changes)
-    return cast("_Record", cast("object", type(record)(**fields)))
+    return record.evolve(**changes)
 
 
 def shorten(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return text if len(text) <= _REPR_LENGTH else f"{text[:_REPR_LENGTH]}..."

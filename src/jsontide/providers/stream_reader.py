@@ -13,11 +13,11 @@ import reprlib
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from jsontide._flatten import pack
-from jsontide.messages.draft import Draft
+from jsontide.messages.draft import Draft, read_chunk
+from jsontide.messages.ending import fail_message, finish_message, stop_message
 from jsontide.messages.message import Message
 from jsontide.messages.options import MessageConfig
-from jsontide.messages.reduce import fail_message, finish_message, read_chunk, start_message, stop_message
-from jsontide.messages.state import MessageState
+from jsontide.messages.state import MessageState, start_message
 from jsontide.messages.types import CompletionChunk, ErrorDetail, Outcome
 from jsontide.providers.detect import find_reader, split_whole
 from jsontide.providers.fields import as_dict, check_fields, check_unknown

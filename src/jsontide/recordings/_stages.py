@@ -50,7 +50,6 @@ from jsontide.mend import start_mend
 from jsontide.messages import MessageConfig, Outcome, fail_message, stop_message
 from jsontide.messages.calls import BaseCall, Part
 from jsontide.messages.document import Document
-from jsontide.messages.growth import answer_of
 from jsontide.messages.message import Message as NativeMessage
 from jsontide.providers import SseState, StreamState, decode_sse, detect, finish_stream, reduce_item, start_stream
 from jsontide.recordings._recording import End
@@ -319,7 +318,7 @@ class MessageStage(Stage):
     @property
     def repairs(self) -> tuple[Repair, ...]:
         message = cast("NativeMessage", self._stream.message)
-        answer = answer_of(message)
+        answer = message.answer_state
         found = [] if answer is None else list(answer.repairs)
         for part in message.parts:
             if isinstance(part, BaseCall):

@@ -20,7 +20,6 @@ from jsontide.frontends import DescribeError, Growing, describe_error
 from jsontide.frontends.base import SERVER_FAILED
 from jsontide.messages import ErrorKind, Message, Outcome
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall
-from jsontide.messages.growth import answer_of, document_of, text_of
 from jsontide.messages.record import replace
 from jsontide.streams import AsyncMessageStream
 from jsontide.tree import ParserState
@@ -32,7 +31,7 @@ def cancel(message: Message[object]) -> Message[object]:
     if message.outcome is not Outcome.STREAMING:
         return message
     parts = tuple([_cancel_part(part) for part in message.parts])
-    answer = answer_of(message)
+    answer = message.answer_state
     shown = MISSING if answer is None else answer
     return replace(message, parts=parts, outcome=Outcome.CANCELLED, repairs=(), answer=shown)
 
@@ -44,10 +43,10 @@ def _cancel_part(part: Part) -> Part:
 
 
 def _cancel_call(call: BaseCall) -> PartialCall:
-    document = document_of(call)
+    document = call.document
     return PartialCall(
         call.name,
-        text_of(call),
+        call.growing_text,
         call.partial if document is None else document,
         Outcome.CANCELLED,
         None,

@@ -2,34 +2,68 @@
 
 A call is complete when the provider said how the message ended, its arguments are all there, and they are valid.
 A stream that just ends has said nothing, so nothing of it can be run; nor can it if the reason is unknown.
+
+Why providers say that a message ended, in the words of chat completions, and what that means for its parts:
+
+stop, tool_calls                            all is said
+stop_sequence                               so is the text; a call may contain the sequence
+length                                      something is missing, but what is closed is whole
+pause                                       all that was asked for is said, and the model goes on when it is sent back
+any other word                              unknown: nothing can be run
+content_filter, refusal, malformed, error   nothing can be run, and nothing that comes later changes that
+
+The functions that people call take `object`, so that our own checks name what is wrong with an argument.
 """
 
 from __future__ import annotations
 
-from typing import Final, cast
+from typing import Final
 
 from jsontide._textbuffer import NO_TEXT
 from jsontide._values import MISSING
 from jsontide.mend.options import Repair, RepairKind
-from jsontide.messages._entries import NO_INDEX, CallEntry, Entry, TextEntry
-from jsontide.messages._reasons import (
-    AS_ASKED,
-    CONTENT_FILTER,
-    ERROR,
-    LENGTH,
-    MALFORMED,
-    NORMAL,
-    REFUSAL,
-    is_known,
-    normalize,
+from jsontide.messages.calls import CompleteCall, PartialCall
+from jsontide.messages.document import Document, ReadingRules, has_infinity
+from jsontide.messages.message import LENGTH, FinalAnswer
+from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, TextPart
+from jsontide.messages.provider_errors import explain_exception
+from jsontide.messages.state import (
+    NO_INDEX,
+    CallEntry,
+    Entry,
+    MessageState,
+    TextEntry,
+    call_errors,
+    check_state,
+    loss_errors,
 )
-from jsontide.messages._rules import ReadingRules
-from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall
-from jsontide.messages.document import Document, has_infinity
-from jsontide.messages.message import FinalAnswer, Message
-from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, TextPart
-from jsontide.messages.state import MessageState, call_errors, loss_errors
 from jsontide.messages.types import UNTOLD, ErrorDetail, ErrorKind, ErrorSource, Outcome
+
+STOP: Final = "stop"
+TOOL_CALLS: Final = "tool_calls"
+STOP_SEQUENCE: Final = "stop_sequence"
+PAUSE: Final = "pause"
+CONTENT_FILTER: Final = "content_filter"
+REFUSAL: Final = "refusal"
+MALFORMED: Final = "malformed"
+ERROR: Final = "error"
+
+NORMAL_REASONS: Final = (STOP, TOOL_CALLS)
+TEXT_COMPLETE_REASONS: Final = (STOP, TOOL_CALLS, STOP_SEQUENCE, PAUSE)
+"""Those by which a provider says that the text is all there."""
+_UNKNOWN_SEVERITY: Final = 3
+_SEVERITY: Final = {
+    STOP: 0,
+    TOOL_CALLS: 0,
+    STOP_SEQUENCE: 1,
+    LENGTH: 2,
+    PAUSE: _UNKNOWN_SEVERITY,
+    CONTENT_FILTER: 4,
+    REFUSAL: 4,
+    MALFORMED: 4,
+    ERROR: 4,
+}
+_FINAL_SEVERITY: Final = 4
 
 _FAILED: Final = "the provider says that it failed"
 _TOO_LARGE: Final = "a number is too large to be held or written"
@@ -39,6 +73,31 @@ _HALF: Final = "half of a character stands alone in the text; the other half is 
 _NO_ANSWER: Final = "the answer was expected as a call of {!r}, and there is none"
 _NO_ARGUMENTS: Final = "{}"
 _ORPHANS: Final = "there are arguments in the stream that belong to no call with a name: they may be of this one"
+
+
+def is_known(reason: str) -> bool:
+    """Return whether it is known what a reason means for calls."""
+    return _SEVERITY.get(reason, _UNKNOWN_SEVERITY) != _UNKNOWN_SEVERITY
+
+
+def leaves_to_run(reason: str | None) -> bool:
+    """Return whether there may be something to run after a reason."""
+    return reason is not None and _SEVERITY.get(reason, _UNKNOWN_SEVERITY) < _UNKNOWN_SEVERITY
+
+
+def normalize(reason: str | None, has_calls: bool) -> str | None:
+    """Return a reason in one vocabulary: providers differ in whether they stop to have tools run."""
+    if reason != STOP and reason != TOOL_CALLS:
+        return reason
+    return TOOL_CALLS if has_calls else STOP
+
+
+def more_severe(before: str | None, now: str) -> str:
+    """Return the more severe of two reasons; of two alike the later, unless the first is final."""
+    if before is None:
+        return now
+    old, new = _SEVERITY.get(before, _UNKNOWN_SEVERITY), _SEVERITY.get(now, _UNKNOWN_SEVERITY)
+    return before if old > new or old == _FINAL_SEVERITY else now
 
 
 class Ending:
@@ -77,7 +136,7 @@ class Ending:
         """Whether nothing in the message is to be used, whatever it looks like."""
         self.error: Final = error
         """What was wrong with the stream itself."""
-        self.is_normal: Final = reason in NORMAL and failure is None
+        self.is_normal: Final = reason in NORMAL_REASONS and failure is None
 
 
 class CheckedDocument:
@@ -148,7 +207,7 @@ def end_message(state: MessageState, ending: Ending) -> MessageState:
             call = _finish_call(entry, ending, len(calls), rules, errors)
             calls.append(call)
             parts.append(call)
-    has_text = any([isinstance(part, TextPart) and bool(part._text.length) for part in parts])
+    has_text = any([isinstance(part, TextPart) and bool(part.growing_text.length) for part in parts])
     answer = _finish_answer(entries, state.answer_at, document, ending, rules, has_text, bool(calls))
     outcome = answer.outcome
     outcomes = [call.status for call in calls] + ([] if outcome is None else [outcome])
@@ -157,33 +216,15 @@ def end_message(state: MessageState, ending: Ending) -> MessageState:
         all_errors = [ending.error, *all_errors]
     before = message.parts
     is_same = len(parts) == len(before) and all([parts[at] is before[at] for at in range(len(before))])
-    ended = Message(
-        before if is_same else tuple(cast("list[Part]", parts)),  # what did not change is the same object
-        _message_outcome(ending, outcomes, outcome is Outcome.COMPLETE, _says_something(parts), bool(state.loss)),
-        normalize(state.reason, bool(calls)),
-        message.raw_finish_reason,
-        message.usage,
-        message.id,
-        message.model,
-        message.provider,
-        message.created,
-        message.role,
-        tuple(all_errors),
-        message._metadata,
-        (),
-        answer.shown,
+    has_answer = outcome is Outcome.COMPLETE
+    ended = message.evolve(
+        parts=before if is_same else tuple(parts),  # what did not change is the same object
+        outcome=_message_outcome(ending, outcomes, has_answer, _says_something(parts), bool(state.loss)),
+        finish_reason=normalize(state.reason, bool(calls)),
+        errors=tuple(all_errors),
+        answer=answer.shown,
     )
-    return MessageState(
-        state.config,
-        ended,
-        entries,
-        document,
-        state.reason,
-        state.worst_reason,
-        state.has_role,
-        state.answer_at,
-        state.loss,
-    )
+    return state.evolve(message=ended, entries=entries, document=document)
 
 
 def _doubt_unaccounted(entries: list[Entry], loss: str, ending: Ending) -> list[Entry]:
@@ -228,7 +269,7 @@ def _release(entry: Entry) -> Entry:
         text = entry.text.append(entry.held)
         part = entry.part
         assert isinstance(part, GrowingPart)
-        return TextEntry(part.grow(text), entry.key, text, "")
+        return entry.evolve(part=part.grow(text), text=text, held="")
     return entry
 
 
@@ -261,25 +302,22 @@ def _finish_call(
             entry.text,
             entry.id,
             call.index,
-            False,
-            call.item_id,
-            call._extra,
-            document.repairs,
-            document.model,
+            item_id=call.item_id,
+            extra=call._extra,
+            repairs=document.repairs,
+            model=document.model,
         )
     outcome = Outcome.INVALID if checked.outcome is Outcome.COMPLETE else checked.outcome
-    first = found[0] if found else None
     return PartialCall(
         entry.name,
         entry.text,
         checked.document,
         outcome,
-        first,
+        found[0] if found else None,
         entry.id,
         call.index,
-        False,
-        call.item_id,
-        call._extra,
+        item_id=call.item_id,
+        extra=call._extra,
     )
 
 
@@ -320,7 +358,7 @@ def _check_repairs(found: CheckedDocument, source: ErrorSource, rules: ReadingRu
     names = list(dict.fromkeys([kind.value for kind in kinds if kind not in rules.runs_with]))
     if not names:
         return found
-    said = f"the arguments are not JSON, and runs_with does not allow to run them as mended: {', '.join(names)}"
+    said = f"arguments needed repairs that are not allowed for calls: {', '.join(names)}; see Mending.runs_with"
     error = ErrorDetail(ErrorKind.JSON, source, said)
     return CheckedDocument(Outcome.INVALID, found.document, (*found.errors, error))
 
@@ -342,20 +380,7 @@ def _with_arguments(entry: CallEntry, ending: Ending) -> CallEntry:
 
 def _with_text(entry: CallEntry, piece: str) -> CallEntry:
     text = (NO_TEXT if piece is _NO_ARGUMENTS else entry.text).append(piece)
-    document = entry.document.append(piece)
-    return CallEntry(
-        cast("BaseCall", entry.part),
-        entry.key,
-        entry.index,
-        text,
-        "",
-        document,
-        False,
-        entry.on_server,
-        entry.is_cut_off,
-        entry.doubt,
-        entry.is_hidden,
-    )
+    return entry.evolve(text=text, held="", document=entry.document.append(piece), is_blank=False)
 
 
 def _find_faults(entry: CallEntry, ending: Ending, source: ErrorSource) -> tuple[ErrorDetail, ...]:
@@ -381,8 +406,8 @@ def _finish_answer(
         checked = _check_call(_with_arguments(call, ending), ending, "content", rules)
         return CheckedAnswer(_show_answer(checked, False), checked.outcome, checked.errors)
     if document is None:
-        was_told = ending.outcome is Outcome.COMPLETE and ending.reason in AS_ASKED
-        if rules.emulates and was_told and has_text and not has_calls:
+        was_told = ending.outcome is Outcome.COMPLETE and ending.reason in TEXT_COMPLETE_REASONS
+        if rules.answer_is_call and was_told and has_text and not has_calls:
             error = ErrorDetail(ErrorKind.SCHEMA, "content", _NO_ANSWER.format(rules.output_name))
             return CheckedAnswer(MISSING, Outcome.INVALID, (error,))
         return CheckedAnswer(MISSING)
@@ -416,7 +441,7 @@ def _says_something(parts: list[BasePart]) -> bool:
     """Return whether there is anything beside reasoning and parts that stayed empty."""
     for part in parts:
         if isinstance(part, GrowingPart):
-            if part._text.length and not isinstance(part, ReasoningPart):
+            if part.growing_text.length and not isinstance(part, ReasoningPart):
                 return True
         else:
             return True
@@ -439,6 +464,47 @@ def _message_outcome(
         return Outcome.TRUNCATED
     if Outcome.INVALID in outcomes or has_loss:
         return Outcome.INVALID
-    if ending.reason not in AS_ASKED:
+    if ending.reason not in TEXT_COMPLETE_REASONS:
         return Outcome.COMPLETE if has_answer and len(outcomes) == 1 else Outcome.TRUNCATED
     return Outcome.COMPLETE if outcomes or has_content else Outcome.EMPTY
+
+
+def finish_message(state: object) -> MessageState:
+    """Return the state after the end of the stream: the message has its outcome, and so has each call."""
+    state = check_state(state)
+    if state.is_over:
+        return state
+    is_refused = False
+    for part in state.newest.parts:
+        if isinstance(part, Refusal) and part.growing_text.length:
+            is_refused = True
+    return end_message(state, Ending(state.reason, is_refused=is_refused))
+
+
+def stop_message(state: object) -> MessageState:
+    """Return the state after the caller stopped the stream; what came before is kept."""
+    state = check_state(state)
+    return state if state.is_over else end_message(state, Ending(state.reason, is_cancelled=True))
+
+
+def fail_message(state: object, error: object) -> MessageState:
+    """Return the state after the stream failed, given an exception or a text; what came before is kept."""
+    state = check_state(state)
+    if not isinstance(error, (BaseException, str)):
+        message = f"an error must be an exception or a text, not {type(error).__name__}"
+        raise TypeError(message)
+    if state.is_over:
+        return state
+    cause = None if isinstance(error, str) else error
+    reported = None if isinstance(error, str) else explain_exception(error)
+    failure = ErrorDetail(ErrorKind.TRANSPORT, "stream", _describe(error), (), cause, reported)
+    return end_message(state, Ending(state.reason, failure=failure))
+
+
+def _describe(error: BaseException | str) -> str:
+    if isinstance(error, str):
+        return error or "the stream failed"
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # noqa: BLE001 - whatever an exception of a client does
+        return type(error).__name__
