@@ -11,7 +11,7 @@ from jsontide._errors import JsonStreamError, hint_at_mending
 from jsontide.mend.options import check_mending, check_on_repair
 from jsontide.mend.places import with_path
 from jsontide.mend.reader import MendReader
-from jsontide.streams._loop import check_chunk
+from jsontide.streams.sources import check_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jsontide._values import Chunk
     from jsontide.mend import Mending, Repair
     from jsontide.mend.shape import Shape
-from jsontide.streams._loop import Stage
+from jsontide.streams.sources import LoopStage
 
 _Found = TypeVar("_Found")
 _Found_co = TypeVar("_Found_co", covariant=True)
@@ -42,7 +42,7 @@ def mended(
     mend: Mending | None,
     on_repair: Callable[[Repair], object] | None,
     shape: Shape | None = None,
-) -> Stage[Chunk, _Found]:
+) -> LoopStage[Chunk, _Found]:
     """Return a stage that takes nothing but text, with a mender in front of it if something is to be mended."""
     check_on_repair(mend, on_repair)
     return _Strict(stage) if mend is None else _Mended(stage, MendReader(check_mending(mend), on_repair, shape))

@@ -11,8 +11,8 @@ from jsontide._values import MISSING, Chunk
 from jsontide.messages import MessageConfig
 from jsontide.providers.stream_reader import Turn, start_stream
 from jsontide.schema import Partial, SchemaError, SchemaMismatch, Status, from_json_ast, shape_of
-from jsontide.streams._loop import adrive, as_items, check_async, drive
 from jsontide.streams._mended import mended, raise_error
+from jsontide.streams.sources import adrive, as_items, check_async, drive
 from jsontide.text import Limits
 from jsontide.tree import create_parser_state, finalize, parse_chunk
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jsontide.mend import Mending, Repair
     from jsontide.schema import Policies, Resolution
     from jsontide.schema.options import TypeAdapterLike
-    from jsontide.streams._loop import Stage
+    from jsontide.streams.sources import LoopStage
     from jsontide.tree import ParserState
 
 Model = TypeVar("Model")
@@ -135,7 +135,7 @@ class _Stage(Generic[Model]):
     def __init__(self, schema: object, options: ModelChoices) -> None:
         self._schema = schema
         self._options = options
-        self._inner: Stage[Any, Partial[Model] | Model] | None = None
+        self._inner: LoopStage[Any, Partial[Model] | Model] | None = None
         self._waiting: list[Chunk] = []
         """What came before it was known what the source has."""
         mend = options["mend"]
@@ -159,7 +159,7 @@ class _Stage(Generic[Model]):
                 yield from self._inner.add(chunk)
         yield from self._inner.finish()
 
-    def _choose(self, item: object) -> Stage[Any, Partial[Model] | Model] | None:
+    def _choose(self, item: object) -> LoopStage[Any, Partial[Model] | Model] | None:
         if not isinstance(item, Chunk):
             return _EventStage(self._schema, self._options)
         begun = "".join(map(_decode, (*self._waiting, item))).lstrip(_BLANK)

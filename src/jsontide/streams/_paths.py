@@ -15,8 +15,8 @@ from jsontide._path import Segment
 from jsontide._pattern import AnyItem, AnyKey, Pattern, Slice, parse_pattern
 from jsontide._values import Chunk
 from jsontide.events import JsonFragmentAccumulator
-from jsontide.streams._loop import adrive, afirst, as_async_chunks, as_chunks, drive, first
 from jsontide.streams._mended import mended, raise_error
+from jsontide.streams.sources import adrive, afirst, as_async_chunks, as_chunks, drive, first
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Generator, Iterable, Iterator

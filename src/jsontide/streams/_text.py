@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from jsontide._values import MISSING, Chunk
-from jsontide.streams._loop import adrive, afirst, as_async_chunks, as_chunks, drive, first
 from jsontide.streams._mended import mended, raise_error
+from jsontide.streams.sources import adrive, afirst, as_async_chunks, as_chunks, drive, first
 from jsontide.tree import ParserState, create_parser_state, finalize, parse_chunk
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from jsontide._errors import ParserError
     from jsontide._values import JsonValue
     from jsontide.mend import Mending, Repair
-    from jsontide.streams._loop import Stage
     from jsontide.streams._mended import TextStage
+    from jsontide.streams.sources import LoopStage
 
 _Found = TypeVar("_Found")
 
@@ -122,7 +122,7 @@ def _stage(
     state: ParserState | None,
     mend: Mending | None,
     on_repair: Callable[[Repair], object] | None,
-) -> Stage[Chunk, _Found]:
+) -> LoopStage[Chunk, _Found]:
     if mend is not None and isinstance(state, ParserState) and state.index:
         message = "a state that has read text cannot go on with mend: its text may need repairs too"
         raise ValueError(message)

@@ -1,22 +1,31 @@
-"""What callers pass as a source in, something to pull from out, or `TypeError`; and the one way in which loops pull.
+"""What callers pass as a source in, its items out, one pulled when it is asked for; or `TypeError`.
 
 The plain loops take plain iterables and their twins, whose names begin with an `a`, asynchronous ones.
 Rule: nothing is pulled from a source to find out what it is.
 A generator belongs to the loop that it was given to, and is closed when that loop ends, however it ends.
-Anything else that can be closed, such as a file or a response, stays with whoever opened it.
+Anything else that can be closed, such as a file or a response, is closed only if somebody stops the loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Generator, Iterable, Mapping, Sequence
-from contextlib import aclosing, closing, nullcontext
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar, cast
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from contextlib import AsyncExitStack, ExitStack, aclosing, closing
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, cast
 
 from jsontide._values import MISSING, Chunk
+from jsontide.streams.transport import is_transport
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from contextlib import AbstractAsyncContextManager, AbstractContextManager
+    from collections.abc import Callable, Sequence
 
     from jsontide._values import Missing
 
@@ -34,30 +43,116 @@ _ASYNC: Final = (
     ("__enter__", "enter it first: with ... as source"),
 )
 _Item = TypeVar("_Item")
+_Iterator = TypeVar("_Iterator")
 _Input_contra = TypeVar("_Input_contra", contravariant=True)
 _Output_co = TypeVar("_Output_co", covariant=True)
 
 
-class Stage(Protocol[_Input_contra, _Output_co]):
+class _Opened(Generic[_Iterator]):
+    """An iterator, and what is to be closed when it is stopped: the iterator itself, and what it came from."""
+
+    def __init__(self, given: object, iterator: _Iterator) -> None:
+        self.iterator: Final = iterator
+        self._is_closed = False
+        self._to_close: list[object] = [iterator] if iterator is given else [iterator, given]
+
+    def has_failed(self, error: BaseException) -> bool:
+        """Return whether an exception of the iterator ends the stream; any other is a bug or an interrupt.
+
+        A source that was closed while it was read may raise anything.
+        """
+        return isinstance(error, Exception) and (self._is_closed or is_transport(error))
+
+    def _closers(self, *names: str) -> list[Callable[[], object]]:
+        """Return what closes all that can be closed now, each once, by the first of the names that it has.
+
+        A generator that is being waited for cannot be closed meanwhile; whoever waits closes it then.
+        """
+        self._is_closed = True
+        running: list[object] = []
+        found: list[object] = []
+        for one in self._to_close:
+            is_running = getattr(one, "ag_running", False) or getattr(one, "gi_running", False)
+            (running if is_running else found).append(one)
+        self._to_close = running
+        closers = (next(filter(callable, (getattr(one, name, None) for name in names)), None) for one in found)
+        return [close for close in closers if close is not None]
+
+
+class Source(_Opened["Iterator[_Item]"]):
+    """Pulls from an iterable; leaving it as a context manager closes a generator."""
+
+    def __init__(self, items: Iterable[_Item]) -> None:
+        super().__init__(items, iter(items))
+
+    def __enter__(self) -> Iterator[_Item]:
+        return self.iterator
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        """Close a generator; anything else stays open."""
+        if isinstance(self.iterator, Generator):
+            self.iterator.close()
+
+    def close(self) -> None:
+        """Close whatever can be closed, the iterator first."""
+        with ExitStack() as last_first:
+            for close in reversed(self._closers("close")):
+                last_first.callback(close)
+
+
+class AsyncSource(_Opened["AsyncIterator[_Item]"]):
+    """Does what `Source` does for an asynchronous iterable."""
+
+    def __init__(self, items: AsyncIterable[_Item]) -> None:
+        super().__init__(items, aiter(items))
+
+    async def __aenter__(self) -> AsyncIterator[_Item]:
+        return self.iterator
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.leave()
+
+    async def leave(self) -> None:
+        """Close a generator; anything else stays open."""
+        if isinstance(self.iterator, AsyncGenerator):
+            await self.iterator.aclose()
+
+    async def close(self) -> None:
+        """Close whatever can be closed, the iterator first."""
+        async with AsyncExitStack() as last_first:
+            for close in reversed(self._closers("aclose", "close")):
+                last_first.push_async_callback(_await, close)
+
+
+async def _await(close: Callable[[], object]) -> None:
+    closing = close()
+    if isinstance(closing, Awaitable):
+        await cast("Awaitable[object]", closing)
+
+
+class LoopStage(Protocol[_Input_contra, _Output_co]):
     """What a loop does with each input, and with the end: outputs first, then what is wrong raises."""
 
     def add(self, item: _Input_contra, /) -> Iterable[_Output_co]: ...
     def finish(self) -> Iterable[_Output_co]: ...
 
 
-def drive(source: Iterable[_Input_contra], stage: Stage[_Input_contra, _Output_co]) -> Generator[_Output_co]:
+def drive(source: Iterable[_Input_contra], stage: LoopStage[_Input_contra, _Output_co]) -> Generator[_Output_co]:
     """Yield what a stage makes of a source."""
-    with _pulling(source) as items:
+    with Source(source) as items:
         for item in items:
             yield from stage.add(item)
     yield from stage.finish()
 
 
 async def adrive(
-    source: AsyncIterable[_Input_contra], stage: Stage[_Input_contra, _Output_co]
+    source: AsyncIterable[_Input_contra], stage: LoopStage[_Input_contra, _Output_co]
 ) -> AsyncGenerator[_Output_co]:
     """Like `drive`, but for an asynchronous source."""
-    async with _apulling(source) as items:
+    async with AsyncSource(source) as items:
         async for item in items:
             for output in stage.add(item):
                 yield output
@@ -134,14 +229,3 @@ def _hint_at(source: object, methods: Sequence[tuple[str, str]]) -> str:
         if callable(getattr(source, name, None)):
             return hint
     return ""
-
-
-def _pulling(source: Iterable[_Item]) -> AbstractContextManager[Iterator[_Item]]:
-    """Return a context with the iterator to pull from; leaving it closes a generator."""
-    iterator = iter(source)
-    return closing(iterator) if isinstance(iterator, Generator) else nullcontext(iterator)
-
-
-def _apulling(source: AsyncIterable[_Item]) -> AbstractAsyncContextManager[AsyncIterator[_Item]]:
-    iterator = aiter(source)
-    return aclosing(iterator) if isinstance(iterator, AsyncGenerator) else nullcontext(iterator)
