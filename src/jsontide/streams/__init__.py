@@ -7,9 +7,21 @@ from typing import TYPE_CHECKING
 
 from jsontide._public import homes_of, lazily, publish
 from jsontide._values import Chunk
-from jsontide.streams._paths import aitems, astream, avalue, items, stream, value
 from jsontide.streams._snapshots import achunk_snapshots, chunk_snapshots
-from jsontide.streams._text import aloads, astates, avalues, loads, states, values
+from jsontide.streams._text import (
+    aitems,
+    aloads,
+    astates,
+    astream,
+    avalue,
+    avalues,
+    items,
+    loads,
+    states,
+    stream,
+    value,
+    values,
+)
 
 if TYPE_CHECKING:
     from jsontide.streams._messages import (

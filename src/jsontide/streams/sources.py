@@ -18,16 +18,14 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from contextlib import AsyncExitStack, ExitStack, aclosing, closing
+from contextlib import AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, cast
 
-from jsontide._values import MISSING, Chunk
+from jsontide._values import Chunk
 from jsontide.streams.transport import is_transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from jsontide._values import Missing
 
 _PLAIN: Final = (
     ("iter_bytes", "pass its iter_bytes()"),
@@ -160,18 +158,6 @@ async def adrive(
         yield output
 
 
-def first(found: Generator[_Item]) -> _Item | Missing:
-    """Return the first of what a loop finds, and end the loop."""
-    with closing(found):
-        return next(found, MISSING)
-
-
-async def afirst(found: AsyncGenerator[_Item]) -> _Item | Missing:
-    """Like `first`, but for an asynchronous loop."""
-    async with aclosing(found):
-        return await anext(found, MISSING)
-
-
 def as_chunks(chunks: Chunk | Iterable[Chunk], twin: str) -> Iterable[Chunk]:
     """Take a single text for a stream of one chunk, and not for one of its characters."""
     if isinstance(chunks, Chunk):
@@ -206,16 +192,6 @@ def check_async(source: object, expected: str, twin: str) -> None:
     if not isinstance(source, AsyncIterable):
         hint = _hint_at(source, _ASYNC) or f"{twin} takes plain ones"
         message = f"{expected}, not {type(source).__name__}; {hint}"
-        raise TypeError(message)
-
-
-def check_chunk(chunk: object) -> None:
-    """Refuse what is no text, naming the loops that read events."""
-    if not isinstance(chunk, Chunk):
-        message = (
-            f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}; stream_message and "
-            "stream_model read the events of a provider"
-        )
         raise TypeError(message)
 
 
