@@ -1,7 +1,7 @@
 """A client's stream in, the growing message out, sync and async.
 
-Rule: what came before an exception of the source is kept; it ends the message if the transport failed, and is raised
-if not.
+Rule: an exception of the source ends the message if the transport failed, and is raised if it is a bug.
+Either way, the message so far stays.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from jsontide._values import Chunk
 from jsontide.messages import MessageConfig, start_message, stop_message
 from jsontide.providers.detect import is_whole
 from jsontide.providers.stream_reader import StreamState, Turn
-from jsontide.streams.sources import AsyncSource, Source, check_async, check_plain
+from jsontide.streams.sources import AsyncPuller, Puller, check_async, check_plain
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -157,11 +157,10 @@ def _check_names(options: Mapping[str, object]) -> None:
             raise TypeError(message)
 
 
-class _Reading(Generic[Answer]):
-    """What both kinds of streams hold: the reader, and the message that stays when it is stopped.
+class _StreamBase(Generic[Answer]):
+    """What both kinds of streams hold: a reader, and the message that stays when they are stopped.
 
-    Only the one who reads writes to the reader, and only the one who stops writes the state that stays: they may be two
-    threads.
+    Two threads may share a stream: the one that reads writes to the reader alone, the one that stops to `_stopped`.
     """
 
     def __init__(self, start: StreamState) -> None:
@@ -183,7 +182,7 @@ class _Reading(Generic[Answer]):
         return self._reader.message_state if self._stopped is None else self._stopped
 
     def _next_message(self) -> Message[Answer] | None:
-        """Return the next message that what was received gives, `None` if there is none without pulling more."""
+        """Return the next message, `None` if more must be pulled first."""
         try:
             message: Any = self._reader.next_message()
         except (StopIteration, StopAsyncIteration) as error:  # it must not look like the end of the stream
@@ -205,30 +204,30 @@ class _Reading(Generic[Answer]):
         self._stopped = stop_message(self._message_state)
 
 
-class MessageStream(_Reading[Answer], Iterator["Message[Answer]"]):
+class MessageStream(_StreamBase[Answer], Iterator["Message[Answer]"]):
     """An iterator of messages; leaving it as a context manager stops it, and the partial message stays."""
 
     def __init__(self, events: Iterable[object], start: StreamState) -> None:
         super().__init__(start)
-        self._source = Source(events)
+        self._puller = Puller(events)
 
     def __next__(self) -> Message[Answer]:
-        reader, source = self._reader, self._source
+        reader, puller = self._reader, self._puller
         while self._stopped is None:
             if reader.needs_more:
                 try:
-                    reader.feed(next(source.iterator))
+                    reader.feed(next(puller.iterator))
                 except StopIteration:
                     reader.end()
                 except BaseException as error:  # noqa: BLE001 - it is raised again unless the stream failed
-                    self._end(error, has_failed=source.has_failed(error))
+                    self._end(error, has_failed=puller.has_failed(error))
                 if self._stopped is not None:
-                    source.close()
+                    puller.close()
             message = self._next_message()
             if message is not None:
                 return message
             if reader.is_over and self._stopped is None:
-                source.leave()
+                puller.leave()
                 break
         raise StopIteration
 
@@ -241,7 +240,7 @@ class MessageStream(_Reading[Answer], Iterator["Message[Answer]"]):
     def stop(self) -> Message[Answer]:
         """Stop pulling, close the source, and return the message, which is cancelled unless it was over."""
         self._stop()
-        self._source.close()
+        self._puller.close()
         return self.message
 
     def __enter__(self) -> Self:
@@ -251,30 +250,30 @@ class MessageStream(_Reading[Answer], Iterator["Message[Answer]"]):
         self.stop()
 
 
-class AsyncMessageStream(_Reading[Answer], AsyncIterator["Message[Answer]"]):
-    """The same for asynchronous streams; a task that is cancelled meanwhile leaves the partial message here."""
+class AsyncMessageStream(_StreamBase[Answer], AsyncIterator["Message[Answer]"]):
+    """The same for asynchronous streams; if the task that reads is cancelled, the partial message stays."""
 
     def __init__(self, events: AsyncIterable[object], start: StreamState) -> None:
         super().__init__(start)
-        self._source = AsyncSource(events)
+        self._puller = AsyncPuller(events)
 
     async def __anext__(self) -> Message[Answer]:
-        reader, source = self._reader, self._source
+        reader, puller = self._reader, self._puller
         while self._stopped is None:
             if reader.needs_more:
                 try:
-                    reader.feed(await anext(source.iterator))
+                    reader.feed(await anext(puller.iterator))
                 except StopAsyncIteration:
                     reader.end()
                 except BaseException as error:  # noqa: BLE001 - it is raised again unless the stream failed
-                    self._end(error, has_failed=source.has_failed(error))
+                    self._end(error, has_failed=puller.has_failed(error))
                 if self._stopped is not None:
-                    await source.close()
+                    await puller.close()
             message = self._next_message()
             if message is not None:
                 return message
             if reader.is_over and self._stopped is None:
-                await source.leave()
+                await puller.leave()
                 break
         raise StopAsyncIteration
 
@@ -287,7 +286,7 @@ class AsyncMessageStream(_Reading[Answer], AsyncIterator["Message[Answer]"]):
     async def stop(self) -> Message[Answer]:
         """Stop pulling, close the source, and return the message, which is cancelled unless it was over."""
         self._stop()
-        await self._source.close()
+        await self._puller.close()
         return self.message
 
     async def __aenter__(self) -> Self:

@@ -39,7 +39,7 @@ _FIELDS: Final = ("data:", "event:", "id:", "retry:", ":")
 
 
 class ModelChoices(TypedDict, total=False):
-    """What is read, beside the schema, as keyword arguments."""
+    """The options of `stream_model`, as keyword arguments."""
 
     policies: Policies | None
     trailing: Literal["error", "ignore"]
@@ -75,8 +75,8 @@ def stream_model(  # noqa: PLR0913 - options by name
     """Yield a `Partial` after each item that changed what may be shown, and at the end the validated instance.
 
     `source` has the JSON text itself, cut anywhere, or what `stream_message` takes: the events of a provider's client,
-    or the server-sent events of its response as bytes, of which the answer is read.
-    A partial is never an instance of the type, so `isinstance` tells the two apart.
+    or the server-sent events of its response as bytes; then the answer of the message is read.
+    A partial is never an instance of the type, so `isinstance` distinguishes the two.
     `policies` maps path patterns to `Stream()`, `Done()` or `Gate()`; `trailing="ignore"` ends at the end of the JSON.
     With `mend`, bad JSON is mended as `jsontide.mend` says, and `on_repair` is called with each repair as it happens.
     Then text is taken for server-sent events only if it begins with a whole field name and its colon, such as `data:`,
@@ -139,7 +139,7 @@ class _ModelStage:
         """What came before it was known what the source has."""
         mend = options["mend"]
         shape = None if mend is None else shape_of(schema)
-        self._text = mended(_Document(schema, options), mend, options["on_repair"], shape)
+        self._text = mended(_DocumentStage(schema, options), mend, options["on_repair"], shape)
         """Made before anything is read, for errors about the options."""
 
     def add(self, item: object) -> Iterator[object]:
@@ -184,7 +184,7 @@ def _has_events(begun: str, *, is_mended: bool) -> bool | None:
     return None if any(field.startswith(begun) for field in _FIELDS) else False
 
 
-class _Document(ParsingStage[object]):
+class _DocumentStage(ParsingStage[object]):
     """Shows what a schema makes of a JSON document."""
 
     def __init__(self, schema: object, options: ModelChoices) -> None:
@@ -199,7 +199,7 @@ class _Document(ParsingStage[object]):
             raise SchemaError(self._resolution.errors)
         yield self._resolution.model
 
-    def _show(self, _: ParserState) -> tuple[object, ...]:
+    def _show(self, _: ParserState, /) -> tuple[object, ...]:
         before = self._resolution
         self._resolution = from_json_ast(self._schema, self._state, before, policies=self._policies)
         value = self._resolution.value

@@ -115,7 +115,7 @@ def states(
 ) -> Generator[ParserState]:
     """Yield the parser's state after each chunk, and after the end of the text, beginning from `state` if one is given.
 
-    This is what `jsontide.frontends` and `jsontide.frontends` read changes from.
+    `jsontide.frontends` reads changes from them.
     With `mend`, the states are those of the mended text, one for each chunk that brought some of it.
     Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding the state that says so;
     with `mend` the exception alone says what cannot be mended, and that a value broke off.
@@ -313,7 +313,7 @@ class ParsingStage(TextLoopStage[_Found]):
             self._raise(state.error)
 
     @abstractmethod
-    def _show(self, before: ParserState) -> Iterable[_Found]:
+    def _show(self, before: ParserState, /) -> Iterable[_Found]:
         """Return what is to be yielded of the state that came after this one."""
 
 
@@ -324,14 +324,14 @@ class _WholeValue(ParsingStage["JsonValue"]):
         yield from super().finish()
         yield cast("JsonValue", self._state.value)
 
-    def _show(self, _: ParserState) -> tuple[JsonValue, ...]:
+    def _show(self, _: ParserState, /) -> tuple[JsonValue, ...]:
         return ()
 
 
 class _GrowingValue(ParsingStage["JsonValue"]):
     """Shows the value whenever it has changed."""
 
-    def _show(self, before: ParserState) -> tuple[JsonValue, ...]:
+    def _show(self, before: ParserState, /) -> tuple[JsonValue, ...]:
         value = self._state.value
         return () if value is MISSING or value is before.value else (value,)
 
@@ -339,7 +339,7 @@ class _GrowingValue(ParsingStage["JsonValue"]):
 class _EveryState(ParsingStage[ParserState]):
     """Shows every state."""
 
-    def _show(self, _: ParserState) -> tuple[ParserState, ...]:
+    def _show(self, _: ParserState, /) -> tuple[ParserState, ...]:
         return (self._state,)
 
 

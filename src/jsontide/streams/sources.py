@@ -46,8 +46,8 @@ _Input_contra = TypeVar("_Input_contra", contravariant=True)
 _Output_co = TypeVar("_Output_co", covariant=True)
 
 
-class _Opened(Generic[_Iterator]):
-    """An iterator, and what is to be closed when it is stopped: the iterator itself, and what it came from."""
+class _BasePuller(Generic[_Iterator]):
+    """An iterator, and what to close when the loop is stopped: the iterator, and the source that it came from."""
 
     def __init__(self, given: object, iterator: _Iterator) -> None:
         self.iterator: Final = iterator
@@ -77,7 +77,7 @@ class _Opened(Generic[_Iterator]):
         return [close for close in closers if close is not None]
 
 
-class Source(_Opened["Iterator[_Item]"]):
+class Puller(_BasePuller["Iterator[_Item]"]):
     """Pulls from an iterable; leaving it as a context manager closes a generator."""
 
     def __init__(self, items: Iterable[_Item]) -> None:
@@ -101,8 +101,8 @@ class Source(_Opened["Iterator[_Item]"]):
                 last_first.callback(close)
 
 
-class AsyncSource(_Opened["AsyncIterator[_Item]"]):
-    """Does what `Source` does for an asynchronous iterable."""
+class AsyncPuller(_BasePuller["AsyncIterator[_Item]"]):
+    """Does what `Puller` does for an asynchronous iterable."""
 
     def __init__(self, items: AsyncIterable[_Item]) -> None:
         super().__init__(items, aiter(items))
@@ -140,7 +140,7 @@ class LoopStage(Protocol[_Input_contra, _Output_co]):
 
 def drive(source: Iterable[_Input_contra], stage: LoopStage[_Input_contra, _Output_co]) -> Generator[_Output_co]:
     """Yield what a stage makes of a source."""
-    with Source(source) as items:
+    with Puller(source) as items:
         for item in items:
             yield from stage.add(item)
     yield from stage.finish()
@@ -150,7 +150,7 @@ async def adrive(
     source: AsyncIterable[_Input_contra], stage: LoopStage[_Input_contra, _Output_co]
 ) -> AsyncGenerator[_Output_co]:
     """Like `drive`, but for an asynchronous source."""
-    async with AsyncSource(source) as items:
+    async with AsyncPuller(source) as items:
         async for item in items:
             for output in stage.add(item):
                 yield output
@@ -180,7 +180,7 @@ def as_async_chunks(chunks: AsyncIterable[Chunk], twin: str) -> AsyncIterable[Ch
 
 
 def check_plain(source: object, expected: str, twin: str) -> None:
-    """Refuse what has no items to pull, saying what to do with it."""
+    """Refuse what has no items to pull, and name what to do with it."""
     if not isinstance(source, Iterable) or isinstance(source, Chunk | Mapping):
         hint = _hint_at(source, _PLAIN) or f"{twin} takes asynchronous ones"
         message = f"{expected}, not {type(source).__name__}; {hint}"
@@ -188,7 +188,7 @@ def check_plain(source: object, expected: str, twin: str) -> None:
 
 
 def check_async(source: object, expected: str, twin: str) -> None:
-    """Refuse what cannot be pulled from asynchronously, saying what to do with it."""
+    """Refuse what cannot be pulled from asynchronously, and name what to do with it."""
     if not isinstance(source, AsyncIterable):
         hint = _hint_at(source, _ASYNC) or f"{twin} takes plain ones"
         message = f"{expected}, not {type(source).__name__}; {hint}"
