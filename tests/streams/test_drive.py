@@ -2,7 +2,7 @@
 
 import asyncio
 import pickle
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -39,6 +39,7 @@ from tests import oracles
 from tests.cuts import Chunks, every, prefixes, singles, ways
 from tests.relations import fault_in, flat, same
 from tests.strategies import bad_texts, cut_documents, documents, examples
+from tests.streams.arriving import Source, arriving
 
 
 def collected(chunks: Any, state: ParserState | None = None) -> list[Any]:
@@ -49,12 +50,6 @@ def collected(chunks: Any, state: ParserState | None = None) -> list[Any]:
     except JsonStreamError as error:
         result.append(error.error)
     return result
-
-
-async def arriving(chunks: Iterable[Any]) -> AsyncIterator[Any]:
-    for chunk in chunks:
-        await asyncio.sleep(0)
-        yield chunk
 
 
 def acollected(chunks: Any, state: ParserState | None = None) -> list[Any]:
@@ -291,39 +286,18 @@ def test_a_state_that_is_none_of_ours_is_refused() -> None:
             call()
 
 
-class Source:
-    """Chunks from something that wants to be closed, and whether it was."""
-
-    def __init__(self, *chunks: str) -> None:
-        self.chunks = chunks
-        self.closed = False
-
-    def __iter__(self) -> Iterator[str]:
-        try:
-            yield from self.chunks
-        finally:
-            self.closed = True
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        try:
-            for chunk in self.chunks:
-                yield chunk
-        finally:
-            self.closed = True
-
-
 def test_values_can_be_abandoned_and_closes_its_source() -> None:
-    source = Source("[1,", "2,", "3]")
+    source = Source(["[1,", "2,", "3]"])
     chunks = iter(source)
     growing: Any = values(chunks)
     assert next(growing) == [1]
     growing.close()
     del growing, chunks
-    assert source.closed
+    assert source.is_closed
 
 
 def test_async_values_can_be_abandoned_and_closes_its_source() -> None:
-    source = Source("[1,", "2,", "3]")
+    source = Source(["[1,", "2,", "3]"])
 
     async def first() -> JsonValue:
         growing: Any = avalues(aiter(source))
@@ -332,7 +306,7 @@ def test_async_values_can_be_abandoned_and_closes_its_source() -> None:
         return value
 
     assert asyncio.run(first()) == [1]
-    assert source.closed
+    assert source.is_closed
 
 
 def test_an_error_of_the_source_comes_through() -> None:
