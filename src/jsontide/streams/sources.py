@@ -22,7 +22,6 @@ from contextlib import AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, cast
 
 from jsontide._values import Chunk
-from jsontide.streams.transport import is_transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,6 +58,8 @@ class _BasePuller(Generic[_Iterator]):
 
         A source that was closed while it was read may raise anything.
         """
+        from jsontide.streams.transport import is_transport  # noqa: PLC0415 - it knows clients, which few loops need
+
         return isinstance(error, Exception) and (self._is_closed or is_transport(error))
 
     def _closers(self, *names: str) -> list[Callable[[], object]]:
