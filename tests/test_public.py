@@ -13,7 +13,7 @@ import pytest
 
 import jsontide
 from jsontide import events, messages, providers, streams, testing
-from jsontide._public import homes_of, lazily
+from jsontide._public import lazily
 from tests.packages import PUBLIC
 
 PACKAGES = [jsontide, providers, streams]
@@ -54,11 +54,14 @@ def test_a_misspelled_name_is_an_attribute_error_that_knows_what_was_asked(packa
 
 
 def test_a_name_is_loaded_once_and_then_belongs_to_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    package = ModuleType("a_package")
+    package: Any = ModuleType("a_package")
+    package.__all__ = ["c_scanstring", "dumps"]
     monkeypatch.setitem(sys.modules, "a_package", package)
-    load = lazily("a_package", homes_of({"json": ("dumps", "loads"), "json.decoder": ("JSONDecoder",)}))
-    assert load("JSONDecoder") is importlib.import_module("json.decoder").JSONDecoder
-    assert set(vars(package)) & {"JSONDecoder", "dumps"} == {"JSONDecoder"}
+    load = lazily("a_package", "json", "json.decoder")
+    assert load("c_scanstring") is importlib.import_module("json.decoder").c_scanstring
+    assert set(vars(package)) & {"c_scanstring", "dumps"} == {"c_scanstring"}
+    with pytest.raises(AttributeError, match="no attribute 'loads'"):
+        load("loads")
 
 
 def test_importing_the_package_loads_no_messages() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from jsontide import _interpreter  # noqa: F401 - refuses before anything is loaded that could break
 from jsontide._build import COMPILED
 from jsontide._errors import JsonStreamError, JsontideError, ParserError, PathSyntaxError, Reason
-from jsontide._public import homes_of, lazily, publish
+from jsontide._public import lazily, publish
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide._version import __version__
 from jsontide.events import JsonFragmentAccumulator
@@ -111,32 +111,9 @@ __all__ = [
 
 publish(__name__, __all__, globals())
 
-# Loaded on first use, so that importing the package stays light.
-_LATE = {
-    "jsontide.streams": (
-        "arun_tools",
-        "astream_message",
-        "astream_model",
-        "run_tools",
-        "stream_message",
-        "stream_model",
-    ),
-    "jsontide.providers": ("to_request", "tool_definitions"),
-    "jsontide.messages": (
-        "CompleteCall",
-        "IncompleteCallError",
-        "Message",
-        "MessageError",
-        "Outcome",
-        "PartialCall",
-        "Tool",
-        "ToolResult",
-    ),
-    "jsontide.schema": ("Partial", "SchemaError"),
-}
-
 if not TYPE_CHECKING:  # or every name would be there for a type checker
-    __getattr__ = lazily(__name__, homes_of(_LATE))
+    # What is imported above for type checkers alone: importing the package stays light.
+    __getattr__ = lazily(__name__, "jsontide.streams", "jsontide.providers", "jsontide.schema", "jsontide.messages")
 
 
 def __dir__() -> list[str]:

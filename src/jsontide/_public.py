@@ -25,23 +25,21 @@ def publish(package: str, names: Iterable[str], namespace: Mapping[str, object])
             found.__module__ = _TOP if is_at_top else package
 
 
-def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """Return the `__getattr__` of a package whose names are in the modules that `homes` gives."""
+def lazily(package: str, *modules: str) -> Callable[[str], object]:
+    """Return the `__getattr__` of a package that finds the rest of its `__all__` in modules.
+
+    They are loaded one after the other until the name is found, so the heaviest comes last.
+    """
 
     def load(name: str) -> object:
-        home = homes.get(name)
-        if home is None:
-            message = f"module {package!r} has no attribute {name!r}"
-            raise AttributeError(message, name=name, obj=sys.modules[package])
-        module = import_module(home)
-        publish(package, [each for each in homes if homes[each] == home], vars(module))
-        found: object = getattr(module, name)
-        setattr(sys.modules[package], name, found)
-        return found
+        space = vars(sys.modules[package])
+        names: list[str] = space.get("__all__", [])
+        for module in map(import_module, modules if name in names else ()):
+            publish(package, names, vars(module))
+            if hasattr(module, name):
+                space[name] = getattr(module, name)
+                return space[name]
+        message = f"module {package!r} has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=sys.modules[package])
 
     return load
-
-
-def homes_of(homes: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Return the module of each name, from the names of each module."""
-    return {name: module for module, names in homes.items() for name in names}

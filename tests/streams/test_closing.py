@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import io
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 from contextlib import aclosing, closing
 from typing import Any
 
@@ -29,6 +29,7 @@ from jsontide import (
     values,
 )
 from jsontide.streams import astates, states
+from tests.streams.arriving import Source
 
 DONE = "data: [DONE]\n\n"
 TEXT = ('["a', 'b", ', '"c"]')
@@ -46,35 +47,8 @@ SNAPSHOTS = ('["a"]', '["ab"]', '["ab", "c"]')
 loops = pytest.mark.parametrize("name", LOOPS)
 
 
-class Source:
-    """Generators that tell whether they were closed; closing an asynchronous one takes a while."""
-
-    def __init__(self, *chunks: str) -> None:
-        self.chunks = chunks
-        self.pulled = 0
-        self.is_closed = False
-
-    def __iter__(self) -> Iterator[str]:
-        try:
-            for chunk in self.chunks:
-                self.pulled += 1
-                yield chunk
-        finally:
-            self.is_closed = True
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        try:
-            for chunk in self.chunks:
-                self.pulled += 1
-                await asyncio.sleep(0)
-                yield chunk
-        finally:
-            await asyncio.sleep(0)
-            self.is_closed = True
-
-
 def source_of(name: str) -> Source:
-    return Source(*(SNAPSHOTS if name == "snapshots" else TEXT))
+    return Source(SNAPSHOTS if name == "snapshots" else TEXT)
 
 
 @loops
@@ -105,7 +79,7 @@ def test_closing_an_asynchronous_one_does_so_before_it_returns(name: str) -> Non
 
 @pytest.mark.parametrize("name", [name for name in LOOPS if name != "snapshots"])
 def test_bad_text_closes_it_before_it_raises(name: str) -> None:
-    source, later = Source("[1, x", "2", "3"), Source("[1, x", "2", "3")
+    source, later = Source(["[1, x", "2", "3"]), Source(["[1, x", "2", "3"])
 
     async def look() -> None:
         with pytest.raises(JsonStreamError):
@@ -120,7 +94,7 @@ def test_bad_text_closes_it_before_it_raises(name: str) -> None:
 
 
 def test_a_value_that_is_found_closes_it() -> None:
-    source, later = Source(*TEXT), Source(*TEXT)
+    source, later = Source(TEXT), Source(TEXT)
 
     async def look() -> None:
         chunks = aiter(later)
@@ -135,7 +109,7 @@ def test_a_value_that_is_found_closes_it() -> None:
 
 
 def test_loads_closes_it_where_the_text_is_bad() -> None:
-    source, later = Source("[1, x", "2", "3"), Source("[1, x", "2", "3")
+    source, later = Source(["[1, x", "2", "3"]), Source(["[1, x", "2", "3"])
 
     async def look() -> None:
         chunks = aiter(later)
@@ -152,7 +126,7 @@ def test_loads_closes_it_where_the_text_is_bad() -> None:
 
 
 def test_a_message_that_is_over_closes_it() -> None:
-    source, later = Source(DONE, DONE), Source(DONE, DONE)
+    source, later = Source([DONE, DONE]), Source([DONE, DONE])
 
     async def look() -> None:
         chunks = aiter(later)

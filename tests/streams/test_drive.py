@@ -2,7 +2,7 @@
 
 import asyncio
 import pickle
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,22 +16,12 @@ from jsontide import (
     Limits,
     ParserState,
     Reason,
-    achunk_snapshots,
-    aitems,
     aloads,
-    astream,
-    astream_message,
-    astream_model,
-    avalue,
     avalues,
-    chunk_snapshots,
     create_parser_state,
-    items,
     loads,
     parse_chunk,
     stream,
-    stream_message,
-    stream_model,
     values,
 )
 from jsontide.streams import Chunk
@@ -39,6 +29,8 @@ from tests import oracles
 from tests.cuts import Chunks, every, prefixes, singles, ways
 from tests.relations import fault_in, flat, same
 from tests.strategies import bad_texts, cut_documents, documents, examples
+from tests.streams.arriving import Source, arriving
+from tests.streams.loops import ASYNC, PLAIN
 
 
 def collected(chunks: Any, state: ParserState | None = None) -> list[Any]:
@@ -49,12 +41,6 @@ def collected(chunks: Any, state: ParserState | None = None) -> list[Any]:
     except JsonStreamError as error:
         result.append(error.error)
     return result
-
-
-async def arriving(chunks: Iterable[Any]) -> AsyncIterator[Any]:
-    for chunk in chunks:
-        await asyncio.sleep(0)
-        yield chunk
 
 
 def acollected(chunks: Any, state: ParserState | None = None) -> list[Any]:
@@ -291,39 +277,18 @@ def test_a_state_that_is_none_of_ours_is_refused() -> None:
             call()
 
 
-class Source:
-    """Chunks from something that wants to be closed, and whether it was."""
-
-    def __init__(self, *chunks: str) -> None:
-        self.chunks = chunks
-        self.closed = False
-
-    def __iter__(self) -> Iterator[str]:
-        try:
-            yield from self.chunks
-        finally:
-            self.closed = True
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        try:
-            for chunk in self.chunks:
-                yield chunk
-        finally:
-            self.closed = True
-
-
 def test_values_can_be_abandoned_and_closes_its_source() -> None:
-    source = Source("[1,", "2,", "3]")
+    source = Source(["[1,", "2,", "3]"])
     chunks = iter(source)
     growing: Any = values(chunks)
     assert next(growing) == [1]
     growing.close()
     del growing, chunks
-    assert source.closed
+    assert source.is_closed
 
 
 def test_async_values_can_be_abandoned_and_closes_its_source() -> None:
-    source = Source("[1,", "2,", "3]")
+    source = Source(["[1,", "2,", "3]"])
 
     async def first() -> JsonValue:
         growing: Any = avalues(aiter(source))
@@ -332,7 +297,7 @@ def test_async_values_can_be_abandoned_and_closes_its_source() -> None:
         return value
 
     assert asyncio.run(first()) == [1]
-    assert source.closed
+    assert source.is_closed
 
 
 def test_an_error_of_the_source_comes_through() -> None:
@@ -356,43 +321,21 @@ def test_two_streams_do_not_disturb_each_other() -> None:
 
 # One rule for every loop: the plain name takes plain streams, the one with an `a` asynchronous ones.
 
-LOOPS: dict[str, Callable[[Any], Any]] = {
-    "values": values,
-    "loads": loads,
-    "stream": lambda source: stream(source, "a"),
-    "items": lambda source: items(source, "a"),
-    "value": lambda source: jsontide.value(source, "a"),
-    "chunk_snapshots": chunk_snapshots,
-    "stream_model": lambda source: stream_model(source, {}),
-    "stream_message": stream_message,
-}
-ASYNC_LOOPS: dict[str, Callable[[Any], Any]] = {
-    "avalues": avalues,
-    "aloads": aloads,
-    "astream": lambda source: astream(source, "a"),
-    "aitems": lambda source: aitems(source, "a"),
-    "avalue": lambda source: avalue(source, "a"),
-    "achunk_snapshots": achunk_snapshots,
-    "astream_model": lambda source: astream_model(source, {}),
-    "astream_message": astream_message,
-}
-
 
 def test_every_loop_has_a_twin() -> None:
-    assert ["a" + name for name in LOOPS] == list(ASYNC_LOOPS)
-    assert {*LOOPS, *ASYNC_LOOPS} <= set(jsontide.__all__)
-    twins = {name for name in jsontide.__all__ if "a" + name in jsontide.__all__}
-    assert twins - {"run_tools"} == set(LOOPS)  # which takes no stream
+    offered = {*jsontide.__all__, *jsontide.streams.__all__}
+    assert {*PLAIN, *ASYNC} <= offered
+    assert {name for name in offered if "a" + name in offered} - {"run_tools"} == set(PLAIN)  # it takes no stream
 
 
-@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("name", PLAIN)
 def test_a_plain_loop_refuses_an_asynchronous_stream_by_naming_its_twin(name: str) -> None:
     with pytest.raises(TypeError, match=rf"not async_generator; a{name} takes"):
-        LOOPS[name](arriving(["[1]"]))
+        PLAIN[name](arriving(["[1]"]))
 
 
-@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("source", [["[1]"], "[1]", iter(("[1]",))])
 def test_an_asynchronous_loop_refuses_a_plain_stream_by_naming_its_twin(name: str, source: Any) -> None:
     with pytest.raises(TypeError, match=rf"not {type(source).__name__}; {name} takes"):
-        ASYNC_LOOPS["a" + name](source)
+        ASYNC["a" + name](source)

@@ -36,6 +36,7 @@ from tests.oracles import Fault, ModelNode, Path, Step, Steps, matches
 from tests.relations import fault_in, flat
 from tests.seeded import ODD_KEYS
 from tests.strategies import bad_texts, cut_documents, documents, examples, randoms, spell_pattern, texts
+from tests.streams.arriving import Source
 
 Place = tuple[Path, ModelNode]
 KINDS = ("object", "array", "string", "number", "boolean", "null")
@@ -123,28 +124,6 @@ def pattern_of(steps: Steps, random: Random) -> Any:
 
 
 # How to look.
-
-
-class Source:
-    """Chunks that count how many were pulled, from something that wants to be closed."""
-
-    def __init__(self, chunks: Iterable[Any]) -> None:
-        self.chunks = chunks
-        self.pulled = 0
-        self.closed = False
-
-    def __iter__(self) -> Iterator[Any]:
-        try:
-            for chunk in self.chunks:
-                self.pulled += 1
-                yield chunk
-        finally:
-            self.closed = True
-
-    async def arriving(self) -> AsyncIterator[Any]:
-        for chunk in self:
-            await asyncio.sleep(0)
-            yield chunk
 
 
 def found_by(call: Callable[..., Any], chunks: Any, pattern: Any) -> list[Any]:
@@ -274,7 +253,7 @@ def test_async_twins_find_the_same(document: tuple[str, Chunks], random: Random)
     for call, twin in TWINS:
         wanted, source = Source(chunks), Source(chunks)
         found = flat(found_by(call, wanted, pattern))
-        assert flat(found_later_by(twin, source.arriving(), pattern)) == found
+        assert flat(found_later_by(twin, aiter(source), pattern)) == found
         assert source.pulled == wanted.pulled
 
 
@@ -449,7 +428,7 @@ def test_an_error_of_the_source_comes_through_after_what_was_found() -> None:
 
 def test_an_error_of_an_asynchronous_source_comes_through_after_what_was_found() -> None:
     async def first_then_error() -> list[str]:
-        found = astream(Source(broken_chunks()).arriving(), "a[*]")
+        found = astream(aiter(Source(broken_chunks())), "a[*]")
         result = [await anext(found), await anext(found)]
         with pytest.raises(ConnectionError):
             await anext(found)
@@ -463,7 +442,7 @@ def test_an_error_of_an_asynchronous_source_comes_through_after_what_was_found()
 
 def test_calling_pulls_nothing() -> None:
     source = Source(["[1, 2]"])
-    found = [stream(source, "[0]"), items(source, "root"), astream(source.arriving(), "[0]")]
+    found = [stream(source, "[0]"), items(source, "root"), astream(aiter(source), "[0]")]
     assert source.pulled == 0
     assert len(found) == 3
 
@@ -588,7 +567,7 @@ def test_what_is_no_asynchronous_stream_is_refused_at_the_call(twin: Callable[..
 
 EVERY_CALL = [
     *((call, lambda: Source(["[1]"])) for call, _ in TWINS),
-    *((twin, lambda: Source(["[1]"]).arriving()) for _, twin in TWINS),
+    *((twin, lambda: aiter(Source(["[1]"]))) for _, twin in TWINS),
 ]
 """Each call with a stream for it."""
 
@@ -618,7 +597,7 @@ def test_a_stream_of_what_is_no_chunk_is_refused(call: Any, twin: Any, wrong: An
     with pytest.raises(TypeError, match=r"str.*bytes"):
         found_by(call, ["[", wrong], "[0]")
     with pytest.raises(TypeError, match=r"str.*bytes"):
-        found_later_by(twin, Source(["[", wrong]).arriving(), "[0]")
+        found_later_by(twin, aiter(Source(["[", wrong])), "[0]")
 
 
 @pytest.mark.parametrize("call", ALL)
@@ -646,7 +625,7 @@ def test_types_tell_plain_from_asynchronous() -> None:
     """Checked by mypy: the annotations hold without casts."""
 
     async def later(chunks: AsyncIterable[str]) -> tuple[list[str], list[tuple[Segment, JsonValue]]]:
-        waiting: Awaitable[JsonValue | Missing] = avalue(Source(["[1]"]).arriving(), "[0]")
+        waiting: Awaitable[JsonValue | Missing] = avalue(aiter(Source(["[1]"])), "[0]")
         assert await waiting == 1
         return [delta async for delta in astream(chunks, "[0]")], [item async for item in aitems(chunks, "root")]
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import pickle
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from types import SimpleNamespace
 from typing import Any
@@ -15,26 +15,16 @@ from jsontide import (
     MessageError,
     Partial,
     Tool,
-    aitems,
-    aloads,
-    astream,
     astream_message,
-    astream_model,
-    avalue,
-    avalues,
-    items,
     loads,
     run_tools,
-    stream,
     stream_message,
     stream_model,
     tool_definitions,
-    value,
-    values,
 )
 from jsontide.mend import MODELS
 from jsontide.messages import Message, MessageConfig
-from jsontide.streams import astates, states
+from tests.streams.loops import ASYNC, OF_TEXT, PLAIN
 
 
 class Stay(BaseModel):
@@ -42,27 +32,6 @@ class Stay(BaseModel):
     place: dict[str, str] = {}
 
 
-PLAIN: dict[str, Callable[[Any], Any]] = {
-    "values": values,
-    "loads": loads,
-    "states": states,
-    "stream": lambda source: stream(source, "a"),
-    "items": lambda source: items(source, "a"),
-    "value": lambda source: value(source, "a"),
-    "stream_message": stream_message,
-    "stream_model": lambda source: stream_model(source, Stay),
-}
-ASYNC: dict[str, Callable[[Any], Any]] = {
-    "avalues": avalues,
-    "aloads": aloads,
-    "astates": astates,
-    "astream": lambda source: astream(source, "a"),
-    "aitems": lambda source: aitems(source, "a"),
-    "avalue": lambda source: avalue(source, "a"),
-    "astream_message": astream_message,
-    "astream_model": lambda source: astream_model(source, Stay),
-}
-OF_TEXT = ("values", "loads", "states", "stream", "items", "value")
 plain = pytest.mark.parametrize("loop", PLAIN)
 asynchronous = pytest.mark.parametrize("loop", ASYNC)
 
@@ -129,11 +98,9 @@ class TestSources:
     @pytest.mark.parametrize("event", [EVENT, SimpleNamespace(type="ping"), 5, None])
     @pytest.mark.parametrize("mend", [None, MODELS])
     def test_of_events_where_text_is_read(self, loop: str, event: object, mend: Any) -> None:
-        patterns = {stream, items, value}
-        called: Any = {each.__name__: each for each in (values, loads, states, *patterns)}[loop]
         words = f"not {type(event).__name__}; stream_message and stream_model read the events of a provider"
         with pytest.raises(TypeError, match=words):
-            list(called([event], *(["a"] if called in patterns else []), mend=mend))
+            list(PLAIN[loop]([event], mend=mend))
 
     @pytest.mark.parametrize("loop", [f"a{each}" for each in OF_TEXT])
     def test_of_asynchronous_events_where_text_is_read(self, loop: str) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import copy
 import pickle
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from tests.cuts import Chunks, every, fed, singles, whole
 from tests.relations import grows, same
 from tests.schema.kinds import Everything
 from tests.strategies import cut, examples
+from tests.streams.arriving import arriving
 
 
 class Day(BaseModel):
@@ -39,12 +40,6 @@ TEXT = f'{{"city": "Porto", "errors": "none", "days": {DAYS}}}'
 BAD = '{"city": 12, "days": [{"title": "Arrive"}, {"title": null}], "nights": 2}'
 
 
-async def astreamed(chunks: Chunks) -> AsyncIterator[str | bytes]:
-    for chunk in chunks:
-        await asyncio.sleep(0)
-        yield chunk
-
-
 def taken(chunks: Any, schema: Any, **options: Any) -> tuple[list[Any], Exception | None]:
     """Everything that a stream yields, and what it raises then."""
     found: list[Any] = []
@@ -58,7 +53,7 @@ def taken(chunks: Any, schema: Any, **options: Any) -> tuple[list[Any], Exceptio
 async def ataken(chunks: Chunks, schema: Any) -> tuple[list[Any], Exception | None]:
     found: list[Any] = []
     try:
-        async for each in astream_model(astreamed(chunks), schema):
+        async for each in astream_model(arriving(chunks), schema):
             found.append(each)  # noqa: PERF401 - what came before the error counts
     except (SchemaError, JsonStreamError) as error:
         return found, error

@@ -1,7 +1,6 @@
 """`states` and `astates`: the parser's state after each chunk and after the end."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import pytest
@@ -15,12 +14,7 @@ from tests import oracles
 from tests.cuts import Chunks, every, prefixes
 from tests.relations import fault_in, flat, same
 from tests.strategies import bad_texts, cut_documents, documents
-
-
-async def arriving(chunks: Iterable[Any]) -> AsyncIterator[Any]:
-    for chunk in chunks:
-        await asyncio.sleep(0)
-        yield chunk
+from tests.streams.arriving import arriving
 
 
 def collected(chunks: Any, **options: Any) -> tuple[list[ParserState], JsonStreamError | None]:

@@ -17,6 +17,7 @@ from jsontide.streams import AsyncMessageStream, MessageStream, astream_message,
 from tests.cuts import every, singles
 from tests.messages.telling import call, end, shown_answer, text
 from tests.meters import heap
+from tests.streams.arriving import arriving
 
 HI = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": None}]}
 CALL = {
@@ -26,16 +27,11 @@ STOP = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 LINES = [{"message": {"content": "Zoë "}, "done": False}, {"message": {"content": "𝄞"}, "done": True}]
 
 
-async def asynchronous(items: Iterable[Any]) -> AsyncIterator[Any]:
-    for item in items:
-        yield item
-
-
 def both(items: Iterable[Any], **options: Any) -> list[Message]:
     """What both loops yield, which must be the same."""
 
     async def collected() -> list[Message]:
-        return [message async for message in astream_message(asynchronous(kept), **options)]
+        return [message async for message in astream_message(arriving(kept), **options)]
 
     kept = list(items)
     messages = list(stream_message(kept, **options))
@@ -479,7 +475,7 @@ class TestWhatAValidatorRaises:
 
     def test_ends_an_asynchronous_stream(self) -> None:
         async def run() -> None:
-            stream = astream_message(asynchronous(PAYMENT), tools=[Tool("pay", Payment)])
+            stream = astream_message(arriving(PAYMENT), tools=[Tool("pay", Payment)])
             await anext(stream)
             with pytest.raises(KeyError):
                 await anext(stream)
@@ -502,7 +498,7 @@ class TestWhatAValidatorRaises:
             raise KeyError
 
         async def run() -> Outcome:
-            stream = astream_message(asynchronous(events), tools=tools)
+            stream = astream_message(arriving(events), tools=tools)
             with pytest.raises(KeyError):
                 [message async for message in stream]
             assert [message async for message in stream] == []
@@ -540,7 +536,7 @@ def read_all(chunks: Iterable[str]) -> int:
 
 def read_all_later(chunks: Iterable[str]) -> int:
     async def run() -> int:
-        stream = astream_message(asynchronous(chunks), response_schema=Names)
+        stream = astream_message(arriving(chunks), response_schema=Names)
         return sum([bool(shown_answer(message)) async for message in stream])
 
     return asyncio.run(run())
@@ -569,7 +565,7 @@ class TestSeveralEventsInOneRead:
 
     def test_are_kept_as_far_as_they_were_asked_for_when_it_is_stopped(self) -> None:
         async def run() -> Message:
-            stream = astream_message(asynchronous([sse(HI, CALL, HI, STOP), sse(HI)]))
+            stream = astream_message(arriving([sse(HI, CALL, HI, STOP), sse(HI)]))
             await anext(stream)
             await anext(stream)
             return await stream.stop()
@@ -730,7 +726,7 @@ class TestWhatTheSourceRaises:
         assert (stream.message.outcome, stream.message.errors) == (Outcome.CANCELLED, ())
 
 
-@pytest.mark.parametrize("wrong", [None, 7, asynchronous([])])
+@pytest.mark.parametrize("wrong", [None, 7, arriving([])])
 def test_what_is_no_stream_is_refused_where_it_is_passed(wrong: Any) -> None:
     with pytest.raises(TypeError, match="astream_message"):
         stream_message(wrong)

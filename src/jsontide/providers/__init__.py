@@ -5,7 +5,7 @@ Everything here is loaded on first use.
 
 from typing import TYPE_CHECKING
 
-from jsontide._public import homes_of, lazily
+from jsontide._public import lazily
 
 if TYPE_CHECKING:
     from jsontide.providers.decoders import NdjsonState, SseEvent, SseState, decode_ndjson, decode_sse, finish_ndjson
@@ -15,21 +15,10 @@ if TYPE_CHECKING:
 else:
     __getattr__ = lazily(
         __name__,
-        homes_of(
-            {
-                "jsontide.providers.decoders": (
-                    "NdjsonState",
-                    "SseEvent",
-                    "SseState",
-                    "decode_ndjson",
-                    "decode_sse",
-                    "finish_ndjson",
-                ),
-                "jsontide.providers.detect": ("PROVIDERS", "detect"),
-                "jsontide.providers.requests": ("to_request", "tool_definitions", "why_not_strict"),
-                "jsontide.providers.stream_reader": ("StreamState", "finish_stream", "reduce_item", "start_stream"),
-            }
-        ),
+        "jsontide.providers.requests",
+        "jsontide.providers.decoders",
+        "jsontide.providers.detect",
+        "jsontide.providers.stream_reader",
     )
 
 __all__ = [

@@ -38,4 +38,4 @@ __all__ = [
 publish(__name__, __all__, globals())
 
 # Python's HTTP server takes long to load, and few programs need it.
-__getattr__ = lazily(__name__, {"RecordingProxy": "jsontide.recordings._proxy", "Sink": "jsontide.recordings._proxy"})
+__getattr__ = lazily(__name__, "jsontide.recordings._proxy")

@@ -5,11 +5,23 @@ The loops that read messages are loaded on first use.
 
 from typing import TYPE_CHECKING
 
-from jsontide._public import homes_of, lazily, publish
+from jsontide._public import lazily, publish
 from jsontide._values import Chunk
-from jsontide.streams._paths import aitems, astream, avalue, items, stream, value
 from jsontide.streams._snapshots import achunk_snapshots, chunk_snapshots
-from jsontide.streams._text import aloads, astates, avalues, loads, states, values
+from jsontide.streams._text import (
+    aitems,
+    aloads,
+    astates,
+    astream,
+    avalue,
+    avalues,
+    items,
+    loads,
+    states,
+    stream,
+    value,
+    values,
+)
 
 if TYPE_CHECKING:
     from jsontide.streams._messages import (
@@ -22,22 +34,7 @@ if TYPE_CHECKING:
     from jsontide.streams._models import astream_model, stream_model
     from jsontide.streams._tools import arun_tools, run_tools
 else:
-    __getattr__ = lazily(
-        __name__,
-        homes_of(
-            {
-                "jsontide.streams._messages": (
-                    "AsyncMessageStream",
-                    "MessageStream",
-                    "ReadingChoices",
-                    "astream_message",
-                    "stream_message",
-                ),
-                "jsontide.streams._models": ("astream_model", "stream_model"),
-                "jsontide.streams._tools": ("arun_tools", "run_tools"),
-            }
-        ),
-    )
+    __getattr__ = lazily(__name__, "jsontide.streams._messages", "jsontide.streams._models", "jsontide.streams._tools")
 
 __all__ = [
     "AsyncMessageStream",

@@ -1,31 +1,19 @@
 """A client's stream in, the growing message out, sync and async.
 
-Rule: what came before an exception of the source is kept; it ends the message if the transport failed, and is raised
-if not.
+Rule: an exception of the source ends the message if the transport failed, and is raised if it is a bug.
+Either way, the message so far stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterable,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-)
-from contextlib import AsyncExitStack, ExitStack
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeVar, cast, overload
 
 from jsontide._values import Chunk
 from jsontide.messages import MessageConfig, start_message, stop_message
 from jsontide.providers.detect import is_whole
 from jsontide.providers.stream_reader import StreamState, Turn
-from jsontide.streams._loop import check_async, check_plain
-from jsontide.streams.transport import is_transport
+from jsontide.streams.sources import AsyncPuller, Puller, check_async, check_plain
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -169,22 +157,20 @@ def _check_names(options: Mapping[str, object]) -> None:
             raise TypeError(message)
 
 
-class _Holder(Generic[Answer]):
-    """What both kinds of streams hold: the turn so far, and what is to be closed.
+class _StreamBase(Generic[Answer]):
+    """What both kinds of streams hold: a reader, and the message that stays when they are stopped.
 
-    Only the one who reads writes the turn, and only the one who stops writes the state that stays then: they may be
-    two threads.
+    Two threads may share a stream: the one that reads writes to the reader alone, the one that stops to `_stopped`.
     """
 
-    def __init__(self, start: StreamState, source: object, events: object) -> None:
-        self._turn = Turn(start)
+    def __init__(self, start: StreamState) -> None:
+        self._reader = Turn(start)
         self._stopped: MessageState | None = None
-        self._open = [source] if source is events else [source, events]
 
     @property
     def state(self) -> StreamState:
         """Where the stream stands, also after it was left, stopped or broken off; it can be saved and continued."""
-        return self._turn.state if self._stopped is None else StreamState(self._stopped)
+        return self._reader.state if self._stopped is None else StreamState(self._stopped)
 
     @property
     def message(self) -> Message[Answer]:
@@ -193,76 +179,55 @@ class _Holder(Generic[Answer]):
 
     @property
     def _message_state(self) -> MessageState:
-        return self._turn.message_state if self._stopped is None else self._stopped
+        return self._reader.message_state if self._stopped is None else self._stopped
 
     def _next_message(self) -> Message[Answer] | None:
-        """Return the next message that what was received gives, `None` if there is none without pulling more."""
+        """Return the next message, `None` if more must be pulled first."""
         try:
-            message: Any = self._turn.next_message()
+            message: Any = self._reader.next_message()
         except (StopIteration, StopAsyncIteration) as error:  # it must not look like the end of the stream
-            self._turn.stop()
+            self._reader.stop()
             raise RuntimeError("a validator raised " + type(error).__name__) from error
         except BaseException:  # of a validator or an event, or an interrupt: what the event says is lost
-            self._turn.stop()
+            self._reader.stop()
             raise
         return None if self._stopped is not None else message
 
-    def _fail(self, error: Exception) -> None:
-        """Take in what the source raised; raise it again if it is a bug.
-
-        A source that was closed while it was read may raise anything.
-        """
-        if self._stopped is None and not is_transport(error):
-            self._turn.stop()
+    def _end(self, error: BaseException, *, has_failed: bool) -> None:
+        """Take in what the source raised; raise it again if it is a bug or an interrupt."""
+        if not has_failed:
+            self._reader.stop()
             raise error
-        self._turn.fail(error)
+        self._reader.fail(error)
 
     def _stop(self) -> None:
         self._stopped = stop_message(self._message_state)
 
-    def _closers(self, *names: str) -> list[Callable[[], object]]:
-        """Return what closes an iterator and what it came from, each once, by the first of the names that it has.
 
-        A generator that is being waited for cannot be closed meanwhile; whoever waits closes it then.
-        """
-        running: list[object] = []
-        found: list[object] = []
-        for one in self._open:
-            is_running = getattr(one, "ag_running", False) or getattr(one, "gi_running", False)
-            (running if is_running else found).append(one)
-        self._open = running
-        closers = (next(filter(callable, (getattr(one, name, None) for name in names)), None) for one in found)
-        return [close for close in closers if close is not None]
-
-
-class MessageStream(_Holder[Answer], Iterator["Message[Answer]"]):
+class MessageStream(_StreamBase[Answer], Iterator["Message[Answer]"]):
     """An iterator of messages; leaving it as a context manager stops it, and the partial message stays."""
 
     def __init__(self, events: Iterable[object], start: StreamState) -> None:
-        self._source = iter(events)
-        super().__init__(start, self._source, events)
+        super().__init__(start)
+        self._puller = Puller(events)
 
     def __next__(self) -> Message[Answer]:
-        turn = self._turn
+        reader, puller = self._reader, self._puller
         while self._stopped is None:
-            if turn.needs_more:
+            if reader.needs_more:
                 try:
-                    turn.feed(next(self._source))
+                    reader.feed(next(puller.iterator))
                 except StopIteration:
-                    turn.end()
-                except Exception as error:  # noqa: BLE001 - it is raised again unless the transport failed
-                    self._fail(error)
-                except BaseException:  # an interrupt
-                    turn.stop()
-                    raise
+                    reader.end()
+                except BaseException as error:  # noqa: BLE001 - it is raised again unless the stream failed
+                    self._end(error, has_failed=puller.has_failed(error))
                 if self._stopped is not None:
-                    self._close()
+                    puller.close()
             message = self._next_message()
             if message is not None:
                 return message
-            if turn.is_over and self._stopped is None:
-                if isinstance(self._source, Generator):
-                    self._source.close()
+            if reader.is_over and self._stopped is None:
+                puller.leave()
                 break
         raise StopIteration
 
@@ -275,7 +240,7 @@ class MessageStream(_Holder[Answer], Iterator["Message[Answer]"]):
     def stop(self) -> Message[Answer]:
         """Stop pulling, close the source, and return the message, which is cancelled unless it was over."""
         self._stop()
-        self._close()
+        self._puller.close()
         return self.message
 
     def __enter__(self) -> Self:
@@ -284,40 +249,31 @@ class MessageStream(_Holder[Answer], Iterator["Message[Answer]"]):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
 
-    def _close(self) -> None:
-        with ExitStack() as last_first:
-            for close in reversed(self._closers("close")):
-                last_first.callback(close)
 
-
-class AsyncMessageStream(_Holder[Answer], AsyncIterator["Message[Answer]"]):
-    """The same for asynchronous streams; a task that is cancelled meanwhile leaves the partial message here."""
+class AsyncMessageStream(_StreamBase[Answer], AsyncIterator["Message[Answer]"]):
+    """The same for asynchronous streams; if the task that reads is cancelled, the partial message stays."""
 
     def __init__(self, events: AsyncIterable[object], start: StreamState) -> None:
-        self._source = aiter(events)
-        super().__init__(start, self._source, events)
+        super().__init__(start)
+        self._puller = AsyncPuller(events)
 
     async def __anext__(self) -> Message[Answer]:
-        turn = self._turn
+        reader, puller = self._reader, self._puller
         while self._stopped is None:
-            if turn.needs_more:
+            if reader.needs_more:
                 try:
-                    turn.feed(await anext(self._source))
+                    reader.feed(await anext(puller.iterator))
                 except StopAsyncIteration:
-                    turn.end()
-                except Exception as error:  # noqa: BLE001 - as above
-                    self._fail(error)
-                except BaseException:  # as above, or a task that is cancelled
-                    turn.stop()
-                    raise
+                    reader.end()
+                except BaseException as error:  # noqa: BLE001 - it is raised again unless the stream failed
+                    self._end(error, has_failed=puller.has_failed(error))
                 if self._stopped is not None:
-                    await self._close()
+                    await puller.close()
             message = self._next_message()
             if message is not None:
                 return message
-            if turn.is_over and self._stopped is None:
-                if isinstance(self._source, AsyncGenerator):
-                    await self._source.aclose()
+            if reader.is_over and self._stopped is None:
+                await puller.leave()
                 break
         raise StopAsyncIteration
 
@@ -330,7 +286,7 @@ class AsyncMessageStream(_Holder[Answer], AsyncIterator["Message[Answer]"]):
     async def stop(self) -> Message[Answer]:
         """Stop pulling, close the source, and return the message, which is cancelled unless it was over."""
         self._stop()
-        await self._close()
+        await self._puller.close()
         return self.message
 
     async def __aenter__(self) -> Self:
@@ -340,14 +296,3 @@ class AsyncMessageStream(_Holder[Answer], AsyncIterator["Message[Answer]"]):
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         await self.stop()
-
-    async def _close(self) -> None:
-        async with AsyncExitStack() as last_first:
-            for close in reversed(self._closers("aclose", "close")):
-                last_first.push_async_callback(_await, close)
-
-
-async def _await(close: Callable[[], object]) -> None:
-    closing = close()
-    if isinstance(closing, Awaitable):
-        await cast("Awaitable[object]", closing)

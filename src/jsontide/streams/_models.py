@@ -5,27 +5,26 @@ Mismatches do not end the stream: what fits goes on growing, and all of them are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypedDict, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar, overload
 
 from jsontide._values import MISSING, Chunk
 from jsontide.messages import MessageConfig
 from jsontide.providers.stream_reader import Turn, start_stream
 from jsontide.schema import Partial, SchemaError, SchemaMismatch, Status, from_json_ast, shape_of
-from jsontide.streams._loop import adrive, as_items, check_async, drive
-from jsontide.streams._mended import mended, raise_error
+from jsontide.streams._text import ParsingStage, mended
+from jsontide.streams.sources import adrive, as_items, check_async, drive
 from jsontide.text import Limits
-from jsontide.tree import create_parser_state, finalize, parse_chunk
+from jsontide.tree import create_parser_state
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Iterator, Mapping
     from typing import Unpack
 
-    from jsontide._errors import ParserError
     from jsontide._values import JsonValue
     from jsontide.mend import Mending, Repair
-    from jsontide.schema import Policies, Resolution
+    from jsontide.schema import Policies
     from jsontide.schema.options import TypeAdapterLike
-    from jsontide.streams._loop import Stage
+    from jsontide.streams.sources import LoopStage
     from jsontide.tree import ParserState
 
 Model = TypeVar("Model")
@@ -40,7 +39,7 @@ _FIELDS: Final = ("data:", "event:", "id:", "retry:", ":")
 
 
 class ModelChoices(TypedDict, total=False):
-    """What is read, beside the schema, as keyword arguments."""
+    """The options of `stream_model`, as keyword arguments."""
 
     policies: Policies | None
     trailing: Literal["error", "ignore"]
@@ -76,8 +75,8 @@ def stream_model(  # noqa: PLR0913 - options by name
     """Yield a `Partial` after each item that changed what may be shown, and at the end the validated instance.
 
     `source` has the JSON text itself, cut anywhere, or what `stream_message` takes: the events of a provider's client,
-    or the server-sent events of its response as bytes, of which the answer is read.
-    A partial is never an instance of the type, so `isinstance` tells the two apart.
+    or the server-sent events of its response as bytes; then the answer of the message is read.
+    A partial is never an instance of the type, so `isinstance` distinguishes the two.
     `policies` maps path patterns to `Stream()`, `Done()` or `Gate()`; `trailing="ignore"` ends at the end of the JSON.
     With `mend`, bad JSON is mended as `jsontide.mend` says, and `on_repair` is called with each repair as it happens.
     Then text is taken for server-sent events only if it begins with a whole field name and its colon, such as `data:`,
@@ -94,7 +93,7 @@ def stream_model(  # noqa: PLR0913 - options by name
     {'city': 'Kyoto'}
     """
     options = ModelChoices(policies=policies, trailing=trailing, limits=limits, mend=mend, on_repair=on_repair)
-    return drive(as_items(source, "astream_model"), _Stage[object](schema, options))
+    return drive(as_items(source, "astream_model"), _ModelStage(schema, options))
 
 
 @overload
@@ -126,24 +125,24 @@ def astream_model(  # noqa: PLR0913 - options by name
     """Do what `stream_model` does for an asynchronous source."""
     check_async(source, "chunks must be an asynchronous iterable of str or bytes, or of events", "stream_model")
     options = ModelChoices(policies=policies, trailing=trailing, limits=limits, mend=mend, on_repair=on_repair)
-    return adrive(source, _Stage[object](schema, options))
+    return adrive(source, _ModelStage(schema, options))
 
 
-class _Stage(Generic[Model]):
-    """The stage inside the loops: an item in, what it changed out; the first item shows what the source has."""
+class _ModelStage:
+    """Reads text as a document and a provider's events as a message; the first item, or more, shows which they are."""
 
     def __init__(self, schema: object, options: ModelChoices) -> None:
         self._schema = schema
         self._options = options
-        self._inner: Stage[Any, Partial[Model] | Model] | None = None
+        self._inner: LoopStage[Any, object] | None = None
         self._waiting: list[Chunk] = []
         """What came before it was known what the source has."""
         mend = options["mend"]
         shape = None if mend is None else shape_of(schema)
-        self._text = mended(_TextStage[Model](schema, options), mend, options["on_repair"], shape)
+        self._text = mended(_DocumentStage(schema, options), mend, options["on_repair"], shape)
         """Made before anything is read, for errors about the options."""
 
-    def add(self, item: object) -> Iterator[Partial[Model] | Model]:
+    def add(self, item: object) -> Iterator[object]:
         if self._inner is None:
             self._inner = self._choose(item)
             if self._inner is None:
@@ -152,14 +151,14 @@ class _Stage(Generic[Model]):
                 yield from self._inner.add(chunk)
         yield from self._inner.add(item)
 
-    def finish(self) -> Iterator[Partial[Model] | Model]:
+    def finish(self) -> Iterator[object]:
         if self._inner is None:
             self._inner = self._text
             for chunk in self._waiting:
                 yield from self._inner.add(chunk)
         yield from self._inner.finish()
 
-    def _choose(self, item: object) -> Stage[Any, Partial[Model] | Model] | None:
+    def _choose(self, item: object) -> LoopStage[Any, object] | None:
         if not isinstance(item, Chunk):
             return _EventStage(self._schema, self._options)
         begun = "".join(map(_decode, (*self._waiting, item))).lstrip(_BLANK)
@@ -185,44 +184,30 @@ def _has_events(begun: str, *, is_mended: bool) -> bool | None:
     return None if any(field.startswith(begun) for field in _FIELDS) else False
 
 
-class _TextStage(Generic[Model]):
-    """Reads the text of one JSON document."""
-
-    place: Callable[[ParserError], ParserError] | None = None
+class _DocumentStage(ParsingStage[object]):
+    """Shows what a schema makes of a JSON document."""
 
     def __init__(self, schema: object, options: ModelChoices) -> None:
+        super().__init__(create_parser_state(limits=options["limits"], trailing=options["trailing"]))
         self._schema = schema
         self._policies = options["policies"]
-        self._state = create_parser_state(limits=options["limits"], trailing=options["trailing"])
-        self._resolution = self._resolve(None)
+        self._resolution = from_json_ast(schema, self._state, policies=self._policies)
 
-    def add(self, chunk: Chunk) -> Iterator[Partial[Model]]:
-        return self._advance(parse_chunk(self._state, chunk))
-
-    def finish(self) -> Iterator[Partial[Model] | Model]:
-        yield from self._advance(finalize(self._state))
+    def finish(self) -> Iterator[object]:
+        yield from super().finish()
         if self._resolution.status is not Status.FINAL:
             raise SchemaError(self._resolution.errors)
-        yield cast("Model", self._resolution.model)
+        yield self._resolution.model
 
-    def _advance(self, state: ParserState) -> Iterator[Partial[Model]]:
-        self._state = state
-        before, self._resolution = self._resolution, self._resolve(self._resolution)
+    def _show(self, _: ParserState, /) -> tuple[object, ...]:
+        before = self._resolution
+        self._resolution = from_json_ast(self._schema, self._state, before, policies=self._policies)
         value = self._resolution.value
-        if value is not MISSING and value is not before.value:
-            yield Partial(self._resolution)
-        raise_error(state.error, self.place)
-
-    def find_end_error(self) -> ParserError | None:
-        return finalize(self._state).error
-
-    def _resolve(self, before: Resolution[Model] | None) -> Resolution[Model]:
-        found = from_json_ast(self._schema, self._state, before, policies=self._policies)
-        return cast("Resolution[Model]", found)
+        return () if value is MISSING or value is before.value else (Partial(self._resolution),)
 
 
-class _EventStage(Generic[Model]):
-    """Reads the answer out of a provider's stream."""
+class _EventStage:
+    """Shows the answer in the messages that `stream_message` reads."""
 
     def __init__(self, schema: object, options: ModelChoices) -> None:
         config = MessageConfig(
@@ -232,33 +217,33 @@ class _EventStage(Generic[Model]):
             limits=options["limits"],
             mend=options["mend"],
         )
-        self._turn = Turn(start_stream(config))
+        self._reader = Turn(start_stream(config))
         self._shown: object = MISSING
         self._on_repair = options["on_repair"]
         self._reported = 0
 
-    def add(self, item: object) -> Iterator[Partial[Model]]:
-        self._turn.feed(item)
-        return self._advance()
+    def add(self, item: object) -> Iterator[object]:
+        self._reader.feed(item)
+        return self._show()
 
-    def finish(self) -> Iterator[Partial[Model] | Model]:
-        self._turn.end()
-        yield from self._advance()
-        message = self._turn.message_state.message
+    def finish(self) -> Iterator[object]:
+        self._reader.end()
+        yield from self._show()
+        message = self._reader.message_state.message
         mismatches = tuple(error.cause for error in message.errors if isinstance(error.cause, SchemaMismatch))
         if mismatches:
             raise SchemaError(mismatches)
         message.raise_for_outcome()
-        yield cast("Model", message.answer)
+        yield message.answer
 
-    def _advance(self) -> Iterator[Partial[Model]]:
-        while (message := self._turn.next_message()) is not None:
+    def _show(self) -> Iterator[object]:
+        while (message := self._reader.next_message()) is not None:
             if self._on_repair is not None:
                 self._report(self._on_repair, message.repairs)
             answer = message.answer
             if isinstance(answer, Partial) and answer.resolution.value is not self._shown:
                 self._shown = answer.resolution.value
-                yield cast("Partial[Model]", answer)
+                yield answer
 
     def _report(self, on_repair: Callable[[Repair], object], repairs: tuple[Repair, ...]) -> None:
         for repair in repairs[self._reported :]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from jsontide._values import Chunk, JsonValue
 from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state, finalize
-from jsontide.streams._loop import adrive, check_async, check_plain, drive
+from jsontide.streams.sources import adrive, check_async, check_plain, drive
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator

@@ -1,23 +1,43 @@
-"""Streams of chunks in, growing values or the parser's states out: the loops around the parser, sync and async."""
+"""Streams of chunks in, growing values, the parser's states, or what a pattern matches out, sync and async.
+
+`values` gives the document as it grows, `loads` its end and `states` every step of the parser.
+`stream` gives strings as they grow, `items` each element of a container as it closes, `value` the first value.
+With a mender in front of them, all of them read what language models write for JSON.
+
+Rule: the next chunk is pulled only when the caller asks for more than was found so far.
+Wrong arguments raise where they are passed; wrong text raises when all that was found before it has been taken.
+Errors point into the original text, also of one that was mended, and a value that broke off is never complete.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, cast
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import aclosing, closing
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 
+from jsontide._errors import JsonStreamError, hint_at_mending
+from jsontide._path import Segment
+from jsontide._pattern import AnyItem, AnyKey, Pattern, Slice, parse_pattern
 from jsontide._values import MISSING, Chunk
-from jsontide.streams._loop import adrive, afirst, as_async_chunks, as_chunks, drive, first
-from jsontide.streams._mended import mended, raise_error
+from jsontide.events import JsonFragmentAccumulator
+from jsontide.mend.options import check_mending, check_on_repair
+from jsontide.mend.places import with_path
+from jsontide.mend.reader import MendReader
+from jsontide.streams.sources import adrive, as_async_chunks, as_chunks, drive
 from jsontide.tree import ParserState, create_parser_state, finalize, parse_chunk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Generator, Iterable, Iterator
 
     from jsontide._errors import ParserError
-    from jsontide._values import JsonValue
+    from jsontide._values import JsonValue, Missing
+    from jsontide.events import JsonFragmentUpdate
     from jsontide.mend import Mending, Repair
-    from jsontide.streams._loop import Stage
-    from jsontide.streams._mended import TextStage
+    from jsontide.mend.shape import Shape
+    from jsontide.streams.sources import LoopStage
 
+_Pattern: TypeAlias = str | Sequence[Segment]
 _Found = TypeVar("_Found")
 
 
@@ -43,7 +63,7 @@ def values(
     quotes
     [{'city': 'Kyo'}, {'city': 'Kyoto'}]
     """
-    return drive(as_chunks(chunks, "avalues"), _stage(_Growing, state, mend, on_repair))
+    return drive(as_chunks(chunks, "avalues"), _parsed(_GrowingValue, state, mend, on_repair))
 
 
 def avalues(
@@ -54,7 +74,7 @@ def avalues(
     on_repair: Callable[[Repair], object] | None = None,
 ) -> AsyncGenerator[JsonValue]:
     """Like `values`, but for an asynchronous stream of chunks."""
-    return adrive(as_async_chunks(chunks, "values"), _stage(_Growing, state, mend, on_repair))
+    return adrive(as_async_chunks(chunks, "values"), _parsed(_GrowingValue, state, mend, on_repair))
 
 
 def loads(
@@ -71,7 +91,7 @@ def loads(
     >>> loads(["[1, 2", "3]"]), loads(b"null")
     ([1, 23], None)
     """
-    return cast("JsonValue", first(drive(as_chunks(chunks, "aloads"), _stage(_Whole, state, mend, on_repair))))
+    return cast("JsonValue", _first(drive(as_chunks(chunks, "aloads"), _parsed(_WholeValue, state, mend, on_repair))))
 
 
 def aloads(
@@ -82,7 +102,7 @@ def aloads(
     on_repair: Callable[[Repair], object] | None = None,
 ) -> Coroutine[object, None, JsonValue]:
     """Like `loads`, but for an asynchronous stream of chunks."""
-    found = afirst(adrive(as_async_chunks(chunks, "loads"), _stage(_Whole, state, mend, on_repair)))
+    found = _afirst(adrive(as_async_chunks(chunks, "loads"), _parsed(_WholeValue, state, mend, on_repair)))
     return cast("Coroutine[object, None, JsonValue]", found)
 
 
@@ -95,7 +115,7 @@ def states(
 ) -> Generator[ParserState]:
     """Yield the parser's state after each chunk, and after the end of the text, beginning from `state` if one is given.
 
-    This is what `jsontide.frontends` and `jsontide.frontends` read changes from.
+    `jsontide.frontends` reads changes from them.
     With `mend`, the states are those of the mended text, one for each chunk that brought some of it.
     Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding the state that says so;
     with `mend` the exception alone says what cannot be mended, and that a value broke off.
@@ -103,7 +123,7 @@ def states(
     >>> [(state.value, state.is_complete) for state in states(["[1, 2", "3]"])]
     [([1], False), ([1, 23], True), ([1, 23], True)]
     """
-    return drive(as_chunks(chunks, "astates"), _stage(_States, state, mend, on_repair))
+    return drive(as_chunks(chunks, "astates"), _parsed(_EveryState, state, mend, on_repair))
 
 
 def astates(
@@ -114,74 +134,298 @@ def astates(
     on_repair: Callable[[Repair], object] | None = None,
 ) -> AsyncGenerator[ParserState]:
     """Like `states`, but for an asynchronous stream of chunks."""
-    return adrive(as_async_chunks(chunks, "states"), _stage(_States, state, mend, on_repair))
+    return adrive(as_async_chunks(chunks, "states"), _parsed(_EveryState, state, mend, on_repair))
 
 
-def _stage(
-    kind: Callable[[ParserState], TextStage[_Found]],
+def stream(
+    chunks: Chunk | Iterable[Chunk],
+    pattern: str | Sequence[Segment],
+    *,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> Generator[str]:
+    """Yield the decoded text of the strings that a pattern matches, piece by piece as they grow.
+
+    With `mend`, bad JSON is mended as `jsontide.mend` says, and `on_repair` is called with each repair as it happens.
+    No piece is empty, and there is one for each chunk that has more of the string.
+    Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what came before.
+
+    >>> list(stream(['{"answer": "Take the ni', 'ght tr', 'ain", "stops": 3}'], "answer"))
+    ['Take the ni', 'ght tr', 'ain']
+    """
+    return drive(as_chunks(chunks, "astream"), mended(_Finder(_delta_in, pattern, deltas=True), mend, on_repair))
+
+
+def astream(
+    chunks: AsyncIterable[Chunk],
+    pattern: str | Sequence[Segment],
+    *,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> AsyncGenerator[str]:
+    """Like `stream`, but for an asynchronous stream of chunks."""
+    return adrive(as_async_chunks(chunks, "stream"), mended(_Finder(_delta_in, pattern, deltas=True), mend, on_repair))
+
+
+def items(
+    chunks: Chunk | Iterable[Chunk],
+    pattern: str | Sequence[Segment],
+    *,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> Generator[tuple[Segment, JsonValue]]:
+    """Yield what is in the arrays and objects that a pattern matches, each with its index or key, as it closes.
+
+    Each value is whole, and the container around it is never built: it may have as much in it as `Limits` allow.
+    A key that is written twice comes twice.
+    A pattern that ends in `[*]`, a slice or `*` names the items themselves: `users[*]` is as good as `users`.
+    With `mend`, bad JSON is mended as `jsontide.mend` says, and `on_repair` is called with each repair as it happens.
+    Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what came before.
+
+    >>> for index, user in items(['{"users": [{"name": "Ada"}, {"na', 'me": "Alan"}]}'], "users"):
+    ...     print(index, user)
+    0 {'name': 'Ada'}
+    1 {'name': 'Alan'}
+    """
+    return drive(as_chunks(chunks, "aitems"), mended(_Finder(_entry_in, *_inside(pattern)), mend, on_repair))
+
+
+def aitems(
+    chunks: AsyncIterable[Chunk],
+    pattern: str | Sequence[Segment],
+    *,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> AsyncGenerator[tuple[Segment, JsonValue]]:
+    """Like `items`, but for an asynchronous stream of chunks."""
+    return adrive(as_async_chunks(chunks, "items"), mended(_Finder(_entry_in, *_inside(pattern)), mend, on_repair))
+
+
+def value(
+    chunks: Chunk | Iterable[Chunk],
+    pattern: str | Sequence[Segment],
+    *,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> JsonValue | Missing:
+    """Return the first value that is complete where a pattern matches, and pull no chunk after that.
+
+    `MISSING` if the text ends without one.
+    With `mend`, bad JSON is mended as `jsontide.mend` says, and `on_repair` is called with each repair as it happens.
+    Raises `JsonStreamError` when the text before the value is wrong, or not complete at its end.
+
+    >>> value(['{"users": [{"name": "Ada"}', ', {"name": "Al'], "users[0]")
+    {'name': 'Ada'}
+    >>> value('{"users": []}', "users[0]")
+    MISSING
+    """
+    return _first(drive(as_chunks(chunks, "avalue"), mended(_Finder(_value_in, pattern), mend, on_repair)))
+
+
+def avalue(
+    chunks: AsyncIterable[Chunk],
+    pattern: str | Sequence[Segment],
+    *,
+    mend: Mending | None = None,
+    on_repair: Callable[[Repair], object] | None = None,
+) -> Coroutine[object, None, JsonValue | Missing]:
+    """Like `value`, but for an asynchronous stream of chunks."""
+    return _afirst(adrive(as_async_chunks(chunks, "value"), mended(_Finder(_value_in, pattern), mend, on_repair)))
+
+
+def _first(found: Generator[_Found]) -> _Found | Missing:
+    """Return the first of what a loop finds, and end the loop."""
+    with closing(found):
+        return next(found, MISSING)
+
+
+async def _afirst(found: AsyncGenerator[_Found]) -> _Found | Missing:
+    """Like `_first`, but for an asynchronous loop."""
+    async with aclosing(found):
+        return await anext(found, MISSING)
+
+
+def _parsed(
+    kind: Callable[[ParserState], ParsingStage[_Found]],
     state: ParserState | None,
     mend: Mending | None,
     on_repair: Callable[[Repair], object] | None,
-) -> Stage[Chunk, _Found]:
+) -> LoopStage[Chunk, _Found]:
     if mend is not None and isinstance(state, ParserState) and state.index:
         message = "a state that has read text cannot go on with mend: its text may need repairs too"
         raise ValueError(message)
     return mended(kind(create_parser_state() if state is None else state), mend, on_repair)
 
 
-class _Parsing:
-    """Holds the newest state of a parser."""
+def mended(
+    stage: TextLoopStage[_Found],
+    mend: Mending | None,
+    on_repair: Callable[[Repair], object] | None,
+    shape: Shape | None = None,
+) -> LoopStage[Chunk, _Found]:
+    """Return a stage for text as it is, or one with a mender in front of it if something is to be mended."""
+    check_on_repair(mend, on_repair)
+    return stage if mend is None else _Mended(stage, MendReader(check_mending(mend), on_repair, shape))
+
+
+class TextLoopStage(ABC, Generic[_Found]):
+    """The stage of a loop that reads JSON text."""
 
     place: Callable[[ParserError], ParserError] | None = None
+    """What finds the place of an error in the original of a text that was mended."""
+
+    @abstractmethod
+    def add(self, chunk: Chunk, /) -> Iterable[_Found]: ...
+
+    @abstractmethod
+    def finish(self) -> Iterable[_Found]: ...
+
+    @abstractmethod
+    def find_end_error(self) -> ParserError | None:
+        """Return what would be wrong if the text ended here; nothing is read after that."""
+
+    def _raise(self, error: ParserError) -> None:
+        if self.place is not None:
+            raise JsonStreamError(self.place(error))
+        raise JsonStreamError(error, hint_at_mending(error))
+
+
+class ParsingStage(TextLoopStage[_Found]):
+    """Feeds a parser; what is wrong raises after what its new state shows."""
 
     def __init__(self, state: ParserState) -> None:
         self._state = state
 
+    def add(self, chunk: Chunk) -> Iterator[_Found]:
+        _check_chunk(chunk)
+        return self._advance(parse_chunk(self._state, chunk))
+
+    def finish(self) -> Iterator[_Found]:
+        return self._advance(finalize(self._state))
+
     def find_end_error(self) -> ParserError | None:
         return finalize(self._state).error
 
+    def _advance(self, state: ParserState) -> Iterator[_Found]:
+        before, self._state = self._state, state
+        yield from self._show(before)
+        if state.error is not None:
+            self._raise(state.error)
 
-class _Whole(_Parsing):
-    """Shows nothing before the end, and then the value."""
-
-    def add(self, chunk: Chunk) -> tuple[JsonValue, ...]:
-        self._state = parse_chunk(self._state, chunk)
-        raise_error(self._state.error, self.place)
-        return ()
-
-    def finish(self) -> tuple[JsonValue, ...]:
-        self._state = finalize(self._state)
-        raise_error(self._state.error, self.place)
-        return (cast("JsonValue", self._state.value),)
+    @abstractmethod
+    def _show(self, before: ParserState, /) -> Iterable[_Found]:
+        """Return what is to be yielded of the state that came after this one."""
 
 
-class _Growing(_Parsing):
-    """Shows the value whenever it has changed."""
-
-    def add(self, chunk: Chunk) -> Iterator[JsonValue]:
-        return self._advance(parse_chunk(self._state, chunk))
+class _WholeValue(ParsingStage["JsonValue"]):
+    """Shows the value at the end."""
 
     def finish(self) -> Iterator[JsonValue]:
-        return self._advance(finalize(self._state))
+        yield from super().finish()
+        yield cast("JsonValue", self._state.value)
 
-    def _advance(self, state: ParserState) -> Iterator[JsonValue]:
-        before, self._state = self._state, state
-        value = state.value
-        if value is not MISSING and value is not before.value:
-            yield value
-        raise_error(state.error, self.place)
+    def _show(self, _: ParserState, /) -> tuple[JsonValue, ...]:
+        return ()
 
 
-class _States(_Parsing):
+class _GrowingValue(ParsingStage["JsonValue"]):
+    """Shows the value whenever it has changed."""
+
+    def _show(self, before: ParserState, /) -> tuple[JsonValue, ...]:
+        value = self._state.value
+        return () if value is MISSING or value is before.value else (value,)
+
+
+class _EveryState(ParsingStage[ParserState]):
     """Shows every state."""
 
-    def add(self, chunk: Chunk) -> Iterator[ParserState]:
-        return self._advance(parse_chunk(self._state, chunk))
+    def _show(self, _: ParserState, /) -> tuple[ParserState, ...]:
+        return (self._state,)
 
-    def finish(self) -> Iterator[ParserState]:
-        return self._advance(finalize(self._state))
 
-    def _advance(self, state: ParserState) -> Iterator[ParserState]:
-        self._state = state
-        yield state
-        raise_error(state.error, self.place)
+class _Finder(TextLoopStage[_Found]):
+    """Shows what patterns match."""
+
+    def __init__(
+        self, pick: Callable[[JsonFragmentUpdate], _Found], *patterns: _Pattern | Pattern, deltas: bool = False
+    ) -> None:
+        self._found: list[_Found] = []
+        self._accumulator = JsonFragmentAccumulator(updates=False)
+        for pattern in patterns:
+            self._accumulator.on(pattern, lambda update: self._found.append(pick(update)), deltas=deltas)
+
+    def add(self, chunk: Chunk) -> Iterator[_Found]:
+        _check_chunk(chunk)
+        return self._take_found(self._accumulator.add_fragment(chunk))
+
+    def finish(self) -> Iterator[_Found]:
+        return self._take_found(self._accumulator.finish())
+
+    def find_end_error(self) -> ParserError | None:
+        for update in self._accumulator.finish():
+            return cast("ParserError", update.value)
+        return None
+
+    def _take_found(self, errors: list[JsonFragmentUpdate]) -> Iterator[_Found]:
+        found, self._found = self._found, []
+        yield from found
+        for update in errors:
+            self._raise(cast("ParserError", update.value))
+
+
+def _inside(pattern: _Pattern) -> tuple[Pattern, ...]:
+    """Return the patterns of all elements and of all members of what a pattern matches, unless it names them itself."""
+    steps = parse_pattern(pattern)
+    if steps and isinstance(steps[-1], AnyItem | AnyKey | Slice):
+        return (steps,)
+    return (*steps, AnyItem()), (*steps, AnyKey())
+
+
+def _delta_in(update: JsonFragmentUpdate) -> str:
+    return cast("str", update.text)
+
+
+def _entry_in(update: JsonFragmentUpdate) -> tuple[Segment, JsonValue]:
+    return update.segments[-1], _value_in(update)
+
+
+def _value_in(update: JsonFragmentUpdate) -> JsonValue:
+    return cast("JsonValue", update.value)
+
+
+class _Mended(Generic[_Found]):
+    """Feeds a stage with the strict text that a mender makes of the original."""
+
+    def __init__(self, stage: TextLoopStage[_Found], reader: MendReader) -> None:
+        self._stage = stage
+        self._reader = reader
+        stage.place = reader.place
+
+    def add(self, chunk: Chunk) -> Iterable[_Found]:
+        _check_chunk(chunk)
+        text = self._reader.feed(chunk)
+        if self._reader.is_over:
+            return self._end(text)
+        return self._stage.add(text) if text else ()
+
+    def finish(self) -> Iterator[_Found]:
+        text = self._reader.finish()
+        yield from self._end(text)
+        yield from self._stage.finish()
+
+    def _end(self, text: str) -> Iterator[_Found]:
+        """Yield what the last text shows, then raise what is wrong with the text."""
+        if text:
+            yield from self._stage.add(text)
+        if self._reader.error is not None:
+            raise JsonStreamError(with_path(self._reader.error, self._stage.find_end_error()))
+
+
+def _check_chunk(chunk: object) -> None:
+    """Refuse what is no text, naming the loops that read events."""
+    if not isinstance(chunk, Chunk):
+        message = (
+            f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}; stream_message and "
+            "stream_model read the events of a provider"
+        )
+        raise TypeError(message)

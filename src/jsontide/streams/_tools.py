@@ -1,7 +1,7 @@
 """A message and tools in, one result for each call out, in their order.
 
-Rule: only what is complete and valid is called. What cannot be run becomes an error result that tells the model why,
-and so does an exception of a tool, which is logged and kept on the result.
+Rule: only a complete and valid call is run. Any other becomes an error result that says why, for the model to read;
+so does an exception of a tool, which is logged and kept on the result.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _LOG: Final = logging.getLogger("jsontide.tools")
 
 
 def describe_error(error: Exception) -> str:
-    """Return what a model is told of an exception: its type and its text."""
-    said = str(error)
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    """Return what the model reads about an exception: its type and its text."""
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def run_tools(
@@ -40,8 +40,8 @@ def run_tools(
 ) -> list[ToolResult]:
     """Call the functions of tools with the complete and valid calls of a message; return one result for each call.
 
-    What a function raises is logged by `jsontide.tools`, and kept as `exception` of the result. `describe_error` says
-    what the model is told of it; by default its type and its text.
+    What a function raises is logged by `jsontide.tools`, and kept as `exception` of the result. `describe_error` makes
+    the text of it that the model reads, by default its type and its text.
 
     >>> def add(a: int, b: int) -> int:
     ...     return a + b
@@ -118,7 +118,7 @@ def _run(call: ToolCall, tools: dict[str, Tool[Any]], describe: Callable[[Except
         return prepared
     try:
         output = prepared()
-    except Exception as error:  # noqa: BLE001 - whatever a tool raises is told to the model
+    except Exception as error:  # noqa: BLE001 - the model reads whatever a tool raises
         return _fail(call, error, describe(error))
     return _end(call, output)
 
@@ -160,9 +160,9 @@ def _end(call: ToolCall, output: object) -> ToolResult:
     return result
 
 
-def _fail(call: ToolCall, error: Exception, said: str) -> ToolResult:
+def _fail(call: ToolCall, error: Exception, text: str) -> ToolResult:
     _LOG.error("the tool %r failed", call.name, exc_info=error)
-    return ToolResult(call, error=said, exception=error)
+    return ToolResult(call, error=text, exception=error)
 
 
 def _prepare(call: ToolCall, tools: dict[str, Tool[Any]]) -> Callable[[], object] | ToolResult:
