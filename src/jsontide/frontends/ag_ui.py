@@ -31,7 +31,7 @@ from jsontide.frontends.compact import end_of_json
 from jsontide.frontends.hostile_keys import safe_changes, safe_value
 from jsontide.frontends.message_value import StateKeys, is_answer_text, plain_part
 from jsontide.frontends.patches import PatchWriter
-from jsontide.frontends.progress import (
+from jsontide.frontends.steps import (
     ArgumentsGrew,
     CallFailed,
     CallReady,
@@ -44,8 +44,7 @@ from jsontide.frontends.progress import (
     TextEnded,
     TextGrew,
     TextStarted,
-    hide_answer,
-    place_of,
+    make_id,
 )
 from jsontide.messages.calls import BaseCall, ServerCall
 from jsontide.messages.message import Message
@@ -81,7 +80,8 @@ class EventWriter:
             self._add_custom(str(value.pop("type")), {"id": step.id, **value})
 
     def _write_text(self, step: TextStarted | TextGrew | TextEnded) -> None:
-        message_id = self._message_id(place_of(self._name, step.id))
+        # A text that goes on after its end keeps its id.
+        message_id = self._name if step.index == self._main else make_id(self._name, step.index)
         if step.kind == "reasoning":
             self._write_reasoning(step, message_id)
         elif isinstance(step, TextStarted):
@@ -117,10 +117,6 @@ class EventWriter:
             self._add("TOOL_CALL_START", toolCallId=step.id, toolCallName=step.name, parentMessageId=self._name)
         else:
             self._add("TOOL_CALL_ARGS", toolCallId=step.id, delta=step.delta)
-
-    def _message_id(self, at: int) -> str:
-        """Return the id of the text at a place; if it goes on after its end, it has the same one."""
-        return self._name if at == self._main else f"{self._name}-{at}"
 
     def _add_custom(self, name: str, value: dict[str, JsonValue]) -> None:
         self._add("CUSTOM", name=f"jsontide.{name}", value=safe_value(value))
@@ -317,7 +313,7 @@ class AgUiEncoder(SseEncoder):
         if progress.is_over:
             return self._end(state, progress, steps, state.shown.finish(growing))
         shown, events = state.shown.advance(growing)
-        told, hidden, main = self._write(state, growing, steps)
+        told, hidden, main = self._write(state, progress, steps)
         ready, failed = state.ready + _ready(steps), state.failed or _failed(steps)
         return AgUiState(progress, shown, hidden, ready, failed, main), _frame([*events, *told])
 
@@ -343,16 +339,17 @@ class AgUiEncoder(SseEncoder):
     ) -> tuple[AgUiState, bytes]:
         """Tell the end: the state first, so that it is whole when a call may be run."""
         ended = cast("Ended", steps[-1])
-        told, _, _ = self._write(state, ended.message, steps)
+        told, _, _ = self._write(state, progress, steps)
         last = self._last(ended, state.failed or _failed(steps), state.ready + _ready(steps))
         return _over(state, progress), _frame([*events, *told, last])
 
     def _write(
-        self, state: AgUiState, message: Message, steps: list[Step]
+        self, state: AgUiState, progress: Progress, steps: list[Step]
     ) -> tuple[list[dict[str, object]], frozenset[int], int | Missing | None]:
         """Return the events of steps, which text parts are hidden then, and which one is one message with the calls."""
+        message = cast("Message", progress.message)
         hides = self._keys.answer is not None and is_answer_text(message)
-        steps, hidden = hide_answer(self.message_id, message, steps, state.hidden, hides=hides)
+        steps, hidden = progress.drop_answer_text(steps, state.hidden, hides=hides, shows=not hides)
         main = state.main
         if main is MISSING and any([_is_of_message(step) for step in steps]):
             main = find_main_text(message)

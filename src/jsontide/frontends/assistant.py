@@ -39,7 +39,7 @@ from jsontide.frontends.message_value import (
     message_changes,
     plain_part,
 )
-from jsontide.frontends.progress import (
+from jsontide.frontends.steps import (
     ArgumentsGrew,
     CallFailed,
     CallReady,
@@ -52,7 +52,6 @@ from jsontide.frontends.progress import (
     TextEnded,
     TextGrew,
     TextStarted,
-    hide_answer,
 )
 from jsontide.messages.calls import ServerCall
 from jsontide.messages.message import Message
@@ -190,25 +189,21 @@ class AssistantTransportEncoder(SseEncoder):
         if isinstance(growing, ParserState):
             return self._encode_json(state, growing, chunks)
         progress, steps = state.progress.advance(growing, self.describe_error)
-        return self._write(state, growing, progress, steps, chunks)
+        return self._write(state, progress, steps, chunks)
 
     def fail(self, state: AssistantState, reason: str) -> tuple[AssistantState, bytes]:
         """Return the state after a failure that no message tells of, and the end."""
         if state.is_over:
             return state, b""
         progress, steps = state.progress.fail(reason)
-        return self._write(state, cast("Ended", steps[-1]).message, progress, steps, [])
+        return self._write(state, progress, steps, [])
 
     def _write(
-        self,
-        state: AssistantState,
-        message: Message,
-        progress: Progress,
-        steps: list[Step],
-        chunks: list[dict[str, object]],
+        self, state: AssistantState, progress: Progress, steps: list[Step], chunks: list[dict[str, object]]
     ) -> tuple[AssistantState, bytes]:
+        message = cast("Message", progress.message)
         hides = self.answer is not None and is_answer_text(message)
-        steps, hidden = hide_answer(self.message_id, message, steps, state.hidden, hides=hides)
+        steps, hidden = progress.drop_answer_text(steps, state.hidden, hides=hides, shows=not hides)
         writer = ChunkWriter(state.places)
         for step in steps:
             writer.write(step)

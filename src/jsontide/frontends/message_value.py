@@ -29,7 +29,7 @@ from jsontide._values import MISSING, JsonValue
 from jsontide.frontends._between import compare_values, open_path, read_changes
 from jsontide.frontends.base import DescribeError, Growing, describe_error
 from jsontide.frontends.changes import AppendText, Change, Finish, SetValue, move_change
-from jsontide.frontends.progress import has_run, kind_of
+from jsontide.frontends.steps import has_run, kind_of
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import Document
 from jsontide.messages.growth import answer_of, document_of, has_answer_text, text_of

@@ -35,7 +35,7 @@ from jsontide._values import MISSING, JsonValue
 from jsontide.frontends.base import DONE, SSE_HEADERS, DescribeError, Growing, SseEncoder, describe_error, sse
 from jsontide.frontends.hostile_keys import HostileKeys, find_hostile_key, without_hostile_keys
 from jsontide.frontends.message_value import media_type_of
-from jsontide.frontends.progress import (
+from jsontide.frontends.steps import (
     ArgumentsGrew,
     CallFailed,
     CallReady,
@@ -49,7 +49,6 @@ from jsontide.frontends.progress import (
     TextEnded,
     TextGrew,
     TextStarted,
-    hide_answer,
 )
 from jsontide.messages.calls import ServerCall
 from jsontide.messages.document import Document
@@ -82,17 +81,17 @@ class AnswerProgress:
         self.hidden: Final = hidden
         """The places of text parts that are told as data, not as text."""
 
-    def advance(self, message: Message, name: str, steps: list[Step]) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
+    def advance(self, progress: Progress, steps: list[Step]) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
         """Return the progress after a message, and its steps with those of the answer instead of its text."""
+        message = cast("Message", progress.message)
         answer, is_text = answer_of(message), has_answer_text(message)
-        is_over = bool(steps) and isinstance(steps[-1], Ended)
-        length, grown = self._grow(answer, is_over=is_over)
-        end = len(steps) - is_over
+        length, grown = self._grow(answer, is_over=progress.is_over)
+        end = len(steps) - progress.is_over
         at = next((at for at in range(end) if is_text and _is_text(steps[at])), end)  # where the text would stand
-        first, hidden = hide_answer(name, message, steps[:at], self.hidden, hides=is_text)
-        rest, hidden = hide_answer(name, message, steps[at:end], hidden, hides=is_text)
-        last, hidden = hide_answer(name, message, steps[end:], hidden, hides=isinstance(answer, FinalAnswer))
-        return AnswerProgress(length, hidden), [*first, *grown, *rest, *last]
+        shows = not isinstance(answer, FinalAnswer)
+        found: list[Step | AnswerGrew] = [*steps[:at], *grown, *steps[at:]]
+        kept, hidden = progress.drop_answer_text(found, self.hidden, hides=is_text, shows=shows)
+        return AnswerProgress(length, hidden), kept
 
     def advance_json(self, state: ParserState) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
         """Return the progress after a state of a parser, and what is new in it."""
@@ -172,7 +171,6 @@ class VercelWriter:
                 return _write_part(step)
             case Ended():
                 return write_end(step.message, step.error)
-        return []  # what it cost is told at the end
 
     def clean(self, value: object) -> tuple[JsonValue, str | None]:
         """Return a value as it may be sent, and why it must not be sent after all, if that is so."""
@@ -377,22 +375,20 @@ class VercelEncoder(SseEncoder):
             message = f"a message or the state of a parser is encoded, not {type(growing).__name__}"
             raise TypeError(message)
         progress, steps = state.progress.advance(growing, self.describe_error)
-        return self._send(state, progress, growing, steps)
+        return self._send(state, progress, steps)
 
     def fail(self, state: VercelState, reason: str) -> tuple[VercelState, bytes]:
         """Return the state after a failure that no message tells of, and the end."""
         if state.is_over:
             return state, b""
         progress, steps = state.progress.fail(reason)
-        return self._send(state, progress, progress.message or Message(), steps)
+        return self._send(state, progress, steps)
 
-    def _send(
-        self, state: VercelState, progress: Progress, message: Message, steps: list[Step]
-    ) -> tuple[VercelState, bytes]:
+    def _send(self, state: VercelState, progress: Progress, steps: list[Step]) -> tuple[VercelState, bytes]:
         answer: AnswerProgress = state.answer
         found: Sequence[Step | AnswerGrew] = steps
         if self.answer == "data" and progress is not state.progress:
-            answer, found = answer.advance(message, self.message_id, steps)
+            answer, found = answer.advance(progress, steps)
         return VercelState(progress, answer, is_over=progress.is_over), self._frame(found)
 
     def _encode_json(self, state: VercelState, growing: ParserState) -> tuple[VercelState, bytes]:
