@@ -26,9 +26,8 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, cast
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.frontends._between import read_changes
 from jsontide.frontends.base import DONE, SSE_HEADERS, DescribeError, Growing, SseEncoder, describe_error, sse
-from jsontide.frontends.changes import AppendText, Change, SetValue
+from jsontide.frontends.changes import AppendText, Change, SetValue, read_changes
 from jsontide.frontends.compact import end_of_json
 from jsontide.frontends.hostile_keys import is_unsafe_in_paths, safe_changes, safe_value
 from jsontide.frontends.message_value import (

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from jsontide._json_text import write_json
-from jsontide.frontends._between import read_changes
 from jsontide.frontends.base import (
     KEEP_ALIVE,
     SSE,
@@ -20,7 +19,8 @@ from jsontide.frontends.base import (
     describe_end,
     describe_error,
 )
-from jsontide.frontends.compact_delta import CompactWriter
+from jsontide.frontends.changes import read_changes
+from jsontide.frontends.compact_form import CompactWriter
 from jsontide.frontends.message_value import Arguments, message_changes
 from jsontide.messages import Message
 from jsontide.messages.message import Message as NativeMessage
