@@ -9,7 +9,7 @@ from jsontide.frontends.assistant import (
     ObjectStreamEncoder,
     ObjectStreamState,
 )
-from jsontide.frontends.base import DescribeError, Encoder, Growing, describe_error
+from jsontide.frontends.base import DescribeError, Encoder, Streamed, describe_error
 from jsontide.frontends.changes import AppendText, Change, Finish, SetValue, compare_values, open_path, read_changes
 from jsontide.frontends.compact import CompactEncoder, CompactState
 from jsontide.frontends.compact_form import CompactValue, CompactWriter
@@ -31,11 +31,11 @@ __all__ = [
     "DescribeError",
     "Encoder",
     "Finish",
-    "Growing",
     "ObjectStreamEncoder",
     "ObjectStreamState",
     "PatchWriter",
     "SetValue",
+    "Streamed",
     "VercelEncoder",
     "VercelState",
     "compare_values",

@@ -26,9 +26,8 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.frontends.base import DescribeError, Growing, SseEncoder, describe_error, sse
+from jsontide.frontends.base import DescribeError, NativeStreamed, SseEncoder, describe_error, sse
 from jsontide.frontends.compact import end_of_json
-from jsontide.frontends.hostile_keys import safe_changes, safe_value
 from jsontide.frontends.message_value import StateKeys, is_answer_text, plain_part
 from jsontide.frontends.patches import PatchWriter
 from jsontide.frontends.steps import (
@@ -46,6 +45,7 @@ from jsontide.frontends.steps import (
     TextStarted,
     make_id,
 )
+from jsontide.frontends.unsafe_keys import safe_changes, safe_value
 from jsontide.messages.calls import BaseCall, ServerCall
 from jsontide.messages.message import Message
 from jsontide.messages.parts import Refusal, TextPart
@@ -108,8 +108,8 @@ class EventWriter:
         elif isinstance(step, CallReady):
             self._add("TOOL_CALL_END", toolCallId=step.id)
         elif isinstance(step, CallFailed):
-            said = f"this call was not run: {step.reason}"
-            self._add("TOOL_CALL_RESULT", messageId=f"{step.id}-result", toolCallId=step.id, content=said)
+            content = f"this call was not run: {step.reason}"
+            self._add("TOOL_CALL_RESULT", messageId=f"{step.id}-result", toolCallId=step.id, content=content)
         elif step.on_server:
             if isinstance(step, CallStarted):
                 self._add_custom("server_call", {"id": step.id, "name": step.name, "status": "started"})
@@ -176,14 +176,18 @@ class StateProgress:
     __slots__ = ("_keys", "_newest", "_sent", "_writer")
 
     def __init__(
-        self, keys: StateKeys, writer: PatchWriter, sent: Growing | None = None, newest: Growing | None = None
+        self,
+        keys: StateKeys,
+        writer: PatchWriter,
+        sent: NativeStreamed | None = None,
+        newest: NativeStreamed | None = None,
     ) -> None:
         self._keys: Final = keys
         self._writer: Final = writer
         self._sent: Final = sent  # the last one that was told
         self._newest: Final = newest
 
-    def advance(self, growing: Growing) -> tuple[StateProgress, list[dict[str, object]]]:
+    def advance(self, growing: NativeStreamed) -> tuple[StateProgress, list[dict[str, object]]]:
         """Return the progress after what has grown, and the events that tell what is new."""
         keys, sent = self._keys, self._sent
         if self._writer.in_steps and sent is not None and keys.measure(growing) - keys.measure(sent) < _LEAST:
@@ -191,7 +195,7 @@ class StateProgress:
         writer, patch = self._writer.write_changes(safe_changes(keys.changes(sent, growing)))
         return StateProgress(keys, writer, growing, growing), _write_events(patch)
 
-    def finish(self, growing: Growing | None = None) -> list[dict[str, object]]:
+    def finish(self, growing: NativeStreamed | None = None) -> list[dict[str, object]]:
         """Return the events that tell all that was not told; `growing` is how it ended, if that is known."""
         keys, newest = self._keys, self._newest
         changes = [] if newest is None else keys.changes(self._sent, newest)
@@ -248,7 +252,7 @@ class AgUiState:
         self.is_over: Final = is_over
 
 
-class AgUiEncoder(SseEncoder):
+class AgUiEncoder(SseEncoder[AgUiState]):
     """Encodes messages as runs of AG-UI; the states of a parser become the state of a run.
 
     `state` is what the state begins with, most often the `state` of the request; without one nothing is said of it,
@@ -303,45 +307,37 @@ class AgUiEncoder(SseEncoder):
         shown = StateProgress(self._keys, PatchWriter(self.in_steps))
         return AgUiState(Progress(self.message_id), shown), _frame(events)
 
-    def encode(self, state: AgUiState, growing: Growing) -> tuple[AgUiState, bytes]:
-        """Return the state after a message or a parser's state, and what is new in it."""
-        if state.is_over:
-            return state, b""
-        if isinstance(growing, ParserState):
-            return self._encode_json(state, growing)
-        progress, steps = state.progress.advance(growing, self.describe_error)
+    def _encode_message(self, state: AgUiState, message: Message) -> tuple[AgUiState, bytes]:
+        progress, steps = state.progress.advance(message, self.describe_error)
         if progress.is_over:
-            return self._end(state, progress, steps, state.shown.finish(growing))
-        shown, events = state.shown.advance(growing)
-        told, hidden, main = self._write(state, progress, steps)
+            return self._end(state, progress, steps, state.shown.finish(message))
+        shown, changes = state.shown.advance(message)
+        events, hidden, main = self._write(state, progress, steps)
         ready, failed = state.ready + _ready(steps), state.failed or _failed(steps)
-        return AgUiState(progress, shown, hidden, ready, failed, main), _frame([*events, *told])
+        return AgUiState(progress, shown, hidden, ready, failed, main), _frame([*changes, *events])
 
-    def fail(self, state: AgUiState, reason: str) -> tuple[AgUiState, bytes]:
-        """Return the state after a failure that no message tells of, and the end of the run."""
-        if state.is_over:
-            return state, b""
+    def _fail(self, state: AgUiState, reason: str) -> tuple[AgUiState, bytes]:
         progress, steps = state.progress.fail(reason)
         return self._end(state, progress, steps, state.shown.finish())
 
-    def _encode_json(self, state: AgUiState, growing: ParserState) -> tuple[AgUiState, bytes]:
-        end = end_of_json(growing)
+    def _encode_json(self, state: AgUiState, json: ParserState) -> tuple[AgUiState, bytes]:
+        end = end_of_json(json)
         if end is None:
-            shown, events = state.shown.advance(growing)
+            shown, events = state.shown.advance(json)
             return AgUiState(state.progress, shown), _frame(events)
         last = self._finished({"type": "success"})
         if "reason" in end:
             last = {"type": "RUN_ERROR", "message": end["reason"], "code": end["end"]}
-        return _over(state, state.progress), _frame([*state.shown.finish(growing), last])
+        return _over(state, state.progress), _frame([*state.shown.finish(json), last])
 
     def _end(
-        self, state: AgUiState, progress: Progress, steps: list[Step], events: list[dict[str, object]]
+        self, state: AgUiState, progress: Progress, steps: list[Step], changes: list[dict[str, object]]
     ) -> tuple[AgUiState, bytes]:
-        """Tell the end: the state first, so that it is whole when a call may be run."""
+        """Return the end: changes of the state first, so that it is whole when a call may be run."""
         ended = cast("Ended", steps[-1])
-        told, _, _ = self._write(state, progress, steps)
+        events, _, _ = self._write(state, progress, steps)
         last = self._last(ended, state.failed or _failed(steps), state.ready + _ready(steps))
-        return _over(state, progress), _frame([*events, *told, last])
+        return _over(state, progress), _frame([*changes, *events, last])
 
     def _write(
         self, state: AgUiState, progress: Progress, steps: list[Step]
@@ -366,8 +362,8 @@ class AgUiEncoder(SseEncoder):
             return {**self._finished(_success(ready)), **usage}
         if failed is None and message.outcome is Outcome.CANCELLED:
             return {**self._finished({"type": "cancelled"}), **usage}
-        said = failed.reason if reason is None and failed is not None else reason
-        return {"type": "RUN_ERROR", "message": said, "code": _code_of(message, failed), **usage}
+        why = failed.reason if reason is None and failed is not None else reason
+        return {"type": "RUN_ERROR", "message": why, "code": _code_of(message, failed), **usage}
 
     def _finished(self, outcome: Mapping[str, object]) -> dict[str, object]:
         return {"type": "RUN_FINISHED", **self._named(), "outcome": outcome}

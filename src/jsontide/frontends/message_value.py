@@ -27,7 +27,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 from jsontide._path import Path
 from jsontide._values import MISSING, JsonValue
-from jsontide.frontends.base import DescribeError, Growing, describe_error
+from jsontide.frontends.base import DescribeError, NativeStreamed, describe_error
 from jsontide.frontends.changes import (
     AppendText,
     Change,
@@ -412,7 +412,7 @@ class StateKeys:
                 found[key] = at
         return {at: key for key, at in sorted(found.items(), key=itemgetter(1))}
 
-    def measure(self, growing: Growing) -> int:
+    def measure(self, growing: NativeStreamed) -> int:
         """Return how many characters were read of what is shown."""
         if isinstance(growing, ParserState):
             return growing.index
@@ -421,7 +421,7 @@ class StateKeys:
         calls = sum([text_of(part).length for part in parts if isinstance(part, BaseCall)])
         return calls + (answer.state.index if isinstance(answer, Document) else 0)
 
-    def changes(self, before: Growing | Message | None, after: Growing) -> list[Change]:
+    def changes(self, before: NativeStreamed | None, after: NativeStreamed) -> list[Change]:
         """Return what changed in the state; without something before, all that is shown is set."""
         if isinstance(after, ParserState):
             found = read_changes(before if isinstance(before, ParserState) else None, after)

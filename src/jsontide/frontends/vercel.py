@@ -32,8 +32,7 @@ from typing import Final, Literal, TypeAlias, cast
 from uuid import uuid4
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.frontends.base import DONE, SSE_HEADERS, DescribeError, Growing, SseEncoder, describe_error, sse
-from jsontide.frontends.hostile_keys import HostileKeys, find_hostile_key, without_hostile_keys
+from jsontide.frontends.base import DONE, SSE_HEADERS, DescribeError, SseEncoder, describe_error, sse
 from jsontide.frontends.message_value import media_type_of
 from jsontide.frontends.steps import (
     ArgumentsGrew,
@@ -50,6 +49,7 @@ from jsontide.frontends.steps import (
     TextGrew,
     TextStarted,
 )
+from jsontide.frontends.unsafe_keys import find_unsafe_key, safe_value
 from jsontide.messages.calls import ServerCall
 from jsontide.messages.document import Document
 from jsontide.messages.growth import answer_of, has_answer_text
@@ -121,6 +121,8 @@ def _is_text(step: Step) -> bool:
 
 
 Event: TypeAlias = dict[str, JsonValue]
+HostileKeys: TypeAlias = Literal["refuse", "drop"]
+"""Whether a value with an unsafe key is not sent, or is sent without the key."""
 
 _REASONS: Final = {
     "stop": "stop",
@@ -139,7 +141,7 @@ _NO_RESULT: Final = "the provider gave no result"
 _CUT_OFF: Final = "the call broke off"
 
 
-def explain_key(key: str) -> str:
+def _explain_key(key: str) -> str:
     return f"the key {key!r} is not sent, because clients refuse it"
 
 
@@ -174,9 +176,11 @@ class VercelWriter:
 
     def clean(self, value: object) -> tuple[JsonValue, str | None]:
         """Return a value as it may be sent, and why it must not be sent after all, if that is so."""
-        key = find_hostile_key(value)
-        reason = None if key is None or self._hostile_keys == "drop" else explain_key(key)
-        return without_hostile_keys(cast("JsonValue", value)), reason
+        plain = cast("JsonValue", value)
+        key = find_unsafe_key(plain)
+        if key is None:
+            return plain, None
+        return safe_value(plain), None if self._hostile_keys == "drop" else _explain_key(key)
 
     def _ready(self, call_id: str, name: str, arguments: object, *, on_server: bool) -> Event:
         cleaned, reason = self.clean(arguments)
@@ -307,7 +311,7 @@ class VercelState:
         self.is_over: Final = is_over
 
 
-class VercelEncoder(SseEncoder):
+class VercelEncoder(SseEncoder[VercelState]):
     """Encodes messages, or the states of a parser, as a UI message stream of the AI SDK.
 
     `answer` says how structured output is told: as the text that it is, or as a data part `data-answer`, which is sent
@@ -365,24 +369,11 @@ class VercelEncoder(SseEncoder):
         start = sse({"type": "start", "messageId": self.message_id}) + sse({"type": "start-step"})
         return VercelState(Progress(self.message_id)), start
 
-    def encode(self, state: VercelState, growing: Growing) -> tuple[VercelState, bytes]:
-        """Return the state after a message or a parser's state, and what is new in it."""
-        if state.is_over:
-            return state, b""
-        if isinstance(growing, ParserState):
-            return self._encode_json(state, growing)
-        if not isinstance(growing, Message):
-            message = f"a message or the state of a parser is encoded, not {type(growing).__name__}"
-            raise TypeError(message)
-        progress, steps = state.progress.advance(growing, self.describe_error)
-        return self._send(state, progress, steps)
+    def _encode_message(self, state: VercelState, message: Message) -> tuple[VercelState, bytes]:
+        return self._send(state, *state.progress.advance(message, self.describe_error))
 
-    def fail(self, state: VercelState, reason: str) -> tuple[VercelState, bytes]:
-        """Return the state after a failure that no message tells of, and the end."""
-        if state.is_over:
-            return state, b""
-        progress, steps = state.progress.fail(reason)
-        return self._send(state, progress, steps)
+    def _fail(self, state: VercelState, reason: str) -> tuple[VercelState, bytes]:
+        return self._send(state, *state.progress.fail(reason))
 
     def _send(self, state: VercelState, progress: Progress, steps: list[Step]) -> tuple[VercelState, bytes]:
         answer: AnswerProgress = state.answer
@@ -391,8 +382,8 @@ class VercelEncoder(SseEncoder):
             answer, found = answer.advance(progress, steps)
         return VercelState(progress, answer, is_over=progress.is_over), self._frame(found)
 
-    def _encode_json(self, state: VercelState, growing: ParserState) -> tuple[VercelState, bytes]:
-        answer, steps = state.answer.advance_json(growing)
+    def _encode_json(self, state: VercelState, json: ParserState) -> tuple[VercelState, bytes]:
+        answer, steps = state.answer.advance_json(json)
         is_over = bool(steps) and isinstance(steps[-1], Ended)
         return VercelState(state.progress, answer, is_over=is_over), self._frame(steps)
 
