@@ -41,7 +41,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 TESTS = Path(__file__).parent
 NOT_COMPILED = [
     *("../README.md", "../docs/*", "../src/*"),
-    *("cli/*", "frontends/test_[apv]*.py", "frontends/test_co*.py", "recordings/*", "studio/*", "testing/*", "web/*"),
+    *("cli/*", "frontends/test_[asv]*.py", "frontends/test_co*.py", "recordings/*", "studio/*", "testing/*", "web/*"),
     *("streams/test_client*.py", "streams/test_closing.py", "providers/test_*_requests.py"),
     *("streams/test_hints.py", "providers/test_strict_tools.py", "schema/test_references.py"),
     *("test_architecture.py", "test_changed.py", "test_docs.py", "test_examples.py", "test_oracles.py"),

@@ -180,6 +180,12 @@ def test_an_application_says_what_clients_are_told(protocol: Protocol) -> None:
         protocol.make().with_describe_error("sorry")
 
 
+def test_only_messages_and_states_are_encoded(protocol: Protocol) -> None:
+    encoder = protocol.make()
+    with pytest.raises(TypeError, match=r"^encode\(\) takes a Message or a ParserState, not str$"):
+        encoder.encode(encoder.begin()[0], "Hi")
+
+
 def test_what_an_exception_says_stays_on_the_server(protocol: Protocol) -> None:
     state = states_of(TEXT)[-1].message_state
     inside = "https://inside.example/?key=1"

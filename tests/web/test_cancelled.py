@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("starlette", reason="starlette is not installed")
 
 from jsontide import Outcome
-from jsontide.frontends import CompactEncoder, Growing
+from jsontide.frontends import CompactEncoder, Streamed
 from jsontide.messages import Message, MessageConfig, ReasoningPart, TextPart, Tool, stop_message
 from jsontide.messages.calls import CompleteCall, PartialCall
 from jsontide.providers import reduce_item, start_stream
@@ -45,7 +45,7 @@ STREAMS: dict[str, tuple[MessageConfig, list[dict[str, Any]]]] = {
 }
 
 
-def told(growing: list[Growing]) -> tuple[Any, Any]:
+def told(growing: list[Streamed]) -> tuple[Any, Any]:
     """What a browser has of some messages, and the end that it was told."""
     encoder = CompactEncoder()
     state, sent = encoder.begin()

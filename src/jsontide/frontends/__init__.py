@@ -2,7 +2,6 @@
 
 from jsontide._json_text import write_json
 from jsontide._public import publish
-from jsontide.frontends._between import compare_values, open_path, read_changes
 from jsontide.frontends.ag_ui import AgUiEncoder, AgUiState
 from jsontide.frontends.assistant import (
     AssistantState,
@@ -10,11 +9,11 @@ from jsontide.frontends.assistant import (
     ObjectStreamEncoder,
     ObjectStreamState,
 )
-from jsontide.frontends.base import DescribeError, Encoder, Growing, describe_error
-from jsontide.frontends.changes import AppendText, Change, Finish, SetValue
+from jsontide.frontends.base import DescribeError, Encoder, Streamed, describe_error
+from jsontide.frontends.changes import AppendText, Change, Finish, SetValue, compare_values, open_path, read_changes
 from jsontide.frontends.compact import CompactEncoder, CompactState
-from jsontide.frontends.compact_delta import CompactValue, CompactWriter
-from jsontide.frontends.message_value import message_changes
+from jsontide.frontends.compact_form import CompactValue, CompactWriter
+from jsontide.frontends.message_value import message_changes, message_value
 from jsontide.frontends.patches import PatchWriter, write_pointer
 from jsontide.frontends.vercel import VercelEncoder, VercelState
 
@@ -32,16 +31,17 @@ __all__ = [
     "DescribeError",
     "Encoder",
     "Finish",
-    "Growing",
     "ObjectStreamEncoder",
     "ObjectStreamState",
     "PatchWriter",
     "SetValue",
+    "Streamed",
     "VercelEncoder",
     "VercelState",
     "compare_values",
     "describe_error",
     "message_changes",
+    "message_value",
     "open_path",
     "read_changes",
     "write_json",

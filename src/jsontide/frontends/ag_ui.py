@@ -26,12 +26,11 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.frontends.base import DescribeError, Growing, SseEncoder, describe_error, sse
+from jsontide.frontends.base import DescribeError, NativeStreamed, SseEncoder, describe_error, sse
 from jsontide.frontends.compact import end_of_json
-from jsontide.frontends.hostile_keys import safe_changes, safe_value
 from jsontide.frontends.message_value import StateKeys, is_answer_text, plain_part
 from jsontide.frontends.patches import PatchWriter
-from jsontide.frontends.progress import (
+from jsontide.frontends.steps import (
     ArgumentsGrew,
     CallFailed,
     CallReady,
@@ -44,9 +43,9 @@ from jsontide.frontends.progress import (
     TextEnded,
     TextGrew,
     TextStarted,
-    hide_answer,
-    place_of,
+    make_id,
 )
+from jsontide.frontends.unsafe_keys import safe_changes, safe_value
 from jsontide.messages.calls import BaseCall, ServerCall
 from jsontide.messages.message import Message
 from jsontide.messages.parts import Refusal, TextPart
@@ -81,7 +80,8 @@ class EventWriter:
             self._add_custom(str(value.pop("type")), {"id": step.id, **value})
 
     def _write_text(self, step: TextStarted | TextGrew | TextEnded) -> None:
-        message_id = self._message_id(place_of(self._name, step.id))
+        # A text that goes on after its end keeps its id.
+        message_id = self._name if step.index == self._main else make_id(self._name, step.index)
         if step.kind == "reasoning":
             self._write_reasoning(step, message_id)
         elif isinstance(step, TextStarted):
@@ -108,8 +108,8 @@ class EventWriter:
         elif isinstance(step, CallReady):
             self._add("TOOL_CALL_END", toolCallId=step.id)
         elif isinstance(step, CallFailed):
-            said = f"this call was not run: {step.reason}"
-            self._add("TOOL_CALL_RESULT", messageId=f"{step.id}-result", toolCallId=step.id, content=said)
+            content = f"this call was not run: {step.reason}"
+            self._add("TOOL_CALL_RESULT", messageId=f"{step.id}-result", toolCallId=step.id, content=content)
         elif step.on_server:
             if isinstance(step, CallStarted):
                 self._add_custom("server_call", {"id": step.id, "name": step.name, "status": "started"})
@@ -117,10 +117,6 @@ class EventWriter:
             self._add("TOOL_CALL_START", toolCallId=step.id, toolCallName=step.name, parentMessageId=self._name)
         else:
             self._add("TOOL_CALL_ARGS", toolCallId=step.id, delta=step.delta)
-
-    def _message_id(self, at: int) -> str:
-        """Return the id of the text at a place; if it goes on after its end, it has the same one."""
-        return self._name if at == self._main else f"{self._name}-{at}"
 
     def _add_custom(self, name: str, value: dict[str, JsonValue]) -> None:
         self._add("CUSTOM", name=f"jsontide.{name}", value=safe_value(value))
@@ -180,14 +176,18 @@ class StateProgress:
     __slots__ = ("_keys", "_newest", "_sent", "_writer")
 
     def __init__(
-        self, keys: StateKeys, writer: PatchWriter, sent: Growing | None = None, newest: Growing | None = None
+        self,
+        keys: StateKeys,
+        writer: PatchWriter,
+        sent: NativeStreamed | None = None,
+        newest: NativeStreamed | None = None,
     ) -> None:
         self._keys: Final = keys
         self._writer: Final = writer
         self._sent: Final = sent  # the last one that was told
         self._newest: Final = newest
 
-    def advance(self, growing: Growing) -> tuple[StateProgress, list[dict[str, object]]]:
+    def advance(self, growing: NativeStreamed) -> tuple[StateProgress, list[dict[str, object]]]:
         """Return the progress after what has grown, and the events that tell what is new."""
         keys, sent = self._keys, self._sent
         if self._writer.in_steps and sent is not None and keys.measure(growing) - keys.measure(sent) < _LEAST:
@@ -195,7 +195,7 @@ class StateProgress:
         writer, patch = self._writer.write_changes(safe_changes(keys.changes(sent, growing)))
         return StateProgress(keys, writer, growing, growing), _write_events(patch)
 
-    def finish(self, growing: Growing | None = None) -> list[dict[str, object]]:
+    def finish(self, growing: NativeStreamed | None = None) -> list[dict[str, object]]:
         """Return the events that tell all that was not told; `growing` is how it ended, if that is known."""
         keys, newest = self._keys, self._newest
         changes = [] if newest is None else keys.changes(self._sent, newest)
@@ -252,7 +252,7 @@ class AgUiState:
         self.is_over: Final = is_over
 
 
-class AgUiEncoder(SseEncoder):
+class AgUiEncoder(SseEncoder[AgUiState]):
     """Encodes messages as runs of AG-UI; the states of a parser become the state of a run.
 
     `state` is what the state begins with, most often the `state` of the request; without one nothing is said of it,
@@ -307,52 +307,45 @@ class AgUiEncoder(SseEncoder):
         shown = StateProgress(self._keys, PatchWriter(self.in_steps))
         return AgUiState(Progress(self.message_id), shown), _frame(events)
 
-    def encode(self, state: AgUiState, growing: Growing) -> tuple[AgUiState, bytes]:
-        """Return the state after a message or a parser's state, and what is new in it."""
-        if state.is_over:
-            return state, b""
-        if isinstance(growing, ParserState):
-            return self._encode_json(state, growing)
-        progress, steps = state.progress.advance(growing, self.describe_error)
+    def _encode_message(self, state: AgUiState, message: Message) -> tuple[AgUiState, bytes]:
+        progress, steps = state.progress.advance(message, self.describe_error)
         if progress.is_over:
-            return self._end(state, progress, steps, state.shown.finish(growing))
-        shown, events = state.shown.advance(growing)
-        told, hidden, main = self._write(state, growing, steps)
+            return self._end(state, progress, steps, state.shown.finish(message))
+        shown, changes = state.shown.advance(message)
+        events, hidden, main = self._write(state, progress, steps)
         ready, failed = state.ready + _ready(steps), state.failed or _failed(steps)
-        return AgUiState(progress, shown, hidden, ready, failed, main), _frame([*events, *told])
+        return AgUiState(progress, shown, hidden, ready, failed, main), _frame([*changes, *events])
 
-    def fail(self, state: AgUiState, reason: str) -> tuple[AgUiState, bytes]:
-        """Return the state after a failure that no message tells of, and the end of the run."""
-        if state.is_over:
-            return state, b""
+    def _fail(self, state: AgUiState, reason: str) -> tuple[AgUiState, bytes]:
         progress, steps = state.progress.fail(reason)
         return self._end(state, progress, steps, state.shown.finish())
 
-    def _encode_json(self, state: AgUiState, growing: ParserState) -> tuple[AgUiState, bytes]:
-        end = end_of_json(growing)
+    def _encode_json(self, state: AgUiState, json: ParserState) -> tuple[AgUiState, bytes]:
+        end = end_of_json(json)
         if end is None:
-            shown, events = state.shown.advance(growing)
+            shown, events = state.shown.advance(json)
             return AgUiState(state.progress, shown), _frame(events)
         last = self._finished({"type": "success"})
         if "reason" in end:
             last = {"type": "RUN_ERROR", "message": end["reason"], "code": end["end"]}
-        return _over(state, state.progress), _frame([*state.shown.finish(growing), last])
+        return _over(state, state.progress), _frame([*state.shown.finish(json), last])
 
     def _end(
-        self, state: AgUiState, progress: Progress, steps: list[Step], events: list[dict[str, object]]
+        self, state: AgUiState, progress: Progress, steps: list[Step], changes: list[dict[str, object]]
     ) -> tuple[AgUiState, bytes]:
-        """Tell the end: the state first, so that it is whole when a call may be run."""
+        """Return the end: changes of the state first, so that it is whole when a call may be run."""
         ended = cast("Ended", steps[-1])
-        told, _, _ = self._write(state, ended.message, steps)
+        events, _, _ = self._write(state, progress, steps)
         last = self._last(ended, state.failed or _failed(steps), state.ready + _ready(steps))
-        return _over(state, progress), _frame([*events, *told, last])
+        return _over(state, progress), _frame([*changes, *events, last])
 
     def _write(
-        self, state: AgUiState, message: Message, steps: list[Step]
+        self, state: AgUiState, progress: Progress, steps: list[Step]
     ) -> tuple[list[dict[str, object]], frozenset[int], int | Missing | None]:
         """Return the events of steps, which text parts are hidden then, and which one is one message with the calls."""
+        message = cast("Message", progress.message)
         hides = self._keys.answer is not None and is_answer_text(message)
-        steps, hidden = hide_answer(self.message_id, message, steps, state.hidden, hides=hides)
+        steps, hidden = progress.drop_answer_text(steps, state.hidden, hides=hides, shows=not hides)
         main = state.main
         if main is MISSING and any([_is_of_message(step) for step in steps]):
             main = find_main_text(message)
@@ -369,8 +362,8 @@ class AgUiEncoder(SseEncoder):
             return {**self._finished(_success(ready)), **usage}
         if failed is None and message.outcome is Outcome.CANCELLED:
             return {**self._finished({"type": "cancelled"}), **usage}
-        said = failed.reason if reason is None and failed is not None else reason
-        return {"type": "RUN_ERROR", "message": said, "code": _code_of(message, failed), **usage}
+        why = failed.reason if reason is None and failed is not None else reason
+        return {"type": "RUN_ERROR", "message": why, "code": _code_of(message, failed), **usage}
 
     def _finished(self, outcome: Mapping[str, object]) -> dict[str, object]:
         return {"type": "RUN_FINISHED", **self._named(), "outcome": outcome}

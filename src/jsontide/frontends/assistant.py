@@ -26,11 +26,9 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, cast
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.frontends._between import read_changes
-from jsontide.frontends.base import DONE, SSE_HEADERS, DescribeError, Growing, SseEncoder, describe_error, sse
-from jsontide.frontends.changes import AppendText, Change, SetValue
+from jsontide.frontends.base import DONE, SSE_HEADERS, DescribeError, NativeStreamed, SseEncoder, describe_error, sse
+from jsontide.frontends.changes import AppendText, Change, SetValue, read_changes
 from jsontide.frontends.compact import end_of_json
-from jsontide.frontends.hostile_keys import is_unsafe_in_paths, safe_changes, safe_value
 from jsontide.frontends.message_value import (
     Arguments,
     StateKeys,
@@ -39,7 +37,7 @@ from jsontide.frontends.message_value import (
     message_changes,
     plain_part,
 )
-from jsontide.frontends.progress import (
+from jsontide.frontends.steps import (
     ArgumentsGrew,
     CallFailed,
     CallReady,
@@ -52,8 +50,8 @@ from jsontide.frontends.progress import (
     TextEnded,
     TextGrew,
     TextStarted,
-    hide_answer,
 )
+from jsontide.frontends.unsafe_keys import is_unsafe_in_paths, safe_changes, safe_value
 from jsontide.messages.calls import ServerCall
 from jsontide.messages.message import Message
 from jsontide.messages.parts import File, Other, Source
@@ -133,7 +131,7 @@ class AssistantState:
     def __init__(
         self,
         progress: Progress,
-        before: Growing | Message | None = None,
+        before: NativeStreamed | None = None,
         places: Mapping[str, int] | None = None,
         hidden: frozenset[int] = frozenset(),
         failed: CallFailed | None = None,
@@ -150,7 +148,7 @@ class AssistantState:
         self.is_over: Final = is_over
 
 
-class AssistantTransportEncoder(SseEncoder):
+class AssistantTransportEncoder(SseEncoder[AssistantState]):
     """Encodes messages as assistant-transport; the states of a parser become its state.
 
     `message_id` names the message, and calls that have no id of their own. `answer` is the key of the state at which
@@ -179,36 +177,23 @@ class AssistantTransportEncoder(SseEncoder):
         """Return the first state, and the start of the one step that a message is."""
         return AssistantState(Progress(self.message_id)), sse({"type": "step-start", "messageId": self.message_id})
 
-    def encode(self, state: AssistantState, growing: Growing) -> tuple[AssistantState, bytes]:
-        """Return the state after a message or a parser's state, and what is new in it."""
-        if state.is_over:
-            return state, b""
-        operations = write_operations(self._keys.changes(state.before, growing))
-        chunks: list[dict[str, object]] = []
-        if operations:
-            chunks.append({"type": "update-state", "operations": operations})
-        if isinstance(growing, ParserState):
-            return self._encode_json(state, growing, chunks)
-        progress, steps = state.progress.advance(growing, self.describe_error)
-        return self._write(state, growing, progress, steps, chunks)
+    def _encode_message(self, state: AssistantState, message: Message) -> tuple[AssistantState, bytes]:
+        chunks = self._update_state(state, message)
+        return self._write(state, *state.progress.advance(message, self.describe_error), chunks)
 
-    def fail(self, state: AssistantState, reason: str) -> tuple[AssistantState, bytes]:
-        """Return the state after a failure that no message tells of, and the end."""
-        if state.is_over:
-            return state, b""
-        progress, steps = state.progress.fail(reason)
-        return self._write(state, cast("Ended", steps[-1]).message, progress, steps, [])
+    def _fail(self, state: AssistantState, reason: str) -> tuple[AssistantState, bytes]:
+        return self._write(state, *state.progress.fail(reason), [])
+
+    def _update_state(self, state: AssistantState, growing: NativeStreamed) -> list[dict[str, object]]:
+        operations = write_operations(self._keys.changes(state.before, growing))
+        return [{"type": "update-state", "operations": operations}] if operations else []
 
     def _write(
-        self,
-        state: AssistantState,
-        message: Message,
-        progress: Progress,
-        steps: list[Step],
-        chunks: list[dict[str, object]],
+        self, state: AssistantState, progress: Progress, steps: list[Step], chunks: list[dict[str, object]]
     ) -> tuple[AssistantState, bytes]:
+        message = cast("Message", progress.message)
         hides = self.answer is not None and is_answer_text(message)
-        steps, hidden = hide_answer(self.message_id, message, steps, state.hidden, hides=hides)
+        steps, hidden = progress.drop_answer_text(steps, state.hidden, hides=hides, shows=not hides)
         writer = ChunkWriter(state.places)
         for step in steps:
             writer.write(step)
@@ -220,15 +205,14 @@ class AssistantTransportEncoder(SseEncoder):
         after = AssistantState(progress, message, writer.places, hidden, failed, is_over=progress.is_over)
         return after, _frame(chunks, is_over=progress.is_over)
 
-    def _encode_json(
-        self, state: AssistantState, growing: ParserState, chunks: list[dict[str, object]]
-    ) -> tuple[AssistantState, bytes]:
-        end = end_of_json(growing)
+    def _encode_json(self, state: AssistantState, json: ParserState) -> tuple[AssistantState, bytes]:
+        chunks = self._update_state(state, json)
+        end = end_of_json(json)
         if end is not None:
             failure = (str(end["end"]), str(end["reason"])) if "reason" in end else None
             chunks += _write_end(failure, "stop" if failure is None else "error", Message())
         is_over = end is not None
-        return AssistantState(state.progress, growing, is_over=is_over), _frame(chunks, is_over=is_over)
+        return AssistantState(state.progress, json, is_over=is_over), _frame(chunks, is_over=is_over)
 
 
 def _frame(chunks: list[dict[str, object]], *, is_over: bool) -> bytes:
@@ -285,12 +269,12 @@ class ObjectStreamState:
 
     __slots__ = ("before", "is_over")
 
-    def __init__(self, before: Growing | None = None, *, is_over: bool = False) -> None:
+    def __init__(self, before: NativeStreamed | None = None, *, is_over: bool = False) -> None:
         self.before: Final = before
         self.is_over: Final = is_over
 
 
-class ObjectStreamEncoder(SseEncoder):
+class ObjectStreamEncoder(SseEncoder[ObjectStreamState]):
     """Encodes messages, or the states of a parser, as an object stream of assistant-ui.
 
     >>> from jsontide import create_parser_state, parse_chunk
@@ -314,23 +298,18 @@ class ObjectStreamEncoder(SseEncoder):
         """Return the first state; nothing is to be said before there is a value."""
         return ObjectStreamState(), b""
 
-    def encode(self, state: ObjectStreamState, growing: Growing) -> tuple[ObjectStreamState, bytes]:
-        """Return the state after a message or a parser's state, and what is new in it."""
-        if state.is_over:
-            return state, b""
-        if isinstance(growing, ParserState):
-            before = state.before if isinstance(state.before, ParserState) else None
-            changes, is_over = _document_changes(before, growing)
-        else:
-            old = state.before if isinstance(state.before, Message) else None
-            changes = message_changes(old, growing, self.arguments, self.describe_error)
-            is_over = growing.outcome is not Outcome.STREAMING
-        return ObjectStreamState(growing, is_over=is_over), _frame_operations(changes)
+    def _encode_message(self, state: ObjectStreamState, message: Message) -> tuple[ObjectStreamState, bytes]:
+        before = state.before if isinstance(state.before, Message) else None
+        changes = message_changes(before, message, self.arguments, self.describe_error)
+        is_over = message.outcome is not Outcome.STREAMING
+        return ObjectStreamState(message, is_over=is_over), _frame_operations(changes)
 
-    def fail(self, state: ObjectStreamState, reason: str) -> tuple[ObjectStreamState, bytes]:
-        """Return the state after a failure that no message tells of, and the end."""
-        if state.is_over:
-            return state, b""
+    def _encode_json(self, state: ObjectStreamState, json: ParserState) -> tuple[ObjectStreamState, bytes]:
+        before = state.before if isinstance(state.before, ParserState) else None
+        changes, is_over = _document_changes(before, json)
+        return ObjectStreamState(json, is_over=is_over), _frame_operations(changes)
+
+    def _fail(self, state: ObjectStreamState, reason: str) -> tuple[ObjectStreamState, bytes]:
         changes: list[Change] = [] if state.before is not None else [SetValue((), {})]
         changes.append(SetValue(("errors",), [{"kind": "failed", "message": reason}]))
         changes.append(SetValue(("status",), "failed"))

@@ -1,6 +1,9 @@
-"""What all encoders have in common: the interface, frames of server-sent events, and what is said of errors.
+"""What all encoders have in common: the interface, frames of server-sent events, and the words for errors.
 
-Rule: what a provider or an exception says stays on the server, unless the application's own `describe_error` says it.
+A protocol is a module with a subclass of `BaseEncoder`: what comes first, what is new in a message or in JSON alone,
+and how a stream fails. `steps` gives the new steps of a message, `message_value` its changes as one JSON value.
+
+Rule: what a provider or an exception says stays on the server, unless the application's own `describe_error` sends it.
 """
 
 from __future__ import annotations
@@ -8,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from types import MappingProxyType
-from typing import Final, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from jsontide._errors import JsontideError
 from jsontide._json_text import write_json
@@ -17,8 +20,10 @@ from jsontide.messages.message import Message as NativeMessage
 from jsontide.messages.types import UNTOLD
 from jsontide.tree import ParserState
 
-Growing = Message[object] | ParserState
-"""What grows: a message, or the state of a parser, for JSON alone."""
+Streamed = Message[object] | ParserState
+"""What an encoder encodes: a message, or the state of a parser, for JSON alone."""
+NativeStreamed: TypeAlias = NativeMessage | ParserState
+"""The same in the types of modules that need no generics."""
 
 SSE: Final = "text/event-stream"
 SSE_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
@@ -30,7 +35,7 @@ DONE: Final = b"data: [DONE]\n\n"
 """The last event of many protocols."""
 
 DescribeError: TypeAlias = Callable[[ErrorDetail | Exception], str]
-"""What a browser is told of an error in a message, and of an exception of a source."""
+"""Gives the words that a browser gets for an error in a message, or for an exception of a source."""
 
 SERVER_FAILED: Final = "the server failed"
 PROVIDER_FAILED: Final = "the provider failed"
@@ -39,11 +44,19 @@ LOST: Final = "the connection to the provider failed"
 State = TypeVar("State")
 
 
-def describe_error(error: ErrorDetail | Exception) -> str:
-    """Return what a browser may know of an error: what is wrong with what the model wrote.
+class _HasEnd(Protocol):
+    @property
+    def is_over(self) -> bool: ...
 
-    Not what a provider, its proxy or an exception says: that may name hosts, accounts and keys.
-    This is what encoders say unless they are given another `describe_error`.
+
+_Sent = TypeVar("_Sent", bound=_HasEnd)
+
+
+def describe_error(error: ErrorDetail | Exception) -> str:
+    """Return what a browser may know of an error: what is wrong with the model's output.
+
+    Not the words of a provider, its proxy or an exception: they may name hosts, accounts and keys.
+    Encoders use this rule unless they are given another `describe_error`.
     """
     if isinstance(error, MessageError):
         return describe_end(error.message, describe_error) or SERVER_FAILED
@@ -72,9 +85,12 @@ def check_describe(describe: object) -> None:
 class Encoder(Protocol[State]):
     """Turns a growing message into the bytes of a front end's protocol: a pure step, from a state to the next one.
 
-    `begin` says what comes first, before anything of the message is known. Each `encode` says what is new since the
-    last one, and what it says of a message that has ended is the end; joining late is `begin`, and `encode` of the
-    message as it is then. `fail` ends a stream when no message says how it ended.
+    `begin` returns what comes first, before anything of the message is known. Each `encode` returns what is new since
+    the last one, and for a message that has ended, the end; to join late, call `begin`, then `encode` with the message
+    as it is by then. `fail` ends a stream when no message says how it ended.
+
+    An encoder whose protocol carries the name of a turn also has an attribute `run_id`, which may be `None`, and a
+    method `with_run_id(run_id)` that returns the same encoder for a turn of this name; `jsontide.web` calls it.
     """
 
     @property
@@ -87,17 +103,26 @@ class Encoder(Protocol[State]):
         ...
 
     def begin(self) -> tuple[State, bytes]: ...
-    def encode(self, state: State, growing: Growing) -> tuple[State, bytes]: ...
+    def encode(self, state: State, growing: Streamed) -> tuple[State, bytes]: ...
     def fail(self, state: State, reason: str) -> tuple[State, bytes]: ...
 
 
-class BaseEncoder:
-    """What all encoders here have: the rule by which they describe errors."""
+@runtime_checkable
+class NamesRun(Protocol):
+    """An encoder whose protocol carries the name of a turn; see `Encoder`."""
+
+    run_id: str | None
+
+    def with_run_id(self, run_id: str) -> Encoder[Any]: ...
+
+
+class BaseEncoder(Generic[_Sent]):
+    """The frame of all encoders here: they stop after the end, and describe errors by one rule."""
 
     def __init__(self, describe_error: DescribeError) -> None:
         check_describe(describe_error)
         self.describe_error = describe_error
-        """What a client is told of an error."""
+        """Gives the words that a client gets for an error."""
 
     def with_describe_error(self, describe_error: DescribeError) -> Self:
         """Return the same encoder with another rule."""
@@ -106,9 +131,33 @@ class BaseEncoder:
         other.describe_error = describe_error
         return other
 
+    def encode(self, state: _Sent, growing: Streamed) -> tuple[_Sent, bytes]:
+        """Return the state after a message or a parser's state, and what is new in it."""
+        if state.is_over:
+            return state, b""
+        if isinstance(growing, ParserState):
+            return self._encode_json(state, growing)
+        if not isinstance(growing, NativeMessage):
+            message = f"encode() takes a Message or a ParserState, not {type(growing).__name__}"
+            raise TypeError(message)
+        return self._encode_message(state, growing)
 
-class SseEncoder(BaseEncoder):
-    """What encoders say of a response that is made of server-sent events."""
+    def fail(self, state: _Sent, reason: str) -> tuple[_Sent, bytes]:
+        """Return the state after a failure outside the message, and the end."""
+        return (state, b"") if state.is_over else self._fail(state, reason)
+
+    def _encode_message(self, state: _Sent, message: NativeMessage) -> tuple[_Sent, bytes]:
+        raise NotImplementedError
+
+    def _encode_json(self, state: _Sent, json: ParserState) -> tuple[_Sent, bytes]:
+        raise NotImplementedError
+
+    def _fail(self, state: _Sent, reason: str) -> tuple[_Sent, bytes]:
+        raise NotImplementedError
+
+
+class SseEncoder(BaseEncoder[_Sent]):
+    """An encoder that writes server-sent events."""
 
     @property
     def media_type(self) -> str:

@@ -1,15 +1,35 @@
-"""The changes of a growing value: what is new, and where.
+"""Two states of a growing value in, its changes out: what is new, and where.
 
-Rule: applied in order to the value before, they give the value after, and say which values will not change any more.
+Rule: applied in order to the value before, changes give the value after, and say which values will not change any more.
+
+Two states of a parser are not compared: their changes are read from the log of the parse. The log of the later state
+has every value that opened since, in order, with the container that it stands in. Those in a container that was open
+before are changes; those in a new container are part of its value. A container or string has closed when the log goes
+on outside of it. The cost follows what came between the two states, and the depth of the document, never its length.
+
+Values that went through a schema are compared: values grow and what did not change is the same object (laws 2 and 3),
+so only other objects are looked into: in an array the last item and those after it, in an object its members, in a
+string the characters after the old ones. Only a repeated key takes something back: the new value is set, whole. The
+parse knows when a value closes, a value does not: it is finished when another one begins after it, or at the end.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
 
-from jsontide._path import Path
-from jsontide._values import JsonValue
+from jsontide._path import Path, Segment
+from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.tree.containers import Container, ObjectContainer
+from jsontide.tree.log import Place, continues, get_log, is_closed, keeps_first, show_open
+
+if TYPE_CHECKING:
+    from jsontide.tree import ParserState
+    from jsontide.tree.log import Log
+
+_AnyPath: TypeAlias = tuple[Any, ...]
+"""A path that was received, and may not be one."""
 
 
 class SetValue:
@@ -97,3 +117,354 @@ def move_change(change: Change, path: Path) -> Change:
     if isinstance(change, SetValue):
         return SetValue(path, change.value, change.open, is_new=change.is_new)
     return AppendText(path, change.text) if isinstance(change, AppendText) else Finish(path, change.levels)
+
+
+def apply_changes(value: JsonValue | Missing, changes: Sequence[Change]) -> JsonValue | Missing:
+    """Return a value after changes; what they do not touch is the same object as before.
+
+    >>> apply_changes({"city": "Kyo"}, [AppendText(("city",), "to"), SetValue(("stops",), [3])])
+    {'city': 'Kyoto', 'stops': [3]}
+    """
+    edit = ValueEdit(value)
+    for change in changes:
+        if isinstance(change, SetValue):
+            edit.put(change.path, change.value)
+        elif isinstance(change, AppendText):
+            edit.append(change.path, change.text)
+    return edit.value
+
+
+class ValueEdit:
+    """Changes a value in copies of the containers that it touches; raises `ValueError` for what does not fit."""
+
+    __slots__ = ("_copies", "value")
+
+    def __init__(self, value: JsonValue | Missing) -> None:
+        self.value: JsonValue | Missing = value
+        self._copies: set[int] = set()  # ids of containers that were made here
+
+    def append(self, path: _AnyPath, text: str) -> None:
+        """Append to the string at a path."""
+        old = find_value(self.value, path)
+        if not isinstance(old, str):
+            refuse(f"there is no text at {path!r} to append to", text)
+        self.put(path, old + text)
+
+    def put(self, path: _AnyPath, value: Any) -> None:  # noqa: ANN401 - whatever was received
+        """Put a value in its place, in copies of the containers around it."""
+        if not path:
+            self.value = value
+            return
+        root = self.value = self._copy(self.value, path)
+        container: object = root
+        for segment in path[:-1]:
+            inner = self._copy(find_value(container, (segment,)), path)
+            _assign(container, segment, inner)
+            container = inner
+        _assign(container, path[-1], value)
+
+    def _copy(self, container: object, path: _AnyPath) -> JsonValue:
+        if id(container) in self._copies:
+            return cast("JsonValue", container)
+        if not isinstance(container, (list, dict)):
+            refuse(f"there is no container around {path!r}", container)
+        copy: JsonValue = container.copy()
+        self._copies.add(id(copy))
+        return copy
+
+
+def _assign(container: object, segment: Any, value: object) -> None:  # noqa: ANN401 - whatever was sent
+    if isinstance(container, list) and segment == len(container):
+        container.append(value)
+    elif _has(container, segment) or (isinstance(container, dict) and isinstance(segment, str)):
+        cast("Any", container)[segment] = value
+    else:
+        refuse(f"there is no place {segment!r} in a {type(container).__name__}", value)
+
+
+def find_value(value: object, path: _AnyPath) -> object:
+    """Return the value at a path, `MISSING` if there is none."""
+    for segment in path:
+        if not _has(value, segment):
+            return MISSING
+        value = cast("Any", value)[segment]
+    return value
+
+
+def _has(container: object, segment: Any) -> bool:  # noqa: ANN401
+    if isinstance(container, list):
+        return isinstance(segment, int) and 0 <= segment < len(container)
+    return isinstance(container, dict) and segment in container
+
+
+def refuse(why: str, what: object) -> NoReturn:
+    """Raise `ValueError` for something that was received."""
+    message = f"{why}: {what!r:.100}"
+    raise ValueError(message)
+
+
+def read_changes(before: ParserState | None, after: ParserState) -> list[Change]:
+    """Return what changed from one state of a stream to a later one, also if there were others in between.
+
+    Without a state before, or if the later one does not continue it, the whole value is set.
+
+    >>> from jsontide import create_parser_state, parse_chunk
+    >>> first = parse_chunk(create_parser_state(), '{"city": "Kyo')
+    >>> read_changes(None, first)
+    [SetValue((), {'city': 'Kyo'}, open=('city',))]
+    >>> read_changes(first, parse_chunk(first, 'to", "stops": [3'))
+    [AppendText(('city',), 'to'), Finish(('city',), 1), SetValue(('stops',), [], open=())]
+    """
+    if before is None or Place(before).shows_nothing or not continues(after, before):
+        return _set_root(after)
+    return _Difference(before, after).read()
+
+
+def _set_root(state: ParserState) -> list[Change]:
+    value = state.value
+    if value is MISSING:
+        return []
+    return [SetValue((), value, open_path(state))]
+
+
+def open_path(state: ParserState) -> Path | None:
+    """Return the path to the innermost value that still grows, `None` if none does."""
+    place = Place(state)
+    if place.pieces is not None:
+        return _path_in(place.container, place.key, place.count)
+    return None if place.container.parent is None else _path_to(place.container)
+
+
+class _Difference:
+    """What is new, with the container of the earlier state in which the log stands."""
+
+    __slots__ = ("after", "at", "changes", "container", "inner", "levels", "log", "place", "start")
+
+    def __init__(self, before: ParserState, after: ParserState) -> None:
+        self.after = after
+        self.log: Log = get_log(after)
+        self.place = Place(before)
+        self.start: int = get_log(before).length
+        self.container: Container = self.place.container
+        self.at: int = self.place.count  # values in the container so far
+        self.inner: Path = ()  # the innermost value that has closed, while more may have
+        self.levels: int = 0  # how many have
+        self.changes: list[Change] = []
+
+    def read(self) -> list[Change]:
+        if self.place.pieces is not None and not self._read_string():
+            return self.changes
+        log = self.log
+        for at in range(self.start, log.length):
+            owner = log.owners[at]
+            if owner.node_id <= self.container.node_id:
+                self._leave_until(owner.node_id)
+                self._set(log.keys[at], log.entries[at])
+        while self._has_closed():
+            self._leave()
+        self._add_finished()
+        self._set_open_string()
+        return self.changes
+
+    def _read_string(self) -> bool:
+        """Read more of the string that was open; return whether it has closed."""
+        place, after = self.place, Place(self.after)
+        path = _path_in(place.container, place.key, place.count)
+        is_closed_now = self.log.length > self.start
+        if is_closed_now:
+            text = cast("str", self.log.entries[self.start])[_length(place) :]
+        elif after.pieces is place.pieces and after.pieces is not None:
+            text = "".join(after.pieces[place.piece_count : after.piece_count])
+        else:
+            text = after.text()[_length(place) :]
+        if text:
+            self.changes.append(AppendText(path, text))
+        if is_closed_now:
+            self.start += 1
+            self.at += 1
+            self.inner, self.levels = path, 1
+        return is_closed_now
+
+    def _set(self, key: str | None, entry: object) -> None:
+        """Set a value that opened in the container."""
+        container = self.container
+        if key is not None and keeps_first(self.after) and self._is_hidden(key, entry):
+            return
+        self._add_finished()
+        path = _path_in(container, key, self.at)
+        self.at += 1
+        if not isinstance(entry, Container):
+            self.changes.append(SetValue(path, cast("JsonValue", entry)))
+        elif is_closed(self.after, entry):
+            self.changes.append(SetValue(path, cast("JsonValue", entry.value())))
+        else:
+            inside = open_path(self.after)
+            assert inside is not None  # the entry at least is open
+            self.changes.append(SetValue(path, cast("JsonValue", show_open(self.after, entry)), inside[len(path) :]))
+
+    def _is_hidden(self, key: str, entry: object) -> bool:
+        """Return whether an earlier member of the same key is shown."""
+        if isinstance(entry, Container):
+            return entry.is_duplicate
+        owner = self.container if self.container.node_id < 0 else self.log.entries[self.container.node_id]
+        assert isinstance(owner, ObjectContainer)  # it has keys
+        return owner.members[key] is not entry
+
+    def _set_open_string(self) -> None:
+        """Set the string that is open now, if it is new and not part of a value that was set."""
+        place = Place(self.after)
+        if place.pieces is not None and place.container.node_id == self.container.node_id:
+            self._add_finished()
+            self.changes.append(SetValue(_path_in(self.container, place.key, self.at), place.text(), ()))
+
+    def _leave_until(self, node_id: int) -> None:
+        while self.container.node_id != node_id:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Go out of the container, which has closed."""
+        container = self.container
+        parent = container.parent
+        assert parent is not None  # the document does not close
+        if not self.levels:
+            self.inner = _path_to(container)
+        self.levels += 1
+        self.at = container.place + 1
+        self.container = parent
+
+    def _has_closed(self) -> bool:
+        node_id = self.container.node_id
+        if node_id < 0:
+            return False
+        entry = self.log.entries[node_id]
+        return isinstance(entry, Container) and is_closed(self.after, entry)
+
+    def _add_finished(self) -> None:
+        if self.levels:
+            self.changes.append(Finish(self.inner, self.levels))
+            self.levels = 0
+
+
+def _length(place: Place) -> int:
+    """Return how many characters of an open string were shown."""
+    return sum([len(piece) for piece in (place.pieces or [])[: place.piece_count]])
+
+
+def _path_in(container: Container, key: str | None, count: int) -> Path:
+    """Return the path to a value in a container: the one of this key, or after `count` others."""
+    if container.parent is None:
+        return ()
+    return (*_path_to(container), count if key is None else key)
+
+
+def _path_to(container: Container) -> Path:
+    segments: list[Segment] = []
+    parent = container.parent
+    while parent is not None and parent.parent is not None:
+        segments.append(container.place if container.key is None else container.key)
+        container = parent
+        parent = container.parent
+    segments.reverse()
+    return tuple(segments)
+
+
+def compare_values(before: JsonValue | Missing, after: JsonValue | Missing, *, is_complete: bool) -> list[Change]:
+    """Return what changed from one value of a stream to a later one; `is_complete` says that it will not change.
+
+    >>> compare_values({"city": "Kyo"}, {"city": "Kyoto", "stops": [3]}, is_complete=False)
+    [AppendText(('city',), 'to'), Finish(('city',), 1), SetValue(('stops',), [3], open=())]
+    """
+    if after is MISSING:
+        return []
+    if before is MISSING:
+        return [SetValue((), after, None if is_complete else _open_in(after))]
+    changes: list[Change] = []
+    _compare(before, after, changes)
+    if is_complete:
+        _finish((), after, changes)
+    return changes
+
+
+def _compare(before: object, after: object, changes: list[Change]) -> None:
+    """Add what changed: go down along the last values as long as they changed, then add what is new, inside first."""
+    path: Path = ()
+    around: list[tuple[Path, object, Segment | None, list[Segment]]] = []
+    while before is not after:
+        found = _new_in(before, after)
+        if found is None:
+            _replace(path, before, after, changes)
+            break
+        last, new = found
+        replaced = _replaced_in(before, after, last)
+        changes += [SetValue((*path, key), cast("JsonValue", _at(after, key))) for key in replaced]
+        if new:
+            around.append((path, after, last, new))
+        if last is None:
+            break
+        path = (*path, last)
+        before, after = _at(before, last), _at(after, last)
+    while around:
+        _add_new(*around.pop(), changes)
+
+
+def _new_in(before: object, after: object) -> tuple[Segment | None, list[Segment]] | None:
+    """Return the last value of a container before, and what is new in it; `None` if it did not only grow."""
+    if isinstance(before, list) and isinstance(after, list) and _continues(before, after):
+        return (len(before) - 1 if before else None), list(range(len(before), len(after)))
+    if isinstance(before, dict) and isinstance(after, dict) and before.keys() <= after.keys():
+        return (next(reversed(before)) if before else None), [key for key in after if key not in before]
+    return None
+
+
+def _continues(before: list[object], after: list[object]) -> bool:
+    """Return whether an array is the same with more at its end, and not that of another member of the same key."""
+    return len(after) >= len(before) and before[:-1] == after[: len(before) - 1 if before else 0]
+
+
+def _replaced_in(before: object, after: object, last: Segment | None) -> list[Segment]:
+    """Return the members of an object, but for the last one, that another one of the same key has replaced."""
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return []
+    return [key for key, old in before.items() if key != last and old is not after.get(key) and old != after.get(key)]
+
+
+def _replace(path: Path, before: object, after: object, changes: list[Change]) -> None:
+    if isinstance(before, str) and isinstance(after, str) and after.startswith(before):
+        if len(after) > len(before):
+            changes.append(AppendText(path, after[len(before) :]))
+    else:
+        changes.append(SetValue(path, cast("JsonValue", after), _open_in(after), is_new=False))
+
+
+def _add_new(path: Path, after: object, last: Segment | None, new: list[Segment], changes: list[Change]) -> None:
+    """Add the new values of a container: the last one before them is finished."""
+    if last is not None:
+        _finish((*path, last), _at(after, last), changes)
+    values = [(segment, cast("JsonValue", _at(after, segment))) for segment in new]
+    changes += [SetValue((*path, segment), value) for segment, value in values[:-1]]
+    segment, value = values[-1]
+    changes.append(SetValue((*path, segment), value, _open_in(value)))
+
+
+def _finish(path: Path, value: object, changes: list[Change]) -> None:
+    """Finish a value, from the innermost one that may be open outwards."""
+    inside = _open_in(value)
+    if inside is not None:
+        changes.append(Finish((*path, *inside), len(inside) + 1))
+
+
+def _open_in(value: object) -> Path | None:
+    """Return the path to the innermost value that may still grow: the last one of the last one, and so on."""
+    path: list[Segment] = []
+    is_open = isinstance(value, (str, list, dict))
+    while isinstance(value, (list, dict)) and value:
+        segment: Segment = len(value) - 1 if isinstance(value, list) else next(reversed(value))
+        value = _at(value, segment)
+        if not isinstance(value, (str, list, dict)):
+            break
+        path.append(segment)
+    return tuple(path) if is_open else None
+
+
+def _at(container: object, segment: Segment) -> object:
+    return cast("Any", container)[segment]

@@ -6,24 +6,24 @@ A message becomes the value that `message_value` describes; the state of a parse
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from copy import copy
+from typing import Final, Literal, Self
 
 from jsontide._json_text import write_json
-from jsontide.frontends._between import read_changes
 from jsontide.frontends.base import (
     KEEP_ALIVE,
     SSE,
     SSE_HEADERS,
     BaseEncoder,
     DescribeError,
-    Growing,
+    NativeStreamed,
     describe_end,
     describe_error,
 )
-from jsontide.frontends.compact_delta import CompactWriter
+from jsontide.frontends.changes import Change, read_changes
+from jsontide.frontends.compact_form import CompactWriter
 from jsontide.frontends.message_value import Arguments, message_changes
-from jsontide.messages import Message
-from jsontide.messages.message import Message as NativeMessage
+from jsontide.messages.message import Message
 from jsontide.messages.types import Outcome
 from jsontide.tree import ParserState
 
@@ -35,13 +35,13 @@ class CompactState:
 
     __slots__ = ("before", "is_over", "writer")
 
-    def __init__(self, writer: CompactWriter, before: Growing | None = None, is_over: bool = False) -> None:
+    def __init__(self, writer: CompactWriter, before: NativeStreamed | None = None, is_over: bool = False) -> None:
         self.writer: Final = writer
         self.before: Final = before
         self.is_over: Final = is_over
 
 
-class CompactEncoder(BaseEncoder):
+class CompactEncoder(BaseEncoder[CompactState]):
     """Encodes messages, or the states of a parser, as compact deltas.
 
     >>> from jsontide import stream_message
@@ -66,8 +66,8 @@ class CompactEncoder(BaseEncoder):
         super().__init__(describe_error)
         self.form: Final = form
         self.arguments: Final = arguments
-        self.run_id: Final = run_id
-        """Names the turn; a browser that reconnects says it again, as `Last-Event-ID`."""
+        self.run_id = run_id
+        """Names the turn; a browser that reconnects sends it back, as `Last-Event-ID`."""
 
     @property
     def media_type(self) -> str:
@@ -81,34 +81,37 @@ class CompactEncoder(BaseEncoder):
     def keep_alive(self) -> bytes:
         return KEEP_ALIVE if self.form == "sse" else b"\n"
 
+    def with_run_id(self, run_id: str) -> Self:
+        """Return the same encoder for the turn of this name."""
+        other = copy(self)
+        other.run_id = run_id
+        return other
+
     def begin(self) -> tuple[CompactState, bytes]:
         """Return the first state; before there is a value, only the turn is named, in case a reader must reconnect."""
         named = self.form == "sse" and self.run_id is not None
         return CompactState(CompactWriter()), f"id: {self.run_id}\n\n".encode() if named else b""
 
-    def encode(self, state: CompactState, growing: Growing) -> tuple[CompactState, bytes]:
-        """Return the state after a message or a parser's state, and what is new in it."""
-        if state.is_over:
-            return state, b""
-        if isinstance(growing, ParserState):
-            before = state.before if isinstance(state.before, ParserState) else None
-            changes = read_changes(before, growing)
-            end = end_of_json(growing)
-        else:
-            old = state.before if isinstance(state.before, NativeMessage) else None
-            changes = message_changes(old, growing, self.arguments, self.describe_error)
-            end = _end_of_message(growing, self.describe_error)
+    def _encode_message(self, state: CompactState, message: Message) -> tuple[CompactState, bytes]:
+        before = state.before if isinstance(state.before, Message) else None
+        changes = message_changes(before, message, self.arguments, self.describe_error)
+        return self._write(state, message, changes, _end_of_message(message, self.describe_error))
+
+    def _encode_json(self, state: CompactState, json: ParserState) -> tuple[CompactState, bytes]:
+        before = state.before if isinstance(state.before, ParserState) else None
+        return self._write(state, json, read_changes(before, json), end_of_json(json))
+
+    def _fail(self, state: CompactState, reason: str) -> tuple[CompactState, bytes]:
+        end: list[object] = [{"end": "failed", "reason": reason}]
+        return CompactState(state.writer, state.before, is_over=True), self._frame(end)
+
+    def _write(
+        self, state: CompactState, growing: NativeStreamed, changes: list[Change], end: dict[str, object] | None
+    ) -> tuple[CompactState, bytes]:
         writer, events = state.writer.write(changes)
         if end is not None:
             events.append(end)
         return CompactState(writer, growing, end is not None), self._frame(events)
-
-    def fail(self, state: CompactState, reason: str) -> tuple[CompactState, bytes]:
-        """Return the state after a failure that no message tells of, and the end."""
-        if state.is_over:
-            return state, b""
-        end: list[object] = [{"end": "failed", "reason": reason}]
-        return CompactState(state.writer, state.before, is_over=True), self._frame(end)
 
     def _frame(self, events: list[object]) -> bytes:
         if self.form == "ndjson":
@@ -130,7 +133,7 @@ def end_of_json(state: ParserState) -> dict[str, object] | None:
     return {"end": "complete"} if state.is_complete else None
 
 
-def _end_of_message(message: Message[object], describe: DescribeError) -> dict[str, object] | None:
+def _end_of_message(message: Message, describe: DescribeError) -> dict[str, object] | None:
     if message.outcome is Outcome.STREAMING:
         return None
     reason = describe_end(message, describe)

@@ -22,14 +22,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from mimetypes import guess_type
+from operator import itemgetter
 from typing import Final, Literal, TypeAlias, cast
 
 from jsontide._path import Path
 from jsontide._values import MISSING, JsonValue
-from jsontide.frontends._between import compare_values, open_path, read_changes
-from jsontide.frontends.base import DescribeError, Growing, describe_error
-from jsontide.frontends.changes import AppendText, Change, Finish, SetValue, move_change
-from jsontide.frontends.progress import has_run, kind_of
+from jsontide.frontends.base import DescribeError, NativeStreamed, describe_error
+from jsontide.frontends.changes import (
+    AppendText,
+    Change,
+    Finish,
+    SetValue,
+    apply_changes,
+    compare_values,
+    move_change,
+    open_path,
+    read_changes,
+)
+from jsontide.frontends.steps import has_run, kind_of
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import Document
 from jsontide.messages.message import FinalAnswer, Message
@@ -65,8 +75,7 @@ def message_changes(
     changes: list[Change] = []
     if before is after:
         return changes
-    if before is not None and any([getattr(after, name) is None is not getattr(before, name) for name in _NAMED]):
-        before = None  # no change takes a member away
+    before = _if_continued(before, after)
     old = Message() if before is None else before
     if before is None:
         value: dict[str, JsonValue] = {"role": after.role, _STATUS: Outcome.STREAMING.value, "parts": []}
@@ -76,12 +85,30 @@ def message_changes(
         if now is not None and now != getattr(old, name):
             changes.append(SetValue((name,), now))
     _add_parts(old, after, arguments, changes)
-    _add_answer(old, after, changes)
+    _add_answer((_ANSWER,), old, after, changes)
     if after.usage is not None and after.usage != old.usage:
         changes.append(SetValue(("usage",), plain_usage(after.usage)))
     if after.outcome is not Outcome.STREAMING:
         _add_end(after, changes, describe_error)
     return changes
+
+
+def message_value(message: Message) -> JsonValue:
+    """Return a message as the value that a browser shows.
+
+    >>> from jsontide import stream_message
+    >>> *_, message = stream_message([{"message": {"content": "Hi"}, "done": True}])
+    >>> message_value(message)["parts"]
+    [{'type': 'text', 'text': 'Hi'}]
+    """
+    return cast("JsonValue", apply_changes(MISSING, message_changes(None, message)))
+
+
+def _if_continued(before: Message | None, after: Message) -> Message | None:
+    """Return the message before, `None` if something in it is gone: no change takes a member away."""
+    if before is not None and any([getattr(after, name) is None is not getattr(before, name) for name in _NAMED]):
+        return None
+    return before
 
 
 def _add_end(message: Message, changes: list[Change], describe: DescribeError) -> None:
@@ -228,7 +255,7 @@ def _grow_growing(
     """Add what is new in the arguments of a call, and in how it stands."""
     where = (*path, "arguments")
     if arguments == "values":
-        _grow_arguments(where, old, call, changes)
+        _grow_arguments(where, old.document, call, changes)
     else:
         _grow_arguments_text(where, old, call, changes, is_new)
     status = _status_of(call)
@@ -241,14 +268,24 @@ def _grow_growing(
 def _finish_call(path: Path, call: BaseCall, arguments: Arguments, changes: list[Change]) -> None:
     """Add that a call, and all that is open in its arguments, will not change any more."""
     where = (*path, "arguments")
-    document = call.document
     if arguments == "text":
         changes.append(Finish(where))
-    elif document is not None and document.is_shown and document.resolution is None:
-        inside = open_path(document.state)
-        if inside is not None:
-            changes.append(Finish((*where, *inside), len(inside) + 1))
+    else:
+        _finish_arguments(where, call, changes)
     changes.append(Finish(path))
+
+
+def _finish_arguments(path: Path, call: BaseCall, changes: list[Change]) -> None:
+    document = call.document
+    if document is not None and document.is_shown and document.resolution is None:
+        _finish_parse(path, document, changes)
+
+
+def _finish_parse(path: Path, document: Document, changes: list[Change]) -> None:
+    """Add that what is open in a document without a schema will not change any more."""
+    inside = open_path(document.state)
+    if inside is not None:
+        changes.append(Finish((*path, *inside), len(inside) + 1))
 
 
 def _status_of(call: BaseCall) -> str | None:
@@ -257,9 +294,9 @@ def _status_of(call: BaseCall) -> str | None:
     return Outcome.COMPLETE.value if isinstance(call, CompleteCall) else cast("PartialCall", call).status.value
 
 
-def _grow_arguments(path: Path, old: BaseCall, call: BaseCall, changes: list[Change]) -> None:
+def _grow_arguments(path: Path, before: Document | None, call: BaseCall, changes: list[Change]) -> None:
     """Add what is new in the arguments as a value."""
-    before, after = old.document, call.document
+    after = call.document
     if after is not None:
         _grow_document(path, before, after, changes)
     elif call.partial is not MISSING:
@@ -294,14 +331,11 @@ def _finish_document(path: Path, before: Document | None, value: JsonValue, chan
         ends = compare_values(value, value, is_complete=True)
         changes += [move_change(change, (*path, *change.path)) for change in ends]
     else:
-        inside = open_path(before.state)
-        if inside is not None:
-            changes.append(Finish((*path, *inside), len(inside) + 1))
+        _finish_parse(path, before, changes)
 
 
-def _add_answer(before: Message, after: Message, changes: list[Change]) -> None:
+def _add_answer(path: Path, before: Message, after: Message, changes: list[Change]) -> None:
     old, answer = before.answer_state, after.answer_state
-    path: Path = (_ANSWER,)
     document = old if isinstance(old, Document) else None
     if isinstance(answer, FinalAnswer):
         _finish_document(path, document, cast("JsonValue", answer.value), changes)
@@ -354,9 +388,6 @@ def _without_none(named: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-_WITHIN_ARGUMENTS: Final = 3  # segments before a path inside arguments: parts, which one, arguments
-
-
 class StateKeys:
     """Where values stand in a state."""
 
@@ -372,15 +403,15 @@ class StateKeys:
         """The key of each tool whose arguments are shown."""
 
     def follow(self, message: Message) -> dict[int, str]:
-        """Return which parts are shown at which key: of each, the last call."""
+        """Return which parts are shown at which key, in order: of each, the last call."""
         found: dict[str, int] = {}
         for at, part in enumerate(message.parts):
             key = self.tools.get(part.name or "") if isinstance(part, BaseCall) else None
             if key is not None:
                 found[key] = at
-        return {at: key for key, at in found.items()}
+        return {at: key for key, at in sorted(found.items(), key=itemgetter(1))}
 
-    def measure(self, growing: Growing) -> int:
+    def measure(self, growing: NativeStreamed) -> int:
         """Return how many characters were read of what is shown."""
         if isinstance(growing, ParserState):
             return growing.index
@@ -389,7 +420,7 @@ class StateKeys:
         calls = sum([part.growing_text.length for part in parts if isinstance(part, BaseCall)])
         return calls + (answer.state.index if isinstance(answer, Document) else 0)
 
-    def changes(self, before: Growing | Message | None, after: Growing) -> list[Change]:
+    def changes(self, before: NativeStreamed | None, after: NativeStreamed) -> list[Change]:
         """Return what changed in the state; without something before, all that is shown is set."""
         if isinstance(after, ParserState):
             found = read_changes(before if isinstance(before, ParserState) else None, after)
@@ -398,31 +429,29 @@ class StateKeys:
         return self._message_changes(before if isinstance(before, Message) else None, after)
 
     def _message_changes(self, before: Message | None, after: Message) -> list[Change]:
-        followed = self.follow(after)
-        if not followed and (self.answer is None or after.answer_state is None):
-            return []  # nothing is shown, so nothing is compared
-        known = {} if before is None else self.follow(before)
-        old = {at: key for at, key in followed.items() if at in known}
-        changes = _at_keys(message_changes(before, after), self.answer, old)
-        if len(old) < len(followed):
-            new = {at: key for at, key in followed.items() if at not in old}
-            changes += _at_keys(message_changes(None, after), None, new)
+        changes: list[Change] = []
+        if before is after:
+            return changes
+        old = _if_continued(before, after) or Message()
+        known, followed = self.follow(old), self.follow(after)
+        is_over = after.outcome is not Outcome.STREAMING
+        for index, key in followed.items():
+            if index in known:
+                call = cast("BaseCall", old.parts[index])
+                _change_arguments((key,), call, cast("BaseCall", after.parts[index]), is_over, changes)
+        if self.answer is not None:
+            _add_answer((self.answer,), old, after, changes)
+        for index, key in followed.items():
+            if index not in known:
+                _change_arguments((key,), None, cast("BaseCall", after.parts[index]), is_over, changes)
         return changes
 
 
-def _at_keys(changes: list[Change], answer: str | None, parts: dict[int, str]) -> list[Change]:
-    """Return the changes of what is shown, at the keys where it is shown."""
-    shown: list[Change] = []
-    for change in changes:
-        path = change.path
-        if answer is not None and path[:1] == ("answer",):
-            shown.append(move_change(change, (answer, *path[1:])))
-        elif len(path) >= _WITHIN_ARGUMENTS and path[0] == "parts" and path[2] == "arguments":
-            at = path[1]
-            if isinstance(at, int) and at in parts:
-                shown.append(move_change(change, (parts[at], *path[_WITHIN_ARGUMENTS:])))
-        elif isinstance(change, SetValue) and path[:-1] == ("parts",) and path[-1] in parts:
-            call = change.value  # whole
-            if isinstance(call, dict) and "arguments" in call:
-                shown.append(SetValue((parts[path[-1]],), call["arguments"]))
-    return shown
+def _change_arguments(path: Path, old: BaseCall | None, call: BaseCall, is_over: bool, changes: list[Change]) -> None:
+    """Add what is new in the arguments of a call, which stand at a path of their own."""
+    if old is call:
+        return
+    before = old.document if old is not None and _goes_on(old, call) else None
+    _grow_arguments(path, before, call, changes)
+    if _is_finished(call, is_over=is_over):
+        _finish_arguments(path, call, changes)

@@ -15,8 +15,7 @@ from typing import Any, Final, cast
 from jsontide._path import Path
 from jsontide._textbuffer import GrowingText
 from jsontide._values import JsonValue
-from jsontide.frontends._between import read_changes
-from jsontide.frontends.changes import AppendText, Change, SetValue
+from jsontide.frontends.changes import AppendText, Change, SetValue, read_changes
 from jsontide.tree import ParserState
 
 _GROWTH: Final = 1.5

@@ -32,10 +32,9 @@ from typing import Final, Literal, TypeAlias, cast
 from uuid import uuid4
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.frontends.base import DONE, SSE_HEADERS, DescribeError, Growing, SseEncoder, describe_error, sse
-from jsontide.frontends.hostile_keys import HostileKeys, find_hostile_key, without_hostile_keys
+from jsontide.frontends.base import DONE, SSE_HEADERS, DescribeError, SseEncoder, describe_error, sse
 from jsontide.frontends.message_value import media_type_of
-from jsontide.frontends.progress import (
+from jsontide.frontends.steps import (
     ArgumentsGrew,
     CallFailed,
     CallReady,
@@ -49,8 +48,8 @@ from jsontide.frontends.progress import (
     TextEnded,
     TextGrew,
     TextStarted,
-    hide_answer,
 )
+from jsontide.frontends.unsafe_keys import find_unsafe_key, safe_value
 from jsontide.messages.calls import ServerCall
 from jsontide.messages.document import Document
 from jsontide.messages.message import FinalAnswer, Message
@@ -81,17 +80,17 @@ class AnswerProgress:
         self.hidden: Final = hidden
         """The places of text parts that are told as data, not as text."""
 
-    def advance(self, message: Message, name: str, steps: list[Step]) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
+    def advance(self, progress: Progress, steps: list[Step]) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
         """Return the progress after a message, and its steps with those of the answer instead of its text."""
+        message = cast("Message", progress.message)
         answer, is_text = message.answer_state, message.text_is_answer
-        is_over = bool(steps) and isinstance(steps[-1], Ended)
-        length, grown = self._grow(answer, is_over=is_over)
-        end = len(steps) - is_over
+        length, grown = self._grow(answer, is_over=progress.is_over)
+        end = len(steps) - progress.is_over
         at = next((at for at in range(end) if is_text and _is_text(steps[at])), end)  # where the text would stand
-        first, hidden = hide_answer(name, message, steps[:at], self.hidden, hides=is_text)
-        rest, hidden = hide_answer(name, message, steps[at:end], hidden, hides=is_text)
-        last, hidden = hide_answer(name, message, steps[end:], hidden, hides=isinstance(answer, FinalAnswer))
-        return AnswerProgress(length, hidden), [*first, *grown, *rest, *last]
+        shows = not isinstance(answer, FinalAnswer)
+        found: list[Step | AnswerGrew] = [*steps[:at], *grown, *steps[at:]]
+        kept, hidden = progress.drop_answer_text(found, self.hidden, hides=is_text, shows=shows)
+        return AnswerProgress(length, hidden), kept
 
     def advance_json(self, state: ParserState) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
         """Return the progress after a state of a parser, and what is new in it."""
@@ -121,6 +120,8 @@ def _is_text(step: Step) -> bool:
 
 
 Event: TypeAlias = dict[str, JsonValue]
+HostileKeys: TypeAlias = Literal["refuse", "drop"]
+"""Whether a value with an unsafe key is not sent, or is sent without the key."""
 
 _REASONS: Final = {
     "stop": "stop",
@@ -139,7 +140,7 @@ _NO_RESULT: Final = "the provider gave no result"
 _CUT_OFF: Final = "the call broke off"
 
 
-def explain_key(key: str) -> str:
+def _explain_key(key: str) -> str:
     return f"the key {key!r} is not sent, because clients refuse it"
 
 
@@ -171,13 +172,14 @@ class VercelWriter:
                 return _write_part(step)
             case Ended():
                 return write_end(step.message, step.error)
-        return []  # what it cost is told at the end
 
     def clean(self, value: object) -> tuple[JsonValue, str | None]:
         """Return a value as it may be sent, and why it must not be sent after all, if that is so."""
-        key = find_hostile_key(value)
-        reason = None if key is None or self._hostile_keys == "drop" else explain_key(key)
-        return without_hostile_keys(cast("JsonValue", value)), reason
+        plain = cast("JsonValue", value)
+        key = find_unsafe_key(plain)
+        if key is None:
+            return plain, None
+        return safe_value(plain), None if self._hostile_keys == "drop" else _explain_key(key)
 
     def _ready(self, call_id: str, name: str, arguments: object, *, on_server: bool) -> Event:
         cleaned, reason = self.clean(arguments)
@@ -308,7 +310,7 @@ class VercelState:
         self.is_over: Final = is_over
 
 
-class VercelEncoder(SseEncoder):
+class VercelEncoder(SseEncoder[VercelState]):
     """Encodes messages, or the states of a parser, as a UI message stream of the AI SDK.
 
     `answer` says how structured output is told: as the text that it is, or as a data part `data-answer`, which is sent
@@ -366,36 +368,21 @@ class VercelEncoder(SseEncoder):
         start = sse({"type": "start", "messageId": self.message_id}) + sse({"type": "start-step"})
         return VercelState(Progress(self.message_id)), start
 
-    def encode(self, state: VercelState, growing: Growing) -> tuple[VercelState, bytes]:
-        """Return the state after a message or a parser's state, and what is new in it."""
-        if state.is_over:
-            return state, b""
-        if isinstance(growing, ParserState):
-            return self._encode_json(state, growing)
-        if not isinstance(growing, Message):
-            message = f"a message or the state of a parser is encoded, not {type(growing).__name__}"
-            raise TypeError(message)
-        progress, steps = state.progress.advance(growing, self.describe_error)
-        return self._send(state, progress, growing, steps)
+    def _encode_message(self, state: VercelState, message: Message) -> tuple[VercelState, bytes]:
+        return self._send(state, *state.progress.advance(message, self.describe_error))
 
-    def fail(self, state: VercelState, reason: str) -> tuple[VercelState, bytes]:
-        """Return the state after a failure that no message tells of, and the end."""
-        if state.is_over:
-            return state, b""
-        progress, steps = state.progress.fail(reason)
-        return self._send(state, progress, progress.message or Message(), steps)
+    def _fail(self, state: VercelState, reason: str) -> tuple[VercelState, bytes]:
+        return self._send(state, *state.progress.fail(reason))
 
-    def _send(
-        self, state: VercelState, progress: Progress, message: Message, steps: list[Step]
-    ) -> tuple[VercelState, bytes]:
+    def _send(self, state: VercelState, progress: Progress, steps: list[Step]) -> tuple[VercelState, bytes]:
         answer: AnswerProgress = state.answer
         found: Sequence[Step | AnswerGrew] = steps
         if self.answer == "data" and progress is not state.progress:
-            answer, found = answer.advance(message, self.message_id, steps)
+            answer, found = answer.advance(progress, steps)
         return VercelState(progress, answer, is_over=progress.is_over), self._frame(found)
 
-    def _encode_json(self, state: VercelState, growing: ParserState) -> tuple[VercelState, bytes]:
-        answer, steps = state.answer.advance_json(growing)
+    def _encode_json(self, state: VercelState, json: ParserState) -> tuple[VercelState, bytes]:
+        answer, steps = state.answer.advance_json(json)
         is_over = bool(steps) and isinstance(steps[-1], Ended)
         return VercelState(state.progress, answer, is_over=is_over), self._frame(steps)
 

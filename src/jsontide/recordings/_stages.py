@@ -36,12 +36,11 @@ from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.frontends import (
     AppendText,
     Change,
-    CompactValue,
-    CompactWriter,
     Finish,
     SetValue,
     compare_values,
     message_changes,
+    message_value,
     open_path,
     read_changes,
 )
@@ -305,10 +304,7 @@ class MessageStage(Stage):
     def value(self) -> JsonValue | Missing:
         if self._value is None:
             message = cast("NativeMessage", self._stream.message)
-            shown = CompactValue()
-            for event in CompactWriter().write(message_changes(None, message))[1]:
-                shown = shown.read(event)
-            self._value = self._parts.share(message, shown.value)
+            self._value = self._parts.share(message, message_value(message))
         return self._value
 
     @property

@@ -10,14 +10,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import fields
-from functools import reduce
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 from jsontide import JsonStreamChunker, SnapshotConflict
 from jsontide._path import Path, path_text
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.frontends import AppendText, Change, CompactValue, CompactWriter, SetValue, message_changes, write_json
+from jsontide.frontends import AppendText, Change, SetValue, message_changes, message_value, write_json
+from jsontide.frontends.changes import apply_changes
 from jsontide.mend import Repair
 from jsontide.messages import Message, ReasoningPart, Refusal, ServerCall, TextPart, Usage
 from jsontide.messages.calls import BaseCall
@@ -35,10 +35,8 @@ def read_values(earlier: Moment, later: Moment) -> tuple[Value, Value]:
     """Return the values of two moments; of a message, as a front end has them that is told what changed."""
     if earlier.message is None or later.message is None:
         return earlier.value, later.value
-    writer, events = CompactWriter().write(message_changes(None, earlier.message))
-    before = reduce(CompactValue.read, events, CompactValue())
-    _, events = writer.write(message_changes(earlier.message, later.message))
-    return before.value, reduce(CompactValue.read, events, before).value
+    before = message_value(earlier.message)
+    return before, apply_changes(before, message_changes(earlier.message, later.message))
 
 
 def find_value(value: Value, path: Path) -> Value:

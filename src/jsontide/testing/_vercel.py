@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NoReturn, TypeAlias, cast
 
-from jsontide.frontends.hostile_keys import find_hostile_key
+from jsontide.frontends.unsafe_keys import find_unsafe_key
 from jsontide.testing._events import ProtocolError, sse_events
 
 _META: Final[dict[str, type]] = {"providerMetadata?": dict}
@@ -197,7 +197,7 @@ class _Check:
         fault = describe_fault(event)
         if fault is not None:
             self.refuse(fault)
-        key = find_hostile_key(event)
+        key = find_unsafe_key(event)
         if key is not None:
             self.refuse(f"the key {key!r} makes clients drop the stream")
         return cast("dict[str, Any]", event)

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from jsontide._errors import JsontideError
 from jsontide._values import MISSING
-from jsontide.frontends import DescribeError, Growing, describe_error
+from jsontide.frontends import DescribeError, Streamed, describe_error
 from jsontide.frontends.base import SERVER_FAILED
 from jsontide.messages import ErrorKind, Message, Outcome
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall
@@ -77,7 +77,7 @@ def _describe(name: str, found: object) -> str:
 
 
 @asynccontextmanager
-async def opened(source: Source) -> AsyncGenerator[AsyncIterator[Growing]]:
+async def opened(source: Source) -> AsyncGenerator[AsyncIterator[Streamed]]:
     """Open a source to read from; all of it is closed at the end."""
     found: object = source
     if not isinstance(found, AsyncIterable | Awaitable):
@@ -135,7 +135,7 @@ class Producer:
         self._run_id: Final = run_id
         self._describe: Final = describe
         self._state = TurnState()
-        self._items: AsyncIterator[Growing] | None = None
+        self._items: AsyncIterator[Streamed] | None = None
         self._task: asyncio.Task[None] | None = None
         self._has_begun = False
         self._is_stopped = False
@@ -184,8 +184,8 @@ class Producer:
                 await self._end(STOPPED)  # at once: closing may take a while
                 raise
 
-    async def _put_all(self, items: AsyncIterator[Growing]) -> None:
-        before: Growing | None = None
+    async def _put_all(self, items: AsyncIterator[Streamed]) -> None:
+        before: Streamed | None = None
         try:
             async for growing in items:
                 check_growing(growing)
@@ -204,11 +204,11 @@ class Producer:
             growing = self._cancelled() if failure is STOPPED else self._state.growing
             await self._put(growing, failure, is_over=True)
 
-    async def _put(self, growing: Growing | None, failure: str = "", *, is_over: bool) -> None:
+    async def _put(self, growing: Streamed | None, failure: str = "", *, is_over: bool) -> None:
         self._state = TurnState(self._state.version + 1, growing, is_over, failure)
         await self._store.put(self._run_id, self._state)
 
-    def _cancelled(self) -> Growing | None:
+    def _cancelled(self) -> Streamed | None:
         """Return what is to be shown of a turn that was stopped."""
         growing = self._items.message if isinstance(self._items, AsyncMessageStream) else self._state.growing
         return cancel(growing) if isinstance(growing, Message) else growing
@@ -220,9 +220,9 @@ class _Dropped:
     def __init__(self, run_id: str) -> None:
         self._run_id: Final = run_id
         self._count = 1  # the first one was told
-        self._newest: Growing | None = None
+        self._newest: Streamed | None = None
 
-    def add(self, growing: Growing) -> None:
+    def add(self, growing: Streamed) -> None:
         """Note one more state of a message that nobody is told of."""
         self._newest = growing
         if has_ended(growing):
@@ -243,7 +243,7 @@ class _Dropped:
         )
 
 
-def _log_failure(run_id: str, growing: Growing) -> None:
+def _log_failure(run_id: str, growing: Streamed) -> None:
     """Log what failed between the provider and here: readers are not told what it says."""
     found = growing.errors[:1] if isinstance(growing, Message) and has_ended(growing) else ()
     for error in found:
@@ -252,7 +252,7 @@ def _log_failure(run_id: str, growing: Growing) -> None:
             _LOG.warning("the message of turn %s failed: %r", run_id, error.message, exc_info=cause)
 
 
-def has_ended(growing: Growing) -> bool:
+def has_ended(growing: Streamed) -> bool:
     """Return whether nothing more follows."""
     if isinstance(growing, ParserState):
         return growing.is_complete or growing.error is not None

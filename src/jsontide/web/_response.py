@@ -20,9 +20,9 @@ import anyio
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from jsontide._check import check_choice
-from jsontide.frontends import CompactEncoder, DescribeError, Encoder
+from jsontide.frontends import DescribeError, Encoder
 from jsontide.frontends import describe_error as describe_by_default
-from jsontide.frontends.base import SERVER_FAILED, BaseEncoder, check_describe
+from jsontide.frontends.base import SERVER_FAILED, BaseEncoder, NamesRun, check_describe
 from jsontide.web._producer import Producer, Source, check_source, discard
 from jsontide.web._turns import (
     MemoryTurns,
@@ -195,7 +195,7 @@ def check_reading(encoder: object, keep_alive: object, min_interval: object) -> 
 
 
 def _choose_run_id(encoder: Encoder[Any], run_id: str | None) -> str:
-    named = encoder.run_id if isinstance(encoder, CompactEncoder) else None
+    named = encoder.run_id if isinstance(encoder, NamesRun) else None
     if run_id is None:
         return new_run_id() if named is None else check_run_id(named)
     if named not in {None, run_id}:
@@ -205,12 +205,8 @@ def _choose_run_id(encoder: Encoder[Any], run_id: str | None) -> str:
 
 
 def _with_run_id(encoder: Encoder[Any], run_id: str) -> Encoder[Any]:
-    """Return an encoder that tells the name of the turn, where its protocol has a place for it."""
-    if type(encoder) is CompactEncoder and encoder.run_id != run_id:
-        return CompactEncoder(
-            form=encoder.form, arguments=encoder.arguments, run_id=run_id, describe_error=encoder.describe_error
-        )
-    return encoder
+    """Return an encoder that sends the name of the turn, where its protocol carries one."""
+    return encoder.with_run_id(run_id) if isinstance(encoder, NamesRun) else encoder
 
 
 def _with_rule(encoder: Encoder[Any], describe: DescribeError | None) -> tuple[Encoder[Any], DescribeError]:

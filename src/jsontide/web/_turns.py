@@ -21,7 +21,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from jsontide._check import check_count
 from jsontide._errors import JsontideError
-from jsontide.frontends import Growing
+from jsontide.frontends import Streamed
 
 _STEPS: Final = ("begin", "encode", "fail")
 """What every encoder can do; see `Encoder`."""
@@ -61,7 +61,7 @@ class TurnState:
 
     version: int = 0
     """Grows with every change; 0 before anything came."""
-    growing: Growing | None = None
+    growing: Streamed | None = None
     """The newest message, or state of a parser."""
     is_over: bool = False
     failure: str = ""

@@ -4,7 +4,7 @@ import json
 
 from jsontide import stream_message
 from jsontide.frontends import describe_error
-from jsontide.frontends.progress import (
+from jsontide.frontends.steps import (
     ArgumentsGrew,
     CallFailed,
     CallReady,

@@ -25,14 +25,11 @@ Rule: reading the events gives the values that were written, and what did not ch
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NoReturn, TypeAlias, cast
+from typing import Any, Final, cast
 
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.frontends.changes import AppendText, Change, SetValue
-
-_AnyPath: TypeAlias = tuple[Any, ...]
-"""A path as it was sent, which may be none."""
+from jsontide.frontends.changes import AppendText, Change, SetValue, ValueEdit, find_value, refuse
 
 
 class CompactWriter:
@@ -163,30 +160,30 @@ class CompactValue:
 
     def is_finished(self, path: Path) -> bool:
         """Return whether there is a value at a path that will not change any more."""
-        return path not in self.growing and _find(self.value, path) is not MISSING
+        return path not in self.growing and find_value(self.value, path) is not MISSING
 
     def read(self, event: object) -> CompactValue:
         """Return what it is after one more event; raise `ValueError` for one that does not fit."""
         if self.end is not None:
-            _refuse("an event follows the end", event)
+            refuse("an event follows the end", event)
         if isinstance(event, dict):
             return self._read_object(event)
         if self.version < 0:
-            _refuse("the first event must be a whole value", event)
+            refuse("the first event must be a whole value", event)
         return self._read_operations(event if isinstance(event, list) else [event], self.version + 1)
 
     def _read_operations(self, operations: Sequence[object], version: int) -> CompactValue:
-        edit = _Edit(self)
+        read = _Operations(self)
         for operation in operations:
-            edit.apply(operation)
-        return CompactValue(edit.value, edit.cursor, frozenset(edit.growing), version)
+            read.apply(operation)
+        return CompactValue(read.edit.value, read.cursor, frozenset(read.growing), version)
 
     def _read_object(self, event: dict[str, JsonValue]) -> CompactValue:
         if "end" in event:
             return CompactValue(self.value, self.cursor, self.growing, self.version + 1, event)
         version = event.get("version")
         if not isinstance(version, int):
-            _refuse("an object must have a version or an end", event)
+            refuse("an object must have a version or an end", event)
         if "value" not in event:
             return CompactValue(version=version)
         whole = CompactValue(event["value"], *_growing_along(event.get("at")), version)
@@ -201,20 +198,19 @@ def _growing_along(at: JsonValue) -> tuple[Path, frozenset[Path]]:
     return path, frozenset([path[:length] for length in range(len(path) + 1)])
 
 
-class _Edit:
-    """The operations of one event, applied in place to copies of what they touch."""
+class _Operations:
+    """The operations of one event, applied to copies of what they touch."""
 
-    __slots__ = ("copies", "cursor", "growing", "value")
+    __slots__ = ("cursor", "edit", "growing")
 
     def __init__(self, before: CompactValue) -> None:
-        self.value: JsonValue | Missing = before.value
+        self.edit: Final = ValueEdit(before.value)
         self.cursor = before.cursor
         self.growing = set(before.growing)
-        self.copies: set[int] = set()  # ids of containers that this event made
 
     def apply(self, operation: object) -> None:
         if isinstance(operation, str):
-            self._append(operation)
+            self.edit.append(self.cursor, operation)
         elif isinstance(operation, int) and not isinstance(operation, bool) and operation > 0:
             self._finish(operation)
         elif isinstance(operation, list) and len(operation) > 1:
@@ -222,76 +218,19 @@ class _Edit:
         elif isinstance(operation, dict) and isinstance(operation.get("at"), list):
             self.cursor = tuple(operation["at"])
         else:
-            _refuse("this is no operation", operation)
-
-    def _append(self, text: str) -> None:
-        old = _find(self.value, self.cursor)
-        if not isinstance(old, str):
-            _refuse(f"there is no text at {self.cursor!r} to append to", text)
-        self._put(self.cursor, old + text)
+            refuse("this is no operation", operation)
 
     def _finish(self, levels: int) -> None:
         for _ in range(levels):
             if self.cursor not in self.growing:
-                _refuse(f"the value at {self.cursor!r} is finished already", levels)
+                refuse(f"the value at {self.cursor!r} is finished already", levels)
             self.growing.remove(self.cursor)
             self.cursor = self.cursor[:-1]
 
-    def _set(self, segment: Any, value: Any, inside: _AnyPath) -> None:  # noqa: ANN401 - `_assign` refuses it
+    def _set(self, segment: Any, value: Any, inside: tuple[Any, ...]) -> None:  # noqa: ANN401 - `put` refuses it
         path = (*self.cursor, segment)
-        self._put(path, value)
-        self.growing = {each for each in self.growing if each[: len(path)] != path}  # of what stood there
+        self.edit.put(path, value)
+        self.growing = {each for each in self.growing if each[: len(path)] != path}  # of the value before
         if _is_growing(value):
             self.cursor = (*path, *inside)
             self.growing.update([self.cursor[:length] for length in range(len(path), len(self.cursor) + 1)])
-
-    def _put(self, path: _AnyPath, value: Any) -> None:  # noqa: ANN401
-        """Put a value in its place, in copies of the containers around it."""
-        if not path:
-            self.value = value
-            return
-        root = self.value = self._copy(self.value, path)
-        container: object = root
-        for segment in path[:-1]:
-            inner = self._copy(_find(container, (segment,)), path)
-            _assign(container, segment, inner)
-            container = inner
-        _assign(container, path[-1], value)
-
-    def _copy(self, container: object, path: _AnyPath) -> JsonValue:
-        if id(container) in self.copies:
-            return cast("JsonValue", container)
-        if not isinstance(container, (list, dict)):
-            _refuse(f"there is no container around {path!r}", container)
-        copy: JsonValue = container.copy()
-        self.copies.add(id(copy))
-        return copy
-
-
-def _assign(container: object, segment: Any, value: object) -> None:  # noqa: ANN401 - whatever was sent
-    if isinstance(container, list) and segment == len(container):
-        container.append(value)
-    elif _has(container, segment) or (isinstance(container, dict) and isinstance(segment, str)):
-        cast("Any", container)[segment] = value
-    else:
-        _refuse(f"there is no place {segment!r} in a {type(container).__name__}", value)
-
-
-def _find(value: object, path: _AnyPath) -> object:
-    """Return the value at a path, `MISSING` if there is none."""
-    for segment in path:
-        if not _has(value, segment):
-            return MISSING
-        value = cast("Any", value)[segment]
-    return value
-
-
-def _has(container: object, segment: Any) -> bool:  # noqa: ANN401
-    if isinstance(container, list):
-        return isinstance(segment, int) and 0 <= segment < len(container)
-    return isinstance(container, dict) and segment in container
-
-
-def _refuse(why: str, what: object) -> NoReturn:
-    message = f"{why}: {what!r:.100}"
-    raise ValueError(message)

@@ -10,14 +10,12 @@ Text is not touched: arguments that are sent as the model wrote them keep all th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from jsontide._path import Path, Segment
 from jsontide._values import JsonValue
 from jsontide.frontends.changes import Change, SetValue
 
-HostileKeys: TypeAlias = Literal["refuse", "drop"]
-"""What is done with a value that has such a key: it is not sent, or sent without the key."""
 IsUnsafe: TypeAlias = Callable[[Segment | None, Segment], bool]
 """Whether a key must be left out, given the key of the object that it stands in."""
 _REFUSED_IN_PATHS: Final = frozenset({"__proto__", "constructor", "prototype"})
@@ -36,8 +34,8 @@ def is_unsafe_in_paths(_parent: Segment | None, key: Segment) -> bool:
 def safe_value(value: JsonValue, refuses: IsUnsafe = is_unsafe, parent: Segment | None = None) -> JsonValue:
     """Return a value without the members that would be refused; `parent` is the key that it stands at.
 
-    >>> safe_value({"a": [{"__proto__": 1, "b": 2}]})
-    {'a': [{'b': 2}]}
+    >>> safe_value({"a": [{"__proto__": 1, "b": 2}], "constructor": {"prototype": {}}})
+    {'a': [{'b': 2}], 'constructor': {}}
     """
     whole: list[JsonValue] = [value]
     todo: list[tuple[object, Segment, Segment | None]] = [(whole, 0, parent)]
@@ -56,12 +54,12 @@ def safe_value(value: JsonValue, refuses: IsUnsafe = is_unsafe, parent: Segment 
     return whole[0]
 
 
-def find_hostile_key(value: object) -> str | None:
-    """Return a key of a value that makes clients drop the stream, `None` if there is none.
+def find_unsafe_key(value: object) -> str | None:
+    """Return a key of a value that makes clients drop the stream, or `None`.
 
-    >>> find_hostile_key({"a": [{"__proto__": {}}]})
+    >>> find_unsafe_key({"a": [{"__proto__": {}}]})
     '__proto__'
-    >>> find_hostile_key({"constructor": "a", "prototype": 1})
+    >>> find_unsafe_key({"constructor": "a", "prototype": 1})
     """
     todo: list[tuple[Segment | None, object]] = [(None, value)]
     while todo:
@@ -74,15 +72,6 @@ def find_hostile_key(value: object) -> str | None:
         elif isinstance(one, list):
             todo += [(0, inside) for inside in one]
     return None
-
-
-def without_hostile_keys(value: JsonValue) -> JsonValue:
-    """Return a value without such keys, the same object if it has none.
-
-    >>> without_hostile_keys({"a": [{"__proto__": {}, "b": 1}], "constructor": {"prototype": {}}})
-    {'a': [{'b': 1}], 'constructor': {}}
-    """
-    return value if find_hostile_key(value) is None else safe_value(value)
 
 
 def safe_changes(changes: Iterable[Change], refuses: IsUnsafe = is_unsafe) -> list[Change]:
