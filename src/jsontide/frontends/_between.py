@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 from jsontide._values import MISSING
 from jsontide.frontends.changes import AppendText, Change, Finish, SetValue
 from jsontide.tree.containers import Container, ObjectContainer
-from jsontide.tree.log import Place, continues, get_log, is_closed, keeps_first, show_open
+from jsontide.tree.log import OpenEnd, continues, get_log, is_closed, keeps_first, show_open
 
 if TYPE_CHECKING:
     from jsontide._path import Path, Segment
@@ -41,7 +41,7 @@ def read_changes(before: ParserState | None, after: ParserState) -> list[Change]
     >>> read_changes(first, parse_chunk(first, 'to", "stops": [3'))
     [AppendText(('city',), 'to'), Finish(('city',), 1), SetValue(('stops',), [], open=())]
     """
-    if before is None or Place(before).shows_nothing or not continues(after, before):
+    if before is None or OpenEnd(before).shows_nothing or not continues(after, before):
         return _set_root(after)
     return _Difference(before, after).read()
 
@@ -55,8 +55,8 @@ def _set_root(state: ParserState) -> list[Change]:
 
 def open_path(state: ParserState) -> Path | None:
     """Return the path to the innermost value that still grows, `None` if none does."""
-    place = Place(state)
-    if place.pieces is not None:
+    place = OpenEnd(state)
+    if place.string is not None:
         return _path_in(place.container, place.key, place.count)
     return None if place.container.parent is None else _path_to(place.container)
 
@@ -69,7 +69,7 @@ class _Difference:
     def __init__(self, before: ParserState, after: ParserState) -> None:
         self.after = after
         self.log: Log = get_log(after)
-        self.place = Place(before)
+        self.place = OpenEnd(before)
         self.start: int = get_log(before).length
         self.container: Container = self.place.container
         self.at: int = self.place.count  # values in the container so far
@@ -78,7 +78,7 @@ class _Difference:
         self.changes: list[Change] = []
 
     def read(self) -> list[Change]:
-        if self.place.pieces is not None and not self._read_string():
+        if self.place.string is not None and not self._read_string():
             return self.changes
         log = self.log
         for at in range(self.start, log.length):
@@ -94,15 +94,14 @@ class _Difference:
 
     def _read_string(self) -> bool:
         """Read more of the string that was open; return whether it has closed."""
-        place, after = self.place, Place(self.after)
+        place, string = self.place, OpenEnd(self.after).string
+        assert place.string is not None  # the caller has seen it
         path = _path_in(place.container, place.key, place.count)
         is_closed_now = self.log.length > self.start
         if is_closed_now:
-            text = cast("str", self.log.entries[self.start])[_length(place) :]
-        elif after.pieces is place.pieces and after.pieces is not None:
-            text = "".join(after.pieces[place.piece_count : after.piece_count])
+            text = cast("str", self.log.entries[self.start])[place.string.length() :]
         else:
-            text = after.text()[_length(place) :]
+            text = "" if string is None else string.since(place.string)
         if text:
             self.changes.append(AppendText(path, text))
         if is_closed_now:
@@ -138,10 +137,10 @@ class _Difference:
 
     def _set_open_string(self) -> None:
         """Set the string that is open now, if it is new and not part of a value that was set."""
-        place = Place(self.after)
-        if place.pieces is not None and place.container.node_id == self.container.node_id:
+        place = OpenEnd(self.after)
+        if place.string is not None and place.container.node_id == self.container.node_id:
             self._tell_finished()
-            self.changes.append(SetValue(_path_in(self.container, place.key, self.at), place.text(), ()))
+            self.changes.append(SetValue(_path_in(self.container, place.key, self.at), place.string.text(), ()))
 
     def _leave_until(self, node_id: int) -> None:
         while self.container.node_id != node_id:
@@ -169,11 +168,6 @@ class _Difference:
         if self.levels:
             self.changes.append(Finish(self.inner, self.levels))
             self.levels = 0
-
-
-def _length(place: Place) -> int:
-    """Return how many characters of an open string were shown."""
-    return sum([len(piece) for piece in (place.pieces or [])[: place.piece_count]])
 
 
 def _path_in(container: Container, key: str | None, count: int) -> Path:

@@ -255,34 +255,26 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
     except AttributeError:  # it is no state; looking first would cost something for every chunk
         check_state(state)
         raise
-    if type(chunk) is not str or state._source is not None:
-        return _parse_other(state, chunk)
+    source = state._source
+    is_good = True
+    if type(chunk) is str and source is None:
+        text = chunk
+    else:
+        check_state(state)
+        source, text, is_good = as_text(chunk, source, state._index, "chunk")
     if not chunk or (tape.is_over and state.is_over):
         return state
     step = state._step
     if tape.step != step:
         tape = fork(state)
     # Counted before anything is written: if this step is interrupted, `state` is no longer the newest.
-    tape.step = step + 1
-    # `tape.read(chunk)` without its call, which interpreted code would notice.
-    is_more = tape.scan(chunk)
-    if tape.mode == STRING and (is_more or tape.index - len(tape.held) > tape.base) and not tape.hidden_levels:
-        tape.changed_step = tape.step
-    return ParserState(tape, None, state)
-
-
-def _parse_other(state: ParserState, chunk: str | bytes | bytearray | memoryview) -> ParserState:
-    """Do the same for bytes and for subclasses of `str`."""
-    check_state(state)
-    source, text, is_good = as_text(chunk, state._source, state._index, "chunk")
-    if len(chunk) == 0 or state.is_over:
-        return state
-    if source is None:
-        return parse_chunk(state, text)
-    tape = claim(state)
-    if text:
-        tape.read(text)
-    if not is_good and not tape.is_over:
+    step += 1
+    tape.step = step
+    if text:  # bytes may be only the beginning of a character
+        is_more = tape.scan(text)
+        if tape.mode == STRING and (is_more or tape.index - len(tape.held) > tape.base) and not tape.hidden_levels:
+            tape.changed_step = step
+    if not is_good and source is not None and not tape.is_over:
         _end_at_bytes(tape, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found)
     return ParserState(tape, source, state)
 

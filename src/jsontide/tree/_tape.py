@@ -141,12 +141,6 @@ class Tape(Scanner):
         self.views: ViewPool = ViewPool(self.document)
         self.shown_step: i64 = 0  # the step that the views show, -1 while they change or if that was interrupted
 
-    def read(self, chunk: str) -> None:
-        """Read a chunk, and note whether it changes what is shown; the step is counted already."""
-        is_more = self.scan(chunk)
-        if self.mode == STRING and (is_more or self.index - len(self.held) > self.base) and not self.hidden_levels:
-            self.changed_step = self.step
-
     def open_object(self) -> None:
         self._open(ObjectContainer(self.node_count - 1, self.top, self.member_key))
 
