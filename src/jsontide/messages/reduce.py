@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from jsontide._check import check_state
 from jsontide._values import MISSING
 from jsontide.messages._entries import NO_INDEX, NO_KEY
 from jsontide.messages._finish import Ending, end_message
@@ -44,7 +45,7 @@ def reduce_chunk(state: object, chunk: object) -> MessageState:
     >>> reduce_chunk(start_message(), chunk).message.content
     'Hi'
     """
-    state = check_state(state)
+    state = check_state(state, MessageState)
     if not isinstance(chunk, CompletionChunk):
         message = f"a chunk must be a CompletionChunk, not {type(chunk).__name__}; stream_message takes events"
         raise TypeError(message)
@@ -99,7 +100,7 @@ def _read_call(entry: ToolCallDelta) -> CallDelta:
 
 def finish_message(state: object) -> MessageState:
     """Return the state after the end of the stream: the message has its outcome, and so has each call."""
-    state = check_state(state)
+    state = check_state(state, MessageState)
     if state.is_over:
         return state
     is_refused = False
@@ -111,13 +112,13 @@ def finish_message(state: object) -> MessageState:
 
 def stop_message(state: object) -> MessageState:
     """Return the state after the caller stopped the stream; what came before is kept."""
-    state = check_state(state)
+    state = check_state(state, MessageState)
     return state if state.is_over else end_message(state, Ending(state.reason, is_cancelled=True))
 
 
 def fail_message(state: object, error: object) -> MessageState:
     """Return the state after the stream failed, given an exception or a text; what came before is kept."""
-    state = check_state(state)
+    state = check_state(state, MessageState)
     if not isinstance(error, (BaseException, str)):
         message = f"an error must be an exception or a text, not {type(error).__name__}"
         raise TypeError(message)
@@ -136,11 +137,3 @@ def _describe(error: BaseException | str) -> str:
         return str(error) or type(error).__name__
     except Exception:  # noqa: BLE001 - whatever an exception of a client does
         return type(error).__name__
-
-
-def check_state(state: object) -> MessageState:
-    """Return a state, or raise `TypeError` for anything else."""
-    if not isinstance(state, MessageState):
-        message = f"a state must be a MessageState, not {type(state).__name__}"
-        raise TypeError(message)
-    return state

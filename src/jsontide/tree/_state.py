@@ -13,6 +13,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
+from jsontide._check import check_state
 from jsontide._errors import Reason
 from jsontide._mypyc import mypyc_attr
 from jsontide._values import MISSING
@@ -181,13 +182,6 @@ class ParserState(Position):
         return restore_state, (dump(self),)
 
 
-def check_state(state: ParserState) -> None:
-    """Raise `TypeError` for anything but a state."""
-    if not isinstance(state, ParserState):
-        message = f"a state must be a ParserState, not {type(state).__name__}"
-        raise TypeError(message)
-
-
 def restore_state(dumped: ParserDump) -> ParserState:
     """Return the state that was pickled."""
     return ParserState(load(dumped), dumped.source, None)
@@ -253,14 +247,14 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
     try:
         tape = state._tape
     except AttributeError:  # it is no state; looking first would cost something for every chunk
-        check_state(state)
+        check_state(state, ParserState)
         raise
     source = state._source
     is_good = True
     if type(chunk) is str and source is None:
         text = chunk
     else:
-        check_state(state)
+        check_state(state, ParserState)
         source, text, is_good = as_text(chunk, source, state._index, "chunk")
     if not chunk or (tape.is_over and state.is_over):
         return state
@@ -307,7 +301,7 @@ def finalize(state: ParserState) -> ParserState:
     >>> finalize(parse_chunk(create_parser_state(), "[12")).error.message
     "expected ',' or ']', found the end of the text (line 1, column 4)"
     """
-    check_state(state)
+    check_state(state, ParserState)
     if state.is_over:
         return state
     source = state._source
@@ -325,5 +319,5 @@ def finalize(state: ParserState) -> ParserState:
 
 def get_resolved_value(state: ParserState) -> JsonValue | Missing:
     """Return the value if the document is complete, else `MISSING`."""
-    check_state(state)
+    check_state(state, ParserState)
     return state.value if state.is_complete else MISSING
