@@ -57,8 +57,8 @@ def open_path(state: ParserState) -> Path | None:
     """Return the path to the innermost value that still grows, `None` if none does."""
     place = OpenEnd(state)
     if place.string is not None:
-        return _path_in(place.container, place.key, place.count)
-    return None if place.container.parent is None else _path_to(place.container)
+        return place.container.child_path(place.key, place.count)
+    return None if place.container.parent is None else place.container.path()
 
 
 class _Difference:
@@ -96,7 +96,7 @@ class _Difference:
         """Read more of the string that was open; return whether it has closed."""
         place, string = self.place, OpenEnd(self.after).string
         assert place.string is not None  # the caller has seen it
-        path = _path_in(place.container, place.key, place.count)
+        path = place.container.child_path(place.key, place.count)
         is_closed_now = self.log.length > self.start
         if is_closed_now:
             text = cast("str", self.log.entries[self.start])[place.string.length() :]
@@ -116,7 +116,7 @@ class _Difference:
         if key is not None and keeps_first(self.after) and self._is_hidden(key, entry):
             return
         self._tell_finished()
-        path = _path_in(container, key, self.at)
+        path = container.child_path(key, self.at)
         self.at += 1
         if not isinstance(entry, Container):
             self.changes.append(SetValue(path, cast("JsonValue", entry)))
@@ -140,7 +140,7 @@ class _Difference:
         place = OpenEnd(self.after)
         if place.string is not None and place.container.node_id == self.container.node_id:
             self._tell_finished()
-            self.changes.append(SetValue(_path_in(self.container, place.key, self.at), place.string.text(), ()))
+            self.changes.append(SetValue(self.container.child_path(place.key, self.at), place.string.text(), ()))
 
     def _leave_until(self, node_id: int) -> None:
         while self.container.node_id != node_id:
@@ -152,7 +152,7 @@ class _Difference:
         parent = container.parent
         assert parent is not None  # the document does not close
         if not self.levels:
-            self.inner = _path_to(container)
+            self.inner = container.path()
         self.levels += 1
         self.at = container.place + 1
         self.container = parent
@@ -168,24 +168,6 @@ class _Difference:
         if self.levels:
             self.changes.append(Finish(self.inner, self.levels))
             self.levels = 0
-
-
-def _path_in(container: Container, key: str | None, count: int) -> Path:
-    """Return the path to a value in a container: the one of this key, or after `count` others."""
-    if container.parent is None:
-        return ()
-    return (*_path_to(container), count if key is None else key)
-
-
-def _path_to(container: Container) -> Path:
-    segments: list[Segment] = []
-    parent = container.parent
-    while parent is not None and parent.parent is not None:
-        segments.append(container.place if container.key is None else container.key)
-        container = parent
-        parent = container.parent
-    segments.reverse()
-    return tuple(segments)
 
 
 def compare_values(before: JsonValue | Missing, after: JsonValue | Missing, *, is_complete: bool) -> list[Change]:

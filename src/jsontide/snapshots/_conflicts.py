@@ -14,6 +14,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from jsontide._build import COMPILED
+from jsontide._path import PathLink
 from jsontide._values import MISSING
 from jsontide.snapshots._types import SnapshotConflict
 from jsontide.snapshots.serialize import (
@@ -49,25 +50,18 @@ class Difference:
         self.now: Any = now
 
 
-class _Pair:
+class _Pair(PathLink):
     """Two values at the same path."""
 
-    __slots__ = ("before", "now", "parent", "segment")
+    __slots__ = ("before", "now")
 
     def __init__(self, parent: _Pair | None, segment: Segment, before: Any, now: Any) -> None:
-        self.parent: _Pair | None = parent
-        self.segment: Segment = segment
+        PathLink.__init__(self, parent, segment)
         self.before: Any = before
         self.now: Any = now
 
     def to_difference(self) -> Difference:
-        segments: list[Segment] = []
-        pair = self
-        while pair.parent is not None:
-            segments.append(pair.segment)
-            pair = pair.parent
-        segments.reverse()
-        return Difference(tuple(segments), self.before, self.now)
+        return Difference(self.path(), self.before, self.now)
 
 
 def find_difference(before: Any, now: Any) -> Difference | None:

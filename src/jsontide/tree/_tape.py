@@ -29,7 +29,7 @@ from jsontide.tree.views import NO_STRING, ViewPool
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide._path import Path, Segment
+    from jsontide._path import Path
     from jsontide.tree._options import ParserOptions
 
 
@@ -293,18 +293,4 @@ class Tape(Scanner):
 
     def path(self) -> Path:
         top = self.top
-        path = container_path(top)
-        if top.depth == 0 or self.mode not in AT_A_VALUE:
-            return path
-        return (*path, top.count if self.member_key is None else self.member_key)
-
-
-def container_path(container: Container) -> Path:
-    """Return the path of a container."""
-    segments: list[Segment] = []
-    while container.depth > 1:
-        segments.append(container.place if container.key is None else container.key)
-        assert container.parent is not None
-        container = container.parent
-    segments.reverse()
-    return tuple(segments)
+        return top.child_path(self.member_key, top.count) if self.mode in AT_A_VALUE else top.path()
