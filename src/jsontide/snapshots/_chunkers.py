@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jsontide._check import check_state
+from jsontide._json_text import compact
 from jsontide._mypyc import mypyc_attr
 from jsontide._values import MISSING
 from jsontide.snapshots._conflicts import find_difference
@@ -12,8 +13,7 @@ from jsontide.snapshots._options import create_snapshot_state
 from jsontide.snapshots._reader import read_whole, snapshot_text
 from jsontide.snapshots._state import SnapshotState
 from jsontide.snapshots._types import SnapshotConflict
-from jsontide.snapshots._writer import SnapshotWriter
-from jsontide.snapshots.serialize import certain_length, compact
+from jsontide.snapshots._writer import SnapshotWriter, certain_length
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
