@@ -24,11 +24,11 @@ LAYERS = (
     {"streams"},
     {"providers"},
     {"messages"},
-    {"schema", "_json_text"},
+    {"schema"},
     {"tree", "events", "snapshots"},
     {"mend"},
     {"text", "_pattern"},
-    {"_errors"},  # an error names a path
+    {"_errors", "_json_text"},  # an error names a path
     {
         "_build",
         "_check",

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+State = TypeVar("State")
+
+
+def check_state(state: object, kind: type[State], article: str = "a") -> State:
+    """Return a state, refuse anything else."""
+    if not isinstance(state, kind):
+        message = f"a state must be {article} {kind.__name__}, not {type(state).__name__}"
+        raise TypeError(message)
+    return state
 
 
 def check_choices(options: object, accepted: Mapping[str, Sequence[str]]) -> None:

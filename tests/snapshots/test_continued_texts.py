@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import JsonStreamChunker, JsonStreamError, SnapshotConflict
+from jsontide._json_text import MAX_DEPTH
 from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
 from jsontide.snapshots._reader import NOTHING_READ, SLOWDOWN, ParsedText
-from jsontide.snapshots.serialize import MAX_DEPTH
 from tests.cuts import as_bytes
 from tests.oracles import Fault, fault, line_and_column, loads, shown
 from tests.seeded import mishap

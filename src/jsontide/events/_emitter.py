@@ -35,6 +35,7 @@ from jsontide.text.grammar import AT_A_VALUE, END_OF_TEXT
 from jsontide.text.numbers import parse_number
 from jsontide.text.options import MOST
 from jsontide.text.scanner import Scanner, Skip, begin_skip
+from jsontide.text.strings import join_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -701,8 +702,7 @@ class EventEmitter(Scanner):
         count: i64 = len(pieces)
         done: i64 = self.emitted_pieces
         if self.wants_deltas and count > done:
-            text = pieces[done] if count == done + 1 else "".join(pieces[done:])
-            self._emit_delta(text, self.index - len(self.held))
+            self._emit_delta(join_pieces(pieces, done, count), self.index - len(self.held))
             self.emitted_pieces = count
         if not self.keeps_text and count:
             self._drop_text()

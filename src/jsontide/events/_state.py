@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jsontide._check import check_state
 from jsontide._mypyc import mypyc_attr
 from jsontide.events._emitter import claim, feed_decoded, feed_end
 from jsontide.events._pickle import dump, load
@@ -112,7 +113,7 @@ def add_fragment(
     root.city StartString "
     root.city PartialString Kyo
     """
-    _check_state(state)
+    check_state(state, EventState, "an")
     source, text, is_good = as_text(fragment, state._source, state._index, "fragment")
     if state.is_over or len(fragment) == 0:
         return state, []
@@ -129,7 +130,7 @@ def finalize(state: EventState) -> tuple[EventState, list[JsonFragmentUpdate]]:
     >>> [(update.kind.value, update.value) for update in finalize(state)[1]]
     [('CompleteNumber', 12), ('JsonComplete', 12)]
     """
-    _check_state(state)
+    check_state(state, EventState, "an")
     source = state._source
     if state.is_over or (state._mode == modes.DONE and state._recovery is None and not (source and source.pending)):
         return state, []
@@ -143,9 +144,3 @@ def _result(emitter: EventEmitter, source: ByteSource | None) -> tuple[EventStat
     emitter.updates = []
     emitter.matches = []
     return EventState(emitter, source), updates
-
-
-def _check_state(state: EventState) -> None:
-    if not isinstance(state, EventState):
-        message = f"a state must be an EventState, not {type(state).__name__}"
-        raise TypeError(message)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.tree.containers import Container, ObjectContainer
-from jsontide.tree.log import Place, continues, get_log, is_closed, keeps_first, show_open
+from jsontide.tree.log import OpenEnd, continues, get_log, is_closed, keeps_first, show_open
 
 if TYPE_CHECKING:
     from jsontide.tree import ParserState
@@ -215,7 +215,7 @@ def read_changes(before: ParserState | None, after: ParserState) -> list[Change]
     >>> read_changes(first, parse_chunk(first, 'to", "stops": [3'))
     [AppendText(('city',), 'to'), Finish(('city',), 1), SetValue(('stops',), [], open=())]
     """
-    if before is None or Place(before).shows_nothing or not continues(after, before):
+    if before is None or OpenEnd(before).shows_nothing or not continues(after, before):
         return _set_root(after)
     return _Difference(before, after).read()
 
@@ -229,10 +229,10 @@ def _set_root(state: ParserState) -> list[Change]:
 
 def open_path(state: ParserState) -> Path | None:
     """Return the path to the innermost value that still grows, `None` if none does."""
-    place = Place(state)
-    if place.pieces is not None:
-        return _path_in(place.container, place.key, place.count)
-    return None if place.container.parent is None else _path_to(place.container)
+    place = OpenEnd(state)
+    if place.string is not None:
+        return place.container.child_path(place.key, place.count)
+    return None if place.container.parent is None else place.container.path()
 
 
 class _Difference:
@@ -243,7 +243,7 @@ class _Difference:
     def __init__(self, before: ParserState, after: ParserState) -> None:
         self.after = after
         self.log: Log = get_log(after)
-        self.place = Place(before)
+        self.place = OpenEnd(before)
         self.start: int = get_log(before).length
         self.container: Container = self.place.container
         self.at: int = self.place.count  # values in the container so far
@@ -252,7 +252,7 @@ class _Difference:
         self.changes: list[Change] = []
 
     def read(self) -> list[Change]:
-        if self.place.pieces is not None and not self._read_string():
+        if self.place.string is not None and not self._read_string():
             return self.changes
         log = self.log
         for at in range(self.start, log.length):
@@ -268,15 +268,14 @@ class _Difference:
 
     def _read_string(self) -> bool:
         """Read more of the string that was open; return whether it has closed."""
-        place, after = self.place, Place(self.after)
-        path = _path_in(place.container, place.key, place.count)
+        place, string = self.place, OpenEnd(self.after).string
+        assert place.string is not None  # the caller has seen it
+        path = place.container.child_path(place.key, place.count)
         is_closed_now = self.log.length > self.start
         if is_closed_now:
-            text = cast("str", self.log.entries[self.start])[_length(place) :]
-        elif after.pieces is place.pieces and after.pieces is not None:
-            text = "".join(after.pieces[place.piece_count : after.piece_count])
+            text = cast("str", self.log.entries[self.start])[place.string.length() :]
         else:
-            text = after.text()[_length(place) :]
+            text = "" if string is None else string.since(place.string)
         if text:
             self.changes.append(AppendText(path, text))
         if is_closed_now:
@@ -291,7 +290,7 @@ class _Difference:
         if key is not None and keeps_first(self.after) and self._is_hidden(key, entry):
             return
         self._add_finished()
-        path = _path_in(container, key, self.at)
+        path = container.child_path(key, self.at)
         self.at += 1
         if not isinstance(entry, Container):
             self.changes.append(SetValue(path, cast("JsonValue", entry)))
@@ -312,10 +311,10 @@ class _Difference:
 
     def _set_open_string(self) -> None:
         """Set the string that is open now, if it is new and not part of a value that was set."""
-        place = Place(self.after)
-        if place.pieces is not None and place.container.node_id == self.container.node_id:
+        place = OpenEnd(self.after)
+        if place.string is not None and place.container.node_id == self.container.node_id:
             self._add_finished()
-            self.changes.append(SetValue(_path_in(self.container, place.key, self.at), place.text(), ()))
+            self.changes.append(SetValue(self.container.child_path(place.key, self.at), place.string.text(), ()))
 
     def _leave_until(self, node_id: int) -> None:
         while self.container.node_id != node_id:
@@ -327,7 +326,7 @@ class _Difference:
         parent = container.parent
         assert parent is not None  # the document does not close
         if not self.levels:
-            self.inner = _path_to(container)
+            self.inner = container.path()
         self.levels += 1
         self.at = container.place + 1
         self.container = parent
@@ -343,29 +342,6 @@ class _Difference:
         if self.levels:
             self.changes.append(Finish(self.inner, self.levels))
             self.levels = 0
-
-
-def _length(place: Place) -> int:
-    """Return how many characters of an open string were shown."""
-    return sum([len(piece) for piece in (place.pieces or [])[: place.piece_count]])
-
-
-def _path_in(container: Container, key: str | None, count: int) -> Path:
-    """Return the path to a value in a container: the one of this key, or after `count` others."""
-    if container.parent is None:
-        return ()
-    return (*_path_to(container), count if key is None else key)
-
-
-def _path_to(container: Container) -> Path:
-    segments: list[Segment] = []
-    parent = container.parent
-    while parent is not None and parent.parent is not None:
-        segments.append(container.place if container.key is None else container.key)
-        container = parent
-        parent = container.parent
-    segments.reverse()
-    return tuple(segments)
 
 
 def compare_values(before: JsonValue | Missing, after: JsonValue | Missing, *, is_complete: bool) -> list[Change]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from jsontide._check import check_state
 from jsontide._errors import Reason
 from jsontide._textbuffer import GrowingText
 from jsontide.mend._bits import bits_of
@@ -195,7 +196,7 @@ def mend_chunk(
     >>> [repair.kind.value for repair in repairs]
     ['unquoted key', 'quotes', 'quotes', 'trailing comma']
     """
-    _check_state(state)
+    check_state(state, MendState)
     source, text, is_good = as_text(chunk, state._source, state.index, "chunk")
     if len(chunk) == 0 or state._mender.is_over:
         return state, "", ()
@@ -215,7 +216,7 @@ def finish_mend(state: MendState) -> tuple[MendState, str, tuple[Repair, ...]]:
     >>> text + rest, state.is_truncated
     ('{"city": "Kyo"}', True)
     """
-    _check_state(state)
+    check_state(state, MendState)
     if state._mender.is_over:
         return state, "", ()
     source = state._source
@@ -230,10 +231,3 @@ def _step(
     before: MendState, mender: Mender, text: str, source: ByteSource | None
 ) -> tuple[MendState, str, tuple[Repair, ...]]:
     return MendState(mender, source), text, tuple(mender.repairs[before._mender.repair_count : mender.repair_count])
-
-
-def _check_state(state: object) -> None:
-    """Raise `TypeError` for anything but a state."""
-    if not isinstance(state, MendState):
-        message = f"a state must be a MendState, not {type(state).__name__}"
-        raise TypeError(message)

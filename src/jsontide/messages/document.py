@@ -20,7 +20,7 @@ from jsontide.messages.types import ErrorDetail, ErrorKind, ErrorSource
 from jsontide.schema import Partial, Policies, Resolution, SchemaMismatch, from_json_ast, shape_of
 from jsontide.text import Limits
 from jsontide.tree import ParserState, create_parser_state, finalize, node_at, parse_chunk
-from jsontide.tree.log import Place
+from jsontide.tree.log import OpenEnd
 
 
 class SchemaBinding:
@@ -149,7 +149,7 @@ class Document:
         """Whether there is anything to show; the value itself is not made for it."""
         if self.resolution is not None:
             return self.resolution.value is not MISSING
-        return _is_shown(self.binding, self.state) and not Place(self.state).shows_nothing
+        return _is_shown(self.binding, self.state) and not OpenEnd(self.state).shows_nothing
 
     @property
     def model(self) -> object:

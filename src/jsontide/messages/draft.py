@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, cast
 
+from jsontide._check import check_state
 from jsontide._textbuffer import NO_TEXT, GrowingList, GrowingLists, ends_in_half, join_halves, without_half
 from jsontide._values import MISSING, JsonValue
 from jsontide.messages._merge import UNREADABLE, CallDelta, doubt_open, merge_call
@@ -29,7 +30,6 @@ from jsontide.messages.state import (
     Entry,
     MessageState,
     TextEntry,
-    check_state,
     find_answer,
     has_calls,
     shown_parts,
@@ -400,7 +400,7 @@ def reduce_chunk(state: object, chunk: object) -> MessageState:
     >>> reduce_chunk(start_message(), chunk).message.content
     'Hi'
     """
-    state = check_state(state)
+    state = check_state(state, MessageState)
     if not isinstance(chunk, CompletionChunk):
         message = f"a chunk must be a CompletionChunk, not {type(chunk).__name__}; stream_message takes events"
         raise TypeError(message)

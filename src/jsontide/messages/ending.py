@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jsontide._check import check_state
 from jsontide._textbuffer import NO_TEXT
 from jsontide._values import MISSING
 from jsontide.mend.options import Repair, RepairKind
@@ -34,7 +35,6 @@ from jsontide.messages.state import (
     MessageState,
     TextEntry,
     call_errors,
-    check_state,
     loss_errors,
 )
 from jsontide.messages.types import UNTOLD, ErrorDetail, ErrorKind, ErrorSource, Outcome
@@ -471,7 +471,7 @@ def _message_outcome(
 
 def finish_message(state: object) -> MessageState:
     """Return the state after the end of the stream: the message has its outcome, and so has each call."""
-    state = check_state(state)
+    state = check_state(state, MessageState)
     if state.is_over:
         return state
     is_refused = False
@@ -483,13 +483,13 @@ def finish_message(state: object) -> MessageState:
 
 def stop_message(state: object) -> MessageState:
     """Return the state after the caller stopped the stream; what came before is kept."""
-    state = check_state(state)
+    state = check_state(state, MessageState)
     return state if state.is_over else end_message(state, Ending(state.reason, is_cancelled=True))
 
 
 def fail_message(state: object, error: object) -> MessageState:
     """Return the state after the stream failed, given an exception or a text; what came before is kept."""
-    state = check_state(state)
+    state = check_state(state, MessageState)
     if not isinstance(error, (BaseException, str)):
         message = f"an error must be an exception or a text, not {type(error).__name__}"
         raise TypeError(message)

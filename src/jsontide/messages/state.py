@@ -357,11 +357,3 @@ def start_message(config: object = None) -> MessageState:
     document = rules.new_document(rules.answer, False) if parses else None
     answer = MISSING if document is None else document
     return MessageState(config, Message(answer=answer), [], document)
-
-
-def check_state(state: object) -> MessageState:
-    """Return a state, or raise `TypeError` for anything else."""
-    if not isinstance(state, MessageState):
-        message = f"a state must be a MessageState, not {type(state).__name__}"
-        raise TypeError(message)
-    return state

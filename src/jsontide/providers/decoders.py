@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jsontide._check import check_count
+from jsontide._check import check_count, check_state
 from jsontide._values import Chunk
 from jsontide.providers.decode import START, TextState, decode, end_of, replaced
 from jsontide.providers.ndjson import NdjsonRest, feed_ndjson, rest_of_ndjson, start_ndjson
@@ -69,9 +69,7 @@ def decode_sse(state: SseState, chunk: Chunk) -> tuple[SseState, tuple[SseEvent,
     >>> events
     (SseEvent(data='{}', event='delta', id='', retry=None),)
     """
-    if not isinstance(state, SseState):
-        message = f"a state must be an SseState, not {type(state).__name__}"
-        raise TypeError(message)
+    check_state(state, SseState, "an")
     decoding, text = decode(state._text, chunk)
     rest, found = feed_sse(start_sse(state.max_chars) if state._rest is None else state._rest, text)
     events = tuple(_event(one) for one in found if not isinstance(one, StrayLine))
@@ -127,7 +125,5 @@ def finish_ndjson(state: NdjsonState) -> tuple[str, ...]:
 
 
 def _rest_of(state: NdjsonState) -> NdjsonRest:
-    if not isinstance(state, NdjsonState):
-        message = f"a state must be an NdjsonState, not {type(state).__name__}"
-        raise TypeError(message)
+    check_state(state, NdjsonState, "an")
     return start_ndjson(state.max_chars) if state._rest is None else state._rest

@@ -12,6 +12,7 @@ from __future__ import annotations
 import reprlib
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from jsontide._check import check_state
 from jsontide._flatten import pack
 from jsontide.messages.draft import Draft, read_chunk
 from jsontide.messages.ending import fail_message, finish_message, stop_message
@@ -302,7 +303,7 @@ def reduce_item(state: StreamState, item: object) -> StreamState:
     >>> state.message.content
     'Hi'
     """
-    _check(state)
+    check_state(state, StreamState)
     turn = Turn(state)
     turn.feed(item)
     return _read_all(turn)
@@ -310,7 +311,7 @@ def reduce_item(state: StreamState, item: object) -> StreamState:
 
 def finish_stream(state: StreamState) -> StreamState:
     """Return the state after the end of a stream."""
-    _check(state)
+    check_state(state, StreamState)
     turn = Turn(state)
     turn.end()
     return _read_all(turn)
@@ -320,9 +321,3 @@ def _read_all(turn: Turn) -> StreamState:
     while turn.next_message() is not None:
         pass
     return turn.state
-
-
-def _check(state: object) -> None:
-    if not isinstance(state, StreamState):
-        message = f"a state must be a StreamState, not {type(state).__name__}"
-        raise TypeError(message)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, TypeVar, cast, overload
 
+from jsontide._check import check_state
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._compile import CompiledSchema, compile_schema
 from jsontide.schema._fold import SchemaFold
@@ -120,9 +121,7 @@ def from_json_ast(
     >>> resolution.value
     {'to': 'Kyoto'}
     """
-    if not isinstance(state, ParserState):
-        message = f"a state must be a ParserState, not {type(state).__name__}"
-        raise TypeError(message)
+    state = check_state(state, ParserState)
     if before is not None:
         if not isinstance(before, Resolution):
             message = f"the resolution before must be a Resolution, not {type(before).__name__}"

@@ -82,12 +82,7 @@ def open_variants(node: SchemaNode, text: str) -> list[Variant]:
 
 def read_beginning(scalar: OpenScalar, length: int) -> str:
     """Return the beginning of an open string as far as it has come, at most `length` + 1 characters."""
-    text = ""
-    for at in range(scalar.piece_count if length >= 0 else 0):
-        text += scalar.pieces[at]
-        if len(text) > length:
-            return text[: length + 1]
-    return text
+    return scalar.beginning(length + 1)
 
 
 def _is_member(variant: Variant, value: JsonValue) -> bool:

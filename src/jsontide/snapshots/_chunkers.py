@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from jsontide._check import check_state
+from jsontide._json_text import compact
 from jsontide._mypyc import mypyc_attr
 from jsontide._values import MISSING
 from jsontide.snapshots._conflicts import find_difference
@@ -11,8 +13,7 @@ from jsontide.snapshots._options import create_snapshot_state
 from jsontide.snapshots._reader import read_whole, snapshot_text
 from jsontide.snapshots._state import SnapshotState
 from jsontide.snapshots._types import SnapshotConflict
-from jsontide.snapshots._writer import SnapshotWriter
-from jsontide.snapshots.serialize import certain_length, compact
+from jsontide.snapshots._writer import SnapshotWriter, certain_length
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +35,7 @@ def add_snapshot(state: SnapshotState, snapshot: str | bytes | bytearray | memor
     >>> print(add_snapshot(state, '{"age": 32, "name": "Matthew"}')[1])
     thew","age":32
     """
-    _check_state(state)
+    check_state(state, SnapshotState)
     value, parsed_text = state._parsed_text.read(snapshot_text(snapshot))
     return _add_parsed(state, value, parsed_text)
 
@@ -49,7 +50,7 @@ def add_value(
     >>> print(chunk)
     ["a","b
     """
-    _check_state(state)
+    check_state(state, SnapshotState)
     writer = _start_writer(state, snapshot, False)
     writer.write_news()
     return state._after(writer), "".join(writer.out)
@@ -63,7 +64,7 @@ def finalize(state: SnapshotState) -> tuple[SnapshotState, str]:
     >>> print(finalize(state)[1])
     "}
     """
-    _check_state(state)
+    check_state(state, SnapshotState)
     last = state._last_snapshot()
     if last is MISSING or state.is_complete:
         return state, ""
@@ -104,12 +105,6 @@ def _read_back(text: str, last: Any) -> None:
         written = "" if found.before is MISSING else compact(found.before, False)
         wanted = "" if found.now is MISSING else compact(found.now, False)
         raise SnapshotConflict(found.path, written, wanted)
-
-
-def _check_state(state: SnapshotState) -> None:
-    if not isinstance(state, SnapshotState):
-        message = f"a state must be a SnapshotState, not {type(state).__name__}"
-        raise TypeError(message)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True, serializable=True)

@@ -14,19 +14,19 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from jsontide._build import COMPILED
-from jsontide._values import MISSING
-from jsontide.snapshots._types import SnapshotConflict
-from jsontide.snapshots.serialize import (
+from jsontide._json_text import (
     ARRAY,
     LITERAL,
     NUMBER,
     OBJECT,
     compact,
-    has_value_at,
     json_type,
     number_text,
     quote,
 )
+from jsontide._path import PathLink
+from jsontide._values import MISSING
+from jsontide.snapshots._types import SnapshotConflict
 from jsontide.text.numbers import is_integer
 
 if TYPE_CHECKING:
@@ -36,6 +36,16 @@ if TYPE_CHECKING:
 
     from jsontide._path import Path, Segment
     from jsontide.snapshots._state import WriteFrame
+
+
+def is_empty(value: Any) -> bool:
+    """Return whether a value is an empty string, array or object."""
+    return json_type(value) <= OBJECT and len(value) == 0
+
+
+def has_value_at(container: Any, key: Any) -> bool:
+    """Return whether an object has a key, or an array an index."""
+    return key in container if isinstance(container, dict) else key < len(container)
 
 
 class Difference:
@@ -49,25 +59,18 @@ class Difference:
         self.now: Any = now
 
 
-class _Pair:
+class _Pair(PathLink):
     """Two values at the same path."""
 
-    __slots__ = ("before", "now", "parent", "segment")
+    __slots__ = ("before", "now")
 
     def __init__(self, parent: _Pair | None, segment: Segment, before: Any, now: Any) -> None:
-        self.parent: _Pair | None = parent
-        self.segment: Segment = segment
+        PathLink.__init__(self, parent, segment)
         self.before: Any = before
         self.now: Any = now
 
     def to_difference(self) -> Difference:
-        segments: list[Segment] = []
-        pair = self
-        while pair.parent is not None:
-            segments.append(pair.segment)
-            pair = pair.parent
-        segments.reverse()
-        return Difference(tuple(segments), self.before, self.now)
+        return Difference(self.path(), self.before, self.now)
 
 
 def find_difference(before: Any, now: Any) -> Difference | None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._build import COMPILED
 from jsontide._errors import JsonStreamError, ParserError, Reason
-from jsontide.snapshots.serialize import MAX_DEPTH
+from jsontide._json_text import MAX_DEPTH
 from jsontide.text import Limits, modes
 from jsontide.text.grammar import AT_A_VALUE
 from jsontide.text.options import MOST

@@ -11,9 +11,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._flatten import flatten, unflatten
+from jsontide._json_text import MAX_DEPTH
 from jsontide._values import MISSING
 from jsontide.snapshots._reader import NOTHING_READ, ParsedText
-from jsontide.snapshots.serialize import MAX_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,6 +14,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from jsontide._json_text import (
+    ARRAY,
+    LITERAL,
+    NUMBER,
+    OBJECT,
+    STRING,
+    TOO_DEEP,
+    check_depth,
+    check_key,
+    check_number,
+    json_type,
+    number_text,
+    quote,
+    write_value,
+)
 from jsontide._values import MISSING
 from jsontide.snapshots._conflicts import (
     Conflict,
@@ -21,28 +36,12 @@ from jsontide.snapshots._conflicts import (
     changed_members,
     find_conflict,
     find_difference,
+    has_value_at,
+    is_empty,
     open_key,
 )
 from jsontide.snapshots._reader import read_whole
 from jsontide.snapshots._state import WriteFrame
-from jsontide.snapshots.serialize import (
-    ARRAY,
-    LITERAL,
-    NUMBER,
-    OBJECT,
-    STRING,
-    TOO_DEEP,
-    certain_length,
-    check_depth,
-    check_key,
-    check_number,
-    has_value_at,
-    is_empty,
-    json_type,
-    number_text,
-    quote,
-    write_value,
-)
 from jsontide.text.options import MOST
 
 if TYPE_CHECKING:
@@ -56,6 +55,15 @@ if TYPE_CHECKING:
 _ID: Final[Any] = id  # of any type, so that the integer stays Python's: compiled code ends where it cannot make one
 _MOST_SKELETON: Final = 1_000_000
 """Values in a skeleton; one that contains itself has more."""
+_HIGH_SURROGATES: Final = (0xD800, 0xDBFF)
+
+
+def certain_length(text: str) -> i64:
+    """Return how much of a growing string is certain: the first half of a surrogate pair is not."""
+    n: i64 = len(text)
+    if n > 0 and _HIGH_SURROGATES[0] <= ord(text[n - 1]) <= _HIGH_SURROGATES[1]:
+        return n - 1
+    return n
 
 
 class Memo:

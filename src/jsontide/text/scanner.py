@@ -64,7 +64,7 @@ from jsontide.text.modes import (
     VALUE,
 )
 from jsontide.text.options import MOST
-from jsontide.text.strings import expected_after, match_plain, plain_end, unescape
+from jsontide.text.strings import expected_after, join_pieces, match_plain, plain_end, unescape
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -231,7 +231,7 @@ class Position:
     @property
     def open_text(self) -> str:
         """What is certain of the open string, key or number."""
-        return "".join(self._pieces[: self._piece_count])
+        return join_pieces(self._pieces, 0, self._piece_count)
 
     def restore(self, cursor: Cursor) -> None:
         """Put a cursor where this one stood."""

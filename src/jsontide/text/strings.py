@@ -1,6 +1,9 @@
 """What the characters of a JSON string mean: runs that stand for themselves, and escapes.
 
 An escape may be undecided: a chunk may end inside it, or after a high surrogate whose partner may follow.
+
+While a string is open, the scanner appends its decoded text to a list of pieces, so a list and a count are what a
+moment knows of it. Rule: whoever shows an open string, or what is new in it, takes the text from here.
 """
 
 from __future__ import annotations
@@ -32,6 +35,47 @@ _NOT_HEX: Final = re.compile(r"[^0-9a-fA-F]")
 _LOW_ESCAPE_BEGUN: Final = re.compile(r"\\(u([dD]([c-fC-F][0-9a-fA-F]?)?)?)?")
 match_plain: Final = cast("Callable[[str, int], re.Match[str]]", re.compile(r'[^"\\\x00-\x1f]*').match)
 """Match the characters that stand for themselves from a place on: what `plain_end` does, faster when interpreted."""
+
+
+def join_pieces(pieces: list[str], begin: i64, end: i64) -> str:
+    """Return the text of the pieces from `begin` to `end`: mostly one, of the newest chunk."""
+    return pieces[begin] if end == begin + 1 else "".join(pieces[begin:end])
+
+
+class OpenText:
+    """The text so far of a string, key or number that is open: the first pieces of a list that others append to.
+
+    >>> before, now = OpenText(["Ky", "oto", "!"], 1), OpenText(["Ky", "oto", "!"], 2)
+    >>> now.text(), now.since(before), now.beginning(3)
+    ('Kyoto', 'oto', 'Kyo')
+    """
+
+    __slots__ = ("piece_count", "pieces")
+
+    def __init__(self, pieces: list[str], piece_count: int) -> None:
+        self.pieces: list[str] = pieces
+        self.piece_count: int = piece_count
+
+    def text(self) -> str:
+        return join_pieces(self.pieces, 0, self.piece_count)
+
+    def since(self, before: OpenText) -> str:
+        """Return what was added since an earlier moment, also if another stream read the same text in other pieces."""
+        if self.pieces is before.pieces:
+            return join_pieces(self.pieces, before.piece_count, self.piece_count)
+        return self.text()[before.length() :]
+
+    def beginning(self, limit: int) -> str:
+        """Return at most `limit` characters, without joining the rest."""
+        text = ""
+        at = 0
+        while at < self.piece_count and len(text) < limit:
+            text += self.pieces[at]
+            at += 1
+        return text[:limit]
+
+    def length(self) -> int:
+        return sum([len(piece) for piece in self.pieces[: self.piece_count]])
 
 
 def plain_end(text: str, i: i64) -> i64:

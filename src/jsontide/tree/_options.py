@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from jsontide._check import check_choices
+from jsontide._check import check_choices, check_state
 from jsontide._pattern import read_path
 from jsontide.text import Limits
 from jsontide.text.numbers import FLOATS, Floats
 from jsontide.text.options import check_limits
 from jsontide.tree._nodes import find_node, is_open_at, make_node
-from jsontide.tree._state import ParserState, check_state
+from jsontide.tree._state import ParserState
 from jsontide.tree._tape import Tape
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def node_at(state: ParserState, path: str | Sequence[Segment]) -> Node | None:
     >>> node_at(state, "days[0].title").buffer
     'Arr'
     """
-    check_state(state)
+    check_state(state, ParserState)
     node_id = find_node(state, read_path(path))
     return None if node_id is None else make_node(state, node_id)
 
@@ -91,6 +91,6 @@ def is_open(state: ParserState, path: str | Sequence[Segment]) -> bool:
     >>> is_open(state, "title"), is_open(state, ("days",))
     (False, True)
     """
-    check_state(state)
+    check_state(state, ParserState)
     node_id = find_node(state, read_path(path))
     return node_id is not None and is_open_at(state, node_id)

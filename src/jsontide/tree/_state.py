@@ -13,6 +13,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
+from jsontide._check import check_state
 from jsontide._errors import Reason
 from jsontide._mypyc import mypyc_attr
 from jsontide._values import MISSING
@@ -181,13 +182,6 @@ class ParserState(Position):
         return restore_state, (dump(self),)
 
 
-def check_state(state: ParserState) -> None:
-    """Raise `TypeError` for anything but a state."""
-    if not isinstance(state, ParserState):
-        message = f"a state must be a ParserState, not {type(state).__name__}"
-        raise TypeError(message)
-
-
 def restore_state(dumped: ParserDump) -> ParserState:
     """Return the state that was pickled."""
     return ParserState(load(dumped), dumped.source, None)
@@ -253,36 +247,28 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
     try:
         tape = state._tape
     except AttributeError:  # it is no state; looking first would cost something for every chunk
-        check_state(state)
+        check_state(state, ParserState)
         raise
-    if type(chunk) is not str or state._source is not None:
-        return _parse_other(state, chunk)
+    source = state._source
+    is_good = True
+    if type(chunk) is str and source is None:
+        text = chunk
+    else:
+        check_state(state, ParserState)
+        source, text, is_good = as_text(chunk, source, state._index, "chunk")
     if not chunk or (tape.is_over and state.is_over):
         return state
     step = state._step
     if tape.step != step:
         tape = fork(state)
     # Counted before anything is written: if this step is interrupted, `state` is no longer the newest.
-    tape.step = step + 1
-    # `tape.read(chunk)` without its call, which interpreted code would notice.
-    is_more = tape.scan(chunk)
-    if tape.mode == STRING and (is_more or tape.index - len(tape.held) > tape.base) and not tape.hidden_levels:
-        tape.changed_step = tape.step
-    return ParserState(tape, None, state)
-
-
-def _parse_other(state: ParserState, chunk: str | bytes | bytearray | memoryview) -> ParserState:
-    """Do the same for bytes and for subclasses of `str`."""
-    check_state(state)
-    source, text, is_good = as_text(chunk, state._source, state._index, "chunk")
-    if len(chunk) == 0 or state.is_over:
-        return state
-    if source is None:
-        return parse_chunk(state, text)
-    tape = claim(state)
-    if text:
-        tape.read(text)
-    if not is_good and not tape.is_over:
+    step += 1
+    tape.step = step
+    if text:  # bytes may be only the beginning of a character
+        is_more = tape.scan(text)
+        if tape.mode == STRING and (is_more or tape.index - len(tape.held) > tape.base) and not tape.hidden_levels:
+            tape.changed_step = step
+    if not is_good and source is not None and not tape.is_over:
         _end_at_bytes(tape, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found)
     return ParserState(tape, source, state)
 
@@ -315,7 +301,7 @@ def finalize(state: ParserState) -> ParserState:
     >>> finalize(parse_chunk(create_parser_state(), "[12")).error.message
     "expected ',' or ']', found the end of the text (line 1, column 4)"
     """
-    check_state(state)
+    check_state(state, ParserState)
     if state.is_over:
         return state
     source = state._source
@@ -333,5 +319,5 @@ def finalize(state: ParserState) -> ParserState:
 
 def get_resolved_value(state: ParserState) -> JsonValue | Missing:
     """Return the value if the document is complete, else `MISSING`."""
-    check_state(state)
+    check_state(state, ParserState)
     return state.value if state.is_complete else MISSING

@@ -29,7 +29,7 @@ from jsontide.tree.views import NO_STRING, ViewPool
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide._path import Path, Segment
+    from jsontide._path import Path
     from jsontide.tree._options import ParserOptions
 
 
@@ -140,12 +140,6 @@ class Tape(Scanner):
         self.settled_step: i64 = 0  # the last step that was not interrupted
         self.views: ViewPool = ViewPool(self.document)
         self.shown_step: i64 = 0  # the step that the views show, -1 while they change or if that was interrupted
-
-    def read(self, chunk: str) -> None:
-        """Read a chunk, and note whether it changes what is shown; the step is counted already."""
-        is_more = self.scan(chunk)
-        if self.mode == STRING and (is_more or self.index - len(self.held) > self.base) and not self.hidden_levels:
-            self.changed_step = self.step
 
     def open_object(self) -> None:
         self._open(ObjectContainer(self.node_count - 1, self.top, self.member_key))
@@ -299,18 +293,4 @@ class Tape(Scanner):
 
     def path(self) -> Path:
         top = self.top
-        path = container_path(top)
-        if top.depth == 0 or self.mode not in AT_A_VALUE:
-            return path
-        return (*path, top.count if self.member_key is None else self.member_key)
-
-
-def container_path(container: Container) -> Path:
-    """Return the path of a container."""
-    segments: list[Segment] = []
-    while container.depth > 1:
-        segments.append(container.place if container.key is None else container.key)
-        assert container.parent is not None
-        container = container.parent
-    segments.reverse()
-    return tuple(segments)
+        return top.child_path(self.member_key, top.count) if self.mode in AT_A_VALUE else top.path()

@@ -19,6 +19,7 @@ from jsontide.tree.views import Viewable, is_same
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
+    from jsontide._path import Path, Segment
     from jsontide.tree.views import View
 
 
@@ -39,6 +40,21 @@ class Container(Viewable):
 
     def outer(self) -> Viewable | None:
         return self.parent
+
+    def path(self) -> Path:
+        """Return the path of the container; the document has that of its root."""
+        segments: list[Segment] = []
+        container = self
+        while container.depth > 1:
+            segments.append(container.place if container.key is None else container.key)
+            assert container.parent is not None
+            container = container.parent
+        segments.reverse()
+        return tuple(segments)
+
+    def child_path(self, key: str | None, count: int) -> Path:
+        """Return the path of a value in it: of this key, or after `count` others."""
+        return () if self.depth == 0 else (*self.path(), count if key is None else key)
 
     def add(self, key: str | None, value: object) -> None:
         """Append a complete value."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from jsontide._values import MISSING
 from jsontide.text import modes
+from jsontide.text.strings import OpenText
 from jsontide.tree.containers import Container
 
 if TYPE_CHECKING:
@@ -113,53 +114,43 @@ class Log:
         return self._tape.start_of(node_id)
 
 
-class OpenScalar:
+class OpenScalar(OpenText):
     """The newest node if it is an open scalar, which is not in the log yet."""
 
-    __slots__ = ("key", "kind", "node_id", "piece_count", "pieces", "start")
+    __slots__ = ("key", "kind", "node_id", "start")
 
     def __init__(self, state: ParserState) -> None:
+        OpenText.__init__(self, state._pieces, state._piece_count)
         self.node_id: int = state._node_count - 1
         self.kind: ScalarKind = "string" if state._mode == modes.STRING else _other_kind(state)
         self.key = state._member_key
         self.start: int = state._token_start
-        self.pieces = state._pieces
-        self.piece_count: int = state._piece_count  # how many of the pieces belong to this state
-
-    def text(self) -> str:
-        """Return what is certain of a string."""
-        return "".join(self.pieces[: self.piece_count])
 
 
-class Place:
-    """Where a state stands: the innermost open container that is shown, and what is open in it."""
+class OpenEnd:
+    """Where a state shows something open: the innermost open container that is shown, and the string open in it."""
 
-    __slots__ = ("container", "count", "key", "piece_count", "pieces")
+    __slots__ = ("container", "count", "key", "string")
 
     def __init__(self, state: ParserState) -> None:
         self.container: Container = state._top
         self.count: int = state._count  # complete values in it
         self.key: str | None = state._member_key
         has_string = state._mode == modes.STRING and not state._is_duplicate
-        self.pieces: list[str] | None = state._pieces if has_string else None  # of the open string, if there is one
-        self.piece_count: int = state._piece_count
+        self.string: OpenText | None = OpenText(state._pieces, state._piece_count) if has_string else None
         container: Container | None = state._top
         while container is not None:
             parent = container.parent
             if container.is_duplicate and parent is not None:  # nothing in it is shown
                 self.container = parent
                 self.count = container.place
-                self.pieces = None
+                self.string = None
             container = parent
 
     @property
     def shows_nothing(self) -> bool:
         """Whether there is no value yet; the value itself is not made for it."""
-        return self.container.parent is None and self.count == 0 and self.pieces is None
-
-    def text(self) -> str:
-        """Return what is shown of the open string."""
-        return "" if self.pieces is None else "".join(self.pieces[: self.piece_count])
+        return self.container.parent is None and self.count == 0 and self.string is None
 
 
 def is_closed(state: ParserState, container: Container) -> bool:

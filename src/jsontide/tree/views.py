@@ -28,6 +28,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from jsontide._build import COMPILED
+from jsontide.text.strings import join_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -202,9 +203,9 @@ class ViewChain:
         key = pool.key
         newest = pool.newest
         if newest.text_id == pool.text_id:
-            self.text = newest.text + "".join(pool.pieces[newest.piece_count : pool.piece_count])
+            self.text = newest.text + join_pieces(pool.pieces, newest.piece_count, pool.piece_count)
         else:
-            self.text = "".join(pool.pieces[: pool.piece_count])
+            self.text = join_pieces(pool.pieces, 0, pool.piece_count)
         self.text_id = pool.text_id
         self.text_place = pool.top.count if key is None else key
         self.piece_count = pool.piece_count
@@ -229,8 +230,7 @@ class ViewChain:
             # Now nothing else refers to the string, and Python extends it in place.
             self.text = ""
             views[-1][self.text_place] = None
-        count: i64 = self.piece_count
-        text += pieces[count] if new_count == count + 1 else "".join(pieces[count:new_count])
+        text += join_pieces(pieces, self.piece_count, new_count)
         self.text = text
         self.piece_count = new_count
         views[-1][self.text_place] = text
