@@ -58,9 +58,11 @@ class _BasePuller(Generic[_Iterator]):
 
         A source that was closed while it was read may raise anything.
         """
+        if self._is_closed or not isinstance(error, Exception):
+            return isinstance(error, Exception)
         from jsontide.streams.transport import is_transport  # noqa: PLC0415 - it knows clients, which few loops need
 
-        return isinstance(error, Exception) and (self._is_closed or is_transport(error))
+        return is_transport(error)
 
     def _closers(self, *names: str) -> list[Callable[[], object]]:
         """Return what closes all that can be closed now, each once, by the first of the names that it has.
