@@ -9,7 +9,7 @@ from jsontide._public import homes_of, lazily
 
 if TYPE_CHECKING:
     from jsontide.providers.decoders import NdjsonState, SseEvent, SseState, decode_ndjson, decode_sse, finish_ndjson
-    from jsontide.providers.detect import PROVIDERS, detect
+    from jsontide.providers.registry import PROVIDERS, detect
     from jsontide.providers.requests import to_request, tool_definitions, why_not_strict
     from jsontide.providers.stream_reader import StreamState, finish_stream, reduce_item, start_stream
 else:
@@ -25,7 +25,7 @@ else:
                     "decode_sse",
                     "finish_ndjson",
                 ),
-                "jsontide.providers.detect": ("PROVIDERS", "detect"),
+                "jsontide.providers.registry": ("PROVIDERS", "detect"),
                 "jsontide.providers.requests": ("to_request", "tool_definitions", "why_not_strict"),
                 "jsontide.providers.stream_reader": ("StreamState", "finish_stream", "reduce_item", "start_stream"),
             }

@@ -19,11 +19,10 @@ from jsontide.messages.options import MessageConfig
 from jsontide.messages.reduce import fail_message, finish_message, read_chunk, start_message, stop_message
 from jsontide.messages.state import MessageState
 from jsontide.messages.types import CompletionChunk, ErrorDetail, Outcome
-from jsontide.providers.detect import find_reader, split_whole
-from jsontide.providers.fields import as_dict, check_fields, check_unknown
-from jsontide.providers.foreign import name_foreign
-from jsontide.providers.reader import Reader
-from jsontide.providers.sse import NamedEvent, StrayLine
+from jsontide.providers.base import Reader, as_dict, check_fields, check_unknown
+from jsontide.providers.envelopes import name_foreign
+from jsontide.providers.framing import NamedEvent, StrayLine
+from jsontide.providers.registry import find_reader, split_whole
 from jsontide.providers.wire import (
     DONE,
     SHOWN,
@@ -110,7 +109,7 @@ class StreamState:
         )
 
 
-class Turn:
+class StreamReader:
     """Reads one stream; holds the newest state and the events that were received and not yet read."""
 
     __slots__ = (
@@ -303,23 +302,23 @@ def reduce_item(state: StreamState, item: object) -> StreamState:
     'Hi'
     """
     _check(state)
-    turn = Turn(state)
-    turn.feed(item)
-    return _read_all(turn)
+    reader = StreamReader(state)
+    reader.feed(item)
+    return _read_all(reader)
 
 
 def finish_stream(state: StreamState) -> StreamState:
     """Return the state after the end of a stream."""
     _check(state)
-    turn = Turn(state)
-    turn.end()
-    return _read_all(turn)
+    reader = StreamReader(state)
+    reader.end()
+    return _read_all(reader)
 
 
-def _read_all(turn: Turn) -> StreamState:
-    while turn.next_message() is not None:
+def _read_all(reader: StreamReader) -> StreamState:
+    while reader.next_message() is not None:
         pass
-    return turn.state
+    return reader.state
 
 
 def _check(state: object) -> None:

@@ -21,13 +21,30 @@ from typing import Any, Final, TypeAlias
 from jsontide._textbuffer import GrowingText, has_half
 from jsontide._values import Chunk
 from jsontide.messages.record import Value
-from jsontide.providers.aws_frames import FrameRest, feed_frames
-from jsontide.providers.decode import START as START_OF_TEXT
-from jsontide.providers.decode import TextState, decode, end_of, replaced
-from jsontide.providers.event_json import load_json
-from jsontide.providers.json_array import ArrayRest, feed_array
-from jsontide.providers.ndjson import NdjsonRest, feed_ndjson, rest_of_ndjson, start_ndjson
-from jsontide.providers.sse import MOST, NamedEvent, SseRest, StrayLine, feed_sse, rest_of_sse, start_sse
+from jsontide.providers.framing import (
+    MAX_CHARS,
+    START_OF_TEXT,
+    ArrayRest,
+    FrameRest,
+    NamedEvent,
+    NdjsonRest,
+    SseRest,
+    StrayLine,
+    TextState,
+    decode,
+    end_of,
+    feed_array,
+    feed_frames,
+    feed_ndjson,
+    feed_sse,
+    load_json,
+    replaced,
+    rest_of_ndjson,
+    rest_of_sse,
+    start_ndjson,
+    start_sse,
+)
+from jsontide.providers.registry import is_provider_event
 
 DONE: Final = "[DONE]"
 """What many servers send after the last event."""
@@ -58,18 +75,6 @@ _SIGNS: Final = frozenset(
 _FIELD: Final = re.compile("(data|event|id|retry|error):")
 _LINE_END: Final = re.compile("[\r\n]")
 _CUT_OFF: Final = "the stream ends in the middle of an event"
-_NAMES: Final = frozenset(("message_start", "message_delta", "message_stop", "error"))
-_PREFIXES: Final = (
-    "response.",
-    "interaction.",
-    "step.",
-    "content_block_",
-    "message-",
-    "content-",
-    "tool-plan-",
-    "tool-call-",
-    "citation-",
-)
 
 
 class Damage(Value):
@@ -175,7 +180,7 @@ class WireState(Value):
         return self.form, self.text, self.first, self.begun
 
 
-def start_wire(max_chars: int = MOST) -> WireState:
+def start_wire(max_chars: int = MAX_CHARS) -> WireState:
     """Return the state before the first chunk of a response whose events have so many characters at most."""
     return WireState(Undecided(max_chars, False))
 
@@ -214,7 +219,7 @@ def _begins_frames(state: WireState, chunk: Chunk) -> bool:
 def _find_frames(state: WireState, chunk: Chunk) -> tuple[WireState, list[RawEvent]]:
     form, begun = state.form, state.begun
     if not isinstance(form, FrameRest):
-        form = FrameRest(form.max_chars if isinstance(form, Undecided) else MOST)
+        form = FrameRest(form.max_chars if isinstance(form, Undecided) else MAX_CHARS)
     events: list[RawEvent] = []
     if isinstance(chunk, str):
         data = b""
@@ -389,11 +394,6 @@ def _is_harmless(text: str, name: str) -> bool:
     if name == "message":
         return text.lower().strip("[]").replace("-", "").replace("_", "") in _SIGNS
     return not is_provider_event(name)
-
-
-def is_provider_event(name: str) -> bool:
-    """Tell whether events of this name are those of a provider."""
-    return name in _NAMES or name.startswith(_PREFIXES)
 
 
 def _load_stray(line: str) -> object:

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeV
 
 from jsontide._values import Chunk
 from jsontide.messages import MessageConfig, start_message, stop_message
-from jsontide.providers.detect import is_whole
-from jsontide.providers.stream_reader import StreamState, Turn
+from jsontide.providers.registry import is_whole
+from jsontide.providers.stream_reader import StreamReader, StreamState
 from jsontide.streams._loop import check_async, check_plain
 from jsontide.streams.transport import is_transport
 
@@ -177,7 +177,7 @@ class _Holder(Generic[Answer]):
     """
 
     def __init__(self, start: StreamState, source: object, events: object) -> None:
-        self._turn = Turn(start)
+        self._turn = StreamReader(start)
         self._stopped: MessageState | None = None
         self._open = [source] if source is events else [source, events]
 

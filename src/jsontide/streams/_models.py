@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, Typed
 
 from jsontide._values import MISSING, Chunk
 from jsontide.messages import MessageConfig
-from jsontide.providers.stream_reader import Turn, start_stream
+from jsontide.providers.stream_reader import StreamReader, start_stream
 from jsontide.schema import Partial, SchemaError, SchemaMismatch, Status, from_json_ast, shape_of
 from jsontide.streams._loop import adrive, as_items, check_async, drive
 from jsontide.streams._mended import mended, raise_error
@@ -232,7 +232,7 @@ class _EventStage(Generic[Model]):
             limits=options["limits"],
             mend=options["mend"],
         )
-        self._turn = Turn(start_stream(config))
+        self._turn = StreamReader(start_stream(config))
         self._shown: object = MISSING
         self._on_repair = options["on_repair"]
         self._reported = 0
