@@ -112,7 +112,7 @@ def test_what_is_too_long_is_one_failure_and_the_end_at_any_cut(text: str) -> No
         *events, failure = read([*chunks, *chunks], start_wire(40))
         assert events == expected
         assert isinstance(failure, Failure)
-        assert failure.said.endswith("is longer than 40 characters")
+        assert failure.message.endswith("is longer than 40 characters")
 
 
 @pytest.mark.parametrize("space", [" ", "\t", "\r", "\u00a0", "\u2028", "\x1c"])
@@ -134,7 +134,7 @@ def test_half_a_character_is_never_harmless() -> None:
         for chunks in ways(b":\n\n" + line + b"\n\n"):
             (event,) = read(chunks)
             assert isinstance(event, Damage)
-            assert "is not UTF-8" in event.said
+            assert "is not UTF-8" in event.message
 
 
 NAMES = (

@@ -88,7 +88,7 @@ _SAID_TWICE: Final = frozenset(
 _REFUSAL: Final = -1
 """The key of the part that says why the model refused: blocks count from 0."""
 _DECLINED: Final = -2
-"""The key of calls that are none any more."""
+"""The key of calls that a later model replaced."""
 
 _USAGE: Final = UsageNames(
     # What the provider calls input is what no cache had.
@@ -112,7 +112,7 @@ _TEXT_DELTA: Final = frozenset(("text", "type"))
 _JSON_DELTA: Final = frozenset(("partial_json", "type"))
 _THINKING_DELTA: Final = frozenset(("estimated_tokens", "thinking", "type"))
 """The estimate is a hint for a progress bar; `usage` has the figure."""
-_USUAL: Final = 2
+_USUAL_FIELDS: Final = 2
 """The fields of a usual delta."""
 
 
@@ -157,7 +157,7 @@ class AnthropicReader(Reader):
             if "delta" not in event:
                 draft.lose(_NO_JSON)
             _read_delta(draft, index_in(draft, event, "index"), fields_in(draft, event, "delta"))
-            if len(event) > _USUAL + 1:
+            if len(event) > _USUAL_FIELDS + 1:
                 _read_more(draft, event)
             return self._after_event()
         if kind == "message_start":
@@ -210,7 +210,7 @@ class AnthropicReader(Reader):
 
 def _read_more(draft: Draft, event: dict[str, Any]) -> None:
     """Note an error beside what an event says, and the fields that few events have."""
-    if event.get("error"):  # beside something else, one that says nothing is none
+    if event.get("error"):  # an empty one beside something else is no error
         read_error(draft, event)
     check_rest(draft, event, _EVENT)
     keep_metadata(draft, event, _EVENT)
@@ -334,11 +334,11 @@ def _read_delta(draft: Draft, key: int, delta: dict[str, Any]) -> None:
             merge_delta(draft, key, rest_of(delta, frozenset()), False)
             return
         draft.add_text(key, text_of(delta, "text") or "")
-        if len(delta) > _USUAL:
+        if len(delta) > _USUAL_FIELDS:
             add_extra(draft, find_text(draft, key), rest_of(delta, _TEXT_DELTA))
     elif kind == "thinking_delta":
         draft.add_reasoning(key, text_of(delta, "thinking") or "")
-        if len(delta) > _USUAL:
+        if len(delta) > _USUAL_FIELDS:
             add_extra(draft, find_reasoning(draft, key), rest_of(delta, _THINKING_DELTA))
     elif kind == "signature_delta" and not isinstance(draft.find(key), Other):
         sign(draft, find_reasoning(draft, key), text_of(delta, "signature"), False)
@@ -356,7 +356,7 @@ def _read_json(draft: Draft, key: int, delta: dict[str, Any]) -> None:
         return
     if "partial_json" not in delta:
         draft.lose(_NO_JSON)
-    elif len(delta) > _USUAL:
+    elif len(delta) > _USUAL_FIELDS:
         check_rest(draft, delta, _JSON_DELTA)
     if type(piece) is str:
         draft.add_call(CallDelta(key, None, None, piece, key=key))
@@ -402,13 +402,13 @@ def _read_end(draft: Draft, by: dict[str, Any]) -> None:
 
 def _read_usage(draft: Draft, event: dict[str, Any]) -> None:
     """Note what the message cost: later figures replace earlier ones, and those that are missing stay."""
-    told = rest_of(dict_of(event, "usage"), frozenset())
-    if not told:
+    given = rest_of(dict_of(event, "usage"), frozenset())
+    if not given:
         return
-    if "service_tier" in told:
-        draft.set_metadata("service_tier", told["service_tier"])
+    if "service_tier" in given:
+        draft.set_metadata("service_tier", given["service_tier"])
     before = draft.usage
-    raw = told if before is None else {**before.raw, **told}
+    raw = given if before is None else {**before.raw, **given}
     draft.set_usage(_USAGE.read(raw, raw))
 
 

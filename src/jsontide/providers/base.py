@@ -191,7 +191,7 @@ _IN_CALLS: Final = _HOLDERS | {"argument", "call", "delta", "function", "input",
 
 
 def as_dict(value: object) -> dict[str, Any]:
-    """Return the fields of an event, or of a part of one; there are none of what has no fields."""
+    """Return the fields of an event, or of a part of one; empty for a value without fields."""
     if isinstance(value, dict):
         return value
     if isinstance(value, (str, int, float, list, tuple, bytes)) or value is None:
@@ -391,7 +391,7 @@ def plain(value: object) -> JsonValue:
 
 
 def _plain_fields(value: object) -> dict[str, Any] | None:
-    """Return the fields of an object; the models of SDKs have all that there could be, of which most are `None`."""
+    """Return the fields of an object; the models of SDKs have every possible field, most of them `None`."""
     if isinstance(value, dict):
         return {str(name): field for name, field in value.items()}
     if value is None or isinstance(value, (str, int, float, list, tuple, bytes, bytearray, Enum, datetime)):
@@ -461,7 +461,7 @@ def describe_error(error: object) -> str:
 class UsageNames:
     """Where the usage of a provider has each figure of a `Usage`.
 
-    `a.b` is the field b of a. `a + b` is a sum: without its first figure there is none, without another it is smaller.
+    `a.b` is the field b of a. `a + b` is a sum: its first figure is needed, the others may be missing.
     Of several with `or`, the first that the provider gives counts.
     """
 
@@ -513,7 +513,7 @@ def is_own(message: Message, provider: str) -> bool:
 
 
 def written_id(call: ToolCall) -> str:
-    """Return the id of a call; calls without one are told apart by their place."""
+    """Return the id of a call; its place stands for a missing one."""
     return call.id or f"call_{call.index}"
 
 

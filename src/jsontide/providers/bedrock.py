@@ -116,8 +116,8 @@ _USAGE: Final = UsageNames(
     cache_write_tokens="cacheWriteInputTokens",
 )
 _NO_INPUT: Final = "an event with more input of a tool has none that can be read"
-_NONE: Final[frozenset[str]] = frozenset()
-_USUAL: Final = 2
+_NO_FIELDS: Final[frozenset[str]] = frozenset()
+_USUAL_FIELDS: Final = 2
 """The fields of a usual delta of a block."""
 
 
@@ -322,7 +322,7 @@ def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
             _read_image(draft, find_block(draft, key), as_dict(value))
         else:
             _read_other_delta(draft, key, name, value)
-    if len(block) > _USUAL or "delta" not in block:
+    if len(block) > _USUAL_FIELDS or "delta" not in block:
         check_rest(draft, block, _BLOCK)
         keep_metadata(draft, block, _BLOCK)
 
@@ -330,7 +330,7 @@ def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
 def _read_other_delta(draft: Draft, key: int, name: str, value: object) -> None:
     check_unknown(draft, name, value)
     if key == NO_KEY or isinstance(draft.find(key), PartialCall):
-        check_delta(draft, {name: value}, _NONE)
+        check_delta(draft, {name: value}, _NO_FIELDS)
     merge_delta(draft, key, {name: plain(value)}, False)
 
 
@@ -412,14 +412,14 @@ def _read_rest(draft: Draft, event: dict[str, Any]) -> None:
             said = text_of(fields, "message") or text_of(fields, "originalMessage") or name
             draft.fail(said, {"type": name, **as_dict(plain(value))})
             draft.set_metadata(name, plain(value))
-    # Beside a member that is known, an error that says nothing is none.
+    # Beside a known member, an empty error is no error.
     is_alone = not any([name in event for name in _EVENTS])
     if not ((is_alone or event.get("error")) and read_error(draft, event)):
         for name, value in event.items():
             if name not in _MEMBERS:
                 check_unknown(draft, name, value)
                 if isinstance(draft.find(integer_of(as_dict(value), "contentBlockIndex")), PartialCall):
-                    check_delta(draft, {name: value}, _NONE)
+                    check_delta(draft, {name: value}, _NO_FIELDS)
         keep_metadata(draft, event, _MEMBERS)
 
 

@@ -226,7 +226,7 @@ _OURS: Final = frozenset((DELTAS, RESULT_AFTER, RESULT_BLOCK, RESULT_INDEX))
 
 
 def block_id(call: BaseCall) -> str:
-    """Return the id of a call, in the letters that ids may have; calls without one are told apart by their place."""
+    """Return the id of a call, in the letters that ids may have; its place stands for a missing one."""
     return _NOT_IN_IDS.sub("_", call.id) if call.id else f"call_{call.index}"
 
 

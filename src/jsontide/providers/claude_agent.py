@@ -124,7 +124,7 @@ class AgentReader(Reader):
 
 
 def _kind_of(event: dict[str, Any]) -> str:
-    """Return what an envelope is, empty if it is none; the objects of the SDK do not say, but for their fields."""
+    """Return the kind of an envelope, empty for anything else; objects of the SDK show it by their fields only."""
     kind = text_of(event, "type")
     if kind is not None:
         return kind if kind in _KINDS or (kind == "stream_event" and "event" in event) else ""

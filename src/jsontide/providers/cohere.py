@@ -66,9 +66,9 @@ _USAGE: Final = UsageNames(
     output_tokens="tokens.output_tokens",
     cached_tokens="cached_tokens",
 )
-_READ: Final = frozenset(("delta", "error", "id", "index", "type"))
+_FIELDS_READ: Final = frozenset(("delta", "error", "id", "index", "type"))
 """The fields of an event that are read; all others are kept as they are."""
-_NONE: Final[frozenset[str]] = frozenset()
+_NO_FIELDS: Final[frozenset[str]] = frozenset()
 _MESSAGE: Final = frozenset(("message",))
 _CALL_READ: Final = frozenset(("function", "id", "type"))
 _FUNCTION_READ: Final = frozenset(("arguments", "name"))
@@ -122,7 +122,7 @@ class CohereReader(Reader):
             is_known = _read_event(draft, kind, event)
         if is_known:
             for name, value in event.items():
-                if name not in _READ and value is not None:
+                if name not in _FIELDS_READ and value is not None:
                     _keep(draft, name, value)
         return self if start is None or start is self.start else CohereReader(start)
 
@@ -159,10 +159,10 @@ def _read_event(draft: Draft, kind: str, event: dict[str, Any]) -> bool:
 def _check_call_event(draft: Draft, event: dict[str, Any], delta: dict[str, Any], message: dict[str, Any]) -> None:
     """Note what may be arguments beside the call that an event is about, or in its place."""
     if "tool_calls" not in message:
-        check_delta(draft, message, _NONE)
+        check_delta(draft, message, _NO_FIELDS)
     check_rest(draft, delta, _MESSAGE)
     check_rest(draft, message, _MESSAGE_READ)
-    check_rest(draft, event, _READ)
+    check_rest(draft, event, _FIELDS_READ)
 
 
 def _read_start(draft: Draft, event: dict[str, Any], name: str) -> None:

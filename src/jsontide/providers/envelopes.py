@@ -59,7 +59,7 @@ class EnvelopeReader(Reader):
 
 
 def open_envelope(event: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the event inside of another one, `None` if there is none."""
+    """Return the event inside another one, or `None`."""
     if event.get("choices") is not None:
         return None
     if event.get("data") is not None and event.get("type") is None:
@@ -140,7 +140,7 @@ def _read_tgi(event: dict[str, Any]) -> dict[str, Any]:
     token, details, whole = dict_of(event, "token"), dict_of(event, "details"), text_of(event, "generated_text")
     choice: dict[str, Any] = {}
     if token:
-        # Special tokens, such as the end of the text, are none of it.
+        # Special tokens, such as the end of the text, do not belong to it.
         choice["delta"] = {"content": "" if is_true(token, "special") else text_of(token, "text")}
         choice["logprobs"] = {"content": [token]}
     else:
@@ -173,7 +173,7 @@ def _read_workers(event: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _number_calls(given: object) -> object:
-    """Return calls, which come whole and without ids, as chat completions have them; what is none stays as it is."""
+    """Return calls, which come whole and without ids, as chat completions have them; anything else stays as it is."""
     if not isinstance(given, (list, tuple)):
         return given
     calls: list[object] = []

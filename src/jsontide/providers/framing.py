@@ -7,7 +7,7 @@
     feed_frames      bytes -> the events of an AWS event stream (`application/vnd.amazon.eventstream`)
     load_json        the text of an event -> its JSON value
 
-Each takes what waits for more and what came, and returns what waits now and what is complete.
+Each takes what waits for more and the next piece, and returns what waits now and what is complete.
 
 Rule: nothing raises on a stream, and nothing is lost: damage stays in the text, and lines that are no field are kept.
 What is longer than it may be, or a frame whose checksums are wrong, is the end: nothing that follows is read.
@@ -593,7 +593,7 @@ def _check_prelude(data: bytes, at: int, total: int, most: int) -> str | None:
 
 
 def _read_frame(frame: bytes, found: list[dict[str, Any]]) -> str | None:
-    """Add the event of a frame, or return why there is none."""
+    """Add the event of a frame, or return what is wrong with it."""
     end = len(frame) - _CHECKSUM_LENGTH
     if crc32(frame[:end]) != _number(frame, end, _CHECKSUM_LENGTH):
         return _DAMAGED_FRAME.format("its checksum is wrong")

@@ -489,7 +489,7 @@ def _has_other_value(partial: dict[str, Any]) -> bool:
 
 
 def _write_scalar(partial: dict[str, Any]) -> str | None:
-    """Return the text of a value that is no string, `None` if there is none."""
+    """Return the JSON of a value that is not a string, or `None`."""
     number, truth = read_either(partial, "numberValue", "number_value"), read_either(partial, "boolValue", "bool_value")
     if isinstance(number, (int, float)) and not isinstance(number, bool):
         return _write_number(number)
@@ -581,7 +581,7 @@ def add_result(draft: Draft, kind: str, fields: dict[str, Any], extra: dict[str,
 
 
 def _find_server_call(draft: Draft, kind: str, call_id: str | None) -> int:
-    """Return the place of the call that a result is of, -1 if there is none."""
+    """Return the place of the call that a result answers, or -1."""
     for at in range(draft.count - 1, -1, -1):
         part = draft.part_at(at)
         if not isinstance(part, ServerCall) or part.type != kind or part.result is not MISSING:
@@ -805,7 +805,7 @@ _REASONS: Final = {
 _NUMBERS: Final = ("", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
 """What numbers mean where enums are numbers; from here on, Vertex AI and the Gemini API count differently."""
 _UNSPECIFIED: Final = ("FINISH_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED", "BLOCK_REASON_UNSPECIFIED", "0")
-_READ: Final = frozenset(
+_FIELDS_READ: Final = frozenset(
     (
         "candidates",
         "createTime",
@@ -883,7 +883,7 @@ class GeminiReader(Reader):
 
     def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
         candidates = items_in(draft, event, "candidates")
-        # Beside an answer, an error that says nothing is none.
+        # Beside an answer, an empty error is no error.
         failed = (not candidates or bool(event.get("error"))) and read_error(draft, event)
         if failed and draft.provider is None:
             return self
@@ -892,7 +892,7 @@ class GeminiReader(Reader):
             model = text_of(event, "modelVersion") or text_of(event, "model_version")
             draft.identify(response_id, model, created_of(read_either(event, "createTime", "create_time")), self.name)
         for name, value in event.items():
-            if name not in _READ and value is not None:
+            if name not in _FIELDS_READ and value is not None:
                 check_unknown(draft, name, value)
                 draft.set_metadata(to_camel(name), plain_camel(value))
         usage = read_either(event, "usageMetadata", "usage_metadata")
@@ -1157,7 +1157,7 @@ class _Step:
                 self.calls - 1, text_of(call, "id"), name, arguments_of(given), is_object=is_object(given), key=key
             )
         else:
-            # Of a call of which it is not clear whether it goes on nothing is known to be whole.
+            # Where it is not clear whether a call goes on, no part of it is known to be whole.
             is_unclear = goes_on == UNCLEAR
             begun = start_arguments() if known is None else known
             grown, more = write_partials(begun, partials, None if says_nothing else given)

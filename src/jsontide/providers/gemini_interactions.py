@@ -175,7 +175,7 @@ def _add_extra(draft: Draft, at: int, step: dict[str, Any]) -> None:
 
 
 def find_called(draft: Draft, kind: str, call_id: str | None) -> int:
-    """Return the place of the call that a result is of, -1 if there is none."""
+    """Return the place of the call that a result answers, or -1."""
     for at in range(draft.count - 1, -1, -1):
         part = draft.part_at(at)
         if isinstance(part, ServerCall) and part.result is MISSING:
@@ -244,10 +244,10 @@ _INTERACTION: Final = frozenset(
 _NO_ARGUMENTS: Final = "an event with more arguments of a call has none that can be read"
 _ADDRESS: Final = frozenset(("event_id", "event_type", "index", "metadata"))
 _ARGUMENTS: Final = frozenset(("arguments", "type"))
-_USUAL: Final = 4
+_USUAL_FIELDS: Final = 4
 """The fields of a usual delta, its id included."""
 _MEDIA: Final = ("image", "audio", "video", "document", "file")
-_BITS: Final = 20
+_PART_BITS: Final = 20
 """How many parts a step may have, as a power of two."""
 
 
@@ -336,7 +336,7 @@ class InteractionsReader(Reader):
         """Return the key of the part that a step is at."""
         if index == NO_INDEX:
             return NO_KEY
-        return (index << _BITS) + (self.breaks.get(index, 0) if self.breaks else 0)
+        return (index << _PART_BITS) + (self.breaks.get(index, 0) if self.breaks else 0)
 
     def _break(self, index: int) -> InteractionsReader:
         """Return the reader after a part that ends the text before it."""
@@ -353,7 +353,7 @@ class InteractionsReader(Reader):
             draft.lose(_NO_ARGUMENTS)
         if event.get("error"):
             read_error(draft, event)
-        if len(event) > _USUAL:
+        if len(event) > _USUAL_FIELDS:
             check_rest(draft, event, _EVENT)
         metadata = event.get("metadata")
         if metadata is not None:
@@ -487,7 +487,7 @@ def _read_event(draft: Draft, event: dict[str, Any]) -> None:
         if value is None or name in _EVENT:
             continue
         if name == "error":
-            if value:  # beside something else, one that says nothing is none
+            if value:  # an empty one beside something else is no error
                 read_error(draft, event)
         elif name == "interaction_id":
             draft.identify(text_of(event, name), None, None, "")
@@ -618,8 +618,8 @@ def _write_server_call(call: ServerCall) -> list[Item]:
         arguments = call.partial if isinstance(call.partial, Mapping) else {}
         steps.append({"type": call.type, "id": call.id or "", **named, "arguments": arguments, **rest})
     if call.result is not MISSING:
-        told = dict(about) if isinstance(about, Mapping) else {}
-        steps.append({"type": result_type, "call_id": call.id or "", **told, "result": call.result})
+        beside = dict(about) if isinstance(about, Mapping) else {}
+        steps.append({"type": result_type, "call_id": call.id or "", **beside, "result": call.result})
     return steps
 
 

@@ -48,7 +48,7 @@ from jsontide.providers.base import (
 from jsontide.providers.strict import ToolRules
 
 _NAME: Final = "ollama"
-_READ: Final = frozenset(
+_FIELDS_READ: Final = frozenset(
     (
         "created_at",
         "done",
@@ -93,7 +93,7 @@ class OllamaReader(Reader):
 
     def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
         given, is_done = _message_of(event), is_true(event, "done")
-        # Beside an answer, an error that says nothing is none.
+        # Beside an answer, an empty error is no error.
         if (given is None or event.get("error")) and (read_error(draft, event) or not is_done):
             return self
         if self.has_ended and any([bool(as_dict(given).get(name)) for name in _SAYS]):
@@ -102,7 +102,7 @@ class OllamaReader(Reader):
         if draft.provider is None or draft.model is None:
             draft.identify(None, text_of(event, "model"), created_of(event.get("created_at")), self.name)
         for name, value in event.items():
-            if name not in _READ and value is not None:
+            if name not in _FIELDS_READ and value is not None:
                 check_unknown(draft, name, value)
                 draft.set_metadata(name, plain(value))
         _read_message(draft, check_fields(draft, "message", given))

@@ -65,7 +65,7 @@ from jsontide.providers.strict import BOUNDS, FORMATS, StrictRules, ToolRules
 _NAME: Final = "openai_chat"
 CUSTOM: Final = "custom"
 OLD_FORM: Final = "function_call"
-_USUAL: Final = 2
+_USUAL_FIELDS: Final = 2
 """How many fields an entry has that says nothing but more arguments, and a function: no more need to be looked at."""
 _CALL_READ: Final = frozenset(("custom", "function", "id", "index", "type"))
 _FUNCTION_READ: Final = frozenset(("arguments", "name", "parsed_arguments"))
@@ -80,7 +80,7 @@ def read_call(draft: Draft, call: dict[str, Any]) -> None:
         return
     function = check_fields(draft, "function", inner)
     at = _read_function(draft, call, function)
-    if len(call) > _USUAL or len(function) > _USUAL or "arguments" not in function:
+    if len(call) > _USUAL_FIELDS or len(function) > _USUAL_FIELDS or "arguments" not in function:
         _keep_rest(draft, at, call, function, _FUNCTION_READ)
 
 
@@ -429,7 +429,7 @@ _REASONS: Final = {
 """In lower case; most are words of others, which servers put into this form as they are."""
 _FILTER: Final = "content_filter"
 _NORMAL: Final = ("stop", "tool_calls")
-_READ: Final = frozenset(("choices", "created", "error", "id", "model", "object", "obfuscation", "usage"))
+_FIELDS_READ: Final = frozenset(("choices", "created", "error", "id", "model", "object", "obfuscation", "usage"))
 """The fields of a chunk that are read, or say nothing; all others are kept as they are."""
 _SOURCES: Final = ("citations", "search_results")
 _SAYS: Final = (
@@ -479,7 +479,7 @@ class ChatReader(Reader):
     def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
         event = _unwrap(event)
         choices = items_in(draft, event, "choices")
-        # Beside an answer, an error that says nothing is none.
+        # Beside an answer, an empty error is no error.
         failed = (not choices or bool(event.get("error"))) and read_error(draft, event)
         if not choices and not failed and "type" in event and _read_other(draft, event):
             return self
@@ -556,7 +556,7 @@ def _read_text(draft: Draft, choice: dict[str, Any], delta: dict[str, Any]) -> N
 def _as_chunk(choice: dict[str, Any]) -> dict[str, Any]:
     """Return a choice of a whole completion as one of a chunk; a model reasons before it answers."""
     message = as_dict(choice["message"])
-    # Their place tells the calls apart: an id may be missing.
+    # Calls differ by their place: an id may be missing.
     calls = message.get("tool_calls")
     if isinstance(calls, (list, tuple)):
         calls = [{**as_dict(call), "index": at} if as_dict(call) else call for at, call in enumerate(calls)]
@@ -567,7 +567,7 @@ def _as_chunk(choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_other(draft: Draft, event: dict[str, Any]) -> bool:
-    """Keep an event that is no chunk; return whether it is none."""
+    """Keep an event that is not a chunk; return whether it was one of those."""
     kind = text_of(event, "type")
     if not kind or event.get("choices") is not None:
         return False
@@ -580,7 +580,7 @@ def _read_other(draft: Draft, event: dict[str, Any]) -> bool:
 def _read_fields(draft: Draft, event: dict[str, Any]) -> None:
     """Note what a chunk says beside its choices."""
     for name, value in event.items():
-        if name not in _READ and value is not None:
+        if name not in _FIELDS_READ and value is not None:
             _read_field(draft, name, value, event)
     usage = event.get("usage")
     if usage is not None:

@@ -100,7 +100,7 @@ def place_in(fields: dict[str, Any], name: str) -> int:
 
 
 def name_in(fields: dict[str, Any], name: str) -> str | None:
-    """Return an id or another word, of which an empty one says nothing."""
+    """Return an id or another word; an empty one says nothing."""
     return text_of(fields, name) or None
 
 
@@ -328,7 +328,7 @@ SERVER_TOOLS: Final = {
     _SEARCH: ServerTool("web_search", "action"),
 }
 _GROWING: Final = ("code_interpreter_call", "mcp_approval_request", "mcp_call")
-"""Those whose arguments are text, of which some comes in pieces."""
+"""Those whose arguments are text, some of it in pieces."""
 _ALWAYS_ACT: Final = ("apply_patch_call", "local_shell_call", "mcp_approval_request")
 _WAITING: Final = (None, _COMPLETED, "in_progress")
 """States in which an item that is done is whole."""
@@ -870,7 +870,7 @@ _REPEATED: Final = (
 _NO_DELTA: Final = "an event with more arguments of a call has none that can be read"
 _IN_ITEM_EVENT: Final = frozenset(("item", "output_index", "sequence_number", "type"))
 _BOOKKEEPING: Final = frozenset(("type", "sequence_number", "output_index", "item_id", "obfuscation", "response_id"))
-_READ: Final = _BOOKKEEPING | {
+_FIELDS_READ: Final = _BOOKKEEPING | {
     "annotation",
     "annotation_index",
     "arguments",
@@ -1095,7 +1095,7 @@ def _check_unknown_event(draft: Draft, event: dict[str, Any], kind: str) -> None
 def _keep(draft: Draft, event: dict[str, Any]) -> None:
     """Keep the fields of an event that are not known."""
     for name, value in event.items():
-        if name not in _READ and value is not None:
+        if name not in _FIELDS_READ and value is not None:
             draft.set_metadata(name, plain(value))
 
 
@@ -1124,7 +1124,7 @@ def _add_arguments(draft: Draft, event: dict[str, Any], piece: object, on_server
 def _complete_arguments(draft: Draft, event: dict[str, Any], name: str) -> None:
     """Note all arguments of a call.
 
-    Text stays open: at a limit this may be the beginning only, and the item tells whether it is.
+    Text stays open: at a limit this may be the beginning only, and the item says whether it is.
     """
     index, value = index_in(draft, event, "output_index"), event.get(name)
     count = draft.count
@@ -1339,7 +1339,7 @@ def _write_server_call(call: ServerCall) -> Item | None:
 
 
 def _is_written_as_function(call: ServerCall) -> bool:
-    """Tell whether a search has arguments, as xAI writes it, and no action, which says its type."""
+    """Return whether a search has arguments, as xAI writes it, and no action, which says its type."""
     value = _load(call.arguments) if call.type == "web_search_call" else None
     return isinstance(value, dict) and bool(value) and "type" not in value
 

@@ -44,8 +44,8 @@ def tool_definitions(tools: Iterable[Tool[Any]], provider: str, *, strict: bool 
     """Return the tools as a request to a provider defines them.
 
     A strict tool is one whose arguments the provider makes fit the schema. By default every tool is that can be;
-    `why_not_strict` tells about the others. With `strict=True`, one that cannot be raises; with `False` none is.
-    OpenAI wants every property of a strict tool required. Bounds that a provider does not take are told in the
+    `why_not_strict` explains the others. With `strict=True`, one that cannot be raises; with `False` none is.
+    OpenAI wants every property of a strict tool required. Bounds that a provider does not take are written into the
     description, and checked when arguments come back.
 
     >>> tool_definitions([Tool("now", {"type": "object", "properties": {}}, description="The time.")], "openai_chat")

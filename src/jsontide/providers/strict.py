@@ -234,7 +234,7 @@ _IN_WORDS: Final = frozenset(
         *("contentMediaType", "minProperties", "maxProperties", *BOUNDS),
     )
 )
-"""What is told to the model where a provider does not take it, and is checked when arguments come back."""
+"""Written into the description where a provider does not take it, and checked when arguments come back."""
 _IMPOSSIBLE: Final = frozenset(
     (
         *("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies"),
