@@ -34,7 +34,7 @@ from benchmarks.whole_way import works as whole_way
 from benchmarks.whole_way.measure import Extent as WholeExtent
 from benchmarks.whole_way.measure import measure as measure_whole_way
 from benchmarks.whole_way.report import page as whole_way_page
-from benchmarks.whole_way.sides import FLOOR, floor, plain_openers
+from benchmarks.whole_way.sides import FLOOR, floor, jsontide_openers
 from benchmarks.whole_way.streams import pieces_of, respond
 from benchmarks.whole_way.works import is_right, read_all
 
@@ -216,7 +216,7 @@ def small(work: whole_way.Work, *pieces: str) -> Sequence[Any]:
 
 
 def test_a_generated_response_ends_with_what_was_sent() -> None:
-    openers = plain_openers(jsontide)
+    openers = jsontide_openers(jsontide)
     for work in whole_way.WORKS:
         assert small(work) == small(work)
         assert is_right(read_all(openers[work.name], small(work)), work.expected(300)), work.name
@@ -261,7 +261,7 @@ def test_a_side_that_ends_wrong_is_reported_and_not_timed() -> None:
 
 @pytest.mark.long
 def test_the_whole_way_runs_and_every_figure_is_on_its_page() -> None:
-    sides = {PURE: plain_openers(jsontide), FLOOR: floor(json.loads)}
+    sides = {PURE: jsontide_openers(jsontide), FLOOR: floor(json.loads)}
     extent = WholeExtent(1, [whole_way.TOOL_CALL, whole_way.CUT_READS, whole_way.ASYNCHRONOUS], (1_000,), 3)
     found = measure_whole_way(sides, extent)
     assert not found.missing

@@ -4,7 +4,6 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -76,14 +75,7 @@ def own_sides(options: argparse.Namespace) -> tuple[dict[str, Openers], dict[str
     if options.before:
         loaders[sides.BEFORE] = lambda: builds.imported_from(options.before, "jsontide")
     modules, missing = load(loaders)
-    offers: dict[str, Openers] = {}
-    for name, module in modules.items():
-        offers[name] = sides.plain_openers(module)
-        if name in sides.WITH_MSGSPEC:
-            found, why = load({sides.WITH_MSGSPEC[name]: partial(sides.fast_openers, module)})
-            offers.update(found)
-            missing.update(why)
-    return offers, missing, modules
+    return {name: sides.jsontide_openers(module) for name, module in modules.items()}, missing, modules
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -99,7 +91,7 @@ def main(arguments: Sequence[str]) -> None:
     circumstances = [
         f"`{command_of(options)}`: jsontide {modules[sides.PURE].__version__}, least of up to {extent.rounds} rounds.",
         *builds.machine(),
-        f"Peers: {', '.join(builds.versions([*distributions, 'msgspec']))}.",
+        f"Peers: {', '.join(builds.versions(distributions))}.",
         *(f"Missing: {name} ({reason})." for name, reason in {**no_own, **no_others, **found.missing}.items()),
     ]
     console = Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)

@@ -30,12 +30,9 @@ BY_HAND = "by hand (orjson, jiter)"
 FLOOR = "floor: SSE, json, append"
 FLOOR_ORJSON = "floor: SSE, orjson, append"
 COMPILED = "jsontide, compiled"
-FAST = "jsontide, compiled, msgspec"
 PURE = "jsontide, pure Python"
-PURE_FAST = "jsontide, pure Python, msgspec"
 BEFORE = "jsontide before, pure Python"
-OWN = (COMPILED, FAST, PURE, PURE_FAST, BEFORE)
-WITH_MSGSPEC = {COMPILED: FAST, PURE: PURE_FAST}
+OWN = (COMPILED, PURE, BEFORE)
 
 DONE = b"[DONE]"
 Loads = Callable[[bytes], Any]
@@ -135,8 +132,7 @@ READERS: Mapping[str, Callable[[Any], object]] = {
 }
 
 
-def jsontide_openers(module: ModuleType, prepare: Callable[[], object] = bool) -> Openers:
-    """All works; `prepare` is called before a stream is opened."""
+def jsontide_openers(module: ModuleType) -> Openers:
     plain: dict[str, dict[str, object]] = {name: {} for name in (*PLAIN, CUT_READS.name, DICTS.name, *OBJECTS)}
     if model := ten_fields():
         tool = partial(module.messages.Tool, NAME)
@@ -147,27 +143,20 @@ def jsontide_openers(module: ModuleType, prepare: Callable[[], object] = bool) -
         del plain[CHAT_ANSWER.name]
     forms = {work.name: work.form for work in (*PLAIN.values(), *OBJECTS.values())}
     openers: dict[str, Opener] = {
-        name: partial(open_message, module, prepare, forms.get(name, TOOL_CALL.form), options)
-        for name, options in plain.items()
+        name: partial(open_message, module, forms.get(name, TOOL_CALL.form), options) for name, options in plain.items()
     }
-    return {**openers, ASYNCHRONOUS.name: partial(open_message_async, module, prepare)}
+    return {**openers, ASYNCHRONOUS.name: partial(open_message_async, module)}
 
 
 def open_message(
-    module: ModuleType,
-    prepare: Callable[[], object],
-    form: Format,
-    options: Mapping[str, object],
-    source: Iterator[Any],
+    module: ModuleType, form: Format, options: Mapping[str, object], source: Iterator[Any]
 ) -> Iterator[object]:
-    prepare()
     return map(READERS[form.reads], module.streams.stream_message(source, **options))
 
 
 async def open_message_async(
-    module: ModuleType, prepare: Callable[[], object], source: Iterator[Any], pause: Callable[[], Any] | None = None
+    module: ModuleType, source: Iterator[Any], pause: Callable[[], Any] | None = None
 ) -> AsyncIterator[object]:
-    prepare()
     async for message in module.streams.astream_message(asynchronous(source, pause)):
         yield read_call(message)
 
@@ -178,27 +167,3 @@ def ten_fields() -> Any:  # noqa: ANN401 - pydantic may be missing
     except ImportError:
         return None
     return create_model("Trip", **{name: (kind, ...) for name, kind in FIELDS.items()})
-
-
-def decoder(module: ModuleType, name: str) -> Callable[[], object]:
-    """The switch between the two parsers for the JSON of events; `ImportError` where there is none to choose."""
-    try:
-        choose = module.providers.event_json.choose_decoder
-    except AttributeError as error:
-        raise ImportError("this version has one parser for the JSON of events") from error
-    if name == "msgspec":
-        import_module("msgspec")
-    return partial(choose, name)
-
-
-def plain_openers(module: ModuleType) -> Openers:
-    """With Python's own `json`, whatever is installed."""
-    try:
-        prepare = decoder(module, "json")
-    except ImportError:
-        prepare = bool
-    return jsontide_openers(module, prepare)
-
-
-def fast_openers(module: ModuleType) -> Openers:
-    return jsontide_openers(module, decoder(module, "msgspec"))

@@ -20,7 +20,7 @@ from jsontide.messages import (
     Usage,
 )
 from jsontide.providers import finish_stream
-from jsontide.providers.anthropic_form import FORM
+from jsontide.providers.anthropic import AnthropicForm
 from jsontide.streams import stream_message
 from tests.providers.block_streams import (
     Event,
@@ -30,6 +30,7 @@ from tests.providers.block_streams import (
     states,
 )
 
+FORM = AnthropicForm()
 STOP = {"type": "message_stop"}
 CALL = {"type": "tool_use", "id": "t", "name": "roll", "input": {"player": 1}, "caller": {"type": "code_execution"}}
 

@@ -21,7 +21,7 @@ from jsontide.messages import (
     ToolResult,
     Usage,
 )
-from jsontide.providers.bedrock_form import FORM
+from jsontide.providers.bedrock import BedrockForm
 from tests.providers.block_streams import (
     Event,
     last,
@@ -30,6 +30,7 @@ from tests.providers.block_streams import (
     saved,
 )
 
+FORM = BedrockForm()
 BEGUN = {"messageStart": {"role": "assistant"}}
 
 

@@ -17,12 +17,12 @@ from jsontide.messages import (
     TextPart,
     ToolResult,
 )
-from jsontide.providers import gemini_form as gemini
-from jsontide.providers import gemini_interactions_form as gemini_interactions
+from jsontide.providers.gemini import GeminiForm
+from jsontide.providers.gemini_interactions import InteractionsForm
 from jsontide.streams import stream_message
 from tests.generated_streams.said import Event
 
-FORM, STEPS = gemini.FORM, gemini_interactions.FORM
+FORM, STEPS = GeminiForm(), InteractionsForm()
 CALL = CompleteCall("pay", {"to": "Zoe"}, id="f1", extra={"thoughtSignature": "c2ln"})
 SCHEMA = {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}
 PARTS: list[Event] = [

@@ -2,11 +2,7 @@
 
 import json
 import pickle
-import subprocess
-import sys
 import tracemalloc
-from collections.abc import Iterator
-from importlib.util import find_spec
 from random import Random
 from typing import Any
 
@@ -16,7 +12,8 @@ from hypothesis import strategies as st
 
 from jsontide._textbuffer import NO_TEXT
 from jsontide.providers import detect
-from jsontide.providers.event_json import choose_decoder, load_json
+from jsontide.providers.framing import load_json
+from jsontide.providers.registry import is_provider_event
 from jsontide.providers.wire import (
     DONE,
     START,
@@ -26,7 +23,6 @@ from jsontide.providers.wire import (
     WireState,
     feed_wire,
     finish_wire,
-    is_provider_event,
     load_event,
     start_wire,
 )
@@ -34,16 +30,6 @@ from tests.cuts import Chunks, cut_randomly, sized, ways
 from tests.meters import heap, interpreted, opcodes, untraced
 from tests.provider_streams import ALL, events, every_stream
 from tests.strategies import documents, randoms, sse_streams, values
-
-MSGSPEC = find_spec("msgspec") is not None
-needs_msgspec = pytest.mark.skipif(not MSGSPEC, reason="msgspec is not installed")
-
-
-@pytest.fixture(params=["json", pytest.param("msgspec", marks=needs_msgspec)])
-def decoder(request: pytest.FixtureRequest) -> Iterator[str]:
-    before = choose_decoder(request.param)
-    yield request.param
-    choose_decoder(before)
 
 
 def read(chunks: Any, state: WireState = START) -> list[object]:
@@ -126,7 +112,7 @@ def test_what_is_too_long_is_one_failure_and_the_end_at_any_cut(text: str) -> No
         *events, failure = read([*chunks, *chunks], start_wire(40))
         assert events == expected
         assert isinstance(failure, Failure)
-        assert failure.said.endswith("is longer than 40 characters")
+        assert failure.message.endswith("is longer than 40 characters")
 
 
 @pytest.mark.parametrize("space", [" ", "\t", "\r", "\u00a0", "\u2028", "\x1c"])
@@ -148,7 +134,7 @@ def test_half_a_character_is_never_harmless() -> None:
         for chunks in ways(b":\n\n" + line + b"\n\n"):
             (event,) = read(chunks)
             assert isinstance(event, Damage)
-            assert "is not UTF-8" in event.said
+            assert "is not UTF-8" in event.message
 
 
 NAMES = (
@@ -175,62 +161,39 @@ BITS = (r"\ud83d", r"\ude00", r"\u00e9", r"\"", r"\\", r"\/", "é", "𝄞", '"',
 odd_texts = st.lists(st.sampled_from((*ODD, *BITS))).map("".join)
 
 
-@needs_msgspec
 @given(st.one_of(documents, odd_texts, odd_texts.map('"{}"'.format), st.floats().map(repr), st.integers().map(repr)))
 @example("")
-def test_both_decoders_give_what_json_gives(text: str) -> None:
-    check_decoders(f'{{"a":{text}}}')
-    check_decoders(text.strip())
+def test_events_are_loaded_as_json_loads_them(text: str) -> None:
+    check_load(f'{{"a":{text}}}')
+    check_load(text.strip())
 
 
-@needs_msgspec
 @pytest.mark.parametrize("text", ODD)
-def test_both_decoders_give_the_same_for_odd_values(text: str) -> None:
-    check_decoders(text)
+def test_odd_values_are_loaded_as_json_loads_them(text: str) -> None:
+    check_load(text)
     for around in ('{{"a":{}}}', "{{}}{}", "{{}} {}", "{{}}\u00a0{}", "\ufeff{}"):
-        check_decoders(around.format(text))
+        check_load(around.format(text))
 
 
-@needs_msgspec
 @every_stream
-def test_both_decoders_give_the_same_for_providers(name: str) -> None:
+def test_events_of_providers_are_loaded_as_json_loads_them(name: str) -> None:
     for event in events(name):
-        check_decoders(json.dumps(event))
-        check_decoders(json.dumps(event, ensure_ascii=False))
+        check_load(json.dumps(event))
+        check_load(json.dumps(event, ensure_ascii=False))
 
 
-def check_decoders(text: str) -> None:
+def check_load(text: str) -> None:
     try:
         expected = repr(json.loads(text))
     except (ValueError, RecursionError):
         expected = "None"
-    for name in ("json", "msgspec"):
-        before = choose_decoder(name)
-        assert repr(load_json(text)) == expected
-        choose_decoder(before)
+    assert repr(load_json(text)) == expected
 
 
-def test_what_is_no_decoder_is_refused() -> None:
-    with pytest.raises(ValueError, match="must be 'json' or 'msgspec', not 'orjson'"):
-        choose_decoder("orjson")
-
-
-def test_what_both_decoders_refuse_is_damage(decoder: str) -> None:
+def test_data_that_is_not_json_is_damage() -> None:
     for data in ('{"a": }', '{"a":' * 100_000, '{"a": 1} x', '{"a": "\x00"}'):
         (event,) = read([f":\n\ndata: {data}\n\n"])
-        assert isinstance(event, Damage), decoder
-
-
-LOADED = """
-import sys
-from jsontide.providers import decode_sse
-print("msgspec" in sys.modules)
-"""
-
-
-def test_what_decodes_events_is_loaded_with_messages_only() -> None:
-    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, check=True, text=True)
-    assert done.stdout.split() == ["False"]
+        assert isinstance(event, Damage)
 
 
 def in_pieces(count: int) -> Chunks:

@@ -20,10 +20,11 @@ from jsontide.messages import (
     TextPart,
     ToolResult,
 )
-from jsontide.providers.openai_responses_form import FORM
+from jsontide.providers.openai_responses import ResponsesForm
 from jsontide.streams import stream_message
 from tests.providers.client_types import adapter_of
 
+FORM = ResponsesForm()
 Event = dict[str, Any]
 OWN = "openai_responses"
 

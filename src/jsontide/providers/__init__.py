@@ -9,7 +9,7 @@ from jsontide._public import lazily
 
 if TYPE_CHECKING:
     from jsontide.providers.decoders import NdjsonState, SseEvent, SseState, decode_ndjson, decode_sse, finish_ndjson
-    from jsontide.providers.detect import PROVIDERS, detect
+    from jsontide.providers.registry import PROVIDERS, detect
     from jsontide.providers.requests import to_request, tool_definitions, why_not_strict
     from jsontide.providers.stream_reader import StreamState, finish_stream, reduce_item, start_stream
 else:
@@ -17,7 +17,7 @@ else:
         __name__,
         "jsontide.providers.requests",
         "jsontide.providers.decoders",
-        "jsontide.providers.detect",
+        "jsontide.providers.registry",
         "jsontide.providers.stream_reader",
     )
 

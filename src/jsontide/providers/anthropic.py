@@ -1,36 +1,34 @@
 """Anthropic Messages.
 
-In: a raw stream event as dict or SDK object. Out: notes on a draft.
+In: a raw stream event as dict or SDK object. Out: notes on a draft; a message, results and tools as content blocks.
 The key of a part is the place of its content block; tools that the provider runs are `ServerCall`s.
 The helpers of the SDK put events of their own between those of the stream, which repeat what those say.
+After a fallback to another model, a request leaves out some blocks of the model that declined: its thinking, its calls,
+and calls of server tools that have no result.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages.calls import PartialCall
+from jsontide.messages.calls import CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.draft import NO_KEY, CallDelta, Draft
-from jsontide.messages.parts import Other
-from jsontide.messages.types import Citation, Usage
-from jsontide.providers.blocks import (
-    add_citations,
-    add_extra,
-    add_part,
-    attach_result,
-    begin_reasoning,
-    begin_text,
-    describe_server_call,
-    find_reasoning,
-    find_text,
-    keep_metadata,
-    merge_delta,
-    redact,
-    rest_of,
-    sign,
-)
-from jsontide.providers.fields import (
+from jsontide.messages.message import Message
+from jsontide.messages.options import ToolResult
+from jsontide.messages.parts import Other, ReasoningPart, Refusal, TextPart
+from jsontide.messages.types import Citation
+from jsontide.providers.base import (
+    NOT_STARTED,
+    UNNAMED,
+    Form,
+    Item,
+    MessageStart,
+    Provider,
+    Reader,
+    UsageNames,
+    arguments_object,
     arguments_of,
     as_dict,
     check_delta,
@@ -38,19 +36,42 @@ from jsontide.providers.fields import (
     check_item,
     check_rest,
     check_unknown,
-    count_of,
+    describe_error,
     dict_of,
     fields_in,
     index_in,
     integer_of,
     is_object,
+    is_own,
     items_in,
     list_of,
     plain,
+    read_error,
     text_of,
 )
-from jsontide.providers.reader import NOT_BEGUN, Beginning, Reader, describe_error, read_error
+from jsontide.providers.blocks import (
+    BlockList,
+    add_citations,
+    add_extra,
+    add_part,
+    attach_result,
+    begin_reasoning,
+    begin_text,
+    block_id,
+    describe_server_call,
+    extra_of,
+    find_reasoning,
+    find_text,
+    keep_metadata,
+    merge_delta,
+    redact,
+    rest_of,
+    result_block,
+    sign,
+)
+from jsontide.providers.strict import FORMATS, StrictRules, ToolRules
 
+_NAME: Final = "anthropic"
 _REASONS: Final = {
     "end_turn": "stop",
     "stop_sequence": "stop_sequence",
@@ -67,8 +88,16 @@ _SAID_TWICE: Final = frozenset(
 _REFUSAL: Final = -1
 """The key of the part that says why the model refused: blocks count from 0."""
 _DECLINED: Final = -2
-"""The key of calls that are none any more."""
+"""The key of calls that a later model replaced."""
 
+_USAGE: Final = UsageNames(
+    # What the provider calls input is what no cache had.
+    input_tokens="input_tokens + cache_read_input_tokens + cache_creation_input_tokens",
+    output_tokens="output_tokens",
+    cached_tokens="cache_read_input_tokens",
+    cache_write_tokens="cache_creation_input_tokens",
+    reasoning_tokens="output_tokens_details.thinking_tokens",
+)
 _NO_JSON: Final = "an event with more input of a tool has none that can be read"
 _ADDRESS: Final = frozenset(("index", "type"))
 _KIND: Final = frozenset(("type",))
@@ -83,24 +112,24 @@ _TEXT_DELTA: Final = frozenset(("text", "type"))
 _JSON_DELTA: Final = frozenset(("partial_json", "type"))
 _THINKING_DELTA: Final = frozenset(("estimated_tokens", "thinking", "type"))
 """The estimate is a hint for a progress bar; `usage` has the figure."""
-_USUAL: Final = 2
+_USUAL_FIELDS: Final = 2
 """The fields of a usual delta."""
 
 
 class AnthropicReader(Reader):
     """Reads events, and watches for a second `message_start`."""
 
-    __slots__ = ("begun",)
+    __slots__ = ("start",)
 
-    def __init__(self, begun: Beginning = NOT_BEGUN) -> None:
-        self.begun: Final = begun
+    def __init__(self, start: MessageStart = NOT_STARTED) -> None:
+        self.start: Final = start
 
     @property
     def name(self) -> str:
-        return "anthropic"
+        return _NAME
 
     def _fields(self) -> tuple[object, ...]:
-        return (self.begun,)
+        return (self.start,)
 
     def fits(self, event: dict[str, Any]) -> bool:
         kind = text_of(event, "type") or ""
@@ -128,9 +157,9 @@ class AnthropicReader(Reader):
             if "delta" not in event:
                 draft.lose(_NO_JSON)
             _read_delta(draft, index_in(draft, event, "index"), fields_in(draft, event, "delta"))
-            if len(event) > _USUAL + 1:
+            if len(event) > _USUAL_FIELDS + 1:
                 _read_more(draft, event)
-            return self._go_on()
+            return self._after_event()
         if kind == "message_start":
             return self._begin(draft, event)
         if kind == "content_block_start":
@@ -154,12 +183,12 @@ class AnthropicReader(Reader):
             _read_unknown(draft, kind, event)
             return self
         _read_more(draft, event)
-        return self._go_on()
+        return self._after_event()
 
     def _begin(self, draft: Draft, event: dict[str, Any]) -> Reader:
         message = fields_in(draft, event, "message")
-        begun = self.begun.begin(draft, text_of(message, "id") or text_of(event, "id"))
-        if begun is None:
+        start = self.start.start(draft, text_of(message, "id") or text_of(event, "id"))
+        if start is None:
             return self
         draft.identify(text_of(message, "id"), text_of(message, "model"), None, self.name)
         draft.set_role(text_of(message, "role"))
@@ -172,16 +201,16 @@ class AnthropicReader(Reader):
             if has_ended:
                 draft.close(at)
         _read_end(draft, message)
-        return AnthropicReader(begun)
+        return AnthropicReader(start)
 
-    def _go_on(self) -> Reader:
-        begun = self.begun.go_on()
-        return self if begun is self.begun else AnthropicReader(begun)
+    def _after_event(self) -> Reader:
+        start = self.start.after_event()
+        return self if start is self.start else AnthropicReader(start)
 
 
 def _read_more(draft: Draft, event: dict[str, Any]) -> None:
     """Note an error beside what an event says, and the fields that few events have."""
-    if event.get("error"):  # beside something else, one that says nothing is none
+    if event.get("error"):  # an empty one beside something else is no error
         read_error(draft, event)
     check_rest(draft, event, _EVENT)
     keep_metadata(draft, event, _EVENT)
@@ -305,11 +334,11 @@ def _read_delta(draft: Draft, key: int, delta: dict[str, Any]) -> None:
             merge_delta(draft, key, rest_of(delta, frozenset()), False)
             return
         draft.add_text(key, text_of(delta, "text") or "")
-        if len(delta) > _USUAL:
+        if len(delta) > _USUAL_FIELDS:
             add_extra(draft, find_text(draft, key), rest_of(delta, _TEXT_DELTA))
     elif kind == "thinking_delta":
         draft.add_reasoning(key, text_of(delta, "thinking") or "")
-        if len(delta) > _USUAL:
+        if len(delta) > _USUAL_FIELDS:
             add_extra(draft, find_reasoning(draft, key), rest_of(delta, _THINKING_DELTA))
     elif kind == "signature_delta" and not isinstance(draft.find(key), Other):
         sign(draft, find_reasoning(draft, key), text_of(delta, "signature"), False)
@@ -327,7 +356,7 @@ def _read_json(draft: Draft, key: int, delta: dict[str, Any]) -> None:
         return
     if "partial_json" not in delta:
         draft.lose(_NO_JSON)
-    elif len(delta) > _USUAL:
+    elif len(delta) > _USUAL_FIELDS:
         check_rest(draft, delta, _JSON_DELTA)
     if type(piece) is str:
         draft.add_call(CallDelta(key, None, None, piece, key=key))
@@ -373,26 +402,133 @@ def _read_end(draft: Draft, by: dict[str, Any]) -> None:
 
 def _read_usage(draft: Draft, event: dict[str, Any]) -> None:
     """Note what the message cost: later figures replace earlier ones, and those that are missing stay."""
-    told = rest_of(dict_of(event, "usage"), frozenset())
-    if not told:
+    given = rest_of(dict_of(event, "usage"), frozenset())
+    if not given:
         return
-    if "service_tier" in told:
-        draft.set_metadata("service_tier", told["service_tier"])
+    if "service_tier" in given:
+        draft.set_metadata("service_tier", given["service_tier"])
     before = draft.usage
-    draft.set_usage(_make_usage(told if before is None else {**before.raw, **told}))
+    raw = given if before is None else {**before.raw, **given}
+    draft.set_usage(_USAGE.read(raw, raw))
 
 
-def _make_usage(raw: dict[str, JsonValue]) -> Usage:
-    fresh, output = count_of(raw, "input_tokens"), count_of(raw, "output_tokens")
-    cached, written = count_of(raw, "cache_read_input_tokens"), count_of(raw, "cache_creation_input_tokens")
-    # What the provider calls input is what no cache had.
-    given = None if fresh is None else fresh + (cached or 0) + (written or 0)
-    return Usage(
-        input_tokens=given,
-        output_tokens=output,
-        total_tokens=None if given is None or output is None else given + output,
-        cached_tokens=cached,
-        cache_write_tokens=written,
-        reasoning_tokens=count_of(dict_of(raw, "output_tokens_details"), "thinking_tokens"),
-        raw=raw,
-    )
+_FALLBACK: Final = "fallback"
+_NOT_AFTER_FALLBACK: Final = ("connector_text", "tool_use")
+
+
+class AnthropicForm(Form):
+    """Writes content blocks."""
+
+    __slots__ = ()
+
+    def write_message(self, message: Message) -> list[Item]:
+        if not is_own(message, _NAME):
+            content = [block for part in message.parts if (block := _write_foreign(part)) is not None]
+        else:
+            content = _write_own(message.parts)
+        return [{"role": "assistant", "content": content}] if content else []
+
+    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
+        content = [_write_result(result) for result in results]
+        return [{"role": "user", "content": content}] if content else []
+
+    def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
+        tool: Item = {"name": name, "input_schema": {"type": "object", **parameters}}
+        if description:
+            tool["description"] = description
+        return {**tool, "strict": True} if strict else tool
+
+
+def _write_own(parts: Sequence[Part]) -> list[Item]:
+    """Write the blocks in the order in which they came."""
+    fallbacks = [at for at, part in enumerate(parts) if isinstance(part, Other) and part.type == _FALLBACK]
+    last = fallbacks[-1] if fallbacks else -1
+    blocks = BlockList()
+    for at, part in enumerate(parts):
+        block = _write_part(part) if at >= last or _outlives_fallback(part) else None
+        if block is None:
+            continue
+        blocks.add(part, block)
+        result = result_block(part) if isinstance(part, ServerCall) else None
+        if isinstance(part, ServerCall) and result is not None:
+            blocks.add_result(part, result if part.result is MISSING else {**result, "content": part.result})
+    return blocks.in_order()
+
+
+def _outlives_fallback(part: Part) -> bool:
+    if isinstance(part, ServerCall):
+        return result_block(part) is not None
+    if isinstance(part, Other):
+        return part.type not in _NOT_AFTER_FALLBACK
+    return isinstance(part, TextPart)
+
+
+def _write_part(part: Part) -> Item | None:
+    """Write a block; `None` for what the API would refuse, and for why the model refused, which came in none."""
+    if isinstance(part, TextPart):
+        return _write_text(part)
+    if isinstance(part, ReasoningPart):
+        return _write_thinking(part)
+    if isinstance(part, (CompleteCall, PartialCall)):
+        return {**_write_call(part), **extra_of(part.extra)}
+    if isinstance(part, ServerCall):
+        named = {"name": part.name} if part.name else {}
+        known = {"id": part.id} if part.id else {}
+        return {
+            "type": part.type or "server_tool_use",
+            **known,
+            **named,
+            "input": arguments_object(part),
+            **extra_of(part.extra),
+        }
+    return dict(part.raw) if isinstance(part, Other) and isinstance(part.raw, dict) else None
+
+
+def _write_text(part: TextPart) -> Item | None:
+    if not part.text.strip():
+        return None
+    block: Item = {"type": "text", "text": part.text, **extra_of(part.extra)}
+    return {**block, "citations": [dict(citation.raw) for citation in part.citations]} if part.citations else block
+
+
+def _write_thinking(part: ReasoningPart) -> Item | None:
+    if part.redacted:
+        return {"type": "redacted_thinking", "data": part.encrypted, **extra_of(part.extra)} if part.encrypted else None
+    if part.signature is None:
+        return None
+    return {"type": "thinking", "thinking": part.text, "signature": part.signature, **extra_of(part.extra)}
+
+
+def _write_call(call: CompleteCall | PartialCall) -> Item:
+    return {"type": "tool_use", "id": block_id(call), "name": call.name or UNNAMED, "input": arguments_object(call)}
+
+
+def _write_foreign(part: Part) -> Item | None:
+    """Write what another provider's message has in common with this one's."""
+    if isinstance(part, (CompleteCall, PartialCall)):
+        return _write_call(part)
+    if not isinstance(part, (TextPart, Refusal)) or not part.text.strip():
+        return None
+    return {"type": "text", "text": part.text}
+
+
+def _write_result(result: ToolResult) -> Item:
+    block: Item = {"type": "tool_result", "tool_use_id": block_id(result.call), "content": result.text}
+    if "toolset_name" in result.call.extra:
+        block["toolset_name"] = result.call.extra["toolset_name"]
+    return block if result.error is None else {**block, "is_error": True}
+
+
+TOOLS: Final = ToolRules(
+    names="[a-zA-Z0-9_-]{1,128}",
+    names_in_words="1 to 128 letters, digits, '_' and '-'",
+    strict=StrictRules(formats=FORMATS | {"uri"}, max_tools=20, max_optional=24, max_unions=16),
+)
+PROVIDER: Final = Provider(
+    AnthropicReader(),
+    AnthropicForm(),
+    tools=TOOLS,
+    event_names=("message_start", "message_delta", "message_stop", "error"),
+    event_prefixes=("content_block_",),
+    client_packages=("anthropic",),
+)

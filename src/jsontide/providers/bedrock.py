@@ -2,26 +2,63 @@
 
 In: an event as boto3 gives it, a dict of one member. Out: notes on a draft.
 The key of a part is the index of its content block; text and reasoning begin with their first delta.
+Requests are what boto3 takes: binary data is bytes.
 """
 
 from __future__ import annotations
 
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Sequence
 from typing import Any, Final
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages.calls import PartialCall
+from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.draft import NO_KEY, CallDelta, Draft
-from jsontide.messages.parts import File, Other
+from jsontide.messages.message import Message
+from jsontide.messages.options import ToolResult
+from jsontide.messages.parts import File, Other, ReasoningPart, Refusal, TextPart
 from jsontide.messages.record import replace
-from jsontide.messages.types import Citation, Usage
+from jsontide.messages.types import Citation
+from jsontide.providers import anthropic
+from jsontide.providers.base import (
+    NOT_STARTED,
+    UNNAMED,
+    Form,
+    Item,
+    MessageStart,
+    Provider,
+    Reader,
+    UsageNames,
+    arguments_object,
+    arguments_of,
+    as_dict,
+    check_delta,
+    check_fields,
+    check_rest,
+    check_unknown,
+    dict_of,
+    fields_in,
+    index_in,
+    integer_of,
+    is_object,
+    is_own,
+    list_of,
+    plain,
+    read_error,
+    text_of,
+)
 from jsontide.providers.blocks import (
+    BlockList,
     add_citations,
     add_extra,
     add_part,
     attach_result,
     begin_text,
+    block_id,
     describe_server_call,
     extend_result,
+    extra_of,
     find_block,
     find_reasoning,
     find_text,
@@ -30,27 +67,12 @@ from jsontide.providers.blocks import (
     merge_delta,
     redact,
     rest_of,
+    result_block,
     sign,
 )
-from jsontide.providers.fields import (
-    arguments_of,
-    as_dict,
-    check_delta,
-    check_fields,
-    check_rest,
-    check_unknown,
-    count_of,
-    dict_of,
-    fields_in,
-    index_in,
-    integer_of,
-    is_object,
-    list_of,
-    plain,
-    text_of,
-)
-from jsontide.providers.reader import NOT_BEGUN, Beginning, Reader, read_error
+from jsontide.providers.strict import ToolRules
 
+_NAME: Final = "bedrock"
 _REASONS: Final = {
     "end_turn": "stop",
     "stop_sequence": "stop_sequence",
@@ -85,26 +107,34 @@ _RESULT: Final = frozenset(("content",))
 _IMAGE: Final = frozenset(("format", "source"))
 _SOURCE: Final = frozenset(("bytes",))
 _REASONING: Final = frozenset(("text", "signature", "redactedContent", "reasoningText"))
+_USAGE: Final = UsageNames(
+    # What the provider calls input is what no cache had.
+    input_tokens="inputTokens + cacheReadInputTokens + cacheWriteInputTokens",
+    output_tokens="outputTokens",
+    total_tokens="totalTokens",
+    cached_tokens="cacheReadInputTokens",
+    cache_write_tokens="cacheWriteInputTokens",
+)
 _NO_INPUT: Final = "an event with more input of a tool has none that can be read"
-_NONE: Final[frozenset[str]] = frozenset()
-_USUAL: Final = 2
+_NO_FIELDS: Final[frozenset[str]] = frozenset()
+_USUAL_FIELDS: Final = 2
 """The fields of a usual delta of a block."""
 
 
 class BedrockReader(Reader):
     """Reads events, and watches for a second `messageStart`."""
 
-    __slots__ = ("begun",)
+    __slots__ = ("start",)
 
-    def __init__(self, begun: Beginning = NOT_BEGUN) -> None:
-        self.begun: Final = begun
+    def __init__(self, start: MessageStart = NOT_STARTED) -> None:
+        self.start: Final = start
 
     @property
     def name(self) -> str:
-        return "bedrock"
+        return _NAME
 
     def _fields(self) -> tuple[object, ...]:
-        return (self.begun,)
+        return (self.start,)
 
     def fits(self, event: dict[str, Any]) -> bool:
         return any([name in event for name in (*_EVENTS, *_EXCEPTIONS)])
@@ -129,7 +159,7 @@ class BedrockReader(Reader):
         more = event.get("contentBlockDelta")
         if more is not None and len(event) == 1:
             _read_delta(draft, check_fields(draft, "contentBlockDelta", more))
-            return self._go_on()
+            return self._after_event()
         return self._read_members(draft, event)
 
     def _read_members(self, draft: Draft, event: dict[str, Any]) -> Reader:
@@ -142,33 +172,33 @@ class BedrockReader(Reader):
                 reader = self._begin(draft, as_dict(value))
             elif name == "contentBlockStart":
                 _read_start(draft, check_fields(draft, name, value))
-                reader = self._go_on()
+                reader = self._after_event()
             elif name == "contentBlockDelta":
                 _read_delta(draft, check_fields(draft, name, value))
-                reader = self._go_on()
+                reader = self._after_event()
             elif name == "contentBlockStop":
                 block = as_dict(value)
                 draft.close(integer_of(block, "contentBlockIndex"))
                 keep_metadata(draft, block, _BLOCK)
             elif name == "messageStop":
                 _read_stop(draft, as_dict(value))
-                reader = self._go_on()
+                reader = self._after_event()
             elif name == "metadata":
                 _read_metadata(draft, as_dict(value))
         _read_rest(draft, event)
         return reader
 
-    def _begin(self, draft: Draft, begun: dict[str, Any]) -> Reader:
-        after = self.begun.begin(draft, text_of(begun, "id"))
+    def _begin(self, draft: Draft, start: dict[str, Any]) -> Reader:
+        after = self.start.start(draft, text_of(start, "id"))
         if after is None:
             return self
-        draft.set_role(text_of(begun, "role"))
-        keep_metadata(draft, begun, _START)
+        draft.set_role(text_of(start, "role"))
+        keep_metadata(draft, start, _START)
         return BedrockReader(after)
 
-    def _go_on(self) -> Reader:
-        begun = self.begun.go_on()
-        return self if begun is self.begun else BedrockReader(begun)
+    def _after_event(self) -> Reader:
+        start = self.start.after_event()
+        return self if start is self.start else BedrockReader(start)
 
 
 def _split_block(at: int, block: dict[str, Any]) -> list[dict[str, Any]]:
@@ -292,7 +322,7 @@ def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
             _read_image(draft, find_block(draft, key), as_dict(value))
         else:
             _read_other_delta(draft, key, name, value)
-    if len(block) > _USUAL or "delta" not in block:
+    if len(block) > _USUAL_FIELDS or "delta" not in block:
         check_rest(draft, block, _BLOCK)
         keep_metadata(draft, block, _BLOCK)
 
@@ -300,7 +330,7 @@ def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
 def _read_other_delta(draft: Draft, key: int, name: str, value: object) -> None:
     check_unknown(draft, name, value)
     if key == NO_KEY or isinstance(draft.find(key), PartialCall):
-        check_delta(draft, {name: value}, _NONE)
+        check_delta(draft, {name: value}, _NO_FIELDS)
     merge_delta(draft, key, {name: plain(value)}, False)
 
 
@@ -370,26 +400,8 @@ def _read_stop(draft: Draft, stop: dict[str, Any]) -> None:
 def _read_metadata(draft: Draft, metadata: dict[str, Any]) -> None:
     usage = rest_of(dict_of(metadata, "usage"), frozenset())
     if usage:
-        draft.set_usage(_make_usage(usage))
+        draft.set_usage(_USAGE.read(usage, usage))
     keep_metadata(draft, metadata, _METADATA)
-
-
-def _make_usage(raw: dict[str, JsonValue]) -> Usage:
-    fresh, output = count_of(raw, "inputTokens"), count_of(raw, "outputTokens")
-    cached, written = count_of(raw, "cacheReadInputTokens"), count_of(raw, "cacheWriteInputTokens")
-    # What the provider calls input is what no cache had.
-    given = None if fresh is None else fresh + (cached or 0) + (written or 0)
-    total = count_of(raw, "totalTokens")
-    if total is None and given is not None and output is not None:
-        total = given + output
-    return Usage(
-        input_tokens=given,
-        output_tokens=output,
-        total_tokens=total,
-        cached_tokens=cached,
-        cache_write_tokens=written,
-        raw=raw,
-    )
 
 
 def _read_rest(draft: Draft, event: dict[str, Any]) -> None:
@@ -400,12 +412,155 @@ def _read_rest(draft: Draft, event: dict[str, Any]) -> None:
             said = text_of(fields, "message") or text_of(fields, "originalMessage") or name
             draft.fail(said, {"type": name, **as_dict(plain(value))})
             draft.set_metadata(name, plain(value))
-    # Beside a member that is known, an error that says nothing is none.
+    # Beside a known member, an empty error is no error.
     is_alone = not any([name in event for name in _EVENTS])
     if not ((is_alone or event.get("error")) and read_error(draft, event)):
         for name, value in event.items():
             if name not in _MEMBERS:
                 check_unknown(draft, name, value)
                 if isinstance(draft.find(integer_of(as_dict(value), "contentBlockIndex")), PartialCall):
-                    check_delta(draft, {name: value}, _NONE)
+                    check_delta(draft, {name: value}, _NO_FIELDS)
         keep_metadata(draft, event, _MEMBERS)
+
+
+class BedrockForm(Form):
+    """Writes content blocks."""
+
+    __slots__ = ()
+
+    def write_message(self, message: Message) -> list[Item]:
+        if not is_own(message, _NAME):
+            content = [block for part in message.parts if (block := _write_foreign(part)) is not None]
+        else:
+            content = _write_own(message.parts)
+        return [{"role": "assistant", "content": content}] if content else []
+
+    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
+        content = [{"toolResult": _write_result(result)} for result in results]
+        return [{"role": "user", "content": content}] if content else []
+
+    def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
+        spec: Item = {"name": name, "inputSchema": {"json": {"type": "object", **parameters}}}
+        if description:
+            spec["description"] = description
+        return {"toolSpec": {**spec, "strict": True} if strict else spec}
+
+
+def _write_own(parts: Sequence[Part]) -> list[Item]:
+    """Write the blocks in the order in which they came."""
+    blocks = BlockList()
+    for part in parts:
+        block = _write_part(part)
+        if block is None:
+            continue
+        blocks.add(part, block)
+        result = result_block(part) if isinstance(part, ServerCall) else None
+        if isinstance(part, ServerCall) and result is not None:
+            content = [] if part.result is MISSING else _restore_bytes(part.result)
+            blocks.add_result(part, {"toolResult": {**result, "content": content}})
+    return blocks.in_order()
+
+
+def _write_part(part: Part) -> Item | None:
+    """Write a block; `None` for what the API would refuse."""
+    if isinstance(part, (TextPart, Refusal)):
+        return _write_text(part)
+    if isinstance(part, ReasoningPart):
+        return _write_reasoning(part)
+    if isinstance(part, (CompleteCall, PartialCall)):
+        return {"toolUse": {**_write_call(part), **extra_of(part.extra)}}
+    if isinstance(part, ServerCall):
+        kind = part.type or "server_tool_use"
+        call = {
+            "toolUseId": block_id(part),
+            "name": part.name or UNNAMED,
+            "input": arguments_object(part),
+            "type": kind,
+        }
+        return {"toolUse": {**call, **extra_of(part.extra)}}
+    if isinstance(part, File):
+        return _write_image(part)
+    return _restore_bytes(part.raw) if isinstance(part, Other) and isinstance(part.raw, dict) else None
+
+
+def _write_text(part: TextPart | Refusal) -> Item | None:
+    if not part.text.strip():
+        return None
+    if isinstance(part, TextPart) and part.citations:
+        citations = [dict(citation.raw) for citation in part.citations]
+        return {"citationsContent": {"content": [{"text": part.text}], "citations": citations}}
+    return {"text": part.text}
+
+
+def _write_reasoning(part: ReasoningPart) -> Item | None:
+    if part.redacted:
+        data = _decode_base64(part.encrypted)
+        return {"reasoningContent": {"redactedContent": data}} if data else None
+    if part.signature is None:  # models that sign none do not ask for it
+        return None
+    return {"reasoningContent": {"reasoningText": {"text": part.text, "signature": part.signature}}}
+
+
+def _write_call(call: BaseCall) -> Item:
+    return {"toolUseId": block_id(call), "name": call.name or UNNAMED, "input": arguments_object(call)}
+
+
+def _write_image(part: File) -> Item | None:
+    kind, _, form = (part.media_type or "").partition("/")
+    data, location = _decode_base64(part.data), part.extra.get("s3Location")
+    if kind != "image" or not (data or location):
+        return None
+    return {"image": {"format": form, "source": {"bytes": data} if data else {"s3Location": location}}}
+
+
+def _write_foreign(part: Part) -> Item | None:
+    """Write what another provider's message has in common with this one's."""
+    if isinstance(part, (CompleteCall, PartialCall)):
+        return {"toolUse": _write_call(part)}
+    if not isinstance(part, (TextPart, Refusal)) or not part.text.strip():
+        return None
+    return {"text": part.text}
+
+
+def _write_result(result: ToolResult) -> Item:
+    text = result.text
+    # A blank text is refused, no content is not; an error always has a text.
+    block: Item = {"toolUseId": block_id(result.call), "content": [{"text": text}] if text.strip() else []}
+    # Few models take a status, and all take what has none for a success.
+    return block if result.error is None else {**block, "status": "error"}
+
+
+def _decode_base64(text: str | None) -> bytes | None:
+    try:
+        return b64decode(text) if text else None
+    except (Error, ValueError):
+        return None
+
+
+def _restore_bytes(value: object) -> Any:  # noqa: ANN401 - as deep as what the provider sent
+    """Return a block as boto3 takes it; what a tool returned as JSON stays as it is."""
+    if isinstance(value, list):
+        return [_restore_bytes(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _restore_field(name, item) for name, item in value.items()}
+
+
+def _restore_field(name: str, value: object) -> object:
+    if name == "json":
+        return value
+    if name in {"bytes", "redactedContent"} and isinstance(value, str):
+        return _decode_base64(value)
+    return _restore_bytes(value)
+
+
+PROVIDER: Final = Provider(
+    BedrockReader(),
+    BedrockForm(),
+    tools=ToolRules(
+        names="[a-zA-Z0-9_-]{1,64}",
+        names_in_words="1 to 64 letters, digits, '_' and '-'",
+        strict=anthropic.TOOLS.strict,
+    ),
+    client_packages=("aiobotocore", "boto3", "botocore"),
+)

@@ -3,21 +3,26 @@
 In: a draft, the key of a block and what an event says about it. Out: notes on the draft.
 The result of a tool that the provider ran is a block of its own there. It goes to the `ServerCall` that it answers, and
 the call's `extra` keeps the rest of the block and its place, so that a request can give both back in their order.
+
+Rule: what only the provider of a message understands (signatures, its own blocks) goes back to that one alone.
 """
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode, b64encode
 from binascii import Error
+from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any, Final
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages.calls import ServerCall
+from jsontide.messages.calls import BaseCall, Part, ServerCall
 from jsontide.messages.draft import NO_KEY, Draft
 from jsontide.messages.parts import BasePart, Other, ReasoningPart, TextPart
 from jsontide.messages.record import replace
 from jsontide.messages.types import Citation
-from jsontide.providers.fields import plain
+from jsontide.providers.base import Item, plain
 
 RESULT_INDEX: Final = "result_index"
 """By which events name the block with the result of a call, in the `extra` of the call."""
@@ -214,3 +219,47 @@ def _merge(raw: dict[str, JsonValue], delta: dict[str, JsonValue], is_whole: boo
         else:
             merged[name] = value
     return merged
+
+
+_NOT_IN_IDS: Final = re.compile("[^a-zA-Z0-9_-]")
+_OURS: Final = frozenset((DELTAS, RESULT_AFTER, RESULT_BLOCK, RESULT_INDEX))
+
+
+def block_id(call: BaseCall) -> str:
+    """Return the id of a call, in the letters that ids may have; its place stands for a missing one."""
+    return _NOT_IN_IDS.sub("_", call.id) if call.id else f"call_{call.index}"
+
+
+def extra_of(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a provider wrote beside the fields that are known."""
+    return {name: value for name, value in extra.items() if name not in _OURS}
+
+
+class BlockList:
+    """The blocks of a message: those of its parts, and between them the results of calls that the provider ran."""
+
+    __slots__ = ("_blocks", "_last")
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[int, int, int, Item]] = []
+        self._last = 0
+
+    def add(self, part: Part, block: Item) -> None:
+        """Add the block of a part, after those of the parts before it."""
+        self._last = max(self._last, part.index)
+        self._blocks.append((self._last, 1, 0, block))
+
+    def add_result(self, call: ServerCall, block: Item) -> None:
+        """Add the block with the result of a call, where it came."""
+        after, index = call.extra.get(RESULT_AFTER), call.extra.get(RESULT_INDEX)
+        place = after if isinstance(after, int) else self._last + 1
+        self._blocks.append((place, 0, index if isinstance(index, int) else 0, block))
+
+    def in_order(self) -> list[Item]:
+        return [found[3] for found in sorted(self._blocks, key=itemgetter(0, 1, 2))]
+
+
+def result_block(call: ServerCall) -> Item | None:
+    """Return the block with what a tool that the provider ran returned, without the result itself."""
+    block = call.extra.get(RESULT_BLOCK)
+    return dict(block) if isinstance(block, dict) else None

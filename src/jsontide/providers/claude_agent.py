@@ -16,8 +16,18 @@ from typing import Any, Final
 
 from jsontide.messages.draft import Draft
 from jsontide.providers.anthropic import AnthropicReader
-from jsontide.providers.fields import as_dict, check_fields, fields_in, is_true, items_in, plain, text_of
-from jsontide.providers.reader import ANOTHER, Reader
+from jsontide.providers.base import (
+    SECOND_MESSAGE,
+    Provider,
+    Reader,
+    as_dict,
+    check_fields,
+    fields_in,
+    is_true,
+    items_in,
+    plain,
+    text_of,
+)
 
 _KINDS: Final = ("assistant", "result", "system", "user")
 _PARENT: Final = "parent_tool_use_id"
@@ -70,11 +80,11 @@ class AgentReader(Reader):
         if kind == "result":
             return self._read_result(draft, event)
         if not kind:
-            return self._go_on(self.inner.read(draft, event))
+            return self._after_event(self.inner.read(draft, event))
         draft.extend_metadata("events", [plain(event)])
         return self
 
-    def _go_on(self, inner: Reader) -> Reader:
+    def _after_event(self, inner: Reader) -> Reader:
         if inner is self.inner:
             return self
         return AgentReader(inner, self.has_events, self.has_ended, self.message_id, self.blocks)
@@ -87,7 +97,7 @@ class AgentReader(Reader):
             begun = {name: value for name, value in message.items() if name not in ("content", "stop_reason", _PARENT)}
             inner = inner.read(draft, {"type": "message_start", "message": {**begun, "role": "assistant"}})
         elif message_id != self.message_id:
-            draft.fail(ANOTHER)
+            draft.fail(SECOND_MESSAGE)
             return self
         for item in items_in(draft, message, "content"):
             block = _with_type(check_fields(draft, "content", item))
@@ -110,11 +120,11 @@ class AgentReader(Reader):
             inner = inner.read(draft, {"type": "message_delta", "delta": {"stop_reason": reason}})
         rest = {name: plain(value) for name, value in event.items() if name not in ("result", "type")}
         draft.set_metadata("result", {name: value for name, value in rest.items() if value is not None})
-        return self._go_on(inner)
+        return self._after_event(inner)
 
 
 def _kind_of(event: dict[str, Any]) -> str:
-    """Return what an envelope is, empty if it is none; the objects of the SDK do not say, but for their fields."""
+    """Return the kind of an envelope, empty for anything else; objects of the SDK show it by their fields only."""
     kind = text_of(event, "type")
     if kind is not None:
         return kind if kind in _KINDS or (kind == "stream_event" and "event" in event) else ""
@@ -139,3 +149,6 @@ def _with_type(block: dict[str, Any]) -> dict[str, Any]:
     elif "tool_use_id" in block:
         kind = "tool_result"
     return {"type": kind, **block}
+
+
+PROVIDER: Final = Provider(AgentReader())

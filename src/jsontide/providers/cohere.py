@@ -2,35 +2,54 @@
 
 In: an event as dict or SDK object. Out: notes on a draft.
 The plan that precedes tool calls is reasoning, marked as a plan, because it is sent back in a field of its own.
+Results go back as documents, so that the model can cite them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from jsontide._values import JsonValue
+from jsontide.messages.calls import Part, ToolCall
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
-from jsontide.messages.parts import Other, ReasoningPart
-from jsontide.messages.types import Citation, Usage
-from jsontide.providers.fields import (
+from jsontide.messages.message import Message
+from jsontide.messages.options import ToolResult, to_plain
+from jsontide.messages.parts import Other, ReasoningPart, TextPart
+from jsontide.messages.types import Citation
+from jsontide.providers.base import (
+    NOT_STARTED,
+    Form,
+    Item,
+    MessageStart,
+    Provider,
+    Reader,
+    UsageNames,
     arguments_of,
+    arguments_text,
     as_dict,
     check_delta,
     check_function,
     check_rest,
     check_unknown,
     count_of,
+    describe_error,
     dict_of,
     fields_in,
     index_in,
     integer_of,
     is_object,
+    is_own,
     list_of,
     plain,
+    read_error,
     text_of,
+    written_id,
+    written_name,
 )
-from jsontide.providers.reader import NOT_BEGUN, Beginning, Reader, describe_error, read_error
+from jsontide.providers.strict import ToolRules
 
+_NAME: Final = "cohere"
 _REASONS: Final = {
     "COMPLETE": "stop",
     "STOP_SEQUENCE": "stop_sequence",
@@ -41,9 +60,15 @@ _REASONS: Final = {
 }
 _FAILURES: Final = ("ERROR", "TIMEOUT", "USER_CANCEL")
 _TYPES: Final = ("message-", "content-", "tool-plan-", "tool-call-", "citation-")
-_READ: Final = frozenset(("delta", "error", "id", "index", "type"))
+_USAGE: Final = UsageNames(
+    # All tokens, and not only those that are billed.
+    input_tokens="tokens.input_tokens",
+    output_tokens="tokens.output_tokens",
+    cached_tokens="cached_tokens",
+)
+_FIELDS_READ: Final = frozenset(("delta", "error", "id", "index", "type"))
 """The fields of an event that are read; all others are kept as they are."""
-_NONE: Final[frozenset[str]] = frozenset()
+_NO_FIELDS: Final[frozenset[str]] = frozenset()
 _MESSAGE: Final = frozenset(("message",))
 _CALL_READ: Final = frozenset(("function", "id", "type"))
 _FUNCTION_READ: Final = frozenset(("arguments", "name"))
@@ -58,17 +83,17 @@ _PLAN_KEY: Final = -1
 class CohereReader(Reader):
     """Reads events."""
 
-    __slots__ = ("beginning",)
+    __slots__ = ("start",)
 
-    def __init__(self, beginning: Beginning = NOT_BEGUN) -> None:
-        self.beginning: Final = beginning
+    def __init__(self, start: MessageStart = NOT_STARTED) -> None:
+        self.start: Final = start
 
     @property
     def name(self) -> str:
-        return "cohere"
+        return _NAME
 
     def _fields(self) -> tuple[object, ...]:
-        return (self.beginning,)
+        return (self.start,)
 
     def fits(self, event: dict[str, Any]) -> bool:
         return (text_of(event, "type") or "").startswith(_TYPES)
@@ -89,17 +114,17 @@ class CohereReader(Reader):
             draft.identify(None, None, None, self.name)
         is_known = True
         if kind == "message-start":
-            beginning = self.beginning.begin(draft, text_of(event, "id"))
-            if beginning is not None:
+            start = self.start.start(draft, text_of(event, "id"))
+            if start is not None:
                 _read_start(draft, event, self.name)
         else:
-            beginning = self.beginning.go_on()
+            start = self.start.after_event()
             is_known = _read_event(draft, kind, event)
         if is_known:
             for name, value in event.items():
-                if name not in _READ and value is not None:
+                if name not in _FIELDS_READ and value is not None:
                     _keep(draft, name, value)
-        return self if beginning is None or beginning is self.beginning else CohereReader(beginning)
+        return self if start is None or start is self.start else CohereReader(start)
 
 
 def _read_event(draft: Draft, kind: str, event: dict[str, Any]) -> bool:
@@ -134,10 +159,10 @@ def _read_event(draft: Draft, kind: str, event: dict[str, Any]) -> bool:
 def _check_call_event(draft: Draft, event: dict[str, Any], delta: dict[str, Any], message: dict[str, Any]) -> None:
     """Note what may be arguments beside the call that an event is about, or in its place."""
     if "tool_calls" not in message:
-        check_delta(draft, message, _NONE)
+        check_delta(draft, message, _NO_FIELDS)
     check_rest(draft, delta, _MESSAGE)
     check_rest(draft, message, _MESSAGE_READ)
-    check_rest(draft, event, _READ)
+    check_rest(draft, event, _FIELDS_READ)
 
 
 def _read_start(draft: Draft, event: dict[str, Any], name: str) -> None:
@@ -236,7 +261,7 @@ def _read_end(draft: Draft, event: dict[str, Any], delta: dict[str, Any]) -> Non
     draft.identify(text_of(event, "id"), None, None, "")
     usage = dict_of(delta, "usage")
     if usage:
-        draft.set_usage(_read_usage(usage, plain(delta["usage"])))
+        draft.set_usage(_USAGE.read(usage, plain(delta["usage"])))
     for name, value in delta.items():
         if name not in ("error", "finish_reason", "usage") and value is not None:
             draft.set_metadata(name, plain(value))
@@ -246,19 +271,6 @@ def _read_end(draft: Draft, event: dict[str, Any], delta: dict[str, Any]) -> Non
         read_error(draft, event)
     else:
         draft.finish(_REASONS.get(reason, reason), reason)
-
-
-def _read_usage(usage: dict[str, Any], raw: JsonValue) -> Usage:
-    """Return what a message cost: all tokens, and not only those that are billed."""
-    tokens = dict_of(usage, "tokens")
-    given, written = count_of(tokens, "input_tokens"), count_of(tokens, "output_tokens")
-    return Usage(
-        input_tokens=given,
-        output_tokens=written,
-        total_tokens=None if given is None or written is None else given + written,
-        cached_tokens=count_of(usage, "cached_tokens"),
-        raw=raw if isinstance(raw, dict) else {},
-    )
 
 
 def _split(whole: dict[str, Any], message: dict[str, Any]) -> list[dict[str, Any]]:
@@ -281,3 +293,78 @@ def _split(whole: dict[str, Any], message: dict[str, Any]) -> list[dict[str, Any
 
 def _event(kind: str, name: str, index: int, value: object) -> dict[str, Any]:
     return {"type": kind, "index": index, "delta": {"message": {name: value}}}
+
+
+class CohereForm(Form):
+    """Writes messages."""
+
+    __slots__ = ()
+
+    def write_message(self, message: Message) -> list[Item]:
+        """Return the assistant's message; thinking, plans and citations go back to where they came from."""
+        own = is_own(message, _NAME)
+        item: Item = {"role": "assistant"}
+        plan = "".join(part.text for part in message.parts if _is_plan(part) and isinstance(part, ReasoningPart))
+        if own and plan:
+            item["tool_plan"] = plan
+        content = [block for part in message.parts for block in _write_part(part, own=own)]
+        if content or not message.tool_calls:
+            item["content"] = content or ""
+        if message.tool_calls:
+            item["tool_calls"] = [_write_call(call) for call in message.tool_calls]
+        citations = [citation for part in message.parts for citation in _write_citations(part)]
+        if own and citations:
+            item["citations"] = citations
+        return [item]
+
+    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
+        """Return a message for each result."""
+        return [_write_result(result) for result in results]
+
+    def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
+        """Return the definition of a function."""
+        function = {"name": name, "description": description, "parameters": parameters}
+        return {"type": "function", "function": function}
+
+
+def _is_plan(part: Part) -> bool:
+    return isinstance(part, ReasoningPart) and part.extra.get("type") == PLAN
+
+
+def _write_part(part: Part, *, own: bool) -> list[Item]:
+    if isinstance(part, TextPart) and part.text:
+        return [{"type": "text", "text": part.text}]
+    if own and isinstance(part, ReasoningPart) and part.text and not _is_plan(part):
+        return [{"type": "thinking", "thinking": part.text}]
+    return []
+
+
+def _write_citations(part: Part) -> list[Any]:
+    if isinstance(part, TextPart):
+        return [dict(citation.raw) for citation in part.citations]
+    kept = part.extra.get("citations")
+    return kept if isinstance(kept, list) else []
+
+
+def _write_call(call: ToolCall) -> Item:
+    function = {"name": written_name(call), "arguments": arguments_text(call)}
+    return {"id": written_id(call), "type": "function", "function": function}
+
+
+def _write_result(result: ToolResult) -> Item:
+    if result.error is not None:
+        data: Any = {"error": result.text}
+    else:
+        output = to_plain(result.output)
+        data = output if isinstance(output, dict) else {"result": output}
+    document = {"type": "document", "document": {"data": data}}
+    return {"role": "tool", "tool_call_id": written_id(result.call), "content": [document]}
+
+
+PROVIDER: Final = Provider(
+    CohereReader(),
+    CohereForm(),
+    tools=ToolRules(why_not_strict="cohere has no strict tools, but a switch of the whole request: strict_tools"),
+    event_prefixes=_TYPES,
+    client_packages=("cohere",),
+)

@@ -11,9 +11,23 @@ from dataclasses import dataclass
 
 from jsontide._check import check_count, check_state
 from jsontide._values import Chunk
-from jsontide.providers.decode import START, TextState, decode, end_of, replaced
-from jsontide.providers.ndjson import NdjsonRest, feed_ndjson, rest_of_ndjson, start_ndjson
-from jsontide.providers.sse import MOST, NamedEvent, SseRest, StrayLine, feed_sse, start_sse
+from jsontide.providers.framing import (
+    MAX_CHARS,
+    START_OF_TEXT,
+    NamedEvent,
+    NdjsonRest,
+    SseRest,
+    StrayLine,
+    TextState,
+    decode,
+    end_of,
+    feed_ndjson,
+    feed_sse,
+    replaced,
+    rest_of_ndjson,
+    start_ndjson,
+    start_sse,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +48,9 @@ class SseEvent:
 class SseState:
     """Where a stream of events stands, and what is known of the event that is open; it never changes."""
 
-    max_chars: int = MOST
+    max_chars: int = MAX_CHARS
     """The most that an event or a line may have."""
-    _text: TextState = START
+    _text: TextState = START_OF_TEXT
     _rest: SseRest | None = None
     """What waits for more text; nothing before the first chunk."""
 
@@ -86,9 +100,9 @@ def _event(found: str | NamedEvent) -> SseEvent:
 class NdjsonState:
     """Where a stream of lines stands; it never changes."""
 
-    max_chars: int = MOST
+    max_chars: int = MAX_CHARS
     """The most that a line may have."""
-    _text: TextState = START
+    _text: TextState = START_OF_TEXT
     _rest: NdjsonRest | None = None
     """What waits for more text; nothing before the first chunk."""
 

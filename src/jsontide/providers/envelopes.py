@@ -9,6 +9,7 @@ In: an event as a client, a cloud or a server wraps or writes it. Out: the event
     Workers AI                 {"response": text}, and a whole in {"result": ...}
 
 Rule: opening an envelope keeps what it says beside what it holds; what cannot be opened is an error, not nothing.
+Events of frameworks and of sessions, which are more than one message, are errors that name what to pass instead.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ from base64 import b64decode
 from typing import Any, Final
 
 from jsontide.messages.draft import Draft
-from jsontide.providers.event_json import load_json
-from jsontide.providers.fields import as_dict, as_text, count_of, dict_of, is_true, list_of, plain, text_of
-from jsontide.providers.reader import Reader
+from jsontide.providers.base import Reader, as_dict, as_text, count_of, dict_of, is_true, list_of, plain, text_of
+from jsontide.providers.framing import load_json
 
 _NOT_JSON: Final = "a chunk of Bedrock's stream does not hold JSON"
 _CLOSED: Final = "an event of the stream holds something of an unexpected type"
@@ -59,7 +59,7 @@ class EnvelopeReader(Reader):
 
 
 def open_envelope(event: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the event inside of another one, `None` if there is none."""
+    """Return the event inside another one, or `None`."""
     if event.get("choices") is not None:
         return None
     if event.get("data") is not None and event.get("type") is None:
@@ -140,7 +140,7 @@ def _read_tgi(event: dict[str, Any]) -> dict[str, Any]:
     token, details, whole = dict_of(event, "token"), dict_of(event, "details"), text_of(event, "generated_text")
     choice: dict[str, Any] = {}
     if token:
-        # Special tokens, such as the end of the text, are none of it.
+        # Special tokens, such as the end of the text, do not belong to it.
         choice["delta"] = {"content": "" if is_true(token, "special") else text_of(token, "text")}
         choice["logprobs"] = {"content": [token]}
     else:
@@ -173,7 +173,7 @@ def _read_workers(event: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _number_calls(given: object) -> object:
-    """Return calls, which come whole and without ids, as chat completions have them; what is none stays as it is."""
+    """Return calls, which come whole and without ids, as chat completions have them; anything else stays as it is."""
     if not isinstance(given, (list, tuple)):
         return given
     calls: list[object] = []
@@ -185,3 +185,73 @@ def _number_calls(given: object) -> object:
         else:
             calls.append({"index": at, **call} if call else item)
     return calls
+
+
+# Events of frameworks and of sessions.
+
+_INSTEAD: Final = "pass what the provider's own client streams, or a jsontide.messages.CompletionChunk for each"
+_LANGCHAIN: Final = f"this is a message chunk of LangChain: {_INSTEAD}"
+_PYDANTIC_AI: Final = f"this is an event of pydantic-ai: {_INSTEAD}"
+_LLAMA_INDEX: Final = f"this is a response of LlamaIndex: {_INSTEAD}"
+_AGENTS: Final = (
+    "this is an event of the OpenAI Agents SDK: pass `event.data` of the events whose `type` is 'raw_response_event'"
+)
+_REALTIME: Final = (
+    "this is an event of OpenAI's Realtime API, a session with many messages and audio: pass a stream of Responses"
+)
+_LIVE: Final = (
+    "this is a message of Gemini's Live API, a session with many messages: pass what `generate_content_stream` streams"
+)
+
+_MODULES: Final = {
+    "langchain": _LANGCHAIN,
+    "langchain_core": _LANGCHAIN,
+    "llama_index": _LLAMA_INDEX,
+    "pydantic_ai": _PYDANTIC_AI,
+    "agents": _AGENTS,
+}
+"""By the top module of the class of an event."""
+_TYPES: Final = {
+    "AIMessageChunk": _LANGCHAIN,
+    "raw_response_event": _AGENTS,
+    "run_item_stream_event": _AGENTS,
+    "agent_updated_stream_event": _AGENTS,
+}
+_KINDS: Final = ("part_start", "part_delta", "part_end", "final_result", "function_tool_call", "agent_run_result")
+_REALTIME_PREFIXES: Final = (
+    "session.",
+    "conversation.",
+    "input_audio_buffer.",
+    "output_audio_buffer.",
+    "transcription_",
+)
+_LIVE_FIELDS: Final = (
+    "serverContent",
+    "server_content",
+    "setupComplete",
+    "setup_complete",
+    "toolCallCancellation",
+    "tool_call_cancellation",
+)
+
+
+def name_foreign(event: object, fields: dict[str, Any]) -> str | None:
+    """Return what an event is if it is of a framework or of an interface that is not read, `None` if it is not."""
+    if isinstance(event, tuple) and event:  # as LangGraph gives them, with where they come from
+        event = event[0]
+    if not isinstance(event, dict):
+        module = type(event).__module__
+        found = _MODULES.get(module.partition(".")[0]) if isinstance(module, str) else None
+        if found is not None:
+            return found
+    kind = text_of(fields, "type") or ""
+    found = _TYPES.get(kind)
+    if found is not None:
+        return found
+    if (text_of(fields, "event_kind") or "") in _KINDS:
+        return _PYDANTIC_AI
+    is_realtime = kind.startswith("response.") and fields.get("event_id") is not None
+    is_session = text_of(dict_of(fields, "response"), "object") == "realtime.response"
+    if is_realtime or is_session or kind.startswith(_REALTIME_PREFIXES):
+        return _REALTIME
+    return _LIVE if any([name in fields for name in _LIVE_FIELDS]) else None

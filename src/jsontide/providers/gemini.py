@@ -18,13 +18,17 @@ it goes on.
 Where an answer comes from is said with any response of a stream, and often again, with more in it. Places in the text
 are counted in bytes. The metadata is kept whatever it says; a citation is made only where its place in the text is
 certain.
+
+In requests, parts go back in their order, each with what came with it, such as its signature; never joined or moved.
+Of a message of another provider, text, files and calls are written; the first call gets the placeholder that the API
+documents for calls that no Gemini made, because Gemini 3 and later refuse calls without a signature.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from itertools import islice
@@ -33,13 +37,22 @@ from typing import Any, Final, cast
 
 from jsontide._textbuffer import NO_TEXT, GrowingText, ends_in_half, join_halves, without_half
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages.calls import ServerCall
+from jsontide.messages.calls import CompleteCall, Part, PartialCall, ServerCall, ToolCall
 from jsontide.messages.document import write_json
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
+from jsontide.messages.message import Message
+from jsontide.messages.options import ToolResult, to_plain
 from jsontide.messages.parts import File, Other, ReasoningPart, Source, TextPart
 from jsontide.messages.record import Value, replace
-from jsontide.messages.types import Citation, Usage
-from jsontide.providers.fields import (
+from jsontide.messages.types import Citation
+from jsontide.providers.base import (
+    SECOND_MESSAGE,
+    Form,
+    Item,
+    Provider,
+    Reader,
+    UsageNames,
+    arguments_object,
     arguments_of,
     as_dict,
     as_integer,
@@ -57,10 +70,12 @@ from jsontide.providers.fields import (
     items_in,
     list_of,
     plain,
+    read_error,
     text_of,
 )
-from jsontide.providers.reader import ANOTHER, Reader, read_error
+from jsontide.providers.strict import ToolRules
 
+_NAME: Final = "gemini"
 _ATOMS: Final = (str, int, float, bytes, bytearray, datetime, Enum)
 _OF_CALLER: Final = ("args", "response", "partMetadata", "part_metadata")
 """Fields whose own names the caller chose."""
@@ -117,13 +132,6 @@ def plain_camel(value: object) -> JsonValue:
 def count_chars(text: bytes, at: int) -> int:
     """Return the place in a text of a place in its UTF-8: Gemini counts bytes."""
     return len(text[:at].decode("utf-8", "ignore"))
-
-
-def add_counts(count: int | None, more: int | None) -> int | None:
-    """Return the sum of two figures, of which the API may leave out either."""
-    if count is None or more is None:
-        return more if count is None else count
-    return count + more
 
 
 CLOSED: Final = 0
@@ -481,7 +489,7 @@ def _has_other_value(partial: dict[str, Any]) -> bool:
 
 
 def _write_scalar(partial: dict[str, Any]) -> str | None:
-    """Return the text of a value that is no string, `None` if there is none."""
+    """Return the JSON of a value that is not a string, or `None`."""
     number, truth = read_either(partial, "numberValue", "number_value"), read_either(partial, "boolValue", "bool_value")
     if isinstance(number, (int, float)) and not isinstance(number, bool):
         return _write_number(number)
@@ -573,7 +581,7 @@ def add_result(draft: Draft, kind: str, fields: dict[str, Any], extra: dict[str,
 
 
 def _find_server_call(draft: Draft, kind: str, call_id: str | None) -> int:
-    """Return the place of the call that a result is of, -1 if there is none."""
+    """Return the place of the call that a result answers, or -1."""
     for at in range(draft.count - 1, -1, -1):
         part = draft.part_at(at)
         if not isinstance(part, ServerCall) or part.type != kind or part.result is not MISSING:
@@ -588,27 +596,24 @@ def extend_logprobs(draft: Draft, logprobs: dict[str, Any]) -> None:
     draft.extend_metadata_in("logprobsResult", logprobs)
 
 
+_USAGE: Final = UsageNames(
+    input_tokens="promptTokenCount + toolUsePromptTokenCount or toolUsePromptTokenCount",
+    output_tokens="candidatesTokenCount + thoughtsTokenCount or thoughtsTokenCount",
+    total_tokens="totalTokenCount",
+    cached_tokens="cachedContentTokenCount",
+    reasoning_tokens="thoughtsTokenCount",
+)
+_TOTALS: Final = ("totalTokenCount", "promptTokenCount", "candidatesTokenCount")
+
+
 def read_usage(draft: Draft, usage: object) -> None:
     """Each response has the total so far; some have none of the counts."""
     known = draft.usage
     if known is not None and known.raw == usage:
         return
     raw = as_dict(plain_camel(usage))
-    prompt, tools = count_of(raw, "promptTokenCount"), count_of(raw, "toolUsePromptTokenCount")
-    answer, thoughts = count_of(raw, "candidatesTokenCount"), count_of(raw, "thoughtsTokenCount")
-    total = count_of(raw, "totalTokenCount")
-    if known is not None and total is None and prompt is None and answer is None:
-        return
-    draft.set_usage(
-        Usage(
-            input_tokens=add_counts(prompt, tools),
-            output_tokens=add_counts(answer, thoughts),
-            total_tokens=total,
-            cached_tokens=count_of(raw, "cachedContentTokenCount"),
-            reasoning_tokens=thoughts,
-            raw=raw,
-        )
-    )
+    if known is None or any([count_of(raw, name) is not None for name in _TOTALS]):
+        draft.set_usage(_USAGE.read(raw, raw))
 
 
 GROUNDING: Final = "groundingMetadata"
@@ -800,7 +805,7 @@ _REASONS: Final = {
 _NUMBERS: Final = ("", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
 """What numbers mean where enums are numbers; from here on, Vertex AI and the Gemini API count differently."""
 _UNSPECIFIED: Final = ("FINISH_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED", "BLOCK_REASON_UNSPECIFIED", "0")
-_READ: Final = frozenset(
+_FIELDS_READ: Final = frozenset(
     (
         "candidates",
         "createTime",
@@ -857,7 +862,7 @@ class GeminiReader(Reader):
 
     @property
     def name(self) -> str:
-        return "gemini"
+        return _NAME
 
     def _fields(self) -> tuple[object, ...]:
         return self.ended, self.calls, self.arguments, self.run, self.run_kind
@@ -878,7 +883,7 @@ class GeminiReader(Reader):
 
     def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
         candidates = items_in(draft, event, "candidates")
-        # Beside an answer, an error that says nothing is none.
+        # Beside an answer, an empty error is no error.
         failed = (not candidates or bool(event.get("error"))) and read_error(draft, event)
         if failed and draft.provider is None:
             return self
@@ -887,7 +892,7 @@ class GeminiReader(Reader):
             model = text_of(event, "modelVersion") or text_of(event, "model_version")
             draft.identify(response_id, model, created_of(read_either(event, "createTime", "create_time")), self.name)
         for name, value in event.items():
-            if name not in _READ and value is not None:
+            if name not in _FIELDS_READ and value is not None:
                 check_unknown(draft, name, value)
                 draft.set_metadata(to_camel(name), plain_camel(value))
         usage = read_either(event, "usageMetadata", "usage_metadata")
@@ -901,7 +906,7 @@ class GeminiReader(Reader):
             return self
         ended = self.ended
         if ended is not None and (response_id or ended) != ended and says_something(candidate):
-            draft.fail(ANOTHER)
+            draft.fail(SECOND_MESSAGE)
             return self
         return _Step(self, draft).read(candidate, response_id)
 
@@ -1152,7 +1157,7 @@ class _Step:
                 self.calls - 1, text_of(call, "id"), name, arguments_of(given), is_object=is_object(given), key=key
             )
         else:
-            # Of a call of which it is not clear whether it goes on nothing is known to be whole.
+            # Where it is not clear whether a call goes on, no part of it is known to be whole.
             is_unclear = goes_on == UNCLEAR
             begun = start_arguments() if known is None else known
             grown, more = write_partials(begun, partials, None if says_nothing else given)
@@ -1173,3 +1178,131 @@ class _Step:
             draft.describe(at, replace(part, extra={**part.extra, **extra}))
         if goes_on == CLOSED:
             draft.close(key)
+
+
+_CALL_NAMES: Final = {"toolResponse": "toolCall", "codeExecutionResult": "executableCode"}
+_RESULT_NAMES: Final = {call: result for result, call in _CALL_NAMES.items()}
+_IN_DATA: Final = ("displayName",)
+_UNSIGNED: Final = "skip_thought_signature_validator"
+
+
+class GeminiForm(Form):
+    """Writes what goes into the next request to Gemini."""
+
+    __slots__ = ()
+
+    def write_message(self, message: Message) -> list[Item]:
+        if message.provider == _NAME:
+            parts = [written for part in message.parts for written in _write_own(part)]
+        else:
+            parts = _sign([written for part in message.parts for written in _write_any(part)])
+        return [{"role": "model", "parts": parts}] if parts else []
+
+    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
+        parts = [{"functionResponse": _write_response(result)} for result in results]
+        return [{"role": "user", "parts": parts}] if parts else []
+
+    def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
+        described = {"description": description} if description else {}
+        return {"name": name, **described, "parametersJsonSchema": parameters}
+
+
+def _write_own(part: Part) -> list[Item]:
+    """Write a part that Gemini made."""
+    extra = part.extra
+    if isinstance(part, TextPart):
+        return [{"text": part.text, **extra}] if part.text or extra else []
+    if isinstance(part, ReasoningPart):
+        signature = {} if part.signature is None else {"thoughtSignature": part.signature}
+        return [{"text": part.text, "thought": True, **signature, **extra}] if part.text or signature else []
+    if isinstance(part, (CompleteCall, PartialCall)):
+        rest = {name: value for name, value in extra.items() if name != "functionCall"}
+        return [{**written, **rest} for written in _write_call(part)]
+    if isinstance(part, ServerCall):
+        return _write_server_call(part)
+    if isinstance(part, File):
+        return [_write_file(part)]
+    return [dict(part.raw)] if isinstance(part, Other) and isinstance(part.raw, Mapping) else []
+
+
+def _sign(parts: list[Item]) -> list[Item]:
+    """Return the parts of another provider's message, with a placeholder for a signature at the first call."""
+    first = next((at for at, part in enumerate(parts) if "functionCall" in part), None)
+    return [{**part, "thoughtSignature": _UNSIGNED} if at == first else part for at, part in enumerate(parts)]
+
+
+def _write_any(part: Part) -> list[Item]:
+    """Write a part that another provider made."""
+    if isinstance(part, TextPart):
+        return [{"text": part.text}] if part.text else []
+    if isinstance(part, (CompleteCall, PartialCall)):
+        return _write_call(part)
+    is_readable = isinstance(part, File) and part.media_type and (part.data or part.url)
+    return [_write_data(part, {})] if isinstance(part, File) and is_readable else []
+
+
+def _write_call(call: ToolCall) -> list[Item]:
+    if call.name is None:
+        return []
+    given = {} if call.id is None else {"id": call.id}
+    rest = call.extra.get("functionCall")
+    more = rest if isinstance(rest, Mapping) else {}
+    return [{"functionCall": {**given, "name": call.name, "args": arguments_object(call), **more}}]
+
+
+def _write_server_call(call: ServerCall) -> list[Item]:
+    """Write a call that Gemini ran, and its result."""
+    result_name = _RESULT_NAMES.get(call.type, call.type)
+    beside = call.extra.get(result_name)
+    written: list[Item] = []
+    if call.type in _RESULT_NAMES:
+        given = {} if call.id is None else {"id": call.id}
+        value = call.partial if isinstance(call.partial, Mapping) else {}
+        content = (
+            {**given, **value} if call.type == "executableCode" else {**given, "toolType": call.name, "args": value}
+        )
+        rest = {name: value for name, value in call.extra.items() if name != result_name}
+        written.append({call.type: content, **rest})
+        rest = dict(beside) if isinstance(beside, Mapping) else {}
+    else:
+        rest = dict(call.extra)
+    if call.result is not MISSING:
+        written.append({result_name: call.result, **rest})
+    return written
+
+
+def _write_file(file: File) -> Item:
+    inside = {name: file.extra[name] for name in _IN_DATA if name in file.extra}
+    rest = {name: value for name, value in file.extra.items() if name not in _IN_DATA}
+    return {**_write_data(file, inside), **rest}
+
+
+def _write_data(file: File, more: Mapping[str, Any]) -> Item:
+    media_type = {} if file.media_type is None else {"mimeType": file.media_type}
+    if file.url is not None:
+        return {"fileData": {**media_type, "fileUri": file.url, **more}}
+    return {"inlineData": {**media_type, "data": file.data or "", **more}}
+
+
+def _write_response(result: ToolResult) -> Item:
+    call = result.call
+    given = {} if call.id is None else {"id": call.id}
+    return {**given, "name": call.name or "unknown", "response": _write_output(result)}
+
+
+def _write_output(result: ToolResult) -> dict[str, Any]:
+    """The API takes an object, and knows the names `output` and `error` in it."""
+    if result.error is not None:
+        return {"error": result.text}
+    output = to_plain(result.output)
+    return output if isinstance(output, dict) else {"output": output}
+
+
+TOOLS: Final = ToolRules(
+    names="[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}",
+    names_in_words="letters, digits and any of _-.:, no digit first",
+    why_not_strict="gemini has no strict tools, but a mode of the whole request: the mode VALIDATED of toolConfig",
+    is_plain=True,
+    const_as_enum=True,
+)
+PROVIDER: Final = Provider(GeminiReader(), GeminiForm(), tools=TOOLS, client_packages=("google",))

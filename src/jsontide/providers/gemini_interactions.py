@@ -5,20 +5,33 @@ A message is made of steps, which events name by their position. A step is a tho
 and so on), a call, or what a tool of the server returned: the result of the call that it names.
 
 Rule: what no part describes is kept as it is.
+Where the server keeps the conversation, `previous_interaction_id` stands for the message, and only results are sent.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages.calls import PartialCall, ServerCall
+from jsontide.messages.calls import CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import write_json
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
+from jsontide.messages.message import Message
+from jsontide.messages.options import ToolResult, to_plain
 from jsontide.messages.parts import File, Other, ReasoningPart, TextPart
 from jsontide.messages.record import replace
-from jsontide.messages.types import Citation, Usage
-from jsontide.providers.fields import (
+from jsontide.messages.types import Citation
+from jsontide.providers import gemini
+from jsontide.providers.base import (
+    NOT_STARTED,
+    Form,
+    Item,
+    MessageStart,
+    Provider,
+    Reader,
+    UsageNames,
+    arguments_object,
     arguments_of,
     as_dict,
     check_delta,
@@ -26,6 +39,7 @@ from jsontide.providers.fields import (
     check_unknown,
     count_of,
     created_of,
+    describe_error,
     dict_of,
     fields_in,
     index_in,
@@ -33,12 +47,23 @@ from jsontide.providers.fields import (
     is_object,
     list_of,
     plain,
+    read_error,
     text_of,
 )
-from jsontide.providers.gemini import add_counts, count_chars
-from jsontide.providers.reader import NOT_BEGUN, Beginning, Reader, describe_error, read_error
+from jsontide.providers.gemini import count_chars
+from jsontide.providers.strict import ToolRules
 
+_NAME: Final = "gemini_interactions"
 _CALL: Final = frozenset(("arguments", "id", "name", "type"))
+
+
+_USAGE: Final = UsageNames(
+    input_tokens="total_input_tokens + total_tool_use_tokens or total_tool_use_tokens",
+    output_tokens="total_output_tokens + total_thought_tokens or total_thought_tokens",
+    total_tokens="total_tokens",
+    cached_tokens="total_cached_tokens",
+    reasoning_tokens="total_thought_tokens",
+)
 
 
 def read_usage(draft: Draft, usage: dict[str, Any]) -> None:
@@ -46,19 +71,8 @@ def read_usage(draft: Draft, usage: dict[str, Any]) -> None:
     if not usage or (draft.usage is not None and draft.usage.raw == usage):
         return
     raw = plain(usage)
-    if not isinstance(raw, dict):
-        return
-    thoughts = count_of(usage, "total_thought_tokens")
-    draft.set_usage(
-        Usage(
-            input_tokens=add_counts(count_of(usage, "total_input_tokens"), count_of(usage, "total_tool_use_tokens")),
-            output_tokens=add_counts(count_of(usage, "total_output_tokens"), thoughts),
-            total_tokens=count_of(usage, "total_tokens"),
-            cached_tokens=count_of(usage, "total_cached_tokens"),
-            reasoning_tokens=thoughts,
-            raw={name: value for name, value in raw.items() if value is not None},
-        )
-    )
+    if isinstance(raw, dict):
+        draft.set_usage(_USAGE.read(usage, {name: value for name, value in raw.items() if value is not None}))
 
 
 def begin_thought(draft: Draft, key: int, step: dict[str, Any]) -> None:
@@ -161,7 +175,7 @@ def _add_extra(draft: Draft, at: int, step: dict[str, Any]) -> None:
 
 
 def find_called(draft: Draft, kind: str, call_id: str | None) -> int:
-    """Return the place of the call that a result is of, -1 if there is none."""
+    """Return the place of the call that a result answers, or -1."""
     for at in range(draft.count - 1, -1, -1):
         part = draft.part_at(at)
         if isinstance(part, ServerCall) and part.result is MISSING:
@@ -230,25 +244,25 @@ _INTERACTION: Final = frozenset(
 _NO_ARGUMENTS: Final = "an event with more arguments of a call has none that can be read"
 _ADDRESS: Final = frozenset(("event_id", "event_type", "index", "metadata"))
 _ARGUMENTS: Final = frozenset(("arguments", "type"))
-_USUAL: Final = 4
+_USUAL_FIELDS: Final = 4
 """The fields of a usual delta, its id included."""
 _MEDIA: Final = ("image", "audio", "video", "document", "file")
-_BITS: Final = 20
+_PART_BITS: Final = 20
 """How many parts a step may have, as a power of two."""
 
 
 class InteractionsReader(Reader):
     """Reads the events of an interaction."""
 
-    __slots__ = ("beginning", "breaks", "results")
+    __slots__ = ("breaks", "results", "start")
 
     def __init__(
         self,
-        beginning: Beginning = NOT_BEGUN,
+        start: MessageStart = NOT_STARTED,
         breaks: dict[int, int] | None = None,
         results: dict[int, int] | None = None,
     ) -> None:
-        self.beginning: Final = beginning
+        self.start: Final = start
         self.breaks: Final = {} if breaks is None else breaks
         """How often the text of a step was broken off by an image or the like; most steps are not here."""
         self.results: Final = {} if results is None else results
@@ -256,10 +270,10 @@ class InteractionsReader(Reader):
 
     @property
     def name(self) -> str:
-        return "gemini_interactions"
+        return _NAME
 
     def _fields(self) -> tuple[object, ...]:
-        return self.beginning, self.breaks, self.results
+        return self.start, self.breaks, self.results
 
     def fits(self, event: dict[str, Any]) -> bool:
         return _read_type(event).startswith(("interaction.", "step."))
@@ -293,7 +307,7 @@ class InteractionsReader(Reader):
                 draft.close(self._find_key(index))
         elif kind == "interaction.completed":
             _read_end(draft, dict_of(event, "interaction"))
-            return self._go_on()
+            return self._after_event()
         elif kind == "error":
             draft.fail(describe_error(event.get("error")), plain(event.get("error")))
         elif not read_error(draft, event):
@@ -308,28 +322,28 @@ class InteractionsReader(Reader):
 
     def _begin(self, draft: Draft, event: dict[str, Any]) -> Reader:
         interaction = dict_of(event, "interaction")
-        begun = self.beginning.begin(draft, text_of(interaction or event, "id"))
-        if begun is None:
+        start = self.start.start(draft, text_of(interaction or event, "id"))
+        if start is None:
             return self
         _read_interaction(draft, interaction)
-        return InteractionsReader(begun, self.breaks, self.results)
+        return InteractionsReader(start, self.breaks, self.results)
 
-    def _go_on(self) -> InteractionsReader:
-        beginning = self.beginning.go_on()
-        return self if beginning is self.beginning else InteractionsReader(beginning, self.breaks, self.results)
+    def _after_event(self) -> InteractionsReader:
+        start = self.start.after_event()
+        return self if start is self.start else InteractionsReader(start, self.breaks, self.results)
 
     def _find_key(self, index: int) -> int:
         """Return the key of the part that a step is at."""
         if index == NO_INDEX:
             return NO_KEY
-        return (index << _BITS) + (self.breaks.get(index, 0) if self.breaks else 0)
+        return (index << _PART_BITS) + (self.breaks.get(index, 0) if self.breaks else 0)
 
     def _break(self, index: int) -> InteractionsReader:
         """Return the reader after a part that ends the text before it."""
         if index == NO_INDEX:
             return self
         breaks = {**self.breaks, index: self.breaks.get(index, 0) + 1}
-        return InteractionsReader(self.beginning, breaks, self.results)
+        return InteractionsReader(self.start, breaks, self.results)
 
     def _read_delta(self, draft: Draft, event: dict[str, Any]) -> Reader:
         if draft.provider is None:
@@ -339,7 +353,7 @@ class InteractionsReader(Reader):
             draft.lose(_NO_ARGUMENTS)
         if event.get("error"):
             read_error(draft, event)
-        if len(event) > _USUAL:
+        if len(event) > _USUAL_FIELDS:
             check_rest(draft, event, _EVENT)
         metadata = event.get("metadata")
         if metadata is not None:
@@ -356,7 +370,7 @@ class InteractionsReader(Reader):
             draft.add_call(CallDelta(index, None, None, text, is_object=is_whole, key=self._find_key(index)))
         else:
             return self._read_other_delta(draft, index, text_of(delta, "type") or "", delta)
-        return self._go_on()
+        return self._after_event()
 
     def _read_other_delta(self, draft: Draft, index: int, kind: str, delta: dict[str, Any]) -> InteractionsReader:
         key, reader = self._find_key(index), self
@@ -379,7 +393,7 @@ class InteractionsReader(Reader):
                 check_delta(draft, delta, _EVENT)
             check_unknown(draft, kind, delta)
             keep(draft, key, kind, delta)
-        return reader._go_on()
+        return reader._after_event()
 
     def _read_start(self, draft: Draft, index: int, step: dict[str, Any]) -> Reader:
         kind, key, reader = text_of(step, "type") or "", self._find_key(index), self
@@ -403,7 +417,7 @@ class InteractionsReader(Reader):
         elif step:
             check_unknown(draft, kind, step)
             keep(draft, key, kind, step)
-        return reader._go_on()
+        return reader._after_event()
 
     def _read_result(self, draft: Draft, index: int, kind: str, step: dict[str, Any]) -> InteractionsReader:
         """Read what a tool of the server returned."""
@@ -420,7 +434,7 @@ class InteractionsReader(Reader):
             draft.describe(at, describe_result(part, kind, step))
         if index == NO_INDEX or index in self.results:
             return self
-        return InteractionsReader(self.beginning, self.breaks, {**self.results, index: at})
+        return InteractionsReader(self.start, self.breaks, {**self.results, index: at})
 
     def _read_thought(self, draft: Draft, index: int, content: dict[str, Any]) -> InteractionsReader:
         text = text_of(content, "text")
@@ -473,7 +487,7 @@ def _read_event(draft: Draft, event: dict[str, Any]) -> None:
         if value is None or name in _EVENT:
             continue
         if name == "error":
-            if value:  # beside something else, one that says nothing is none
+            if value:  # an empty one beside something else is no error
                 read_error(draft, event)
         elif name == "interaction_id":
             draft.identify(text_of(event, name), None, None, "")
@@ -508,3 +522,129 @@ def _read_end(draft: Draft, interaction: dict[str, Any]) -> None:
         draft.fail(said or f"the interaction {_SAID.get(status, _SAID[_FAILED])}", reported)
     else:
         draft.finish(_STATUS.get(status, status), status)
+
+
+_KINDS: Final = ("image", "audio", "video")
+
+
+class InteractionsForm(Form):
+    """Writes what goes into the next request to the Interactions API."""
+
+    __slots__ = ()
+
+    def write_message(self, message: Message) -> list[Item]:
+        is_own = message.provider == _NAME
+        steps: list[Item] = []
+        for part in message.parts:
+            for step in _write_part(part, is_own=is_own):
+                _add(steps, step)
+        return steps
+
+    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
+        return [_write_result(result) for result in results]
+
+    def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
+        described = {"description": description} if description else {}
+        return {"type": "function", "name": name, **described, "parameters": parameters}
+
+
+def _add(steps: list[Item], step: Item) -> None:
+    """Add a step; outputs of the model in a row are one."""
+    if steps and step.get("type") == steps[-1].get("type") == "model_output":  # what is kept as it is may have no type
+        steps[-1] = {**steps[-1], "content": [*steps[-1]["content"], *step["content"]]}
+    else:
+        steps.append(step)
+
+
+def _write_part(part: Part, *, is_own: bool) -> list[Item]:
+    if isinstance(part, TextPart):
+        return [_write_output(_write_text(part, is_own=is_own))] if part.text else []
+    if isinstance(part, (CompleteCall, PartialCall)):
+        if part.name is None:
+            return []
+        extra = part.extra if is_own else {}
+        given = {"id": part.id or "", "name": part.name, "arguments": arguments_object(part)}
+        return [{"type": "function_call", **given, **extra}]
+    if isinstance(part, File) and (is_own or part.media_type):
+        return [_write_output(_write_file(part))]
+    if not is_own:
+        return []
+    if isinstance(part, ReasoningPart):
+        return [_write_thought(part)]
+    if isinstance(part, ServerCall):
+        return _write_server_call(part)
+    if isinstance(part, Other) and isinstance(part.raw, list):
+        return [dict(step) for step in part.raw[:1] if isinstance(step, Mapping)]
+    return []
+
+
+def _write_output(content: Item) -> Item:
+    return {"type": "model_output", "content": [content]}
+
+
+def _write_text(part: TextPart, *, is_own: bool) -> Item:
+    cited = [_write_citation(citation) for citation in part.citations if is_own and citation.raw]
+    return {"type": "text", "text": part.text, **({"annotations": cited} if cited else {})}
+
+
+def _write_citation(citation: Citation) -> Item:
+    return dict(citation.raw)
+
+
+def _write_file(file: File) -> Item:
+    media_type = file.media_type or ""
+    kind = next((kind for kind in _KINDS if media_type.startswith(f"{kind}/")), "document")
+    content: Item = {"type": kind, **file.extra}
+    for name, value in (("mime_type", file.media_type), ("data", file.data), ("uri", file.url)):
+        if value is not None:
+            content[name] = value
+    return content
+
+
+def _write_thought(part: ReasoningPart) -> Item:
+    signature = {} if part.signature is None else {"signature": part.signature}
+    summary = {"summary": [{"type": "text", "text": part.text}]} if part.text else {}
+    return {"type": "thought", **signature, **summary, **part.extra}
+
+
+def _write_server_call(call: ServerCall) -> list[Item]:
+    """Write a call that the server ran, and its result."""
+    result_type = f"{call.type.removesuffix('_call').removesuffix('_result')}_result"
+    about = call.extra.get(result_type)
+    steps: list[Item] = []
+    if call.type != result_type:
+        rest = {name: value for name, value in call.extra.items() if name != result_type}
+        named = {"name": call.name} if call.name != call.type.removesuffix("_call") else {}
+        arguments = call.partial if isinstance(call.partial, Mapping) else {}
+        steps.append({"type": call.type, "id": call.id or "", **named, "arguments": arguments, **rest})
+    if call.result is not MISSING:
+        beside = dict(about) if isinstance(about, Mapping) else {}
+        steps.append({"type": result_type, "call_id": call.id or "", **beside, "result": call.result})
+    return steps
+
+
+def _write_result(result: ToolResult) -> Item:
+    call = result.call
+    named = {} if call.name is None else {"name": call.name}
+    step: Item = {"type": "function_result", "call_id": call.id or "", **named}
+    if result.error is not None:
+        return {**step, "result": result.text, "is_error": True}
+    output = to_plain(result.output)
+    # An object or a text is taken as it is; an array would be one of contents.
+    return {**step, "result": output if isinstance(output, (dict, str)) else result.text}
+
+
+PROVIDER: Final = Provider(
+    InteractionsReader(),
+    InteractionsForm(),
+    tools=ToolRules(
+        names=gemini.TOOLS.names,
+        names_in_words=gemini.TOOLS.names_in_words,
+        why_not_strict="gemini_interactions has no strict tools, but a choice of the whole request: the tool_choice"
+        " 'validated'",
+        is_plain=True,
+        const_as_enum=True,
+    ),
+    event_prefixes=("interaction.", "step."),
+    client_packages=("google",),
+)

@@ -2,17 +2,28 @@
 
 In: a line of its NDJSON as dict, or an SDK object. Out: notes on a draft.
 Arguments come whole, as an object, without id or index: each entry is a call.
+Requests are messages of `/api/chat`: arguments are objects, and results name the tool.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from jsontide._values import JsonValue
+from jsontide.messages.calls import ToolCall
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
+from jsontide.messages.message import Message
+from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import File
-from jsontide.messages.types import Usage
-from jsontide.providers.fields import (
+from jsontide.providers.base import (
+    SECOND_MESSAGE,
+    Form,
+    Item,
+    Provider,
+    Reader,
+    UsageNames,
+    arguments_object,
     arguments_of,
     as_dict,
     as_text,
@@ -25,15 +36,19 @@ from jsontide.providers.fields import (
     created_of,
     fields_in,
     is_object,
+    is_own,
     is_true,
     items_in,
     list_of,
     plain,
+    read_error,
     text_of,
+    written_name,
 )
-from jsontide.providers.reader import ANOTHER, Reader, read_error
+from jsontide.providers.strict import ToolRules
 
-_READ: Final = frozenset(
+_NAME: Final = "ollama"
+_FIELDS_READ: Final = frozenset(
     (
         "created_at",
         "done",
@@ -54,6 +69,7 @@ _CALL_READ: Final = frozenset(("function", "id", "type"))
 _FUNCTION_READ: Final = frozenset(("arguments", "index", "name"))
 _SAYS: Final = ("content", "images", "thinking", "tool_calls")
 _COUNTS: Final = ("prompt_eval_count", "eval_count")
+_USAGE: Final = UsageNames(input_tokens="prompt_eval_count", output_tokens="eval_count")
 
 
 class OllamaReader(Reader):
@@ -66,7 +82,7 @@ class OllamaReader(Reader):
 
     @property
     def name(self) -> str:
-        return "ollama"
+        return _NAME
 
     def fits(self, event: dict[str, Any]) -> bool:
         is_line = event.get("done") is not None and _message_of(event) is not None
@@ -77,16 +93,16 @@ class OllamaReader(Reader):
 
     def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
         given, is_done = _message_of(event), is_true(event, "done")
-        # Beside an answer, an error that says nothing is none.
+        # Beside an answer, an empty error is no error.
         if (given is None or event.get("error")) and (read_error(draft, event) or not is_done):
             return self
         if self.has_ended and any([bool(as_dict(given).get(name)) for name in _SAYS]):
-            draft.fail(ANOTHER)
+            draft.fail(SECOND_MESSAGE)
             return self
         if draft.provider is None or draft.model is None:
             draft.identify(None, text_of(event, "model"), created_of(event.get("created_at")), self.name)
         for name, value in event.items():
-            if name not in _READ and value is not None:
+            if name not in _FIELDS_READ and value is not None:
                 check_unknown(draft, name, value)
                 draft.set_metadata(name, plain(value))
         _read_message(draft, check_fields(draft, "message", given))
@@ -141,12 +157,58 @@ def _read_call(draft: Draft, call: dict[str, Any]) -> None:
 
 
 def _read_end(draft: Draft, event: dict[str, Any]) -> None:
-    spent, said = count_of(event, "prompt_eval_count"), count_of(event, "eval_count")
-    if spent is not None or said is not None:
-        raw = {name: plain(event[name]) for name in _COUNTS if event.get(name) is not None}
-        total = None if spent is None or said is None else spent + said
-        draft.set_usage(Usage(input_tokens=spent, output_tokens=said, total_tokens=total, raw=raw))
+    if any([count_of(event, name) is not None for name in _COUNTS]):
+        draft.set_usage(
+            _USAGE.read(event, {name: plain(event[name]) for name in _COUNTS if event.get(name) is not None})
+        )
     reason = text_of(event, "done_reason")
     # Old servers do not say why; what is not a text is a reason that nobody knows.
     given = event.get("done_reason")
     draft.finish(reason or (repr(given) if given else "stop"), reason)
+
+
+class OllamaForm(Form):
+    """Writes messages."""
+
+    __slots__ = ()
+
+    def write_message(self, message: Message) -> list[Item]:
+        """Return the assistant's message; thinking goes back to where it came from."""
+        own = is_own(message, _NAME)
+        item: Item = {"role": "assistant", "content": message.content}
+        if own and message.reasoning:
+            item["thinking"] = message.reasoning
+        images = [part.data for part in message.parts if isinstance(part, File) and part.data is not None]
+        if own and images:
+            item["images"] = images
+        if message.tool_calls:
+            item["tool_calls"] = [_write_call(call, own=own) for call in message.tool_calls]
+        return [item]
+
+    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
+        """Return a message for each result."""
+        return [_write_result(result) for result in results]
+
+    def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
+        """Return the definition of a function."""
+        function = {"name": name, "description": description, "parameters": parameters}
+        return {"type": "function", "function": function}
+
+
+def _write_call(call: ToolCall, *, own: bool) -> Item:
+    rest = call.extra if own else {}
+    item: Item = {"function": {**rest, "name": written_name(call), "arguments": arguments_object(call)}}
+    return {"id": call.id, **item} if own and call.id else item
+
+
+def _write_result(result: ToolResult) -> Item:
+    item: Item = {"role": "tool", "tool_name": written_name(result.call), "content": result.text}
+    return {**item, "tool_call_id": result.call.id} if result.call.id else item
+
+
+PROVIDER: Final = Provider(
+    OllamaReader(),
+    OllamaForm(),
+    tools=ToolRules(why_not_strict="ollama has no strict tools", is_plain=True, inline=True),
+    client_packages=("ollama",),
+)

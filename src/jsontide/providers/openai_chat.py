@@ -4,24 +4,38 @@ In: a chunk as dict or SDK object. Out: notes on a draft, whatever is odd about 
 
 What says the same in every chunk is noted once. The input of a custom tool is text and not JSON: its arguments are a
 JSON string, closed at a normal end of the message.
+
+Requests send reasoning back only where a server wants it: blocks of OpenRouter, and Mistral's parts. Others refuse it,
+or ignore it. What a server wrote beside a call, such as a signature, goes back with the call.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from base64 import b64decode, b64encode
+from collections.abc import Sequence
 from json import dumps
 from typing import Any, Final
 
 from jsontide._values import JsonValue
-from jsontide.messages.calls import BaseCall, PartialCall
+from jsontide.messages.calls import BaseCall, Part, PartialCall, ToolCall
 from jsontide.messages.document import write_json
 from jsontide.messages.draft import NO_INDEX, NO_KEY, UNREADABLE, CallDelta, Draft
+from jsontide.messages.message import Message
+from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Source, TextPart
 from jsontide.messages.record import replace
 from jsontide.messages.types import Citation, Usage
-from jsontide.providers.event_json import load_json
-from jsontide.providers.fields import (
+from jsontide.providers.base import (
+    SECOND_MESSAGE,
+    Form,
+    Item,
+    Provider,
+    Reader,
+    UsageNames,
     arguments_of,
+    arguments_text,
     as_dict,
     as_text,
     check_fields,
@@ -36,16 +50,22 @@ from jsontide.providers.fields import (
     index_in,
     integer_of,
     is_object,
+    is_own,
     items_in,
     list_of,
     plain,
+    read_error,
     text_of,
+    written_id,
+    written_name,
 )
-from jsontide.providers.reader import ANOTHER, Reader, read_error
+from jsontide.providers.framing import load_json
+from jsontide.providers.strict import BOUNDS, FORMATS, StrictRules, ToolRules
 
+_NAME: Final = "openai_chat"
 CUSTOM: Final = "custom"
 OLD_FORM: Final = "function_call"
-_USUAL: Final = 2
+_USUAL_FIELDS: Final = 2
 """How many fields an entry has that says nothing but more arguments, and a function: no more need to be looked at."""
 _CALL_READ: Final = frozenset(("custom", "function", "id", "index", "type"))
 _FUNCTION_READ: Final = frozenset(("arguments", "name", "parsed_arguments"))
@@ -60,7 +80,7 @@ def read_call(draft: Draft, call: dict[str, Any]) -> None:
         return
     function = check_fields(draft, "function", inner)
     at = _read_function(draft, call, function)
-    if len(call) > _USUAL or len(function) > _USUAL or "arguments" not in function:
+    if len(call) > _USUAL_FIELDS or len(function) > _USUAL_FIELDS or "arguments" not in function:
         _keep_rest(draft, at, call, function, _FUNCTION_READ)
 
 
@@ -409,7 +429,7 @@ _REASONS: Final = {
 """In lower case; most are words of others, which servers put into this form as they are."""
 _FILTER: Final = "content_filter"
 _NORMAL: Final = ("stop", "tool_calls")
-_READ: Final = frozenset(("choices", "created", "error", "id", "model", "object", "obfuscation", "usage"))
+_FIELDS_READ: Final = frozenset(("choices", "created", "error", "id", "model", "object", "obfuscation", "usage"))
 """The fields of a chunk that are read, or say nothing; all others are kept as they are."""
 _SOURCES: Final = ("citations", "search_results")
 _SAYS: Final = (
@@ -439,7 +459,7 @@ class ChatReader(Reader):
 
     @property
     def name(self) -> str:
-        return "openai_chat"
+        return _NAME
 
     def _fields(self) -> tuple[object, ...]:
         return (self.ended,)
@@ -459,7 +479,7 @@ class ChatReader(Reader):
     def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
         event = _unwrap(event)
         choices = items_in(draft, event, "choices")
-        # Beside an answer, an error that says nothing is none.
+        # Beside an answer, an empty error is no error.
         failed = (not choices or bool(event.get("error"))) and read_error(draft, event)
         if not choices and not failed and "type" in event and _read_other(draft, event):
             return self
@@ -488,7 +508,7 @@ class ChatReader(Reader):
         delta = fields_in(draft, choice, "delta")
         ended = self.ended
         if ended is not None and (text_of(event, "id") or ended) != ended and _says_something(choice, delta):
-            draft.fail(ANOTHER)
+            draft.fail(SECOND_MESSAGE)
             return ended
         reason: str | None = None
         for name, value in choice.items():
@@ -536,7 +556,7 @@ def _read_text(draft: Draft, choice: dict[str, Any], delta: dict[str, Any]) -> N
 def _as_chunk(choice: dict[str, Any]) -> dict[str, Any]:
     """Return a choice of a whole completion as one of a chunk; a model reasons before it answers."""
     message = as_dict(choice["message"])
-    # Their place tells the calls apart: an id may be missing.
+    # Calls differ by their place: an id may be missing.
     calls = message.get("tool_calls")
     if isinstance(calls, (list, tuple)):
         calls = [{**as_dict(call), "index": at} if as_dict(call) else call for at, call in enumerate(calls)]
@@ -547,7 +567,7 @@ def _as_chunk(choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_other(draft: Draft, event: dict[str, Any]) -> bool:
-    """Keep an event that is no chunk; return whether it is none."""
+    """Keep an event that is not a chunk; return whether it was one of those."""
     kind = text_of(event, "type")
     if not kind or event.get("choices") is not None:
         return False
@@ -560,7 +580,7 @@ def _read_other(draft: Draft, event: dict[str, Any]) -> bool:
 def _read_fields(draft: Draft, event: dict[str, Any]) -> None:
     """Note what a chunk says beside its choices."""
     for name, value in event.items():
-        if name not in _READ and value is not None:
+        if name not in _FIELDS_READ and value is not None:
             _read_field(draft, name, value, event)
     usage = event.get("usage")
     if usage is not None:
@@ -660,6 +680,17 @@ def _read_logprobs(draft: Draft, logprobs: object) -> None:
     draft.extend_metadata_in("logprobs", lists)
 
 
+_USAGE: Final = UsageNames(
+    input_tokens="prompt_tokens",
+    output_tokens="completion_tokens",
+    total_tokens="total_tokens",
+    # OpenAI, DeepSeek and Moonshot name them differently.
+    cached_tokens="prompt_tokens_details.cached_tokens or prompt_cache_hit_tokens or cached_tokens",
+    cache_write_tokens="prompt_tokens_details.cache_write_tokens or prompt_tokens_details.cache_creation_input_tokens",
+    reasoning_tokens="completion_tokens_details.reasoning_tokens or reasoning_tokens",  # the second is Perplexity's
+)
+
+
 def _set_usage(draft: Draft, usage: object) -> None:
     """Note what a message cost so far; totals that a server sends with every chunk replace each other."""
     fields = as_dict(usage)
@@ -668,30 +699,134 @@ def _set_usage(draft: Draft, usage: object) -> None:
 
 
 def _read_usage(usage: dict[str, Any], raw: JsonValue) -> Usage:
-    """Return what a message cost."""
-    prompt, completion = dict_of(usage, "prompt_tokens_details"), dict_of(usage, "completion_tokens_details")
-    total, reasoning = count_of(usage, "total_tokens"), count_of(completion, "reasoning_tokens")
-    if reasoning is None:
-        reasoning = count_of(usage, "reasoning_tokens")  # Perplexity
-    spent, said = count_of(usage, "prompt_tokens"), count_of(usage, "completion_tokens")
-    if spent is not None and said is not None and reasoning and total == spent + said + reasoning:
-        said += reasoning  # xAI counts them apart
-    return Usage(
-        input_tokens=spent,
-        output_tokens=said,
-        total_tokens=total,
-        cached_tokens=_first_count(prompt, "cached_tokens", usage, "prompt_cache_hit_tokens", "cached_tokens"),
-        cache_write_tokens=_first_count(prompt, "cache_write_tokens", prompt, "cache_creation_input_tokens", ""),
-        reasoning_tokens=reasoning,
-        raw=raw if isinstance(raw, dict) else {},
-    )
+    found = _USAGE.read(usage, raw)
+    spent, said, reasoning = found.input_tokens, found.output_tokens, found.reasoning_tokens
+    if spent is not None and said is not None and reasoning and found.total_tokens == spent + said + reasoning:
+        return dataclasses.replace(found, output_tokens=said + reasoning)  # xAI counts them apart
+    return found
 
 
-def _first_count(
-    fields: dict[str, Any], name: str, others: dict[str, Any], other_name: str, last_name: str
-) -> int | None:
-    """Return the first of three figures that a server gives: OpenAI, DeepSeek and Moonshot name them differently."""
-    found = count_of(fields, name)
-    if found is None:
-        found = count_of(others, other_name)
-    return count_of(others, last_name) if found is None else found
+_DETAILS: Final = "reasoning."
+"""How the types of OpenRouter's blocks of reasoning begin."""
+_TEXT_FIELDS: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
+
+
+class ChatForm(Form):
+    """Writes messages of chat completions."""
+
+    __slots__ = ()
+
+    def write_message(self, message: Message) -> list[Item]:
+        """Return the assistant's message."""
+        own = is_own(message, _NAME)
+        item: Item = {"role": "assistant", "content": message.content or None}
+        if message.refusal:
+            item["refusal"] = message.refusal
+        if own:
+            _add_own(item, message.parts)
+        old = [call for call in message.tool_calls if own and call.extra.get("type") == OLD_FORM]
+        calls = [_write_call(call, own=own) for call in message.tool_calls if call not in old]
+        if old:
+            item["function_call"] = {"name": written_name(old[0]), "arguments": arguments_text(old[0])}
+        if calls:
+            item["tool_calls"] = calls
+        if len(item) == 2 and item["content"] is None:
+            item["content"] = ""
+        return [item]
+
+    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
+        """Return a message for each result."""
+        return [_write_result(result) for result in results]
+
+    def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
+        """Return the definition of a function."""
+        function = {"name": name, "description": description, "parameters": parameters, "strict": strict}
+        return {"type": "function", "function": function}
+
+
+def _add_own(item: Item, parts: Sequence[Part]) -> None:
+    """Add what only the server understands from which the message came."""
+    details = [detail for part in parts for detail in _write_details(part)]
+    if details:
+        item["reasoning_details"] = details
+    if any(_is_thinking(part) for part in parts):
+        item["content"] = [_write_part(part) for part in parts if _is_thinking(part) or isinstance(part, TextPart)]
+    for part in parts:
+        if isinstance(part, File) and part.id is not None:
+            item["audio"] = {"id": part.id}
+
+
+def _write_details(part: Part) -> list[Item]:
+    """Return the block of reasoning that OpenRouter sent."""
+    if isinstance(part, Other) and part.type.startswith(_DETAILS) and isinstance(part.raw, dict):
+        return [part.raw]
+    kind = part.extra.get("type")
+    if not isinstance(part, ReasoningPart) or not isinstance(kind, str) or not kind.startswith(_DETAILS):
+        return []
+    said = {_TEXT_FIELDS[kind]: part.text} if kind in _TEXT_FIELDS else {"data": part.encrypted}
+    named = {"signature": part.signature, "id": part.item_id}
+    return [{**part.extra, **said, **{name: value for name, value in named.items() if value is not None}}]
+
+
+def _is_thinking(part: Part) -> bool:
+    """Return whether a part is one of Mistral's, which nests thinking in the content."""
+    return isinstance(part, ReasoningPart) and part.extra.get("type") == "thinking"
+
+
+def _write_part(part: Part) -> Item:
+    if not isinstance(part, ReasoningPart):
+        return {"type": "text", "text": part.text if isinstance(part, TextPart) else ""}
+    others = part.extra.get("thinking")
+    thinking = [{"type": "text", "text": part.text}, *(others if isinstance(others, list) else [])]
+    signature = {} if part.signature is None else {"signature": part.signature}
+    return {**part.extra, "thinking": thinking, **signature}
+
+
+def _write_call(call: ToolCall, *, own: bool) -> Item:
+    extra = {name: value for name, value in call.extra.items() if name != "type"} if own else {}
+    kind = call.extra.get("type") if own else None
+    if kind == CUSTOM:
+        custom = {"name": written_name(call), "input": _read_input(call)}
+        return {"id": written_id(call), "type": CUSTOM, CUSTOM: custom, **extra}
+    function = {"name": written_name(call), "arguments": arguments_text(call)}
+    return {"id": written_id(call), "type": kind or "function", "function": function, **extra}
+
+
+def _read_input(call: ToolCall) -> str:
+    """Return the text that the JSON string of a custom tool's arguments holds."""
+    try:
+        found = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return ""
+    return found if isinstance(found, str) else ""
+
+
+def _write_result(result: ToolResult) -> Item:
+    if result.call.extra.get("type") == OLD_FORM:
+        return {"role": "function", "name": written_name(result.call), "content": result.text}
+    return {"role": "tool", "tool_call_id": written_id(result.call), "content": result.text}
+
+
+TOOLS: Final = ToolRules(
+    names="[a-zA-Z0-9_-]{1,64}",
+    names_in_words="1 to 64 letters, digits, '_' and '-'",
+    strict=StrictRules(
+        formats=FORMATS,
+        bounds=BOUNDS,
+        has_patterns=True,
+        needs_all=True,
+        needs_type=True,
+        may_recur=True,
+        max_properties=5_000,
+        max_levels=10,
+        max_values=1_000,
+        max_letters=120_000,
+    ),
+    is_plain=True,
+)
+PROVIDER: Final = Provider(
+    ChatReader(),
+    ChatForm(),
+    tools=TOOLS,
+    client_packages=("azure", "groq", "huggingface_hub", "litellm", "mistralai", "openai"),
+)

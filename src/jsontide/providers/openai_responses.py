@@ -11,22 +11,36 @@ The input of a custom tool, and code, is text and not JSON: it is kept as a JSON
 
 Rule: nothing is noted twice. A whole that does not go on where the deltas stopped adds nothing, and is remembered: then
 some of the text was lost, or is not what was meant. What a response repeats of its request is no part of the message.
+
+Requests send back what came from this provider as it came: items with their ids, phases, encrypted reasoning and
+callers, and what the provider ran itself; parts with the same item id are one item again. Of a message of another
+provider, texts and calls are written.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages.calls import CompleteCall, PartialCall, ServerCall
+from jsontide.messages.calls import CompleteCall, Part, PartialCall, ServerCall, ToolCall
 from jsontide.messages.document import write_json
 from jsontide.messages.draft import NO_INDEX, NO_KEY, UNREADABLE, CallDelta, Draft
+from jsontide.messages.message import Message
+from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Refusal, TextPart
 from jsontide.messages.record import replace
-from jsontide.messages.types import Citation, Usage
-from jsontide.providers.event_json import load_json
-from jsontide.providers.fields import (
+from jsontide.messages.types import Citation
+from jsontide.providers import openai_chat
+from jsontide.providers.base import (
+    NOT_STARTED,
+    Form,
+    Item,
+    MessageStart,
+    Provider,
+    Reader,
+    UsageNames,
     arguments_of,
     as_dict,
     check_item,
@@ -34,6 +48,7 @@ from jsontide.providers.fields import (
     check_unknown,
     count_of,
     created_of,
+    describe_error,
     dict_of,
     fields_in,
     index_in,
@@ -42,10 +57,13 @@ from jsontide.providers.fields import (
     items_in,
     list_of,
     plain,
+    read_error,
     text_of,
+    written_arguments,
 )
-from jsontide.providers.reader import NOT_BEGUN, Beginning, Reader, describe_error, read_error
+from jsontide.providers.framing import load_json
 
+_NAME: Final = "openai_responses"
 CONTENT: Final = 0
 REFUSAL: Final = 1
 THOUGHT: Final = 2
@@ -82,7 +100,7 @@ def place_in(fields: dict[str, Any], name: str) -> int:
 
 
 def name_in(fields: dict[str, Any], name: str) -> str | None:
-    """Return an id or another word, of which an empty one says nothing."""
+    """Return an id or another word; an empty one says nothing."""
     return text_of(fields, name) or None
 
 
@@ -310,7 +328,7 @@ SERVER_TOOLS: Final = {
     _SEARCH: ServerTool("web_search", "action"),
 }
 _GROWING: Final = ("code_interpreter_call", "mcp_approval_request", "mcp_call")
-"""Those whose arguments are text, of which some comes in pieces."""
+"""Those whose arguments are text, some of it in pieces."""
 _ALWAYS_ACT: Final = ("apply_patch_call", "local_shell_call", "mcp_approval_request")
 _WAITING: Final = (None, _COMPLETED, "in_progress")
 """States in which an item that is done is whole."""
@@ -348,7 +366,7 @@ def is_cut_off(item: dict[str, Any]) -> bool:
     return status != _COMPLETED
 
 
-def written_arguments(item: dict[str, Any], close: str) -> str | None:
+def arguments_in(item: dict[str, Any], close: str) -> str | None:
     if text_of(item, "type") == CUSTOM:
         return f'"{escape(item.get("input"))}{close}'
     return arguments_of(item.get("arguments"))
@@ -457,7 +475,7 @@ class Items(Texts):
     def _read_call(self, output: int, item: dict[str, Any], is_done: bool) -> None:
         check_call(self.draft, item)
         cut_off = is_done and is_cut_off(item)
-        written = written_arguments(item, '"' if is_done and not cut_off else "")
+        written = arguments_in(item, '"' if is_done and not cut_off else "")
         delta = CallDelta(
             output,
             name_in(item, "call_id"),
@@ -676,6 +694,14 @@ _OF_REQUEST: Final = frozenset(
     )
 )
 """What a response repeats of the request."""
+_USAGE: Final = UsageNames(
+    input_tokens="input_tokens",
+    output_tokens="output_tokens",
+    total_tokens="total_tokens",
+    cached_tokens="input_tokens_details.cached_tokens",
+    cache_write_tokens="input_tokens_details.cache_write_tokens",
+    reasoning_tokens="output_tokens_details.reasoning_tokens",
+)
 _OF_RESPONSE: Final = frozenset(("created_at", "id", "model", "object", "output", "output_parsed", "status", "usage"))
 """What has a place of its own."""
 _CONTRADICTED: Final = "the text is not what its deltas said"
@@ -716,24 +742,9 @@ def read_response(draft: Draft, response: dict[str, Any]) -> None:
     for name, value in response.items():
         if value is not None and name not in _OF_REQUEST and name not in _OF_RESPONSE:
             draft.set_metadata(name, plain(value))
-    usage = response.get("usage")
-    if usage is not None:
-        draft.set_usage(read_usage(as_dict(usage)))
-
-
-def read_usage(usage: dict[str, Any]) -> Usage:
-    """Return what a message cost."""
-    details, output = dict_of(usage, "input_tokens_details"), dict_of(usage, "output_tokens_details")
-    raw = plain(usage)
-    return Usage(
-        input_tokens=count_of(usage, "input_tokens"),
-        output_tokens=count_of(usage, "output_tokens"),
-        total_tokens=count_of(usage, "total_tokens"),
-        cached_tokens=count_of(details, "cached_tokens"),
-        cache_write_tokens=count_of(details, "cache_write_tokens"),
-        reasoning_tokens=count_of(output, "reasoning_tokens"),
-        raw=raw if isinstance(raw, dict) else {},
-    )
+    if response.get("usage") is not None:
+        usage = dict_of(response, "usage")
+        draft.set_usage(_USAGE.read(usage, plain(usage)))
 
 
 def read_end(items: Items, kind: str, response: dict[str, Any]) -> None:
@@ -804,7 +815,7 @@ def _repeat_call(items: Items, at: int, item: dict[str, Any], has_call: bool) ->
         NO_INDEX if call_id else at,
         call_id,
         text_of(item, "name") if cut_off or not has_call else None,
-        None if cut_off else written_arguments(item, '"'),
+        None if cut_off else arguments_in(item, '"'),
         is_whole=True,
         is_object=not cut_off and is_object(item.get("arguments")),
         on_server=items.is_on_server(item),
@@ -859,7 +870,7 @@ _REPEATED: Final = (
 _NO_DELTA: Final = "an event with more arguments of a call has none that can be read"
 _IN_ITEM_EVENT: Final = frozenset(("item", "output_index", "sequence_number", "type"))
 _BOOKKEEPING: Final = frozenset(("type", "sequence_number", "output_index", "item_id", "obfuscation", "response_id"))
-_READ: Final = _BOOKKEEPING | {
+_FIELDS_READ: Final = _BOOKKEEPING | {
     "annotation",
     "annotation_index",
     "arguments",
@@ -891,11 +902,11 @@ _READ: Final = _BOOKKEEPING | {
 class ResponsesReader(Reader):
     """Reads events."""
 
-    __slots__ = ("beginning", "counts", "declared", "in_container", "is_contradicted", "is_counted", "labels", "number")
+    __slots__ = ("counts", "declared", "in_container", "is_contradicted", "is_counted", "labels", "number", "start")
 
     def __init__(
         self,
-        beginning: Beginning = NOT_BEGUN,
+        start: MessageStart = NOT_STARTED,
         declared: frozenset[str] | None = None,
         in_container: bool = False,
         labels: Labels | None = None,
@@ -904,7 +915,7 @@ class ResponsesReader(Reader):
         number: int = NO_INDEX,
         is_counted: bool = False,
     ) -> None:
-        self.beginning: Final = beginning
+        self.start: Final = start
         self.declared: Final = declared
         self.in_container: Final = in_container
         self.labels: Final[Labels] = {} if labels is None else labels
@@ -917,11 +928,11 @@ class ResponsesReader(Reader):
 
     @property
     def name(self) -> str:
-        return "openai_responses"
+        return _NAME
 
     def _fields(self) -> tuple[object, ...]:
         return (
-            self.beginning,
+            self.start,
             self.declared,
             self.in_container,
             self.labels,
@@ -932,7 +943,7 @@ class ResponsesReader(Reader):
         )
 
     def __hash__(self) -> int:
-        return hash(self.beginning)
+        return hash(self.start)
 
     def fits(self, event: dict[str, Any]) -> bool:
         kind = text_of(event, "type") or ""
@@ -954,7 +965,7 @@ class ResponsesReader(Reader):
         is_counted = self._check_order(draft, number)
         after = self._read_event(draft, event)
         return ResponsesReader(
-            after.beginning,
+            after.start,
             after.declared,
             after.in_container,
             after.labels,
@@ -979,28 +990,28 @@ class ResponsesReader(Reader):
             draft.identify(None, None, None, self.name)
         if event.get("error") and kind != "error" and read_error(draft, event):
             return self
-        beginning = self.beginning
+        start = self.start
         text = _DELTAS.get(kind, -1)
         if text >= 0:
             key = key_of(text, event)
             if draft.find(key) is None or event.get("logprobs"):
-                return self._read_rest(draft, event, kind, beginning.go_on())
+                return self._read_rest(draft, event, kind, start.after_event())
             add_piece(draft, text, key, text_of(event, "delta") or "")
         elif kind == _ARGUMENTS_DELTA:
             _add_arguments(draft, event, event.get("delta"), False, False)
         elif kind == _CREATED:
-            begun = beginning.begin(draft, text_of(as_dict(event.get("response") or event), "id"))
-            return self if begun is None else self._read_rest(draft, event, kind, begun)
+            started = start.start(draft, text_of(as_dict(event.get("response") or event), "id"))
+            return self if started is None else self._read_rest(draft, event, kind, started)
         else:
-            return self._read_rest(draft, event, kind, beginning if kind in _BEGINNINGS else beginning.go_on())
+            return self._read_rest(draft, event, kind, start if kind in _BEGINNINGS else start.after_event())
         _keep(draft, event)
-        if beginning.goes_on or not beginning.has_begun:
+        if start.has_more or not start.has_started:
             return self
         return ResponsesReader(
-            beginning.go_on(), self.declared, self.in_container, self.labels, self.counts, self.is_contradicted
+            start.after_event(), self.declared, self.in_container, self.labels, self.counts, self.is_contradicted
         )
 
-    def _read_rest(self, draft: Draft, event: dict[str, Any], kind: str, beginning: Beginning) -> ResponsesReader:
+    def _read_rest(self, draft: Draft, event: dict[str, Any], kind: str, start: MessageStart) -> ResponsesReader:
         """Note what any other event says, and return the reader with what must be remembered of it."""
         items = Items(draft, self.declared, self.in_container, self.labels, self.counts, self.is_contradicted)
         if kind == "error":
@@ -1008,7 +1019,7 @@ class ResponsesReader(Reader):
         elif kind in _DELTAS or not read_error(draft, event):
             _read_event(items, event, kind)
         if (
-            beginning is self.beginning
+            start is self.start
             and items.declared is self.declared
             and items.in_container is self.in_container
             and items.labels is self.labels
@@ -1017,7 +1028,7 @@ class ResponsesReader(Reader):
         ):
             return self
         return ResponsesReader(
-            beginning, items.declared, items.in_container, items.labels, items.counts, items.is_contradicted
+            start, items.declared, items.in_container, items.labels, items.counts, items.is_contradicted
         )
 
 
@@ -1084,7 +1095,7 @@ def _check_unknown_event(draft: Draft, event: dict[str, Any], kind: str) -> None
 def _keep(draft: Draft, event: dict[str, Any]) -> None:
     """Keep the fields of an event that are not known."""
     for name, value in event.items():
-        if name not in _READ and value is not None:
+        if name not in _FIELDS_READ and value is not None:
             draft.set_metadata(name, plain(value))
 
 
@@ -1113,7 +1124,7 @@ def _add_arguments(draft: Draft, event: dict[str, Any], piece: object, on_server
 def _complete_arguments(draft: Draft, event: dict[str, Any], name: str) -> None:
     """Note all arguments of a call.
 
-    Text stays open: at a limit this may be the beginning only, and the item tells whether it is.
+    Text stays open: at a limit this may be the beginning only, and the item says whether it is.
     """
     index, value = index_in(draft, event, "output_index"), event.get(name)
     count = draft.count
@@ -1132,3 +1143,239 @@ def _complete_arguments(draft: Draft, event: dict[str, Any], name: str) -> None:
     )
     if draft.add_call(delta) == count:
         draft.label(count, text_of(event, "item_id"), None, True)
+
+
+_OF_PART: Final = ("type", "part")
+"""What the extra of a part says about itself, and not about its item."""
+
+
+class ResponsesForm(Form):
+    """Writes input items."""
+
+    __slots__ = ()
+
+    def write_message(self, message: Message) -> list[Item]:
+        """Return the items of an assistant's message."""
+        if message.provider != _NAME:
+            return [item for part in message.parts for item in _write_foreign(part)]
+        items: list[Item] = []
+        for part in message.parts:
+            _add(items, part)
+        return items
+
+    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
+        """Return the outputs of calls; a call without a name is left out of requests, and so is its result."""
+        return [_write_result(result) for result in results if result.call.name]
+
+    def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
+        """Return the definition of a function."""
+        return {
+            "type": "function",
+            "name": name,
+            "description": description,
+            "parameters": parameters,
+            "strict": strict,
+        }
+
+
+def _write_foreign(part: Part) -> list[Item]:
+    """Write a part of another provider's message; it has no ids that this one knows."""
+    if isinstance(part, (TextPart, Refusal)):
+        return [_write_plain_text(part)] if part.text else []
+    if isinstance(part, (CompleteCall, PartialCall)) and part.name:
+        return [_write_function_call(part)]
+    return []
+
+
+def _add(items: list[Item], part: Part) -> None:
+    """Add a part of the provider's own message to the item that it belongs to, or as another one."""
+    if isinstance(part, (TextPart, Refusal, Other, ReasoningPart)) and part.item_id:
+        kind = "reasoning" if isinstance(part, ReasoningPart) else "message"
+        field, content = _write_content(part)
+        if field and items and items[-1]["type"] == kind and items[-1].get("id") == part.item_id:
+            items[-1].setdefault(field, []).extend(content)
+            return
+    item = _write_item(part)
+    if item is not None:
+        items.append(item)
+
+
+def _write_content(part: TextPart | Refusal | Other | ReasoningPart) -> tuple[str, list[Item]]:
+    """Return what a part is in its item, and the field that has it; an item by itself has none."""
+    own = part.extra.get("part")
+    more = own if isinstance(own, dict) else {}
+    if isinstance(part, TextPart):
+        cited = [dict(citation.raw) for citation in part.citations]
+        return "content", [{"type": "output_text", "text": part.text, "annotations": cited, **more}]
+    if isinstance(part, Refusal):
+        return "content", [{"type": "refusal", "refusal": part.text, **more}]
+    if isinstance(part, Other):
+        is_content = part.extra.get("type") == "message" and isinstance(part.raw, dict)
+        return ("content", [dict(part.raw)]) if is_content and isinstance(part.raw, dict) else ("", [])
+    kind = part.extra.get("type")
+    if kind is None:
+        return "", []
+    return "summary" if kind == "summary_text" else "content", [{"type": kind, "text": part.text, **more}]
+
+
+def _write_item(part: Part) -> Item | None:
+    if isinstance(part, (TextPart, Refusal)):
+        return _write_text_item(part)
+    if isinstance(part, ReasoningPart):
+        return _write_reasoning(part)
+    if isinstance(part, (CompleteCall, PartialCall)):
+        return _write_call(part)
+    return _write_server_call(part) if isinstance(part, ServerCall) else _write_rest(part)
+
+
+def _write_plain_text(part: TextPart | Refusal) -> Item:
+    item: Item = {"type": "message", "role": "assistant", "content": part.text}
+    if isinstance(part.extra.get("phase"), str):
+        item["phase"] = part.extra["phase"]
+    return item
+
+
+def _write_text_item(part: TextPart | Refusal) -> Item | None:
+    if not part.item_id:
+        return _write_plain_text(part) if part.text else None
+    return _write_message(part, _write_content(part)[1])
+
+
+def _write_reasoning(part: ReasoningPart) -> Item | None:
+    """Without an id the provider does not know whose thoughts these are."""
+    if not part.item_id:
+        return None
+    item: Item = {"type": "reasoning", "id": part.item_id, **_item_fields(part), "summary": []}
+    field, content = _write_content(part)
+    if field:
+        item[field] = content
+    if part.encrypted is not None:
+        item["encrypted_content"] = part.encrypted
+    return item
+
+
+def _write_rest(part: Part) -> Item | None:
+    """Write what came whole."""
+    if isinstance(part, File):
+        return {"type": "image_generation_call", "id": part.item_id, "result": part.data, **part.extra}
+    if not isinstance(part, Other) or not isinstance(part.raw, dict):
+        return None
+    return _write_message(part, [dict(part.raw)]) if part.extra.get("type") == "message" else dict(part.raw)
+
+
+def _write_message(part: TextPart | Refusal | Other, content: list[Item]) -> Item:
+    item: Item = {"type": "message", "id": part.item_id, "role": "assistant", "status": "completed"}
+    return {**item, **_item_fields(part), "content": content}
+
+
+def _item_fields(part: Part) -> Item:
+    return {name: value for name, value in part.extra.items() if name not in _OF_PART}
+
+
+def _write_call(call: ToolCall) -> Item | None:
+    if not call.name:
+        return None
+    if call.extra.get("type") == CUSTOM:
+        return _write_custom_call(call)
+    return {**_write_function_call(call), **_ids_of(call)}
+
+
+def _write_function_call(call: ToolCall) -> Item:
+    return {"type": "function_call", "call_id": _id_of(call), "name": call.name, "arguments": _arguments_of(call)}
+
+
+def _write_custom_call(call: ToolCall | ServerCall) -> Item:
+    text = _load(call.arguments)
+    return {
+        "type": CUSTOM,
+        "call_id": _id_of(call),
+        "name": call.name,
+        "input": text if isinstance(text, str) else "",
+        **_ids_of(call),
+    }
+
+
+def _ids_of(call: ToolCall | ServerCall) -> Item:
+    """Return what the provider said about a call of its own."""
+    return {"id": call.item_id, **_item_fields(call)} if call.item_id else {}
+
+
+def _id_of(call: ToolCall | ServerCall) -> str:
+    """Some providers give calls no ids; the place in the message is as good."""
+    return call.id or f"call_{call.index}"
+
+
+def _arguments_of(call: ToolCall) -> str:
+    """The provider refuses arguments that are no object."""
+    written = written_arguments(call)
+    if isinstance(_load(written), dict):
+        return written
+    is_whole = isinstance(call, CompleteCall) and isinstance(call.arguments_value, dict)
+    return write_json(call.arguments_value) if is_whole and isinstance(call, CompleteCall) else "{}"
+
+
+def _write_server_call(call: ServerCall) -> Item | None:
+    """Write what the provider ran itself, or asked for, as it came."""
+    if call.type == CUSTOM:
+        item = _write_custom_call(call)
+        return item if call.status is None else {**item, "status": call.status}
+    tool = SERVER_TOOLS.get(call.type)
+    if tool is None or not call.item_id:
+        return None
+    item = {"type": call.type, "id": call.item_id, **call.extra}
+    if call.id and call.id != call.item_id:
+        item["call_id"] = call.id
+    if call.status is not None:
+        item["status"] = call.status
+    if not tool.name:
+        item["name"] = call.name
+    if tool.result:
+        item[tool.result] = None if call.result is MISSING else call.result
+    if _is_written_as_function(call):
+        item["arguments"] = call.arguments
+    elif tool.arguments:
+        item[tool.arguments] = _write_server_arguments(call)
+    return item
+
+
+def _is_written_as_function(call: ServerCall) -> bool:
+    """Return whether a search has arguments, as xAI writes it, and no action, which says its type."""
+    value = _load(call.arguments) if call.type == "web_search_call" else None
+    return isinstance(value, dict) and bool(value) and "type" not in value
+
+
+def _write_server_arguments(call: ServerCall) -> object:
+    if call.type in {"mcp_call", "mcp_approval_request"}:
+        return call.arguments
+    value = _load(call.arguments)
+    if call.type == "file_search_call":
+        return value.get("queries", []) if isinstance(value, dict) else []
+    if call.type == "web_search_call" and isinstance(value, dict) and call.result is not MISSING:
+        return {**value, "sources": call.result}
+    return value
+
+
+def _load(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _write_result(result: ToolResult) -> Item:
+    call = result.call
+    kind = "custom_tool_call_output" if call.extra.get("type") == CUSTOM else "function_call_output"
+    item: Item = {"type": kind, "call_id": _id_of(call), "output": result.text}
+    caller = call.extra.get("caller")
+    if isinstance(caller, dict) and caller.get("type") == "program":
+        item["caller"] = caller
+    return item
+
+
+PROVIDER: Final = Provider(
+    ResponsesReader(),
+    ResponsesForm(),
+    tools=openai_chat.TOOLS,
+    event_prefixes=("response.",),
+    client_packages=("openai",),
+)

@@ -5,57 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from jsontide._check import check_choice, check_switch
 from jsontide._textbuffer import has_half
 from jsontide.messages import Message, Tool, ToolResult
 from jsontide.messages.options import check_tools
-from jsontide.providers.schemas import unfold_root, write_plainly
-from jsontide.providers.strict import ANTHROPIC, OPENAI, StrictRules, StrictSchema, make_strict
+from jsontide.providers.base import Form, Item
+from jsontide.providers.registry import WITH_REQUESTS
+from jsontide.providers.strict import StrictSchema, ToolRules, make_strict, unfold_root, write_plainly
 from jsontide.schema import to_json_schema
 
-if TYPE_CHECKING:
-    from jsontide.providers.form import Item, RequestForm
-
-_FORMS: Final = (
-    "openai_chat",
-    "openai_responses",
-    "anthropic",
-    "gemini",
-    "gemini_interactions",
-    "bedrock",
-    "ollama",
-    "cohere",
-)
-_STRICT: Final[dict[str, StrictRules]] = {
-    "openai_chat": OPENAI,
-    "openai_responses": OPENAI,
-    "anthropic": ANTHROPIC,
-    "bedrock": ANTHROPIC,
-}
-"""What providers take as strict that have a switch for it at each tool."""
-_NOT_BY_TOOL: Final = {
-    "gemini": "gemini has no strict tools, but a mode of the whole request: the mode VALIDATED of toolConfig",
-    "gemini_interactions": "gemini_interactions has no strict tools, but a choice of the whole request: the tool_choice"
-    " 'validated'",
-    "cohere": "cohere has no strict tools, but a switch of the whole request: strict_tools",
-    "ollama": "ollama has no strict tools",
-}
-_PLAIN: Final = ("openai_chat", "openai_responses", "gemini", "gemini_interactions", "ollama")
-"""Those that refuse or drop `oneOf`, or anything beside a reference, also in tools that are not strict."""
-_SHORT_NAME: Final = re.compile("[a-zA-Z0-9_-]{1,64}"), "1 to 64 letters, digits, '_' and '-'"
-_GEMINI_NAME: Final = re.compile("[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"), "letters, digits and any of _-.:, no digit first"
-_NAMES: Final = {
-    "openai_chat": _SHORT_NAME,
-    "openai_responses": _SHORT_NAME,
-    "bedrock": _SHORT_NAME,
-    "anthropic": (re.compile("[a-zA-Z0-9_-]{1,128}"), "1 to 128 letters, digits, '_' and '-'"),
-    "gemini": _GEMINI_NAME,
-    "gemini_interactions": _GEMINI_NAME,
-}
-"""What the names of tools are made of; others take whatever a `Tool` takes."""
 _ANY_ARGUMENTS: Final[dict[str, Any]] = {"type": "object"}
 
 
@@ -84,8 +44,8 @@ def tool_definitions(tools: Iterable[Tool[Any]], provider: str, *, strict: bool 
     """Return the tools as a request to a provider defines them.
 
     A strict tool is one whose arguments the provider makes fit the schema. By default every tool is that can be;
-    `why_not_strict` tells about the others. With `strict=True`, one that cannot be raises; with `False` none is.
-    OpenAI wants every property of a strict tool required. Bounds that a provider does not take are told in the
+    `why_not_strict` explains the others. With `strict=True`, one that cannot be raises; with `False` none is.
+    OpenAI wants every property of a strict tool required. Bounds that a provider does not take are written into the
     description, and checked when arguments come back.
 
     >>> tool_definitions([Tool("now", {"type": "object", "properties": {}}, description="The time.")], "openai_chat")
@@ -119,13 +79,14 @@ def why_not_strict(tools: Iterable[Tool[Any]], provider: str) -> dict[str, tuple
 
 def _find_strict(tools: Iterable[Tool[Any]], provider: str) -> Iterator[tuple[Tool[Any], dict[str, Any], StrictSchema]]:
     """Yield each tool with its schema, as it is and as strict; all tools of a request share some limits."""
-    rules = _STRICT.get(provider)
+    taken = WITH_REQUESTS[provider].tools
+    rules = taken.strict
     count = optional = unions = 0
     for tool in check_tools(tools):
-        _check_name(tool.name, provider)
+        _check_name(tool.name, provider, taken)
         parameters = unfold_root(to_json_schema(_ANY_ARGUMENTS if tool.schema is None else tool.schema))
         if rules is None:
-            yield tool, parameters, StrictSchema(parameters, (_NOT_BY_TOOL[provider],))
+            yield tool, parameters, StrictSchema(parameters, (taken.why_not_strict,))
             continue
         if tool.schema is None:
             yield tool, parameters, StrictSchema(parameters, ("it has no schema",))
@@ -149,18 +110,18 @@ def _find_strict(tools: Iterable[Tool[Any]], provider: str) -> Iterator[tuple[To
 
 def _write_loosely(parameters: dict[str, Any], provider: str) -> dict[str, Any]:
     """Return the schema of a tool that is not strict."""
-    if provider not in _PLAIN:
+    taken = WITH_REQUESTS[provider].tools
+    if not taken.is_plain:
         return parameters
     try:
-        return write_plainly(parameters, const_as_enum=provider.startswith("gemini"), inline=provider == "ollama")
+        return write_plainly(parameters, const_as_enum=taken.const_as_enum, inline=taken.inline)
     except RecursionError:  # it is nested too deeply to be written anew
         return parameters
 
 
-def _check_name(name: str, provider: str) -> None:
-    pattern, words = _NAMES.get(provider, (None, ""))
-    if pattern is not None and not pattern.fullmatch(name):
-        message = f"{provider} refuses a tool that is called {name!r}: names are {words}"
+def _check_name(name: str, provider: str, taken: ToolRules) -> None:
+    if taken.names and not re.fullmatch(taken.names, name):
+        message = f"{provider} refuses a tool that is called {name!r}: names are {taken.names_in_words}"
         raise ValueError(message)
 
 
@@ -187,7 +148,7 @@ def _without_halves(part: Any) -> Any:  # noqa: ANN401
     return [_without_halves(each) for each in part] if isinstance(part, list) else part
 
 
-def find_form(provider: str | None) -> RequestForm:
+def find_form(provider: str | None) -> Form:
     """Return what writes requests to a provider."""
-    check_choice("provider", provider, _FORMS)
-    return cast("RequestForm", import_module(f"jsontide.providers.{provider}_form").FORM)
+    check_choice("provider", provider, tuple(WITH_REQUESTS))
+    return cast("Form", WITH_REQUESTS[cast("str", provider)].form)

@@ -4,7 +4,7 @@ An item is an event of any provider, as dict or SDK object, a `CompletionChunk`,
 The first event that is recognised decides whose stream it is.
 
 Rule: a message is made when it is asked for, however many events came in one read.
-A stream of which something is damaged or lost does not end as if all had come.
+A stream that lost something does not end as if it were whole.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from jsontide.messages.message import Message
 from jsontide.messages.options import MessageConfig
 from jsontide.messages.state import MessageState, start_message
 from jsontide.messages.types import CompletionChunk, ErrorDetail, Outcome
-from jsontide.providers.detect import find_reader, split_whole
-from jsontide.providers.fields import as_dict, check_fields, check_unknown
-from jsontide.providers.foreign import name_foreign
-from jsontide.providers.reader import Reader
-from jsontide.providers.sse import NamedEvent, StrayLine
+from jsontide.providers.base import Reader, as_dict, check_fields, check_unknown
+from jsontide.providers.envelopes import name_foreign
+from jsontide.providers.framing import NamedEvent, StrayLine
+from jsontide.providers.registry import find_reader, split_whole
 from jsontide.providers.wire import (
     DONE,
-    SHOWN,
+    SHOWN_CHARS,
     START,
     Damage,
     Failure,
@@ -42,15 +41,15 @@ from jsontide.providers.wire import (
 if TYPE_CHECKING:
     from jsontide.messages import Message as PublicMessage
 
-_NOTHING: Final = "no event of a known provider was recognised; the stream begins with {}"
+_NOT_RECOGNISED: Final = "no event of a known provider was recognised; the stream begins with {}"
 _SHORT: Final = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = SHOWN
+_SHORT.maxstring = _SHORT.maxother = SHOWN_CHARS
 
 
 class StreamState:
     """Where a stream stands: its message, and what is needed to read on; it never changes."""
 
-    __slots__ = ("begun", "damage", "is_known", "message_state", "pending", "reader", "wire")
+    __slots__ = ("damage", "is_known", "message_state", "opening", "pending", "reader", "wire")
 
     def __init__(
         self,
@@ -58,7 +57,7 @@ class StreamState:
         reader: Reader | None = None,
         wire: WireState = START,
         is_known: bool = False,
-        begun: str = "",
+        opening: str = "",
         damage: str | None = None,
         pending: tuple[object, ...] = (),
     ) -> None:
@@ -67,8 +66,8 @@ class StreamState:
         self.wire: Final = wire
         self.is_known: Final = is_known
         """Whether an event was recognised; before that, the next two are kept."""
-        self.begun: Final = begun
-        """What came first, if that is not text."""
+        self.opening: Final = opening
+        """The first item, if it is not text, for an error."""
         self.damage: Final = damage
         """What was damaged before an event was recognised: the stream may not be one of events."""
         self.pending: Final = pending
@@ -105,21 +104,21 @@ class StreamState:
             self.reader,
             self.wire,
             self.is_known,
-            pack(self.begun),
+            pack(self.opening),
             self.damage,
             tuple([pack(event) for event in self.pending]),
         )
 
 
-class Turn:
+class StreamReader:
     """Reads one stream; holds the newest state and the events that were received and not yet read."""
 
     __slots__ = (
-        "_begun",
         "_damage",
         "_has_ended",
         "_is_known",
         "_next",
+        "_opening",
         "_reader",
         "_received",
         "_rules",
@@ -133,7 +132,7 @@ class Turn:
         self._reader: Reader | None = start.reader
         self._wire: WireState = start.wire
         self._is_known: bool = start.is_known
-        self._begun: str = start.begun
+        self._opening: str = start.opening
         self._damage: str | None = start.damage
         self._received: list[object] = list(start.pending)
         self._next = 0
@@ -145,7 +144,7 @@ class Turn:
     def state(self) -> StreamState:
         """Where the stream stands."""
         pending = tuple(self._received[self._next :])
-        return StreamState(self._state, self._reader, self._wire, self._is_known, self._begun, self._damage, pending)
+        return StreamState(self._state, self._reader, self._wire, self._is_known, self._opening, self._damage, pending)
 
     @property
     def message_state(self) -> MessageState:
@@ -181,7 +180,7 @@ class Turn:
         self._state = stop_message(self._state)
 
     def next_message(self) -> Message | None:
-        """Return the next message that what was received gives, `None` if there is none without receiving more."""
+        """Return the next message, `None` if more must be received first."""
         before = self._state
         if before.is_over:
             return None
@@ -227,7 +226,7 @@ class Turn:
         self._state = draft.freeze()
 
     def _find_event(self, item: object, event: object) -> object:
-        """Return the event that an item is, `None` if it is none, which is dealt with."""
+        """Return the event, or `None` if the item was handled here."""
         if isinstance(item, CompletionChunk):
             draft = Draft(self._state, self._rules)
             read_chunk(draft, item)
@@ -240,7 +239,7 @@ class Turn:
         if isinstance(item, (StrayLine, OtherLine)):
             event = load_event(item)
         if item is None:
-            self._begun = self._begun or repr(item)
+            self._opening = self._opening or repr(item)
         elif event is DONE:
             if self._rules.done_is_end and self._is_known and self._state.reason is None:
                 draft = Draft(self._state, self._rules)
@@ -248,12 +247,12 @@ class Turn:
                 self._state = draft.freeze()
             self._finish()
         elif isinstance(event, Failure):
-            self._state = fail_message(self._state, event.said)
+            self._state = fail_message(self._state, event.message)
         elif isinstance(event, Damage):
             if self._is_known:
-                self._state = fail_message(self._state, event.said)
+                self._state = fail_message(self._state, event.message)
             else:
-                self._damage = self._damage or event.said
+                self._damage = self._damage or event.message
         else:
             return event
         return None
@@ -268,7 +267,7 @@ class Turn:
         events = split_whole(fields)
         reader = find_reader(events[0])
         if reader is None:
-            self._begun = self._begun or _SHORT.repr(event)
+            self._opening = self._opening or _SHORT.repr(event)
             draft = Draft(self._state, self._rules)
             check_unknown(draft, "", event)
             self._state = draft.freeze()
@@ -284,11 +283,11 @@ class Turn:
         self._reader = reader
 
     def _finish(self) -> None:
-        begun = self._wire.begun if self._wire.begun.strip() else self._begun
-        if self._is_known or not begun:
+        opening = self._wire.opening if self._wire.opening.strip() else self._opening
+        if self._is_known or not opening:
             self._state = finish_message(self._state)
         else:
-            self._state = fail_message(self._state, _NOTHING.format(beginning(begun)))
+            self._state = fail_message(self._state, _NOT_RECOGNISED.format(beginning(opening)))
 
 
 def start_stream(config: MessageConfig | None = None) -> StreamState:
@@ -304,20 +303,20 @@ def reduce_item(state: StreamState, item: object) -> StreamState:
     'Hi'
     """
     check_state(state, StreamState)
-    turn = Turn(state)
-    turn.feed(item)
-    return _read_all(turn)
+    reader = StreamReader(state)
+    reader.feed(item)
+    return _read_all(reader)
 
 
 def finish_stream(state: StreamState) -> StreamState:
     """Return the state after the end of a stream."""
     check_state(state, StreamState)
-    turn = Turn(state)
-    turn.end()
-    return _read_all(turn)
+    reader = StreamReader(state)
+    reader.end()
+    return _read_all(reader)
 
 
-def _read_all(turn: Turn) -> StreamState:
-    while turn.next_message() is not None:
+def _read_all(reader: StreamReader) -> StreamState:
+    while reader.next_message() is not None:
         pass
-    return turn.state
+    return reader.state

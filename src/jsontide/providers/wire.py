@@ -1,9 +1,9 @@
 """The raw bytes or text of a response in, the events in it out: found first, and each loaded when it is asked for.
 
-Its first characters show which form a response has:
+Its first characters show which framing a response has:
 
     data: ...           server-sent events
-    {...} on one line   lines of JSON, of which a whole completion may be the only one
+    {...} on one line   lines of JSON; a whole completion may be the only line
     { and more          one JSON document: a whole completion over many lines
     [                   an array of events
     a byte that is 0    frames of an AWS event stream
@@ -21,17 +21,34 @@ from typing import Any, Final, TypeAlias
 from jsontide._textbuffer import GrowingText, has_half
 from jsontide._values import Chunk
 from jsontide.messages.record import Value
-from jsontide.providers.aws_frames import FrameRest, feed_frames
-from jsontide.providers.decode import START as START_OF_TEXT
-from jsontide.providers.decode import TextState, decode, end_of, replaced
-from jsontide.providers.event_json import load_json
-from jsontide.providers.json_array import ArrayRest, feed_array
-from jsontide.providers.ndjson import NdjsonRest, feed_ndjson, rest_of_ndjson, start_ndjson
-from jsontide.providers.sse import MOST, NamedEvent, SseRest, StrayLine, feed_sse, rest_of_sse, start_sse
+from jsontide.providers.framing import (
+    MAX_CHARS,
+    START_OF_TEXT,
+    ArrayRest,
+    FrameRest,
+    NamedEvent,
+    NdjsonRest,
+    SseRest,
+    StrayLine,
+    TextState,
+    decode,
+    end_of,
+    feed_array,
+    feed_frames,
+    feed_ndjson,
+    feed_sse,
+    load_json,
+    replaced,
+    rest_of_ndjson,
+    rest_of_sse,
+    start_ndjson,
+    start_sse,
+)
+from jsontide.providers.registry import is_provider_event
 
 DONE: Final = "[DONE]"
 """What many servers send after the last event."""
-SHOWN: Final = 100
+SHOWN_CHARS: Final = 100
 """How many characters of a stream an error shows."""
 
 _DONE_FORMS: Final = (DONE, '"[DONE]"')
@@ -58,44 +75,32 @@ _SIGNS: Final = frozenset(
 _FIELD: Final = re.compile("(data|event|id|retry|error):")
 _LINE_END: Final = re.compile("[\r\n]")
 _CUT_OFF: Final = "the stream ends in the middle of an event"
-_NAMES: Final = frozenset(("message_start", "message_delta", "message_stop", "error"))
-_PREFIXES: Final = (
-    "response.",
-    "interaction.",
-    "step.",
-    "content_block_",
-    "message-",
-    "content-",
-    "tool-plan-",
-    "tool-call-",
-    "citation-",
-)
 
 
 class Damage(Value):
-    """An event of which something is lost."""
+    """An event that lost something."""
 
-    __slots__ = ("said",)
+    __slots__ = ("message",)
 
-    def __init__(self, said: str) -> None:
-        self.said: Final = said
-        """What is wrong with it, for people."""
+    def __init__(self, message: str) -> None:
+        self.message: Final = message
+        """For people."""
 
     def _fields(self) -> tuple[object, ...]:
-        return (self.said,)
+        return (self.message,)
 
 
 class Failure(Value):
-    """The end of a stream of which more is not read."""
+    """The end of a stream that is not read further."""
 
-    __slots__ = ("said",)
+    __slots__ = ("message",)
 
-    def __init__(self, said: str) -> None:
-        self.said: Final = said
-        """Why it is not, for people."""
+    def __init__(self, message: str) -> None:
+        self.message: Final = message
+        """For people."""
 
     def _fields(self) -> tuple[object, ...]:
-        return (self.said,)
+        return (self.message,)
 
 
 class OtherLine(Value):
@@ -115,7 +120,7 @@ RawEvent: TypeAlias = Loaded | NamedEvent | StrayLine | OtherLine
 """An event that is found but not loaded, unless it had to be loaded to find it."""
 
 
-class Undecided(Value):
+class UnknownFraming(Value):
     """Nothing but white space and a byte order mark so far, which may be cut off."""
 
     __slots__ = ("after_space", "max_chars")
@@ -129,7 +134,7 @@ class Undecided(Value):
         return self.max_chars, self.after_space
 
 
-class Document(Value):
+class OneDocument(Value):
     """A text that begins as a JSON document does, and is read when it ends."""
 
     __slots__ = ("is_one", "max_chars", "text")
@@ -144,7 +149,7 @@ class Document(Value):
         return self.max_chars, self.text, self.is_one
 
 
-class Lines(Value):
+class LineChunks(Value):
     """Every chunk is a line."""
 
     __slots__ = ()
@@ -153,31 +158,33 @@ class Lines(Value):
         return ()
 
 
-Form: TypeAlias = Undecided | SseRest | NdjsonRest | ArrayRest | FrameRest | Document | Lines
+Framing: TypeAlias = UnknownFraming | SseRest | NdjsonRest | ArrayRest | FrameRest | OneDocument | LineChunks
 
 
 class WireState(Value):
     """Where a response stands."""
 
-    __slots__ = ("begun", "first", "form", "is_settled", "text")
+    __slots__ = ("first", "framing", "is_settled", "opening", "text")
 
-    def __init__(self, form: Form, text: TextState = START_OF_TEXT, first: str | None = "", begun: str = "") -> None:
-        self.form: Final = form
+    def __init__(
+        self, framing: Framing, text: TextState = START_OF_TEXT, first: str | None = "", opening: str = ""
+    ) -> None:
+        self.framing: Final = framing
         self.text: Final = text
         self.first: Final = first
         """The first chunk, while it may be a line without its end; `None` when it is known not to be."""
-        self.begun: Final = begun
-        """What it begins with, as much of it as an error shows."""
-        self.is_settled: Final = first is None and len(begun) >= SHOWN
+        self.opening: Final = opening
+        """What it begins with, as long as an error shows it."""
+        self.is_settled: Final = first is None and len(opening) >= SHOWN_CHARS
         """Whether nothing is left to find out from the first chunks."""
 
     def _fields(self) -> tuple[object, ...]:
-        return self.form, self.text, self.first, self.begun
+        return self.framing, self.text, self.first, self.opening
 
 
-def start_wire(max_chars: int = MOST) -> WireState:
-    """Return the state before the first chunk of a response whose events have so many characters at most."""
-    return WireState(Undecided(max_chars, False))
+def start_wire(max_chars: int = MAX_CHARS) -> WireState:
+    """Return the state before the first chunk of a response whose events have at most `max_chars` characters."""
+    return WireState(UnknownFraming(max_chars, False))
 
 
 START: Final = start_wire()
@@ -185,68 +192,68 @@ START: Final = start_wire()
 
 def feed_wire(state: WireState, chunk: Chunk) -> tuple[WireState, list[RawEvent]]:
     """Return the state after a chunk, and the events that it completed, each to be loaded by `load_event`."""
-    if isinstance(state.form, FrameRest) or (not state.is_settled and _begins_frames(state, chunk)):
+    if isinstance(state.framing, FrameRest) or (not state.is_settled and _begins_frames(state, chunk)):
         return _find_frames(state, chunk)
     text_state, text = decode(state.text, chunk)
-    form: Form = state.form
-    first, begun, before = state.first, state.begun, ""
+    framing: Framing = state.framing
+    first, opening, before = state.first, state.opening, ""
     if not state.is_settled:
         if first is not None and (first or text.strip(_BLANK)):
             has_end = _LINE_END.search(text) is not None
             if first and not has_end and _follows(first, text):
-                form, before = Lines(), first
+                framing, before = LineChunks(), first
             if text:
                 first = None if first or has_end else text
-        begun = (begun + text)[:SHOWN]
+        opening = (opening + text)[:SHOWN_CHARS]
     events: list[RawEvent] = []
-    form = _find(form, before, text, events)
-    if state.is_settled and form is state.form and text_state is state.text:
+    framing = _find(framing, before, text, events)
+    if state.is_settled and framing is state.framing and text_state is state.text:
         return state, events
-    return WireState(form, text_state, first, begun), events
+    return WireState(framing, text_state, first, opening), events
 
 
 def _begins_frames(state: WireState, chunk: Chunk) -> bool:
-    """Tell whether the first byte of a response is one that no text begins with: the length of a frame does."""
-    is_start = isinstance(state.form, Undecided) and not state.begun and state.text is START_OF_TEXT
+    """Return whether a response begins with a zero byte, as the length of a frame does and no text."""
+    is_start = isinstance(state.framing, UnknownFraming) and not state.opening and state.text is START_OF_TEXT
     return is_start and not isinstance(chunk, str) and bytes(chunk[:1]) == b"\0"
 
 
 def _find_frames(state: WireState, chunk: Chunk) -> tuple[WireState, list[RawEvent]]:
-    form, begun = state.form, state.begun
-    if not isinstance(form, FrameRest):
-        form = FrameRest(form.max_chars if isinstance(form, Undecided) else MOST)
+    framing, opening = state.framing, state.opening
+    if not isinstance(framing, FrameRest):
+        framing = FrameRest(framing.max_chars if isinstance(framing, UnknownFraming) else MAX_CHARS)
     events: list[RawEvent] = []
     if isinstance(chunk, str):
         data = b""
-        rest = FrameRest(form.max_bytes, None, 0, form.error or "a stream of bytes goes on as text")
+        rest = FrameRest(framing.max_bytes, None, 0, framing.error or "a stream of bytes goes on as text")
     else:
         data = bytes(chunk)
-        rest, found = feed_frames(form, data)
+        rest, found = feed_frames(framing, data)
         events.extend(found)
-    if rest.error is not None and form.error is None:
+    if rest.error is not None and framing.error is None:
         events.append(Failure(rest.error))
-    if len(begun) < SHOWN:
-        begun = (begun + data.decode("latin-1"))[:SHOWN]
-    return WireState(rest, state.text, None, begun), events
+    if len(opening) < SHOWN_CHARS:
+        opening = (opening + data.decode("latin-1"))[:SHOWN_CHARS]
+    return WireState(rest, state.text, None, opening), events
 
 
 def finish_wire(state: WireState) -> list[RawEvent]:
     """Return the events that the end of the stream completes."""
     events: list[RawEvent] = []
-    form = _find(state.form, "", end_of(state.text), events)
-    if isinstance(form, SseRest):
-        _finish_sse(form, events)
-    elif isinstance(form, NdjsonRest):
-        line = rest_of_ndjson(form)
+    framing = _find(state.framing, "", end_of(state.text), events)
+    if isinstance(framing, SseRest):
+        _finish_sse(framing, events)
+    elif isinstance(framing, NdjsonRest):
+        line = rest_of_ndjson(framing)
         if line:
             events.append(_load_last(line))
-    elif isinstance(form, Document):
-        events.append(_load_last(form.text.read()))
-    elif isinstance(form, ArrayRest):
-        if form.error is None and not form.is_over:
-            rest = "" if form.item is None else form.item.read()
-            events.append(Damage(f"{_CUT_OFF}: {beginning(rest or state.begun)}"))
-    elif isinstance(form, FrameRest) and form.data is not None:
+    elif isinstance(framing, OneDocument):
+        events.append(_load_last(framing.text.read()))
+    elif isinstance(framing, ArrayRest):
+        if framing.error is None and not framing.is_over:
+            rest = "" if framing.item is None else framing.item.read()
+            events.append(Damage(f"{_CUT_OFF}: {beginning(rest or state.opening)}"))
+    elif isinstance(framing, FrameRest) and framing.data is not None:
         events.append(Damage(f"{_CUT_OFF}: a frame of it is not whole"))
     return events
 
@@ -268,7 +275,7 @@ def load_event(raw: RawEvent) -> object:
 
 
 def _follows(first: str, text: str) -> bool:
-    """Tell whether a text begins a line after a first one, although there is no line end between them."""
+    """Return whether a text begins a new line, although no line end stands before it."""
     first = first.lstrip(_BLANK)
     if first.startswith("{"):
         return text.startswith("{") and isinstance(load_json(first), dict)
@@ -280,41 +287,41 @@ def _follows(first: str, text: str) -> bool:
     return data in _DONE_FORMS or isinstance(load_json(data), dict)
 
 
-def _find(form: Form, before: str, text: str, events: list[RawEvent]) -> Form:
-    """Add the events that a text completes, and return the form of the stream after it."""
-    if isinstance(form, Undecided):
-        form, text = _decide(form, text)
-    if isinstance(form, Document):
-        form, text = _grow(form, text, events)
-    if isinstance(form, SseRest):
-        rest, found = feed_sse(form, text)
+def _find(framing: Framing, before: str, text: str, events: list[RawEvent]) -> Framing:
+    """Add the events that a text completes, and return the framing after it."""
+    if isinstance(framing, UnknownFraming):
+        framing, text = _decide(framing, text)
+    if isinstance(framing, OneDocument):
+        framing, text = _grow(framing, text, events)
+    if isinstance(framing, SseRest):
+        rest, found = feed_sse(framing, text)
         events.extend(found)
-        if rest.is_too_long and not form.is_too_long:
+        if rest.is_too_long and not framing.is_too_long:
             events.append(Failure(rest.error or ""))
         return rest
-    if isinstance(form, NdjsonRest):
-        return _find_lines(form, text, events)
-    if isinstance(form, ArrayRest):
-        return _find_items(form, text, events)
-    if isinstance(form, Lines):
+    if isinstance(framing, NdjsonRest):
+        return _find_lines(framing, text, events)
+    if isinstance(framing, ArrayRest):
+        return _find_items(framing, text, events)
+    if isinstance(framing, LineChunks):
         if before:
             _add_lines(before, events)
         _add_lines(text, events)
-    return form
+    return framing
 
 
-def _find_lines(form: NdjsonRest, text: str, events: list[RawEvent]) -> NdjsonRest:
-    rest, lines = feed_ndjson(form, text)
+def _find_lines(framing: NdjsonRest, text: str, events: list[RawEvent]) -> NdjsonRest:
+    rest, lines = feed_ndjson(framing, text)
     events.extend([line if line[0] == "{" else OtherLine(line) for line in lines])
-    if rest.is_too_long and not form.is_too_long:
+    if rest.is_too_long and not framing.is_too_long:
         events.append(Failure(rest.error or ""))
     return rest
 
 
-def _find_items(form: ArrayRest, text: str, events: list[RawEvent]) -> ArrayRest:
-    rest, items = feed_array(form, text)
+def _find_items(framing: ArrayRest, text: str, events: list[RawEvent]) -> ArrayRest:
+    rest, items = feed_array(framing, text)
     events.extend(items)
-    if rest.error is not None and form.error is None:
+    if rest.error is not None and framing.error is None:
         events.append(Failure(rest.error) if rest.is_too_long else Damage(rest.error))
     return rest
 
@@ -332,33 +339,33 @@ def _add_lines(text: str, events: list[RawEvent]) -> None:
         events.append(StrayLine(text))
 
 
-def _decide(form: Undecided, text: str) -> tuple[Form, str]:
-    """Return the form of the stream, if it is known now, and what there is to read."""
-    begun = text.lstrip(_BLANK)
-    blank = text.removesuffix(begun)
-    after_space = blank.endswith((" ", "\t")) if blank else form.after_space
-    if not begun:
-        return Undecided(form.max_chars, after_space), ""
-    if begun[0] == "[":
-        return ArrayRest(form.max_chars), begun
-    if begun[0] == "{":
-        return Document(form.max_chars, GrowingText("")), begun
-    return start_sse(form.max_chars), " " + begun if after_space else begun
+def _decide(framing: UnknownFraming, text: str) -> tuple[Framing, str]:
+    """Return the framing, if it is known now, and the text to read."""
+    opening = text.lstrip(_BLANK)
+    blank = text.removesuffix(opening)
+    after_space = blank.endswith((" ", "\t")) if blank else framing.after_space
+    if not opening:
+        return UnknownFraming(framing.max_chars, after_space), ""
+    if opening[0] == "[":
+        return ArrayRest(framing.max_chars), opening
+    if opening[0] == "{":
+        return OneDocument(framing.max_chars, GrowingText("")), opening
+    return start_sse(framing.max_chars), " " + opening if after_space else opening
 
 
-def _grow(form: Document, text: str, events: list[RawEvent]) -> tuple[Form, str]:
+def _grow(framing: OneDocument, text: str, events: list[RawEvent]) -> tuple[Framing, str]:
     """Return a document with more text, or lines if its first one is a document by itself, and what is left to read."""
-    grown = form.text.append(text)
-    is_one = form.is_one
+    grown = framing.text.append(text)
+    is_one = framing.is_one
     if not is_one and "\n" in text:
         whole = grown.read()
         line, _, _ = whole.partition("\n")
         if isinstance(load_json(line), dict):
-            return start_ndjson(form.max_chars), whole
+            return start_ndjson(framing.max_chars), whole
         is_one = True
-    if grown.length <= form.max_chars:
-        return Document(form.max_chars, grown, is_one), ""
-    rest = NdjsonRest(form.max_chars, None, True)
+    if grown.length <= framing.max_chars:
+        return OneDocument(framing.max_chars, grown, is_one), ""
+    rest = NdjsonRest(framing.max_chars, None, True)
     events.append(Failure(rest.error or ""))
     return rest, ""
 
@@ -383,7 +390,7 @@ def _load_json(text: str) -> Loaded:
 
 
 def _is_harmless(text: str, name: str) -> bool:
-    """Tell whether data that is no JSON object is none of a provider: the rest of an object would end as one does."""
+    """Return whether data that is not JSON lost nothing: the rest of an object would end as one does."""
     if text.startswith("{") or text.endswith("}") or has_half(text):
         return False
     if name == "message":
@@ -391,19 +398,14 @@ def _is_harmless(text: str, name: str) -> bool:
     return not is_provider_event(name)
 
 
-def is_provider_event(name: str) -> bool:
-    """Tell whether events of this name are those of a provider."""
-    return name in _NAMES or name.startswith(_PREFIXES)
-
-
 def _load_stray(line: str) -> object:
     """Fields that the standard does not know are passed over; the rest of an event whose beginning is lost is none.
 
     llama.cpp has a field for errors.
     """
-    said = load_json(line.removeprefix(_ERROR).strip()) if line.startswith(_ERROR) else None
-    if isinstance(said, dict) and not has_half(line):
-        return said if "error" in said else {"error": said}
+    message = load_json(line.removeprefix(_ERROR).strip()) if line.startswith(_ERROR) else None
+    if isinstance(message, dict) and not has_half(line):
+        return message if "error" in message else {"error": message}
     if "}" not in line and not has_half(line):
         return None
     return Damage(f"a line of the stream belongs to no event: {beginning(line)}")
@@ -436,4 +438,4 @@ def _finish_sse(rest: SseRest, events: list[RawEvent]) -> None:
 
 
 def beginning(text: str) -> str:
-    return repr(replaced(text[:SHOWN]))
+    return repr(replaced(text[:SHOWN_CHARS]))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeV
 
 from jsontide._values import Chunk
 from jsontide.messages import MessageConfig, start_message, stop_message
-from jsontide.providers.detect import is_whole
-from jsontide.providers.stream_reader import StreamState, Turn
+from jsontide.providers.registry import is_whole
+from jsontide.providers.stream_reader import StreamReader, StreamState
 from jsontide.streams.sources import AsyncPuller, Puller, check_async, check_plain
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class _StreamBase(Generic[Answer]):
     """
 
     def __init__(self, start: StreamState) -> None:
-        self._reader = Turn(start)
+        self._reader = StreamReader(start)
         self._stopped: MessageState | None = None
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, Typ
 
 from jsontide._values import MISSING, Chunk
 from jsontide.messages import MessageConfig
-from jsontide.providers.stream_reader import Turn, start_stream
+from jsontide.providers.stream_reader import StreamReader, start_stream
 from jsontide.schema import Partial, SchemaError, SchemaMismatch, Status, from_json_ast, shape_of
 from jsontide.streams._text import ParsingStage, mended
 from jsontide.streams.sources import adrive, as_items, check_async, drive
@@ -217,7 +217,7 @@ class _EventStage:
             limits=options["limits"],
             mend=options["mend"],
         )
-        self._reader = Turn(start_stream(config))
+        self._reader = StreamReader(start_stream(config))
         self._shown: object = MISSING
         self._on_repair = options["on_repair"]
         self._reported = 0

@@ -9,22 +9,16 @@ from __future__ import annotations
 from json import JSONDecodeError
 from typing import Final
 
+from jsontide.providers.registry import CLIENT_PACKAGES
+
 _FAILURES: Final = (OSError, EOFError, JSONDecodeError, UnicodeDecodeError)
 """`TimeoutError` is an `OSError`; the last two are raised by clients whose server sent something else."""
 
-_CLIENTS: Final = frozenset(
+_CLIENTS: Final = CLIENT_PACKAGES | frozenset(
     {
-        "aiobotocore",
         "aiohttp",
-        "anthropic",
         "anyio",
-        "azure",
-        "boto3",
-        "botocore",
-        "cohere",
         "curl_cffi",
-        "google",
-        "groq",
         "grpc",
         "h11",
         "h2",
@@ -34,12 +28,7 @@ _CLIENTS: Final = frozenset(
         "httpx",
         "httpx2",
         "httpx_sse",
-        "huggingface_hub",
-        "litellm",
-        "mistralai",
         "niquests",
-        "ollama",
-        "openai",
         "pycurl",
         "requests",
         "tornado",
@@ -50,7 +39,7 @@ _CLIENTS: Final = frozenset(
         "websockets",
     }
 )
-"""Packages that open connections, by their top module."""
+"""Packages that open connections, by their top module: those of providers, and those for any server."""
 
 
 def is_transport(error: BaseException) -> bool:

@@ -1,6 +1,13 @@
-"""Fields of events, read alike from plain dicts and from the objects of any SDK.
+"""What a provider is, and what all of them share: fields of events, errors, usage, and calls in requests.
 
-In: an event, or a part of one, and the name of a field. Out: its value, if it is of the type asked for.
+A provider is one module with a `Reader` (events of its stream in, notes on a draft out), a `Form` (a message, results
+and tools in, items of the next request out), and `PROVIDER`, which names both and the facts about the provider.
+
+One stream is one message. A second one must not be joined to the first: a program may have acted on the first one
+already, or it broke off. So where another message begins, the stream has failed, and nothing in it can be run.
+An event that begins the same message again says nothing new.
+
+Fields are read alike from plain dicts and from the objects of any SDK.
 Rule: nothing raises on provider data. What is missing, `None`, or of another type is not there.
 Where arguments of a call may be, what cannot be read is noted on the draft as lost, so that nothing is run without it:
 `fields_in`, `items_in` and `index_in` read what arguments are in, `check_rest` looks at fields that are not known.
@@ -8,17 +15,150 @@ Where arguments of a call may be, what cannot be read is noted on the draft as l
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from math import isfinite
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from jsontide._values import JsonValue
-from jsontide.messages.document import write_json
+from jsontide.messages.calls import BaseCall, CompleteCall, ToolCall
+from jsontide.messages.document import has_infinity, write_json
 from jsontide.messages.draft import NO_INDEX, UNREADABLE, Draft
+from jsontide.messages.message import Message
+from jsontide.messages.options import ToolResult
+from jsontide.messages.record import Value
+from jsontide.messages.types import Usage
+from jsontide.providers.strict import ToolRules
+
+SECOND_MESSAGE: Final = "another message begins in the same stream"
+
+
+class Reader(Value):
+    """Reads the events of one provider's stream.
+
+    Rule: a reader is a value; what it must remember between events is in the reader that `read` returns.
+    """
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """Whose events it reads."""
+        raise NotImplementedError
+
+    def fits(self, event: dict[str, Any]) -> bool:
+        """Return whether an event is of this provider."""
+        raise NotImplementedError
+
+    def split_whole(self, event: dict[str, Any]) -> list[dict[str, Any]] | None:
+        """Return the events that a stream of a whole completion would have; `None` if the event is not one.
+
+        Some servers do not stream, though asked to. Only what no stream has is taken for a whole.
+        """
+        return None
+
+    def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        """Note what an event says, and return the reader of the next one."""
+        raise NotImplementedError
+
+    def _fields(self) -> tuple[object, ...]:
+        return ()
+
+
+class MessageStart(Value):
+    """Whether the event that begins a message was read, for readers that watch for a second one."""
+
+    __slots__ = ("has_more", "has_started", "id")
+
+    def __init__(self, has_started: bool = False, id: str | None = None, has_more: bool = False) -> None:  # noqa: A002
+        self.has_started: Final = has_started
+        self.id: Final = id
+        self.has_more: Final = has_more
+        """Whether another event followed the beginning."""
+
+    def start(self, draft: Draft, message_id: str | None) -> MessageStart | None:
+        """Return the same after an event that begins a message, `None` if the event says nothing new."""
+        if not self.has_started:
+            return MessageStart(True, message_id)
+        is_another = message_id != self.id if message_id and self.id else self.has_more
+        if is_another:
+            draft.fail(SECOND_MESSAGE)
+        return None
+
+    def after_event(self) -> MessageStart:
+        """Return the same after any other event."""
+        return self if self.has_more or not self.has_started else MessageStart(True, self.id, True)
+
+    def _fields(self) -> tuple[object, ...]:
+        return self.has_started, self.id, self.has_more
+
+
+NOT_STARTED: Final = MessageStart()
+
+
+Item: TypeAlias = dict[str, Any]
+"""One item of the list of messages, contents or input items in a request."""
+
+
+class Form:
+    """Writes what goes into the next request to one provider."""
+
+    __slots__ = ()
+
+    def write_message(self, message: Message) -> list[Item]:
+        """Return an assistant's message, with all that must be sent back unchanged.
+
+        Calls that cannot be run are left out unless they were answered: a provider refuses a call without its result,
+        and arguments that are not JSON.
+        """
+        raise NotImplementedError
+
+    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
+        """Return the results of calls."""
+        raise NotImplementedError
+
+    def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
+        """Return the definition of a tool, whose parameters are a JSON Schema."""
+        raise NotImplementedError
+
+
+class Provider:
+    """All that the rest of the library knows of a provider."""
+
+    __slots__ = ("client_packages", "event_names", "event_prefixes", "form", "reader", "tools")
+
+    def __init__(
+        self,
+        reader: Reader,
+        form: Form | None = None,
+        *,
+        tools: ToolRules | None = None,
+        event_names: tuple[str, ...] = (),
+        event_prefixes: tuple[str, ...] = (),
+        client_packages: tuple[str, ...] = (),
+    ) -> None:
+        self.reader: Final = reader
+        """Reads the first event of a stream."""
+        self.form: Final = form
+        """Nothing if requests are another provider's."""
+        self.tools: Final = tools or ToolRules()
+        self.event_names: Final = event_names
+        """The names of its server-sent events, as far as they are named."""
+        self.event_prefixes: Final = event_prefixes
+        """How such names begin."""
+        self.client_packages: Final = client_packages
+        """Packages that open connections to it, by their top module: their exceptions are failures of the transport."""
+
+    @property
+    def name(self) -> str:
+        return self.reader.name
+
+
+# Fields of events.
 
 _UNSET: Final = "Unset"
 """What the client of Mistral has in place of fields that are not there."""
@@ -51,7 +191,7 @@ _IN_CALLS: Final = _HOLDERS | {"argument", "call", "delta", "function", "input",
 
 
 def as_dict(value: object) -> dict[str, Any]:
-    """Return the fields of an event, or of a part of one; there are none of what has no fields."""
+    """Return the fields of an event, or of a part of one; empty for a value without fields."""
     if isinstance(value, dict):
         return value
     if isinstance(value, (str, int, float, list, tuple, bytes)) or value is None:
@@ -251,7 +391,7 @@ def plain(value: object) -> JsonValue:
 
 
 def _plain_fields(value: object) -> dict[str, Any] | None:
-    """Return the fields of an object; the models of SDKs have all that there could be, of which most are `None`."""
+    """Return the fields of an object; the models of SDKs have every possible field, most of them `None`."""
     if isinstance(value, dict):
         return {str(name): field for name, field in value.items()}
     if value is None or isinstance(value, (str, int, float, list, tuple, bytes, bytearray, Enum, datetime)):
@@ -286,3 +426,118 @@ def created_of(value: object) -> object:
         except (ValueError, OverflowError):
             return None
     return None
+
+
+# Errors.
+
+_BESIDE_ERROR: Final = ("code", "error_type", "status", "status_code", "type")
+"""What stands beside an error that is a text."""
+
+
+def read_error(draft: Draft, event: dict[str, Any]) -> bool:
+    """Note the error that an event reports in the field that all servers and proxies have for it, if it does."""
+    error = event.get("error")
+    if error is None or error is False:
+        return False
+    about = plain(error)
+    if isinstance(about, str) and any([event.get(name) is not None for name in _BESIDE_ERROR]):
+        about = {name: plain(event[name]) for name in ("error", *_BESIDE_ERROR) if event.get(name) is not None}
+    draft.fail(describe_error(error), about)
+    return True
+
+
+def describe_error(error: object) -> str:
+    """Return what an error says, whatever it is written as."""
+    if isinstance(error, str):
+        return error or "error"
+    fields = as_dict(error)
+    found = text_of(fields, "message") or text_of(fields, "type") or as_text(fields.get("code"))
+    return found or "error"
+
+
+# Usage.
+
+
+class UsageNames:
+    """Where the usage of a provider has each figure of a `Usage`.
+
+    `a.b` is the field b of a. `a + b` is a sum: its first figure is needed, the others may be missing.
+    Of several with `or`, the first that the provider gives counts.
+    """
+
+    __slots__ = ("_places",)
+
+    def __init__(self, **places: str) -> None:
+        self._places: Final[list[tuple[str, list[list[list[str]]]]]] = [
+            (figure, [[name.split(".") for name in terms.split(" + ")] for terms in place.split(" or ")])
+            for figure, place in places.items()
+        ]
+
+    def read(self, usage: dict[str, Any], raw: JsonValue) -> Usage:
+        """Return the figures; `raw` is the usage as plain JSON."""
+        figures: dict[str, Any] = {"raw": raw if isinstance(raw, dict) else {}}
+        for figure, choices in self._places:
+            for terms in choices:
+                found = _add_up(usage, terms)
+                if found is not None:
+                    figures[figure] = found
+                    break
+        return Usage(**figures)
+
+
+def _add_up(usage: dict[str, Any], terms: list[list[str]]) -> int | None:
+    total: int | None = None
+    for names in terms:
+        fields = usage
+        for name in names[:-1]:
+            fields = dict_of(fields, name)
+        count = count_of(fields, names[-1])
+        if total is None:
+            if count is None:
+                return None
+            total = count
+        else:
+            total += count or 0
+    return total
+
+
+# Calls in requests.
+
+UNNAMED: Final = "unknown"
+"""The name of a call whose name never came; its result, which says so, must refer to something."""
+
+
+def is_own(message: Message, provider: str) -> bool:
+    """Return whether a message comes from the provider that it is written for; one made by hand is taken for that."""
+    return message.provider is None or message.provider == provider
+
+
+def written_id(call: ToolCall) -> str:
+    """Return the id of a call; its place stands for a missing one."""
+    return call.id or f"call_{call.index}"
+
+
+def written_name(call: ToolCall) -> str:
+    return call.name or UNNAMED
+
+
+def written_arguments(call: BaseCall) -> str:
+    """Return the arguments of a call as they were written; if they were mended, as they should have been."""
+    is_mended = isinstance(call, CompleteCall) and call.repairs
+    return write_json(call.arguments_value) if is_mended and isinstance(call, CompleteCall) else call.arguments
+
+
+def arguments_object(call: BaseCall) -> dict[str, Any]:
+    """Return the arguments of a call as an object, an empty one if they are not."""
+    try:
+        found = json.loads(written_arguments(call))
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) and not has_infinity(found) else {}
+
+
+def arguments_text(call: ToolCall) -> str:
+    """Return the arguments of a call as text, as they were written; an empty object if they are not one."""
+    if isinstance(call, CompleteCall):
+        return written_arguments(call)
+    return call.arguments if arguments_object(call) else "{}"
