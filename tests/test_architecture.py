@@ -38,6 +38,7 @@ LAYERS = (
         "_private_file",
         "_path",
         "_public",
+        "_sniff",
         "_textbuffer",
         "_values",
         "_version",

@@ -8,15 +8,10 @@
 
 Rule: a stage is a value; `feed` returns the next one, of the same class or of one to the right.
 
-How a stream begins:
-
-    {  [                      JSON, until more is known
-    data: event: id: retry:   server-sent events, and so is a comment, which begins with a colon
-    anything else             bad JSON if that is mended, else text
-
-Nothing is decided before the bytes say it, and none of them is lost meanwhile. What follows a JSON document may show
-that it is something else: lines of a provider's events, or several documents. That is decided when the document is
-whole; a whole response, at the end of the stream; and an array of events, when the first of them is whole.
+How a stream begins decides what reads it (`_sniff`); text is bad JSON if that is mended. No byte is lost meanwhile.
+What follows a JSON document may show that it is something else: lines of a provider's events, or several documents.
+That is decided when the document is whole; a whole response, at the end of the stream; and an array of events, when the
+first of them is whole.
 The value of a message is made when it is read, and parts that did not change are the same objects in all moments.
 Data of events that is not JSON is shown as text, and no text is wrong: what is not UTF-8 becomes U+FFFD.
 """
@@ -31,6 +26,7 @@ from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar, c
 
 from jsontide._errors import JsonStreamError, ParserError, Reason
 from jsontide._path import Path
+from jsontide._sniff import BLANK, sniff
 from jsontide._textbuffer import GrowingText
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.frontends import (
@@ -52,7 +48,8 @@ from jsontide.messages.calls import BaseCall, Part
 from jsontide.messages.document import Document
 from jsontide.messages.growth import answer_of
 from jsontide.messages.message import Message as NativeMessage
-from jsontide.providers import SseState, StreamState, decode_sse, detect, finish_stream, reduce_item, start_stream
+from jsontide.providers import SseState, StreamState, decode_sse, finish_stream, reduce_item, start_stream
+from jsontide.providers.detect import detect
 from jsontide.recordings._recording import End
 from jsontide.schema import Resolution, Status, from_json_ast, shape_of
 from jsontide.streams import loads
@@ -850,11 +847,6 @@ def _read_all(stream: StreamState, raw: Shared[bytes]) -> StreamState:
     return stream
 
 
-_BLANK_BYTES: Final = b" \t\r\n\xef\xbb\xbf"  # white space, and a byte order mark
-_FIELD: Final = re.compile(rb"(?:data|event|id|retry)[:\r\n]|:")
-_FIELDS: Final = (b"data", b"event", b"id", b"retry")
-
-
 class Undecided(Stage):
     """Nothing that says what the stream is."""
 
@@ -867,7 +859,7 @@ class Undecided(Stage):
 
     def feed(self, data: bytes) -> Stage:
         received = (*self._received, data)
-        stage = _decide(self._setup, b"".join(received).lstrip(_BLANK_BYTES))
+        stage = _decide(self._setup, b"".join(received))
         if stage is None:
             return Undecided(self._setup, received)
         for piece in received:
@@ -883,7 +875,7 @@ class Undecided(Stage):
     def finish(self, end: End, error: str | None) -> Stage:
         if self._setup.as_kind == "message":
             return _start_message(self._setup).finish(end, error)
-        if not b"".join(self._received).strip(_BLANK_BYTES):
+        if not b"".join(self._received).strip(BLANK):
             return Undecided(self._setup, self._received, end)
         stage: Stage = TextStage()  # it begins as a field does, and no field came
         for piece in self._received:
@@ -912,12 +904,11 @@ def _start_message(setup: Setup) -> Stage:
 
 def _decide(setup: Setup, begun: bytes) -> Stage | None:
     """Return what reads a stream that begins like this, `None` if that is not clear yet."""
-    if setup.as_kind == "message" or begun[:1] == b"\0":
+    form = sniff(begun)
+    if setup.as_kind == "message" or form == "frames":
         return _start_message(setup)
-    if begun[:1] in {b"{", b"["}:
-        return start_json(setup)
-    if _FIELD.match(begun):
-        return start_events(setup)
-    if any(field.startswith(begun) for field in _FIELDS):
+    if form is None:
         return None
-    return TextStage() if setup.mend is None else start_json(setup)
+    if form == "events":
+        return start_events(setup)
+    return TextStage() if form == "text" and setup.mend is None else start_json(setup)
