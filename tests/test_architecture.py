@@ -32,6 +32,7 @@ LAYERS = (
     {
         "_build",
         "_check",
+        "_decoded",
         "_flatten",
         "_interpreter",
         "_mypyc",

@@ -19,11 +19,11 @@ Data of events that is not JSON is shown as text, and no text is wrong: what is 
 from __future__ import annotations
 
 import re
-from codecs import utf_8_decode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
+from jsontide._decoded import Decoded
 from jsontide._errors import JsonStreamError, ParserError, Reason
 from jsontide._path import Path
 from jsontide._sniff import BLANK, sniff
@@ -183,24 +183,6 @@ def end_outcome(end: End, error: ParserError | str | None, *, is_whole: bool) ->
     return Outcome.TRUNCATED if is_cut else Outcome.INVALID
 
 
-class Decoded:
-    """Text of which the bytes may be cut anywhere."""
-
-    __slots__ = ("pending", "text")
-
-    def __init__(self, text: str = "", pending: bytes = b"") -> None:
-        self.text: Final = text
-        """What the last bytes gave."""
-        self.pending: Final = pending
-        """The beginning of a character."""
-
-    def feed(self, data: bytes, *, is_last: bool = False) -> Decoded:
-        """Return the text of more bytes."""
-        data = self.pending + data
-        text, used = utf_8_decode(data, "replace", is_last)
-        return Decoded(text, data[used:])
-
-
 class TextStage(Stage):
     """A text so far."""
 
@@ -218,7 +200,7 @@ class TextStage(Stage):
         return TextStage(self._text.append(decoded.text), decoded)
 
     def finish(self, end: End, error: str | None) -> Stage:
-        decoded = self._decoded.feed(b"", is_last=True)
+        decoded = self._decoded.finish()
         return TextStage(self._text.append(decoded.text), decoded, end)
 
     def changes_since(self, before: Stage) -> list[Change]:
@@ -446,7 +428,7 @@ class DocumentsStage(Stage):
         return DocumentsStage(values, decoded, self._floats, reading.state, reading.closed, end)
 
     def finish(self, end: End, error: str | None) -> Stage:
-        return self._read(self._decoded.feed(b"", is_last=True), end)
+        return self._read(self._decoded.finish(), end)
 
     def changes_since(self, before: Stage) -> list[Change]:
         if not isinstance(before, DocumentsStage) or before._is_empty:
@@ -674,7 +656,7 @@ class Mended:
         return Mended(self.document.append(decoded.text), decoded)
 
     def finish(self) -> Mended:
-        decoded = self.decoded.feed(b"", is_last=True)
+        decoded = self.decoded.finish()
         return Mended(self.document.append(decoded.text).finish(), decoded)
 
 

@@ -15,7 +15,6 @@ import re
 import time
 from array import array
 from bisect import bisect_left, bisect_right
-from codecs import getincrementaldecoder
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
@@ -24,6 +23,7 @@ from secrets import token_hex
 from threading import Lock, RLock, Thread
 from typing import Any, Final, Literal, TypeAlias
 
+from jsontide._decoded import Decoded
 from jsontide._errors import JsontideError, ParserError
 from jsontide._values import JsonValue
 from jsontide.events import EventState, JsonFragmentUpdate, add_fragment, create_event_state
@@ -46,7 +46,6 @@ from jsontide.studio._history import History
 _BEFORE: Final = 1500
 _AFTER: Final = 500
 _MOST_PIECES: Final = 320
-_DECODER: Final = getincrementaldecoder("utf-8")
 
 
 class RawText:
@@ -78,12 +77,13 @@ class RawText:
         return {"start": start, "caret": caret, "total": len(self._data), "pieces": self._pieces(start, end)}
 
     def _pieces(self, start: int, end: int) -> list[tuple[int, str]]:
-        decoder = _DECODER("replace")
+        decoded = Decoded()
         pieces: list[tuple[int, str]] = []
         number = bisect_right(self._ends, start)
         while start < end and len(pieces) < 2 * _MOST_PIECES:
             stop = min(self._ends[number], end)
-            pieces.append((number, decoder.decode(bytes(self._data[start:stop]))))
+            decoded = decoded.feed(bytes(self._data[start:stop]))
+            pieces.append((number, decoded.text))
             start = stop
             number += 1
         return pieces
