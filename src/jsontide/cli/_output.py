@@ -39,7 +39,7 @@ def escape_lines(text: str) -> str:
 
 def quote_safely(text: str) -> str:
     """Return a JSON string that is safe to print."""
-    return escape_unsafe(json.dumps(text, ensure_ascii=False))
+    return escape_unsafe(write_json(text))
 
 
 def escape_unsafe_json(text: str) -> str:
