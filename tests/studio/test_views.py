@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jsontide.recordings import Piece, Recording
-from jsontide.studio._rows import MAX_ROWS, WINDOW
+from jsontide.studio._history import MAX_ROWS, WINDOW
 from jsontide.studio._sessions import Reading, Session, fill
 from jsontide.studio._views import count_marks, view_chunks, view_moment, view_node, view_schema
 from tests.cuts import sized
@@ -116,12 +116,12 @@ class TestRaw:
 
 
 class TestEvents:
-    def test_of_json_are_those_of_the_accumulator_up_to_this_moment(self) -> None:
+    def test_of_json_are_its_changes_up_to_this_moment(self) -> None:
         events = view_moment(make_session('{"a": "x', 'y"', "}"), 2)["events"]
-        assert [(event["n"], event["what"], event["path"], event["text"]) for event in events[-3:]] == [
-            (1, "PartialString", "root.a", "x"),
-            (2, "PartialString", "root.a", "y"),
-            (2, "CompleteString", "root.a", "xy"),
+        assert [(event["n"], event["what"], event["path"], event["text"]) for event in events] == [
+            (1, "set", "root", '{"a":"x"}'),
+            (2, "append", "root.a", "y"),
+            (2, "finish", "root.a", ""),
         ]
 
     def test_far_into_a_stream_are_the_last_ones(self) -> None:
@@ -141,7 +141,7 @@ class TestEvents:
     def test_an_error_is_told(self) -> None:
         session = make_session("[1, x")
         view = view_moment(session, 1)
-        assert view["events"][-1]["what"] == "Error"
+        assert [event["text"] for event in view["events"]] == ["[1]"]
         assert view["error"].startswith("expected")
 
 

@@ -48,7 +48,7 @@ from jsontide._values import MISSING, JsonValue
 from jsontide.frontends import Change, CompactEncoder, CompactWriter, SetValue, write_json
 from jsontide.recordings import Piece, Recording, RecordingProxy
 from jsontide.schema import UnsupportedSchemaError, from_json_ast
-from jsontide.studio._rows import Unfolded
+from jsontide.studio._history import Unfolded
 from jsontide.studio._sessions import Reading, Session, Studio, TooLargeError, describe_limit
 from jsontide.studio._views import view_chunks, view_moment, view_node, view_schema
 from jsontide.tree import create_parser_state
@@ -418,7 +418,7 @@ def _created(session: Session) -> Response:
 
 
 def _json(value: object, status: int = 200) -> Response:
-    return Response(json.dumps(value), status, media_type="application/json")  # ASCII: half characters are escaped
+    return Response(write_json(value), status, media_type="application/json")
 
 
 async def _describe_refusal(_: Request, error: Exception) -> Response:

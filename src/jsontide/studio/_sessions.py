@@ -5,8 +5,7 @@ Rule: one thread adds, any thread reads; a moment that was added never changes.
 The `Studio` makes sessions of files, uploads, pasted text and live streams; the oldest ones make room. Recordings are
 loaded in threads of their own, piece by piece, so that they can be looked at while they load.
 `RawText` has the bytes as they came: a character that is cut into two pieces belongs to the piece that completes it,
-and what is not UTF-8 is shown as U+FFFD. `Updates` has the events of a JSON text: every so many pieces a state is kept,
-and the events of a piece are made from the last state before it when they are asked for.
+and what is not UTF-8 is shown as U+FFFD.
 """
 
 from __future__ import annotations
@@ -24,13 +23,11 @@ from threading import Lock, RLock, Thread
 from typing import Any, Final, Literal, TypeAlias
 
 from jsontide._decoded import Decoded
-from jsontide._errors import JsontideError, ParserError
+from jsontide._errors import JsontideError
 from jsontide._values import JsonValue
-from jsontide.events import EventState, JsonFragmentUpdate, add_fragment, create_event_state
-from jsontide.frontends import write_json
+from jsontide.frontends import Change, write_json
 from jsontide.mend import MODELS
 from jsontide.recordings import (
-    Data,
     End,
     Lane,
     Moment,
@@ -89,58 +86,6 @@ class RawText:
         return pieces
 
 
-_EVERY: Final = 128
-_SHOWN: Final = 40
-_LONG: Final = 120
-
-
-class Updates:
-    """The events of a stream, by piece."""
-
-    def __init__(self) -> None:
-        self._kept: Final[list[EventState]] = [create_event_state()]
-        self._waiting: Final[list[bytes]] = []
-        self._count = 0
-
-    def add(self, data: bytes) -> None:
-        """Take the next piece."""
-        self._waiting.append(data)
-        self._count += 1
-        if len(self._waiting) == _EVERY:
-            state, _ = add_fragment(self._kept[-1], b"".join(self._waiting))
-            self._kept.append(state)
-            self._waiting.clear()
-
-    def last(self, pieces: Sequence[Piece], number: int) -> list[dict[str, object]]:
-        """Return the last events of the first `number` pieces, each with the number of its piece."""
-        number = min(number, self._count)
-        first = max(0, number - 1) // _EVERY
-        found: list[dict[str, object]] = []
-        while first >= 0 and len(found) < _SHOWN:
-            found = self._read(pieces, first * _EVERY, min(number, (first + 1) * _EVERY)) + found
-            first -= 1
-        return found[-_SHOWN:]
-
-    def _read(self, pieces: Sequence[Piece], start: int, end: int) -> list[dict[str, object]]:
-        state = self._kept[start // _EVERY]
-        found: list[dict[str, object]] = []
-        for number in range(start, end):
-            data = pieces[number].data
-            if isinstance(data, bytes):
-                state, updates = add_fragment(state, data)
-                found += [_describe(update, number + 1) for update in updates[-_SHOWN:]]
-        return found
-
-
-def _describe(update: JsonFragmentUpdate, number: int) -> dict[str, object]:
-    text = update.text
-    if isinstance(update.value, ParserError):
-        text = update.value.message
-    elif text is None and not isinstance(update.value, dict | list):
-        text = write_json(update.value)
-    return {"n": number, "what": update.kind.value, "path": update.path, "text": (text or "")[:_LONG]}
-
-
 State: TypeAlias = Literal["loading", "live", "over", "broken"]
 _PULSE: Final = 160
 _STEP: Final = 0.02
@@ -185,11 +130,12 @@ class Session:
         self.lock: Final = RLock()
         self.pieces: Final[list[Piece]] = []
         self.moments: Final[list[Moment]] = [reading.start()]
+        self.changes: Final[list[tuple[Change, ...]]] = [()]
+        """By moment: what changed in it."""
         self.times: Final = array("d", [0.0])
         self.raw: Final = RawText()
         self.history: Final = History()
         self.timeline: Final = Timeline(max_lanes=4 * _LANES)
-        self.updates: Updates | None = None if reading.mend else Updates()
 
     @property
     def count(self) -> int:
@@ -204,13 +150,6 @@ class Session:
             if not self.is_timed:
                 piece = Piece(_STEP * len(self.pieces), piece.data)
             self._keep(next_moment(self.moments[-1], piece))
-            self._read_updates(piece.data)
-
-    def _read_updates(self, data: Data) -> None:
-        if self.updates is not None and isinstance(data, bytes) and self.moments[-1].kind in {"unknown", "json"}:
-            self.updates.add(data)
-        else:
-            self.updates = None  # its text is no JSON document
 
     def finish(self, end: End = "over", error: str | None = None, at: float | None = None) -> None:
         """Add the end, which is a moment too."""
@@ -235,6 +174,7 @@ class Session:
 
     def _keep(self, moment: Moment) -> None:
         changes = moment.changes
+        self.changes.append(changes)
         self.history.add(changes)
         self.timeline.add(moment, changes)
         self.times.append(max(moment.at, self.times[-1]))
