@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Iterator
 import typer
 
 from jsontide import MISSING, JsonValue, ParserError, PathSyntaxError
-from jsontide._path import Path, Segment
-from jsontide._pattern import AnyDepth, AnyItem, AnyKey, Item, Key, Pattern, Slice, Step, parse_pattern
+from jsontide._path import Path
+from jsontide._pattern import Pattern, parse_pattern
 from jsontide._values import Missing
 from jsontide.cli._input import Events
 from jsontide.cli._output import find, walk
 from jsontide.events import JsonFragmentAccumulator, JsonFragmentUpdate
+from jsontide.events.patterns import PatternSet
 from jsontide.frontends import Change, Finish, SetValue
 from jsontide.recordings import Moment, follow, start_moment
 
@@ -30,48 +31,20 @@ def read_pattern(text: str, hint: str) -> Pattern:
         raise typer.BadParameter(str(error), param_hint=hint) from error
 
 
-def matches(pattern: Pattern, path: Path) -> bool:
-    """Return whether a pattern matches a whole path."""
-    reached = _skip(pattern, {0})
-    for segment in path:
-        reached = _skip(pattern, set(_advance(pattern, reached, segment)))
-    return len(pattern) in reached
+def matches(pattern: Pattern) -> Callable[[Path], bool]:
+    """Return what says whether a pattern matches a whole path."""
+    patterns = PatternSet()
+    patterns.add(0, pattern, deltas=False)
+    start = patterns.start()
 
+    def match(path: Path) -> bool:
+        state = start
+        for segment in path:
+            if state is not None:
+                state = state.member(segment) if isinstance(segment, str) else state.item(segment)
+        return state is not None and bool(state.wanted)
 
-def _advance(pattern: Pattern, reached: set[int], segment: Segment) -> Iterator[int]:
-    """Yield how many steps of a pattern may be behind after one more segment."""
-    for at in reached:
-        if at == len(pattern):
-            continue
-        if isinstance(pattern[at], AnyDepth):
-            yield at
-        elif _fits(pattern[at], segment):
-            yield at + 1
-
-
-def _skip(pattern: Pattern, reached: set[int]) -> set[int]:
-    """Add what is reached where any depth is none."""
-    for at, step in enumerate(pattern):
-        if at in reached and isinstance(step, AnyDepth):
-            reached.add(at + 1)
-    return reached
-
-
-def _fits(step: Step, segment: Segment) -> bool:
-    match step:
-        case Key(name):
-            return segment == name
-        case Item(index):
-            return segment == index
-        case AnyKey():
-            return isinstance(segment, str)
-        case AnyItem():
-            return isinstance(segment, int)
-        case Slice(start, stop, stride):
-            ends = segment + 1 if stop is None and isinstance(segment, int) else stop or 0
-            return isinstance(segment, int) and segment in range(start, ends, stride)
-        case AnyDepth():
-            return True
+    return match
 
 
 def read_events(
@@ -79,10 +52,11 @@ def read_events(
 ) -> ParserError | None:
     """Tell the events of all paths, or of those that a pattern matches."""
     accumulator = JsonFragmentAccumulator(values=False, floats="decimal")
+    match = None if pattern is None else matches(pattern)
     for update in _read(accumulator, chunks):
         if isinstance(update.value, ParserError):
             return update.value
-        if pattern is None or matches(pattern, update.segments):
+        if match is None or match(update.segments):
             tell(update)
     return None
 
@@ -113,9 +87,10 @@ def _read(accumulator: JsonFragmentAccumulator, chunks: Iterable[bytes]) -> Iter
 def follow_changes(stream: Events, schema: object, pattern: Pattern | None, tell: Callable[[Change], None]) -> Moment:
     """Tell the changes at all paths, or at those that a pattern matches."""
     last = start_moment()
+    match = None if pattern is None else matches(pattern)
     for moment in follow(stream.source, schema=schema):
         for change in moment.changes:
-            if pattern is None or matches(pattern, change.path):
+            if match is None or match(change.path):
                 tell(change)
         last = moment
     return last
@@ -124,10 +99,11 @@ def follow_changes(stream: Events, schema: object, pattern: Pattern | None, tell
 def follow_values(stream: Events, schema: object, pattern: Pattern, tell: Callable[[Path, JsonValue], None]) -> Moment:
     """Tell the values that a pattern matches, each with its path, as they complete."""
     last = start_moment()
+    match = matches(pattern)
     for moment in follow(stream.source, schema=schema):
         for change in moment.changes:
             for path, value in _completed(change):
-                if matches(pattern, path):
+                if match(path):
                     tell(path, _find(moment, path) if isinstance(value, Missing) else value)
         last = moment
     return last
