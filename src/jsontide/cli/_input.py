@@ -266,7 +266,7 @@ class Playback:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class PlayedStream:
     """The pieces of a stream as they come."""
 
     pieces: Iterator[Piece]
@@ -276,7 +276,7 @@ class Stream:
     """How many bytes there will be, if that is known."""
 
 
-def open_stream(file: str, playback: Playback) -> Stream:
+def open_stream(file: str, playback: Playback) -> PlayedStream:
     """Open what a command was given; a recording that cannot be read raises `RecordingError`."""
     if file == "-":
         return _open_arriving(open_stdin(), playback)
@@ -288,7 +288,7 @@ def open_stream(file: str, playback: Playback) -> Stream:
         head = opened.read(_HEAD)
     if is_recording(head):
         return _open_recording(load_recording(path), playback)
-    return Stream(_play_file(path, head, playback), total=total)
+    return PlayedStream(_play_file(path, head, playback), total=total)
 
 
 def load_recording(path: Path) -> Recording:
@@ -318,9 +318,9 @@ def play(pieces: Iterable[Piece], playback: Playback, since: float = 0.0) -> Ite
         yield piece
 
 
-def _open_recording(recording: Recording, playback: Playback) -> Stream:
+def _open_recording(recording: Recording, playback: Playback) -> PlayedStream:
     recording = cut_recording(recording, playback.sizes, playback.seed)
-    return Stream(play(recording.pieces, playback), recording)
+    return PlayedStream(play(recording.pieces, playback), recording)
 
 
 def _wait(seconds: float, playback: Playback) -> None:
@@ -340,12 +340,12 @@ def _play_file(path: Path, head: bytes, playback: Playback) -> Iterator[Piece]:
         _wait(playback.delay, playback)
 
 
-def _open_arriving(chunks: Iterator[bytes], playback: Playback) -> Stream:
+def _open_arriving(chunks: Iterator[bytes], playback: Playback) -> PlayedStream:
     """Return a stream that arrives; a recording is read to its end first."""
     head, chunks = peek(chunks)
     if is_recording(head):
         return _open_recording(Recording.loads(b"".join(chunks)), playback)
-    return Stream(_give_times(_announce_waits(chunks, playback)))
+    return PlayedStream(_give_times(_announce_waits(chunks, playback)))
 
 
 def _announce_waits(chunks: Iterator[bytes], playback: Playback) -> Iterator[bytes]:

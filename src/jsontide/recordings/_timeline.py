@@ -95,7 +95,7 @@ class LaneNode:
         silence = self.silence, self.silence_from
         return Lane(path, self.opened, self.first, self.done, *silence, self.updates, self.size)
 
-    def hear(self, at: float) -> None:
+    def note_update(self, at: float) -> None:
         """Take in that the lane is not silent now."""
         if self.done is None and at - self.last > self.silence:
             self.silence, self.silence_from = at - self.last, self.last
@@ -186,7 +186,7 @@ class LaneTree:
             inner, lane = lane, lane.parent
 
     def _touch(self, lane: LaneNode) -> None:
-        lane.hear(self._at)
+        lane.note_update(self._at)
         if lane.last_number != self._number:
             lane.last_number = self._number
             lane.updates += 1
@@ -195,7 +195,7 @@ class LaneTree:
         for length in range(len(path), max(len(path) - levels, -1), -1):
             lane, is_own = self._find(path[:length])
             if is_own and lane.done is None:
-                lane.hear(self._at)
+                lane.note_update(self._at)
                 lane.done = self._at
 
 

@@ -97,7 +97,7 @@ _SAID: Final = re.compile(r"root$|answer|parts$|parts\[[^]]*\](?!\.(?:type|id|na
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadOptions:
     """How a stream is read."""
 
     mend: bool = False
@@ -115,10 +115,10 @@ class Reading:
 class Session:
     """One stream, while it comes and after."""
 
-    def __init__(self, session_id: str, name: str, state: State, reading: Reading) -> None:
+    def __init__(self, session_id: str, name: str, state: State, options: ReadOptions) -> None:
         self.id: Final = session_id
         self.name: Final = name
-        self.reading: Final = reading
+        self.options: Final = options
         self.state: State = state
         self.problem: str | None = None
         """What is wrong with the recording, or how it ended if not well."""
@@ -129,7 +129,7 @@ class Session:
         self.end: End | None = None
         self.lock: Final = RLock()
         self.pieces: Final[list[Piece]] = []
-        self.moments: Final[list[Moment]] = [reading.start()]
+        self.moments: Final[list[Moment]] = [options.start()]
         self.changes: Final[list[tuple[Change, ...]]] = [()]
         """By moment: what changed in it."""
         self.times: Final = array("d", [0.0])
@@ -238,8 +238,8 @@ class Session:
             "bytes": len(self.raw),
             "problem": self.problem,
             "end": self.end,
-            "mend": self.reading.mend,
-            "schema": self.reading.schema is not None,
+            "mend": self.options.mend,
+            "schema": self.options.schema is not None,
         }
 
 
@@ -275,15 +275,15 @@ class Studio:
         """Begin to load what was dropped onto the page."""
         return self._load(name, lambda: Recording.loads(data))
 
-    def open_recording(self, name: str, recording: Recording, reading: Reading | None = None) -> Session:
+    def open_recording(self, name: str, recording: Recording, options: ReadOptions | None = None) -> Session:
         """Begin to read a recording that is loaded already."""
-        session = self._begin(name, "loading", reading or Reading())
+        session = self._begin(name, "loading", options or ReadOptions())
         Thread(target=fill, args=(session, recording), daemon=True).start()
         return session
 
-    def read_again(self, session: Session, reading: Reading) -> Session:
+    def read_again(self, session: Session, options: ReadOptions) -> Session:
         """Read the pieces of a session in another way; it keeps its id."""
-        again = Session(session.id, session.name, "loading", reading)
+        again = Session(session.id, session.name, "loading", options)
         with self._lock:
             self.sessions[session.id] = again
         Thread(target=fill, args=(again, session.to_recording()), daemon=True).start()
@@ -291,20 +291,20 @@ class Studio:
 
     def start_live(self, name: str) -> LiveStream:
         """Begin a session whose pieces are still to come."""
-        return LiveStream(self._begin(name, "live", Reading()), self.max_bytes)
+        return LiveStream(self._begin(name, "live", ReadOptions()), self.max_bytes)
 
     def open_sink(self, about: Mapping[str, object]) -> LiveStream:
         """Begin a session for a stream that passes the proxy."""
         return self.start_live(str(about.get("url", "proxy")))
 
     def _load(self, name: str, load: Callable[[], Recording]) -> Session:
-        session = self._begin(name, "loading", Reading())
+        session = self._begin(name, "loading", ReadOptions())
         Thread(target=_load_into, args=(session, load), daemon=True).start()
         return session
 
-    def _begin(self, name: str, state: State, reading: Reading) -> Session:
+    def _begin(self, name: str, state: State, options: ReadOptions) -> Session:
         with self._lock:
-            session = Session(token_hex(6), self._tell_apart(name[:200]), state, reading)
+            session = Session(token_hex(6), self._tell_apart(name[:200]), state, options)
             over = [each.id for each in self.sessions.values() if each.state != "live"]
             for session_id in over[: max(0, len(self.sessions) + 1 - _MOST_SESSIONS)]:
                 del self.sessions[session_id]

@@ -22,7 +22,7 @@ from jsontide.messages import Message, ReasoningPart, Refusal, ServerCall, TextP
 from jsontide.messages.calls import BaseCall
 from jsontide.recordings import Moment
 from jsontide.schema import Partial, Resolution, from_json_ast
-from jsontide.studio._history import Entry, Rows, Unfolded, describe_text
+from jsontide.studio._history import HistoryEntry, Rows, Unfolded, describe_text
 from jsontide.studio._sessions import Session
 
 Value: TypeAlias = "JsonValue | Missing"
@@ -177,7 +177,7 @@ _MOST_MISMATCHES: Final = 60
 
 def view_schema(session: Session, number: int) -> dict[str, Any] | None:
     """Return what the schema of a session shows at a moment, `None` without a schema or without anything to show."""
-    schema, moment = session.reading.schema, session.moments[number]
+    schema, moment = session.options.schema, session.moments[number]
     if schema is None:
         return None
     if moment.message is not None:
@@ -302,7 +302,7 @@ def _time(session: Session, number: int) -> View:
     return {"n": number, "at": session.times[number]}
 
 
-def _name(child: Entry) -> str:
+def _name(child: HistoryEntry) -> str:
     key = child.segment if isinstance(child.segment, str) else f"[{child.segment}]"
     return f"{key}: {child.kind}"
 
@@ -313,7 +313,7 @@ def _around(numbers: list[int], number: int) -> range:
     return range(start, min(len(numbers), start + _PARTS))
 
 
-def _longest_silence(session: Session, entry: Entry, numbers: list[int]) -> View | None:
+def _longest_silence(session: Session, entry: HistoryEntry, numbers: list[int]) -> View | None:
     """Return the longest time in which nothing came between two parts of a value."""
     moments = sorted({entry.born, *numbers, *([entry.finished] if entry.finished is not None else [])})
     gaps = [(session.times[later] - session.times[earlier], earlier, later) for earlier, later in pairwise(moments)]

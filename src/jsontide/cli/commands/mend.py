@@ -26,7 +26,7 @@ _SHORTEST = 12  # cells of a quoted text that are shown on the narrowest termina
 Say = Callable[[str], None]
 
 
-class Outcome(Enum):
+class MendOutcome(Enum):
     """What became of a text."""
 
     STRICT = "strict"
@@ -54,15 +54,17 @@ class StrictWriter:
             self.write("\n")
 
 
-class Report(Protocol):
+class RepairReport(Protocol):
     """Tells what was done to a text."""
 
     def repair(self, repair: Repair, spot: Spot) -> None: ...
 
-    def end(self, outcome: Outcome, repairs: int, error: ParserError | None, text: RecentText) -> None: ...
+    def end(self, outcome: MendOutcome, repairs: int, error: ParserError | None, text: RecentText) -> None: ...
 
 
-def mend_stream(chunks: Iterable[bytes], mending: Mending, writer: StrictWriter | None, report: Report) -> Outcome:
+def mend_stream(
+    chunks: Iterable[bytes], mending: Mending, writer: StrictWriter | None, report: RepairReport
+) -> MendOutcome:
     """Write the strict text and report the repairs of each chunk before the next chunk is read."""
     state = start_mend(mending)
     original = RecentText()
@@ -89,11 +91,11 @@ def mend_stream(chunks: Iterable[bytes], mending: Mending, writer: StrictWriter 
         state, text, repairs = finish_mend(state)
         tell(text, repairs)
     if state.error is not None:
-        outcome = Outcome.REFUSED
+        outcome = MendOutcome.REFUSED
     elif state.is_truncated:
-        outcome = Outcome.TRUNCATED
+        outcome = MendOutcome.TRUNCATED
     else:
-        outcome = Outcome.MENDED if count else Outcome.STRICT
+        outcome = MendOutcome.MENDED if count else MendOutcome.STRICT
     report.end(outcome, count, state.error, original)
     return outcome
 
@@ -115,10 +117,10 @@ class ReportForPeople:
         message = kind + describe_change(repair, self.width - len(kind) - len(where)) + where
         self.say(f"{message}\n{draw_place(spot.text, spot.place, spot.line, self.width)}")
 
-    def end(self, outcome: Outcome, repairs: int, error: ParserError | None, text: RecentText) -> None:  # noqa: ARG002
+    def end(self, outcome: MendOutcome, repairs: int, error: ParserError | None, text: RecentText) -> None:  # noqa: ARG002
         if error is not None:
             self.say(f"jsontide: {text.explain(error, self.width)}")
-        elif outcome is Outcome.TRUNCATED:
+        elif outcome is MendOutcome.TRUNCATED:
             self.say("jsontide: the text is cut off: it ended before its value did")
 
 
@@ -139,7 +141,7 @@ class ReportForPrograms:
             lossy=repair.lossy,
         )
 
-    def end(self, outcome: Outcome, repairs: int, error: ParserError | None, text: RecentText) -> None:  # noqa: ARG002
+    def end(self, outcome: MendOutcome, repairs: int, error: ParserError | None, text: RecentText) -> None:  # noqa: ARG002
         if error is not None:
             self._say(
                 error=name_of(error.reason),
@@ -160,7 +162,7 @@ class NoReport:
 
     def repair(self, repair: Repair, spot: Spot) -> None: ...
 
-    def end(self, outcome: Outcome, repairs: int, error: ParserError | None, text: RecentText) -> None: ...
+    def end(self, outcome: MendOutcome, repairs: int, error: ParserError | None, text: RecentText) -> None: ...
 
 
 def name_of(member: Enum) -> str:
@@ -259,7 +261,7 @@ def mend(  # noqa: PLR0913 - options, all by name
             writer.end_line()
         for message in waiting:
             say(message)
-    codes = {Outcome.REFUSED: BAD, Outcome.TRUNCATED: CUT_OFF, Outcome.MENDED: TO_BE_MENDED if check else 0}
+    codes = {MendOutcome.REFUSED: BAD, MendOutcome.TRUNCATED: CUT_OFF, MendOutcome.MENDED: TO_BE_MENDED if check else 0}
     raise typer.Exit(codes.get(outcome, 0))
 
 
@@ -274,7 +276,7 @@ def _choose_mending(*, everything: bool, every_value: bool, without: Iterable[st
     return replace(mending.without(*kinds), values="all" if every_value else "first")
 
 
-def _choose_report(say: Say, *, as_json: bool, check: bool) -> Report:
+def _choose_report(say: Say, *, as_json: bool, check: bool) -> RepairReport:
     if as_json:
         return ReportForPrograms(say)
     return NoReport() if check else ReportForPeople(say, error_width())
