@@ -78,11 +78,6 @@ def read_stdin_lines(file: TextIO | None) -> Iterator[bytes]:
         yield from file.buffer
 
 
-def read_stdin() -> Iterator[bytes]:
-    """Yield what comes on standard input."""
-    return read_descriptor(_STANDARD_INPUT, _STDIN)
-
-
 def read_descriptor(descriptor: int, name: str) -> Iterator[bytes]:
     """Yield whatever a pipe holds, as soon as it holds something."""
     with errors_of(name):
@@ -138,7 +133,7 @@ def open_stdin() -> Iterator[bytes]:
     """Read standard input as it arrives; if that is a person who types, say so first."""
     if is_terminal(sys.stdin) and is_terminal(sys.stderr):
         Console(stderr=True).print("reading what you type; Ctrl-D ends it", style="dim")
-    return read_stdin()
+    return read_descriptor(_STANDARD_INPUT, _STDIN)
 
 
 def read_source(file: str, *, beside_output: bool = False) -> Iterator[bytes]:

@@ -163,13 +163,6 @@ def _entries(path: Path, entries: Iterable[tuple[Segment, JsonValue]]) -> Iterat
     return (((*path, segment), inner) for segment, inner in entries)
 
 
-def find(value: JsonValue, path: Path) -> JsonValue:
-    """Return the value at a path, which must be there."""
-    for segment in path:
-        value = value[segment]  # type: ignore[index]
-    return value
-
-
 _KEPT = 256
 _AFTER = 15
 

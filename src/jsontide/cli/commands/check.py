@@ -6,6 +6,7 @@ Rule: everything that does not fit is found; what is not JSON is one problem mor
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
@@ -19,7 +20,7 @@ from jsontide.cli._input import Events, JsonText, error_width, is_terminal, read
 from jsontide.cli._options import HELP, SOURCE, load_schema
 from jsontide.cli._output import LineWriter, describe, draw_place, escape_unsafe
 from jsontide.messages import ErrorDetail, Outcome
-from jsontide.recordings import follow, start_moment
+from jsontide.recordings import follow
 from jsontide.schema import SchemaMismatch, from_json_ast
 
 
@@ -69,9 +70,7 @@ def check_document(chunks: Iterable[bytes], schema: object) -> Checked:
 
 def check_answer(stream: Events, schema: object) -> Checked:
     """Read a message to its end; the text is that of its answer."""
-    moment = start_moment()
-    for each in follow(stream.source, schema=schema):
-        moment = each
+    moment = deque(follow(stream.source, schema=schema), 1).pop()
     message = moment.message
     if message is None:
         problem = CheckProblem((), "no message", "there is no message of a model in it", None)
