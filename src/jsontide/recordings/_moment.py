@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from jsontide.mend import Mending, Repair
     from jsontide.messages import Message, Tool
-    from jsontide.recordings._stages import Kind
     from jsontide.schema import Resolution
     from jsontide.text.numbers import Floats
     from jsontide.tree import ParserState

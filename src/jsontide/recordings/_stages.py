@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 from jsontide._decoded import Decoded
@@ -59,12 +60,8 @@ from jsontide.tree.containers import ArrayContainer, Container
 from jsontide.tree.log import get_log, is_closed
 
 if TYPE_CHECKING:
-    from jsontide._errors import ParserError
     from jsontide.mend import Mending, Repair
     from jsontide.messages import Message
-    from jsontide.schema import Resolution
-    from jsontide.text.numbers import Floats
-    from jsontide.tree import ParserState
 
 Kind: TypeAlias = Literal["unknown", "json", "message", "documents", "text"]
 KINDS: Final[tuple[Kind, ...]] = ("json", "message", "documents", "text")
@@ -342,7 +339,7 @@ class ArrayStage(MessageStage):
         for item, after in _closed_items(array, place):
             stream, place = reduce_item(stream, item), after
         if array.error is not None:
-            stream = _fail(stream, array.error)
+            stream = StreamState(fail_message(stream.message_state, array.error.message))
         return ArrayStage(stream, self._parts, array, place)
 
     def finish(self, end: End, error: str | None) -> StreamStage:
@@ -378,10 +375,6 @@ def _closed_items(state: ParserState, place: int) -> Iterator[tuple[object, int]
             yield entry.value(), at + 1
         else:
             return
-
-
-def _fail(stream: StreamState, error: ParserError) -> StreamState:
-    return StreamState(fail_message(stream.message_state, error.message))
 
 
 _BLANK_TEXT: Final = " \t\r\n\ufeff"
@@ -738,7 +731,7 @@ class JsonStage(StreamStage):
         value = strict.value
         if not isinstance(value, dict) or not reduce_item(start_stream(self._options.config), value).is_known:
             return None
-        return _read_all(start_stream(self._options.config), raw)
+        return reduce(reduce_item, raw.read(), start_stream(self._options.config))
 
     def finish(self, end: End, error: str | None) -> StreamStage:
         if self._stream is not None and end == "over":
@@ -821,12 +814,6 @@ def _rest_of(state: ParserState, raw: SharedList[bytes]) -> bytes | None:
         return None
     text = b"".join(raw.read()).decode("utf-8", "surrogateescape").removeprefix(_BYTE_ORDER_MARK)[error.index :]
     return text.encode("utf-8", "surrogateescape") if text[:1] in {"{", "["} else None
-
-
-def _read_all(stream: StreamState, raw: SharedList[bytes]) -> StreamState:
-    for data in raw.read():
-        stream = reduce_item(stream, data)
-    return stream
 
 
 class UndecidedStage(StreamStage):

@@ -17,7 +17,6 @@ from jsontide import JsonStreamChunker, SnapshotConflict
 from jsontide._path import Path, path_text
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.frontends import AppendText, Change, CompactValue, CompactWriter, SetValue, message_changes, write_json
-from jsontide.mend import Repair
 from jsontide.messages import Message, ReasoningPart, Refusal, ServerCall, TextPart, Usage
 from jsontide.messages.calls import BaseCall
 from jsontide.recordings import Moment
@@ -157,12 +156,16 @@ def _type_of(part: object) -> str:
 
 def describe_repairs(moment: Moment) -> list[View]:
     """Return the last repairs so far."""
-    return [_describe_repair(repair) for repair in moment.repairs[-_MOST_LISTED:]]
-
-
-def _describe_repair(repair: Repair) -> View:
-    cut = {"was": repair.was[:200], "became": repair.became[:200]}
-    return {"kind": repair.kind.value, "index": repair.index, "lossy": repair.lossy, **cut}
+    return [
+        {
+            "kind": repair.kind.value,
+            "index": repair.index,
+            "lossy": repair.lossy,
+            "was": repair.was[:200],
+            "became": repair.became[:200],
+        }
+        for repair in moment.repairs[-_MOST_LISTED:]
+    ]
 
 
 def describe_error(moment: Moment) -> str | None:
