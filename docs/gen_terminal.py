@@ -13,7 +13,7 @@ from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
-from jsontide.cli._drawing import Fresh, LiveView, MessagePanels
+from jsontide.cli._drawing import LiveView, MessagePanels, NewParts
 from jsontide.recordings import Moment, Recording, follow
 
 TARGET = Path(__file__).with_name("terminal.svg")
@@ -34,7 +34,7 @@ def find_moment(moments: list[Moment]) -> int:
 
 
 def draw(moments: list[Moment], at: int, total: int) -> str:
-    fresh = Fresh()
+    fresh = NewParts()
     fresh.add(moments[at].changes)
     console = Console(
         record=True, width=WIDTH, height=HEIGHT, file=io.StringIO(), force_terminal=True, color_system="truecolor"

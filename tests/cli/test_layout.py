@@ -6,7 +6,18 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from jsontide.cli._drawing import FRESH, Fresh, MessagePanels, Panel, Prose, Room, Side, Value, lay_out, share_rows
+from jsontide.cli._drawing import (
+    FRESH,
+    MessagePanels,
+    NewParts,
+    Panel,
+    Prose,
+    Room,
+    Side,
+    ValueBody,
+    lay_out,
+    share_rows,
+)
 from jsontide.frontends import AppendText, SetValue
 from jsontide.messages import (
     File,
@@ -37,7 +48,7 @@ def fresh_text(row: Text) -> str:
 
 
 def test_prose_and_data_stand_side_by_side_where_there_is_room() -> None:
-    panels = [prose("text", "Hello"), Panel("answer", "data", Value({"a": 1}, None), is_open=False)]
+    panels = [prose("text", "Hello"), Panel("answer", "data", ValueBody({"a": 1}, None), is_open=False)]
     rows = [row.plain for row in lay_out(CONSOLE, panels, Room(80, 20))]
     assert rows[0].index("text") < rows[0].index("answer")
     assert rows[1].startswith("│ Hello")
@@ -61,7 +72,7 @@ def test_a_drawing_fits_the_terminal_at_every_moment(width: int, height: int) ->
     panels = MessagePanels()
     for moment in itertools.islice(follow(Recording.load(RECORDING)), 0, None, 23):
         assert moment.message is not None
-        rows = lay_out(CONSOLE, panels.arrange(moment.message, Fresh()), Room(width, height))
+        rows = lay_out(CONSOLE, panels.arrange(moment.message, NewParts()), Room(width, height))
         assert all(row.cell_len <= width for row in rows) or width == 1
         assert len(rows) <= max(height, 3)
 
@@ -93,9 +104,9 @@ def test_new_text_is_highlighted() -> None:
 
 
 def test_new_values_are_highlighted() -> None:
-    fresh = Fresh()
+    fresh = NewParts()
     fresh.add([AppendText(("a",), "xyz"), SetValue(("b", 0), 7), SetValue(("c",), {"d": "new"})])
-    value = Value({"a": "wxyz", "b": [7], "c": {"d": "new"}, "e": 1}, None, fresh)
+    value = ValueBody({"a": "wxyz", "b": [7], "c": {"d": "new"}, "e": 1}, None, fresh)
     rows = value.draw(CONSOLE, Room(40, 20))
     assert [fresh_text(row) for row in rows] == ["", "xyz", "", "7", "", "", "new", "", "", ""]
 
@@ -104,14 +115,14 @@ def panels_of(stream: bytes) -> list[list[Panel]]:
     """The panels after each event that shows any."""
     panels = MessagePanels()
     messages = [moment.message for moment in follow(Recording.of_bytes(stream))]
-    return [arranged for message in messages if message and (arranged := panels.arrange(message, Fresh()))]
+    return [arranged for message in messages if message and (arranged := panels.arrange(message, NewParts()))]
 
 
 def test_a_text_that_is_json_is_shown_as_a_value_though_no_schema_says_so() -> None:
     first, second, *_ = panels_of(openai('{"city": "Kyo', 'to"}'))
     assert [panel.title for panel in first + second] == ["answer", "answer"]
-    assert isinstance(first[0].body, Value)
-    assert isinstance(second[0].body, Value)
+    assert isinstance(first[0].body, ValueBody)
+    assert isinstance(second[0].body, ValueBody)
     assert (first[0].body.value, first[0].body.growing) == ({"city": "Kyo"}, ("city",))
     assert second[0].body.value == {"city": "Kyoto"}
     assert second[0].body.fresh.inside("city").count("Kyoto") == 2
@@ -131,7 +142,7 @@ def test_what_could_steer_a_terminal_is_escaped() -> None:
     call = openai(call='{"q": "\\u009b2J"}', reason="tool_calls")
     *_, moment = follow([call.replace(b"search", b"sea\\u001brch")])
     assert moment.message is not None
-    (panel,) = MessagePanels().arrange(moment.message, Fresh())
+    (panel,) = MessagePanels().arrange(moment.message, NewParts())
     assert "\x1b" not in panel.title
     assert "\x9b" not in panel.body.write()
 
@@ -151,7 +162,7 @@ def test_every_part_of_a_message_has_a_place() -> None:
             Other("patch", {}),
         )
     )
-    panels = MessagePanels().arrange(message, Fresh())
+    panels = MessagePanels().arrange(message, NewParts())
     assert [(panel.title, panel.side, panel.body.write()) for panel in panels] == [
         ("reasoning", "prose", "(withheld)"),
         ("refusal", "prose", "I cannot"),
@@ -170,7 +181,7 @@ def test_an_answer_stands_beside_the_text_and_is_bad_if_it_does_not_fit() -> Non
     shown = []
     for moment in follow(Recording.of_bytes(openai('{"m": "x", "n": ', '"7"}')), schema=schema):
         assert moment.message is not None
-        (panel,) = MessagePanels().arrange(moment.message, Fresh())
+        (panel,) = MessagePanels().arrange(moment.message, NewParts())
         shown.append((panel.title, panel.is_open, panel.is_bad))
     assert (shown[0], shown[1], shown[-1]) == (
         ("answer", True, False),
@@ -179,5 +190,5 @@ def test_an_answer_stands_beside_the_text_and_is_bad_if_it_does_not_fit() -> Non
     )
     *_, good = follow(Recording.of_bytes(openai('{"n": ', "7}")), schema=schema)
     assert good.message is not None
-    (panel,) = MessagePanels().arrange(good.message, Fresh())
-    assert (panel.title, panel.is_open, panel.body) == ("answer", False, Value({"n": 7}, None, panel.body.fresh))  # type: ignore[arg-type]
+    (panel,) = MessagePanels().arrange(good.message, NewParts())
+    assert (panel.title, panel.is_open, panel.body) == ("answer", False, ValueBody({"n": 7}, None, panel.body.fresh))  # type: ignore[arg-type]

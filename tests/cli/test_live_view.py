@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from jsontide.cli._drawing import EXPECTED, Fresh, LiveView, describe_usage, growing_path
+from jsontide.cli._drawing import EXPECTED, LiveView, NewParts, describe_usage, growing_path
 from jsontide.messages import Usage
 from jsontide.recordings import Moment, Piece, finish_moment, next_moment, start_moment
 from jsontide.tree import Mode, Path
@@ -22,7 +22,7 @@ def moment_after(*pieces: bytes, ended: bool = False) -> Moment:
 def draw(moment: Moment, *, total: int | None = None, width: int = 72, height: int = 24) -> list[str]:
     out = io.StringIO()
     console = Console(file=out, width=width, height=height, color_system=None)
-    console.print(LiveView(moment, Fresh(), total=total))
+    console.print(LiveView(moment, NewParts(), total=total))
     return [row.rstrip() for row in out.getvalue().splitlines()]
 
 

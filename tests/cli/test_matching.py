@@ -29,9 +29,9 @@ def test_a_pattern_matches_the_paths_that_an_accumulator_finds(steps: list[str])
     accumulator = JsonFragmentAccumulator(updates=False)
     accumulator.on(pattern, lambda update: found.add(update.segments))
     accumulator.add_fragment(json.dumps(DOCUMENT))
-    assert {path for path in paths(DOCUMENT) if matches(pattern, path)} == found
+    assert set(filter(matches(pattern), paths(DOCUMENT))) == found
 
 
 @pytest.mark.parametrize("depth", [0, 1, 20_000])
 def test_a_path_may_be_as_deep_as_it_likes(depth: int) -> None:
-    assert matches(parse_pattern("**.a"), (*(["b"] * depth), "a"))
+    assert matches(parse_pattern("**.a"))((*(["b"] * depth), "a"))

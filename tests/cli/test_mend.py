@@ -11,8 +11,8 @@ from rich.cells import cell_len
 from typer.testing import CliRunner, Result
 
 from jsontide.cli import _app
-from jsontide.cli._output import escape_unsafe_json
-from jsontide.cli.commands.mend import KINDS, OpenText, ReportForPeople, Spot, mend_stream
+from jsontide.cli._output import RecentText, Spot, escape_unsafe_json
+from jsontide.cli.commands.mend import KINDS, ReportForPeople, mend_stream
 from jsontide.mend import EVERYTHING, MODELS, Repair, RepairKind, finish_mend, mend_chunk, start_mend
 from tests.mend.cases import read_corpus
 
@@ -244,9 +244,9 @@ def test_places_after_a_long_text_are_right_and_little_of_it_is_kept(size: int) 
 def test_a_place_is_that_of_the_whole_text(parts: list[str], size: int) -> None:
     text = "".join(parts)
     data = text.encode()
-    kept = OpenText()
+    kept = RecentText()
     for start in range(0, len(data), size):
-        kept.feed(data[start : start + size])
+        kept.hold(data[start : start + size])
     for index in range(len(text)):
         before = text[:index].split("\n")
         spot = kept.spot(index)

@@ -219,10 +219,10 @@ def test_without_the_extra_one_line_says_what_to_install(missing: str) -> None:
 
 @pytest.mark.long
 def test_another_missing_module_is_not_hidden() -> None:
-    hide = "import sys; sys.modules['jsontide.cli._watch'] = None; "
+    hide = "import sys; sys.modules['jsontide.cli._drawing'] = None; "
     result = subprocess.run([sys.executable, "-c", hide + COMMAND[2]], capture_output=True, text=True, check=False)
     assert result.returncode == 1
-    assert "jsontide.cli._watch" in result.stderr
+    assert "jsontide.cli._drawing" in result.stderr
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsontide import COMPILED
 from jsontide._path import path_text
 from jsontide._pattern import parse_pattern
-from jsontide.events._patterns import PatternSet, PatternState
+from jsontide.events.patterns import PatternSet, PatternState
 from tests.meters import opcodes
 from tests.oracles import Path, Steps, leads_to_match, matches
 from tests.strategies import examples, near_paths, paths, patterns, randoms, spell_pattern

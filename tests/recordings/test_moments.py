@@ -23,7 +23,7 @@ from jsontide.recordings import (
     next_moment,
     start_moment,
 )
-from jsontide.recordings._stages import EventsStage, Shared
+from jsontide.recordings._stages import EventsStage, SharedList
 from tests.recordings.folding import check_changes
 
 CHAT: list[dict[str, object]] = [
@@ -264,7 +264,7 @@ class TestEnds:
         check_changes([moment, finish_moment(moment, "lost"), finish_moment(moment, "lost")][:2])
 
     def test_an_event_that_is_too_long_is_an_error(self) -> None:
-        stage = EventsStage(start_stream(), Shared(), Shared(), SseState(max_chars=20))
+        stage = EventsStage(start_stream(), SharedList(), SharedList(), SseState(max_chars=20))
         last = stage.feed(b"data: 1\n\n").feed(b"data: " + b"x" * 30 + b"\n\n").finish("over", None)
         assert (last.value, last.outcome, last.is_complete) == ([1], Outcome.TRUNCATED, False)
         assert "longer than 20 characters" in str(last.error)

@@ -8,12 +8,12 @@ from hypothesis import given
 from jsontide import MISSING
 from jsontide.frontends import AppendText, Finish, SetValue
 from jsontide.recordings import Moment, Piece, Recording, follow, start_moment
-from jsontide.studio._history import Entry, History
+from jsontide.studio._history import History, HistoryEntry
 from tests.cuts import Chunks
 from tests.strategies import cut_documents, documents, examples
 
 
-def rebuild(entry: Entry | None, number: int) -> Any:
+def rebuild(entry: HistoryEntry | None, number: int) -> Any:
     """Make the value that a history shows at a moment, reading nothing but its entries."""
     if entry is None:
         return MISSING

@@ -180,7 +180,7 @@ class TestMoments:
             studio.has("#tree .row.open", 2)
             studio.shows("#raw .new", TEXT[12:15])
             studio.shows("#raw .past >> nth=-1", TEXT[9:12])
-            studio.shows("#events .now", re.compile("PartialString"))
+            studio.shows("#events .now", re.compile("append"))
 
     def test_scrubbing_goes_anywhere(self, open_studio: Any, city: Path) -> None:
         with open_studio(city) as studio:
@@ -417,7 +417,7 @@ CLIPPED = """async (number) => {
         document.querySelector(`[data-panel=${name}]`).style.display = "block";
     }
     drawChunks({ from: 1, base: 1, chunks: [{ n: number, text: "x", length: number }] }, number);
-    drawEvents({ n: number, events: [{ n: number, what: "Key", path: "root", text: "x" }] });
+    drawEvents({ n: number, events: [{ n: number, what: "set", path: "root", text: "x" }] });
     const note = document.querySelector("#chunks .note").textContent;
     const cells = [...document.querySelectorAll(".entry .n")];
     return [note, cells.length, cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length];

@@ -317,7 +317,7 @@ class TestReadingAgain:
         studio.client.post("/paste", json={"pieces": ["{'a': 1", ",}"]})
         before = studio.wait()
         assert self.read(studio, mend=True).json() == {"session": before.id}
-        assert studio.wait().reading.mend
+        assert studio.wait().options.mend
         assert len(studio.ask("/moment")["repairs"]) == 3
 
     @pytest.mark.parametrize(

@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 
 from jsontide.recordings import Piece, Recording
-from jsontide.studio._rows import MAX_ROWS, WINDOW
-from jsontide.studio._sessions import Reading, Session, fill
+from jsontide.studio._history import MAX_ROWS, WINDOW
+from jsontide.studio._sessions import ReadOptions, Session, fill
 from jsontide.studio._views import count_marks, view_chunks, view_moment, view_node, view_schema
 from tests.cuts import sized
 
 EVENTS = [json.loads(line) for line in Path("examples/chat/recording.ndjson").read_text("utf-8").splitlines()]
 
 
-def make_session(*pieces: bytes | str | dict[str, Any], reading: Reading | None = None, step: float = 0.5) -> Session:
-    session = Session("id", "a stream", "live", reading or Reading())
+def make_session(
+    *pieces: bytes | str | dict[str, Any], options: ReadOptions | None = None, step: float = 0.5
+) -> Session:
+    session = Session("id", "a stream", "live", options or ReadOptions())
     for number, piece in enumerate(pieces, 1):
         session.add(Piece(step * number, piece.encode() if isinstance(piece, str) else piece))
     session.finish(at=step * len(pieces))
@@ -25,7 +27,7 @@ def make_session(*pieces: bytes | str | dict[str, Any], reading: Reading | None 
 
 
 def make_trip() -> Session:
-    session = Session("id", "a trip", "live", Reading())
+    session = Session("id", "a trip", "live", ReadOptions())
     for line in EVENTS:
         if "event" in line:
             session.add(Piece(max(line["at"], session.times[-1]), line["event"]))
@@ -116,12 +118,12 @@ class TestRaw:
 
 
 class TestEvents:
-    def test_of_json_are_those_of_the_accumulator_up_to_this_moment(self) -> None:
+    def test_of_json_are_its_changes_up_to_this_moment(self) -> None:
         events = view_moment(make_session('{"a": "x', 'y"', "}"), 2)["events"]
-        assert [(event["n"], event["what"], event["path"], event["text"]) for event in events[-3:]] == [
-            (1, "PartialString", "root.a", "x"),
-            (2, "PartialString", "root.a", "y"),
-            (2, "CompleteString", "root.a", "xy"),
+        assert [(event["n"], event["what"], event["path"], event["text"]) for event in events] == [
+            (1, "set", "root", '{"a":"x"}'),
+            (2, "append", "root.a", "y"),
+            (2, "finish", "root.a", ""),
         ]
 
     def test_far_into_a_stream_are_the_last_ones(self) -> None:
@@ -141,7 +143,7 @@ class TestEvents:
     def test_an_error_is_told(self) -> None:
         session = make_session("[1, x")
         view = view_moment(session, 1)
-        assert view["events"][-1]["what"] == "Error"
+        assert [event["text"] for event in view["events"]] == ["[1]"]
         assert view["error"].startswith("expected")
 
 
@@ -210,7 +212,7 @@ class TestComparing:
 
 class TestNode:
     def test_tells_when_each_part_arrived_and_where_it_was_silent(self) -> None:
-        session = Session("id", "s", "live", Reading())
+        session = Session("id", "s", "live", ReadOptions())
         for at, text in [(0.1, '{"a": "x'), (0.2, "y"), (1.2, "z"), (1.3, '"}')]:
             session.add(Piece(at, text.encode()))
         node = view_node(session, 2, ("a",))
@@ -266,7 +268,7 @@ SCHEMA: dict[str, Any] = {"type": "object", "properties": {"n": {"type": "intege
 
 class TestSchema:
     def test_shows_status_value_and_mismatches(self) -> None:
-        session = make_session('{"s": "a', '", "n": 1', ".5}", reading=Reading(schema=SCHEMA))
+        session = make_session('{"s": "a', '", "n": 1', ".5}", options=ReadOptions(schema=SCHEMA))
         first = view_schema(session, 1)
         assert first == {"status": "partial", "value": '{"s":"a"}', "errors": []}
         last = view_schema(session, 3)
@@ -276,12 +278,12 @@ class TestSchema:
 
     def test_without_one_there_is_nothing(self) -> None:
         assert view_schema(make_session("{}"), 1) is None
-        assert view_schema(make_session("plain", reading=Reading(schema=SCHEMA)), 1) is None
+        assert view_schema(make_session("plain", options=ReadOptions(schema=SCHEMA)), 1) is None
 
     def test_of_a_message_the_answer_is_seen_through_it(self) -> None:
-        reading = Reading(schema=SCHEMA, is_message=True)
+        options = ReadOptions(schema=SCHEMA, is_message=True)
         deltas = [{"message": {"content": text}, "done": False} for text in ('{"s": "a', '", "n": 1}')]
-        session = make_session(*deltas, {"message": {"content": ""}, "done": True}, reading=reading)
+        session = make_session(*deltas, {"message": {"content": ""}, "done": True}, options=options)
         assert view_schema(session, 1) == {"status": "partial", "value": '{"s":"a"}', "errors": []}
         last = view_schema(session, session.count)
         assert last is not None
@@ -290,7 +292,7 @@ class TestSchema:
 
 class TestSession:
     def test_repairs_are_told_if_bad_json_is_mended(self) -> None:
-        session = make_session("{'a': 1,", "}", reading=Reading(mend=True))
+        session = make_session("{'a': 1,", "}", options=ReadOptions(mend=True))
         repairs = view_moment(session, session.count)["repairs"]
         assert [repair["kind"] for repair in repairs] == ["quotes", "quotes", "trailing comma"]
         assert view_moment(session, session.count)["complete"]
@@ -301,7 +303,7 @@ class TestSession:
         assert (lanes[1]["first"]["n"], lanes[1]["done"]["n"], lanes[2]["opened"]["n"]) == (1, 2, 3)
 
     def test_a_lane_tells_where_it_was_silent_for_long(self) -> None:
-        session = Session("id", "s", "live", Reading())
+        session = Session("id", "s", "live", ReadOptions())
         for at, text in [(0.1, '["a'), (0.2, "b"), (0.3, "c"), (2.3, "d"), (2.4, "e"), (2.5, '", "f'), (2.6, '"]')]:
             session.add(Piece(at, text.encode()))
         silences = [lane.get("silence") for lane in session.lanes()]
@@ -314,7 +316,7 @@ class TestSession:
         assert not {"id", "model", "usage", "parts[0].type", "parts[2].status"} & {*paths}
 
     def test_pieces_without_times_are_shown_one_by_one_and_kept_as_they_came(self) -> None:
-        session = Session("id", "s", "loading", Reading())
+        session = Session("id", "s", "loading", ReadOptions())
         session.is_timed = False
         for text in ("[1", ", 2", "]"):
             session.add(Piece(0.0, text.encode()))
@@ -336,7 +338,7 @@ class TestSession:
 
     def test_a_piece_that_cannot_be_read_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(Session, "add", lambda session, piece: session.pieces.append(piece) or 1 / 0)
-        session = Session("id", "s", "loading", Reading())
+        session = Session("id", "s", "loading", ReadOptions())
         with pytest.raises(ZeroDivisionError):
             fill(session, Recording((Piece(0.0, b"[1]"),)))
         assert session.state == "broken"

@@ -1,23 +1,36 @@
-"""A moment, what is new in it and the size of a terminal in; what `jsontide watch` draws out, as a rich renderable.
+"""Moments of a stream in, shown as they come: drawn in place on a terminal, otherwise as a short line for each change.
 
 A message becomes panels: reasoning, text, calls and structured output, side by side where there is room, otherwise one
 above the other, with two lines about how it stands. A value is pretty-printed, with what is new highlighted.
 Rule: everything is drawn backwards from its end and stops when the screen is full, so the cost depends on the screen,
 not on the document. No row is wider than the terminal and no drawing higher; what grows gets the rows that the rest can
-spare.
+spare. Nothing is shown twice: neither a value that was written before, nor more drawings than an eye can see.
 """
 
+import math
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias, cast
 
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
 from rich.text import Text
 
 from jsontide import MISSING, JsonValue, ParserState, create_parser_state, parse_chunk
 from jsontide._path import Segment, path_text
-from jsontide.cli._output import escape_lines, escape_unsafe, escape_unsafe_json, quote_safely, write_pretty
+from jsontide._values import Missing
+from jsontide.cli._output import (
+    LineWriter,
+    escape_lines,
+    escape_unsafe,
+    escape_unsafe_json,
+    quote_safely,
+    short_path,
+    walk,
+    write_pretty,
+)
 from jsontide.frontends import AppendText, Change, SetValue, open_path, read_changes, write_json
 from jsontide.messages import (
     File,
@@ -41,7 +54,7 @@ from jsontide.recordings import Moment
 from jsontide.tree import Mode, Path
 
 
-class Fresh:
+class NewParts:
     """What is new at a place, and inside of it, since the place was drawn."""
 
     __slots__ = ("_inner", "appended", "is_new")
@@ -51,20 +64,20 @@ class Fresh:
         """Whether the whole value is."""
         self.appended = 0
         """How many characters were added to the string."""
-        self._inner: dict[Segment, Fresh] = {}
+        self._inner: dict[Segment, NewParts] = {}
 
     def add(self, changes: Iterable[Change]) -> None:
         """Note more changes."""
         for change in changes:
             place = self
             for segment in change.path:
-                place = place._inner.setdefault(segment, Fresh())
+                place = place._inner.setdefault(segment, NewParts())
             if isinstance(change, SetValue):
                 place.is_new = True
             elif isinstance(change, AppendText):
                 place.appended += len(change.text)
 
-    def inside(self, *path: Segment) -> "Fresh":
+    def inside(self, *path: Segment) -> "NewParts":
         """Return what is new at a place further in."""
         place = self
         for segment in path:
@@ -76,8 +89,8 @@ class Fresh:
         return len(text) if self.is_new else min(self.appended, len(text))
 
 
-NOTHING_NEW = Fresh()
-_ALL_NEW = Fresh(is_new=True)
+NOTHING_NEW = NewParts()
+_ALL_NEW = NewParts(is_new=True)
 
 CURSOR = ("▌", "bold yellow")
 FRESH = "bold yellow"
@@ -104,7 +117,7 @@ class _Entry:
     value: JsonValue
     comma: str
     growing: Path | None
-    fresh: Fresh
+    fresh: NewParts
 
 
 class Room(NamedTuple):
@@ -115,7 +128,7 @@ class Room(NamedTuple):
 
 
 def print_end(
-    console: Console, value: JsonValue, growing: Path | None, room: Room, fresh: Fresh = NOTHING_NEW
+    console: Console, value: JsonValue, growing: Path | None, room: Room, fresh: NewParts = NOTHING_NEW
 ) -> list[Text]:
     """Return the last rows of a value with its growing end marked; dots on top stand for the rest."""
     root = _Entry(0, Text(), value, "", growing, fresh)
@@ -243,12 +256,12 @@ class Prose:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ValueBody:
     """A value, with the path to its growing end."""
 
     value: JsonValue
     growing: Path | None
-    fresh: Fresh = NOTHING_NEW
+    fresh: NewParts = NOTHING_NEW
 
     def draw(self, console: Console, room: Room) -> list[Text]:
         """Return the last rows."""
@@ -259,7 +272,7 @@ class Value:
         return escape_unsafe_json(write_pretty(self.value))
 
 
-Body: TypeAlias = Prose | Value
+Body: TypeAlias = Prose | ValueBody
 Side: TypeAlias = Literal["prose", "data"]
 
 
@@ -286,7 +299,7 @@ class AnswerText:
     def is_complete(self) -> bool:
         return self._state is not None and self._state.is_complete
 
-    def read(self, part: TextPart) -> Value | None:
+    def read(self, part: TextPart) -> ValueBody | None:
         """Return the value of a text, with what is new since the last call; `None` if it has none."""
         text = part.growing_text
         new = text.tail(text.length - self._read)
@@ -298,10 +311,10 @@ class AnswerText:
         state = self._state
         if state is None or state.value is MISSING or not isinstance(state.value, list | dict):
             return None
-        fresh = Fresh()
+        fresh = NewParts()
         fresh.add(read_changes(self._drawn, state))
         self._drawn = state
-        return Value(state.value, open_path(state) if part.is_open else None, fresh)
+        return ValueBody(state.value, open_path(state) if part.is_open else None, fresh)
 
 
 class MessagePanels:
@@ -310,7 +323,7 @@ class MessagePanels:
     def __init__(self) -> None:
         self._answers: dict[int, AnswerText] = {}
 
-    def arrange(self, message: Message, fresh: Fresh) -> list[Panel]:
+    def arrange(self, message: Message, fresh: NewParts) -> list[Panel]:
         """Return the panels in the order in which their parts began."""
         panels: dict[str, Panel] = {}
         for at, part in enumerate(message.parts):
@@ -321,7 +334,7 @@ class MessagePanels:
         panels.update((panel.title, panel) for panel in _answer_panels(message, fresh.inside("answer")))
         return list(panels.values())
 
-    def _panel_of(self, message: Message, at: int, part: Part, fresh: Fresh) -> Panel | None:
+    def _panel_of(self, message: Message, at: int, part: Part, fresh: NewParts) -> Panel | None:
         if isinstance(part, BaseCall):
             return _call_panel(at, part, fresh)
         if isinstance(part, TextPart):
@@ -336,7 +349,7 @@ class MessagePanels:
         return Panel("more", "prose", Prose(_describe(part), 0, is_open=False), part.is_open)
 
 
-def _text_panel(part: GrowingPart, fresh: Fresh) -> Panel:
+def _text_panel(part: GrowingPart, fresh: NewParts) -> Panel:
     text = part.text
     if isinstance(part, ReasoningPart):
         title = "reasoning"
@@ -346,7 +359,7 @@ def _text_panel(part: GrowingPart, fresh: Fresh) -> Panel:
     return Panel(title, "prose", Prose(text, fresh.count(text), part.is_open), part.is_open)
 
 
-def _call_panel(at: int, call: BaseCall, fresh: Fresh) -> Panel:
+def _call_panel(at: int, call: BaseCall, fresh: NewParts) -> Panel:
     title = f"call {at}: {escape_unsafe(call.name or '…')}"
     if call.name == RESERVED:  # the name that is reserved for structured output
         title = f"answer, {title}"
@@ -357,18 +370,18 @@ def _call_panel(at: int, call: BaseCall, fresh: Fresh) -> Panel:
         text = call.arguments
         return Panel(title, "data", Prose(text, fresh.count(text), call.is_open), call.is_open, is_bad)
     growing = open_path(document.state) if document is not None and call.is_open else None
-    return Panel(title, "data", Value(value, growing, fresh.inside("arguments")), call.is_open, is_bad)
+    return Panel(title, "data", ValueBody(value, growing, fresh.inside("arguments")), call.is_open, is_bad)
 
 
-def _answer_panels(message: Message, fresh: Fresh) -> Iterator[Panel]:
+def _answer_panels(message: Message, fresh: NewParts) -> Iterator[Panel]:
     answer = message.answer_state
     if isinstance(answer, FinalAnswer):
-        yield Panel("answer", "data", Value(cast("JsonValue", answer.value), None, fresh), is_open=False)
+        yield Panel("answer", "data", ValueBody(cast("JsonValue", answer.value), None, fresh), is_open=False)
     elif isinstance(answer, Document) and answer.value is not MISSING:
         is_open = message.outcome is Outcome.STREAMING
         growing = open_path(answer.state) if is_open else None
         is_bad = bool(answer.mismatches) or answer.error is not None
-        yield Panel("answer", "data", Value(answer.value, growing, fresh), is_open, is_bad)
+        yield Panel("answer", "data", ValueBody(answer.value, growing, fresh), is_open, is_bad)
 
 
 def _join(first: Panel, second: Panel) -> Panel:
@@ -533,7 +546,7 @@ class LiveView:
     """One drawing of a growing stream; `total` is how many bytes there will be, if that is known."""
 
     moment: Moment
-    fresh: Fresh = field(default_factory=Fresh)
+    fresh: NewParts = field(default_factory=NewParts)
     panels: MessagePanels = field(default_factory=MessagePanels)
     total: int | None = None
 
@@ -628,3 +641,101 @@ def describe_usage(usage: Usage) -> str:
     figures = {"in": usage.input_tokens, "out": usage.output_tokens, "reasoning": usage.reasoning_tokens}
     said = [f"{count:,} {name}" for name, count in figures.items() if count is not None]
     return f"tokens: {', '.join(said)}" if said else "tokens: not said"
+
+
+_FRAME = 1 / 30
+_LONGEST_LINE = 120  # characters of a value or text in a line
+
+
+class Show:
+    """Shows a stream; this one shows nothing."""
+
+    def expect(self, total: int | None) -> None:
+        """Note how many bytes there will be, if that is known."""
+
+    def update(self, moment: Moment) -> None:
+        """Show the next moment."""
+
+    def flush(self) -> None:
+        """Show what is not shown yet, because nothing comes for a while."""
+
+    def finish(self) -> None:
+        """Show the last moment for good."""
+
+
+class ChangeLines(Show):
+    """A line for each change: where, and what was added."""
+
+    def __init__(self, writer: LineWriter) -> None:
+        self._writer = writer
+
+    def update(self, moment: Moment) -> None:
+        for change in moment.changes:
+            if isinstance(change, SetValue):
+                for path, value in walk(change.path, change.value):
+                    if not (value and isinstance(value, list | dict)):
+                        self._write(path, "=", write_json(value))
+            elif isinstance(change, AppendText):
+                self._write(change.path, "+=", write_json(change.text))
+
+    def _write(self, path: Path, sign: str, text: str) -> None:
+        more = len(text) - _LONGEST_LINE
+        shown = text if more <= 0 else f"{text[:_LONGEST_LINE]}… ({more:,} more characters)"
+        self._writer.write_json_text(f"{short_path(path)} {sign} {shown}")
+
+
+class Drawings(Show):
+    """A drawing of what there is, again and again; at the end, all of it to scroll through."""
+
+    def __init__(self, console: Console, *, prints_whole: bool = True) -> None:
+        self._total: int | None = None
+        self._console = console
+        self._prints_whole = prints_whole
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._panels = MessagePanels()
+        self._fresh = NewParts()
+        self._moment: Moment | None = None
+        self._is_drawn = True
+        self._drawn_at = -math.inf
+
+    def expect(self, total: int | None) -> None:
+        self._total = total
+
+    def update(self, moment: Moment) -> None:
+        self._moment = moment
+        self._fresh.add(moment.changes)
+        self._is_drawn = False
+        if time.monotonic() - self._drawn_at >= _FRAME:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._is_drawn or self._moment is None:
+            return
+        self._live.start()
+        self._live.update(LiveView(self._moment, self._fresh, self._panels, self._total), refresh=True)
+        self._fresh = NewParts()
+        self._is_drawn = True
+        self._drawn_at = time.monotonic()
+
+    def finish(self) -> None:
+        self._live.stop()
+        moment = self._moment
+        if moment is None:
+            return
+        if self._prints_whole:
+            for body, text in _write_whole(moment):
+                # Prose is broken between words; a value can be copied as it is.
+                self._console.print(text, soft_wrap=isinstance(body, ValueBody), highlight=False)
+        self._console.print(describe_state(moment), highlight=False)
+        self._console.print(describe_counts(moment), highlight=False)
+
+
+def _write_whole(moment: Moment) -> Iterator[tuple[Body, Text]]:
+    value = moment.value
+    if moment.message is not None:
+        for panel in MessagePanels().arrange(moment.message, NOTHING_NEW):
+            yield panel.body, Text.assemble((f"── {panel.title}\n", "bold"), panel.body.write())
+    elif not isinstance(value, Missing):
+        is_prose = isinstance(value, str) and moment.kind == "text"
+        body = Prose(str(value), 0, is_open=False) if is_prose else ValueBody(value, None)
+        yield body, Text(body.write())

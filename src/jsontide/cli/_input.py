@@ -1,8 +1,8 @@
 """A file or standard input in; out its bytes, what it is, and the pieces of a stream when they are due.
 
-How a stream begins says what it is: a recording, server-sent events, JSON lines, or something else. No more is read
-than it takes to decide, and nothing that was read is lost. A model's events, on lines or as server-sent events, are a
-stream; other JSON, one document or many, is a text. Both may be recorded.
+How a stream begins says what it is (`_sniff`). No more is read than it takes to decide, and nothing that was read is
+lost. A model's events, on lines or as server-sent events, are a stream; other JSON, one document or many, is a text.
+Both may be recorded.
 
 Recordings are played in the time that they took, standard input as it arrives, and a file without times in pieces that
 a model would send, with a progress bar where there is room.
@@ -15,7 +15,6 @@ from __future__ import annotations
 import errno
 import os
 import random
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,10 +28,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 
-from jsontide import MISSING, JsonStreamError, JsonValue, loads
-from jsontide._values import Missing
+from jsontide._sniff import is_recording, read_first_line, sniff
 from jsontide.cli._output import escape_unsafe
-from jsontide.providers import detect
+from jsontide.providers.registry import detect
 from jsontide.recordings import Piece, Recording, WireFormat
 
 _STANDARD_INPUT = 0
@@ -78,11 +76,6 @@ def read_stdin_lines(file: TextIO | None) -> Iterator[bytes]:
         if file is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         yield from file.buffer
-
-
-def read_stdin() -> Iterator[bytes]:
-    """Yield what comes on standard input."""
-    return read_descriptor(_STANDARD_INPUT, _STDIN)
 
 
 def read_descriptor(descriptor: int, name: str) -> Iterator[bytes]:
@@ -140,7 +133,7 @@ def open_stdin() -> Iterator[bytes]:
     """Read standard input as it arrives; if that is a person who types, say so first."""
     if is_terminal(sys.stdin) and is_terminal(sys.stderr):
         Console(stderr=True).print("reading what you type; Ctrl-D ends it", style="dim")
-    return read_stdin()
+    return read_descriptor(_STANDARD_INPUT, _STDIN)
 
 
 def read_source(file: str, *, beside_output: bool = False) -> Iterator[bytes]:
@@ -174,13 +167,6 @@ def _track(
             progress.advance(task, size_of(item))
 
 
-_BLANK = b" \t\r\n\xef\xbb\xbf"
-_HEADER = b'{"jsontide"'
-_RECORDING = re.compile(rb'\{\s*"jsontide"\s*:')
-_ERROR = "error"
-_EVENTS = re.compile(rb"(?:data|event|id|retry)?:|\x00")
-
-
 class Begun(NamedTuple):
     """How a stream begins, and all of it."""
 
@@ -189,46 +175,30 @@ class Begun(NamedTuple):
 
 
 def peek(chunks: Iterator[bytes]) -> Begun:
-    """Read until it is clear whether a stream is a recording."""
+    """Read until it is clear what a stream is."""
     head = b""
     for chunk in chunks:
         head += chunk
-        begun = b"".join(head.lstrip(_BLANK).split())
-        if is_recording(head) or not _HEADER.startswith(begun):
+        if sniff(head) is not None and is_recording(head) is not None:
             break
     return Begun(head, chain(filter(None, [head]), chunks))
 
 
-def is_recording(head: bytes) -> bool:
-    """Return whether a stream that begins so is a recording."""
-    return _RECORDING.match(head.lstrip(_BLANK)) is not None
-
-
 def has_events(head: bytes) -> bool:
     """Return whether a stream that begins so has server-sent events, or frames of AWS."""
-    return _EVENTS.match(head.lstrip(_BLANK)) is not None
+    return sniff(head) in {"events", "frames"}
 
 
 def has_lines(head: bytes) -> bool:
     """Return whether a stream that begins so has an object on its first line, and more on others."""
-    line, rest = _split(head)
-    return bool(rest.strip()) and isinstance(line, dict)
+    return read_first_line(head.rstrip()) is not None
 
 
 def has_message_lines(head: bytes) -> bool:
     """Return whether the first line of a stream that begins so is an event of a model's message."""
-    line, _ = _split(head)
+    line = read_first_line(head)
     # An error alone could be anybody's.
-    return isinstance(line, dict) and _ERROR not in line and detect(line) is not None
-
-
-def _split(head: bytes) -> tuple[JsonValue | Missing, bytes]:
-    """Return the document on the first line, if that has ended, and what follows it."""
-    line, newline, rest = head.lstrip(_BLANK).partition(b"\n")
-    try:
-        return loads(line) if newline else MISSING, rest
-    except JsonStreamError:
-        return MISSING, rest
+    return line is not None and "error" not in line and detect(line) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +261,7 @@ class Playback:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class PlayedStream:
     """The pieces of a stream as they come."""
 
     pieces: Iterator[Piece]
@@ -301,7 +271,7 @@ class Stream:
     """How many bytes there will be, if that is known."""
 
 
-def open_stream(file: str, playback: Playback) -> Stream:
+def open_stream(file: str, playback: Playback) -> PlayedStream:
     """Open what a command was given; a recording that cannot be read raises `RecordingError`."""
     if file == "-":
         return _open_arriving(open_stdin(), playback)
@@ -313,7 +283,7 @@ def open_stream(file: str, playback: Playback) -> Stream:
         head = opened.read(_HEAD)
     if is_recording(head):
         return _open_recording(load_recording(path), playback)
-    return Stream(_play_file(path, head, playback), total=total)
+    return PlayedStream(_play_file(path, head, playback), total=total)
 
 
 def load_recording(path: Path) -> Recording:
@@ -343,9 +313,9 @@ def play(pieces: Iterable[Piece], playback: Playback, since: float = 0.0) -> Ite
         yield piece
 
 
-def _open_recording(recording: Recording, playback: Playback) -> Stream:
+def _open_recording(recording: Recording, playback: Playback) -> PlayedStream:
     recording = cut_recording(recording, playback.sizes, playback.seed)
-    return Stream(play(recording.pieces, playback), recording)
+    return PlayedStream(play(recording.pieces, playback), recording)
 
 
 def _wait(seconds: float, playback: Playback) -> None:
@@ -365,12 +335,12 @@ def _play_file(path: Path, head: bytes, playback: Playback) -> Iterator[Piece]:
         _wait(playback.delay, playback)
 
 
-def _open_arriving(chunks: Iterator[bytes], playback: Playback) -> Stream:
+def _open_arriving(chunks: Iterator[bytes], playback: Playback) -> PlayedStream:
     """Return a stream that arrives; a recording is read to its end first."""
     head, chunks = peek(chunks)
     if is_recording(head):
         return _open_recording(Recording.loads(b"".join(chunks)), playback)
-    return Stream(_give_times(_announce_waits(chunks, playback)))
+    return PlayedStream(_give_times(_announce_waits(chunks, playback)))
 
 
 def _announce_waits(chunks: Iterator[bytes], playback: Playback) -> Iterator[bytes]:

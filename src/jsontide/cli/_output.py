@@ -6,16 +6,16 @@ Values are written and walked without recursion: documents may be deeper than Py
 Of a stream only the end is kept, to show the line of an error with a caret under the place.
 """
 
-import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from rich.cells import cell_len
 
 from jsontide import JsonValue, ParserError
+from jsontide._decoded import Decoded
 from jsontide._path import Path, Segment, path_text
 from jsontide.frontends import write_json
 
@@ -39,7 +39,7 @@ def escape_lines(text: str) -> str:
 
 def quote_safely(text: str) -> str:
     """Return a JSON string that is safe to print."""
-    return escape_unsafe(json.dumps(text, ensure_ascii=False))
+    return escape_unsafe(write_json(text))
 
 
 def escape_unsafe_json(text: str) -> str:
@@ -87,11 +87,13 @@ class RawOutput:
 
     def __init__(self, out: BinaryIO, *, is_terminal: bool) -> None:
         self._out = out
-        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace") if is_terminal else None
+        self._decoded = Decoded(errors="backslashreplace") if is_terminal else None
 
     def write(self, data: bytes) -> None:
-        shown = data if self._decoder is None else escape_lines(self._decoder.decode(data)).encode()
-        self._out.write(shown)
+        if self._decoded is not None:
+            self._decoded = self._decoded.feed(data)
+            data = escape_lines(self._decoded.text).encode()
+        self._out.write(data)
         self._out.flush()
 
 
@@ -161,15 +163,17 @@ def _entries(path: Path, entries: Iterable[tuple[Segment, JsonValue]]) -> Iterat
     return (((*path, segment), inner) for segment, inner in entries)
 
 
-def find(value: JsonValue, path: Path) -> JsonValue:
-    """Return the value at a path, which must be there."""
-    for segment in path:
-        value = value[segment]  # type: ignore[index]
-    return value
-
-
 _KEPT = 256
 _AFTER = 15
+
+
+class Spot(NamedTuple):
+    """A place in a text: its line and column, counted from 1, and the text around it."""
+
+    line: int
+    column: int
+    text: str
+    place: int
 
 
 class RecentText:
@@ -177,14 +181,24 @@ class RecentText:
 
     def __init__(self) -> None:
         # Invalid bytes become marks; the parser stops at the first of them, so all indices agree.
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-        self._text = ""
+        self._decoded = Decoded()
+        self._pieces: list[str] = []
         self._start = 0
+        self._length = 0
+        self._line = 1
+        self._line_start = 0
 
     def feed(self, chunk: bytes) -> None:
-        dropped = max(0, len(self._text) - _KEPT)
-        self._start += dropped
-        self._text = self._text[dropped:] + self._decoder.decode(chunk)
+        """Add a chunk after which no place before it is asked for, but for the end of the text so far."""
+        self.settle(self._length)
+        self.hold(chunk)
+
+    def hold(self, chunk: bytes) -> None:
+        """Add a chunk, and forget nothing."""
+        self._decoded = self._decoded.feed(chunk)
+        text = self._decoded.text if self._length else self._decoded.text.removeprefix("\ufeff")
+        self._pieces.append(text)
+        self._length += len(text)
 
     def remember(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Pass chunks on, and keep the end of them."""
@@ -192,9 +206,36 @@ class RecentText:
             self.feed(chunk)
             yield chunk
 
+    def settle(self, index: int) -> None:
+        """Forget the text before an index, but for a little that is shown before an error."""
+        cut = index - _KEPT - self._start
+        if cut > 0:
+            text = self._join()
+            self._line, self._line_start = self._count(text, cut)
+            self._start += cut
+            self._pieces = [text[cut:]]
+
+    def spot(self, index: int) -> Spot:
+        text = self._join()
+        place = max(index - self._start, 0)
+        line, line_start = self._count(text, place)
+        return Spot(line, index - line_start + 1, text, place)
+
     def explain(self, error: ParserError, width: int) -> str:
         """Return the message, the line and the caret."""
-        return f"{describe(error)}\n{draw_place(self._text, error.index - self._start, error.line, width)}"
+        return f"{describe(error)}\n{draw_place(self._join(), error.index - self._start, error.line, width)}"
+
+    def _join(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+    def _count(self, text: str, place: int) -> tuple[int, int]:
+        """Return the number of the line of a place, and the index at which that line begins."""
+        newline = text.rfind("\n", 0, place)
+        if newline < 0:
+            return self._line, self._line_start
+        return self._line + text.count("\n", 0, place), self._start + newline + 1
 
 
 def describe(error: ParserError) -> str:

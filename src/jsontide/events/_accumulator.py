@@ -21,9 +21,9 @@ from jsontide.events._emitter import (
     fork,
 )
 from jsontide.events._options import check_callback, check_result, create_accumulator_state
-from jsontide.events._patterns import PatternSet
 from jsontide.events._state import EventState
 from jsontide.events._types import JsonFragmentError, JsonFragmentKind
+from jsontide.events.patterns import PatternSet
 from jsontide.mend.reader import MendReader
 from jsontide.text.utf8 import as_text
 

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from jsontide._path import Path, PathLink
     from jsontide._values import JsonValue
     from jsontide.events._options import EventOptions
-    from jsontide.events._patterns import PatternSet, PatternState
     from jsontide.events._state import EventState
     from jsontide.events._types import JsonFragmentKind
+    from jsontide.events.patterns import PatternSet, PatternState
     from jsontide.text.utf8 import ByteSource
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict
 
 from jsontide._check import check_choice, check_choices, check_count, check_switches
 from jsontide.events._emitter import EventEmitter
-from jsontide.events._patterns import NO_PATTERNS
 from jsontide.events._state import EventState
+from jsontide.events.patterns import NO_PATTERNS
 from jsontide.mend.options import Mending, check_mending
 from jsontide.text import Limits
 from jsontide.text.numbers import FLOATS, Floats

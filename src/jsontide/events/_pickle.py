@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jsontide._flatten import flatten, unflatten
 from jsontide.events._emitter import EventEmitter, EventFrame, Recovery, fork, open_frames
-from jsontide.events._patterns import PatternSet
+from jsontide.events.patterns import PatternSet
 from jsontide.text.scanner import Skip, set_position
 
 if TYPE_CHECKING:

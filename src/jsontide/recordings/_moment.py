@@ -21,7 +21,7 @@ from jsontide._values import JsonValue, Missing
 from jsontide.frontends import Change
 from jsontide.messages import MessageConfig, Outcome
 from jsontide.recordings._recording import ENDS, End, Piece, Recording, check_time
-from jsontide.recordings._stages import KINDS, Kind, Setup, Stage, start_stage
+from jsontide.recordings._stages import KINDS, Kind, StageOptions, StreamStage, start_stage
 from jsontide.streams.transport import is_transport
 from jsontide.text.numbers import FLOATS
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from jsontide.mend import Mending, Repair
     from jsontide.messages import Message, Tool
-    from jsontide.recordings._stages import Kind
     from jsontide.schema import Resolution
     from jsontide.text.numbers import Floats
     from jsontide.tree import ParserState
@@ -44,7 +43,9 @@ class Moment:
 
     __slots__ = ("_before", "_stage", "at", "end", "index", "number")
 
-    def __init__(self, stage: Stage, before: Stage, number: int, at: float, index: int, end: End | None) -> None:
+    def __init__(
+        self, stage: StreamStage, before: StreamStage, number: int, at: float, index: int, end: End | None
+    ) -> None:
         self._stage: Final = stage
         self._before: Final = before
         self.number: Final = number
@@ -132,7 +133,7 @@ def start_moment(
         check_choice("as_kind", as_kind, KINDS)
     check_choice("floats", floats, FLOATS)
     config = MessageConfig(response_schema=schema, tools=() if tools is None else tools, mend=mend)
-    stage = start_stage(Setup(schema, mend, config, as_kind, floats))
+    stage = start_stage(StageOptions(schema, mend, config, as_kind, floats))
     return Moment(stage, stage, 0, 0.0, 0, None)
 
 

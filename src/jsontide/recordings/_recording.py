@@ -36,6 +36,7 @@ from urllib.parse import urlsplit, urlunsplit
 from jsontide._check import check_choice, check_count
 from jsontide._errors import JsontideError
 from jsontide._private_file import open_private
+from jsontide._sniff import BYTE_ORDER_MARK, is_recording, sniff
 from jsontide._values import JsonValue
 from jsontide.providers import NdjsonState, SseState, decode_ndjson, decode_sse, finish_ndjson
 from jsontide.streams import stream_message
@@ -85,8 +86,6 @@ def check_time(at: object) -> None:
 
 MARK: Final = "recording"
 VERSION: Final = 1
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-_BEGINS: Final = re.compile(rb'\s*\{\s*"jsontide"\s*:')
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _KINDS: Final = ("text", "base64", "event", "end")
 
@@ -102,14 +101,9 @@ class Contents:
     duration: float = 0.0
 
 
-def is_recording(data: bytes) -> bool:
-    """Return whether these bytes are those of a recording file, as far as they go."""
-    return _BEGINS.match(data.removeprefix(_BYTE_ORDER_MARK)) is not None
-
-
 def read_contents(data: bytes) -> Contents:
     """Return what a file has in it; raise `RecordingError` for one that is wrong."""
-    lines = _Lines(data.removeprefix(_BYTE_ORDER_MARK))
+    lines = _Lines(data.removeprefix(BYTE_ORDER_MARK))
     contents = Contents()
     for line in lines:
         if not contents.about:
@@ -249,7 +243,6 @@ def write_event(event: object) -> str:
 
 
 WireFormat: TypeAlias = Literal["sse", "ndjson"]
-_BLANK: Final = b" \t\r\n\xef\xbb\xbf"  # white space, and a byte order mark
 _LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
 _EVENT: Final = re.compile(rb".*?(?:\r\n\r\n|\n\n|\r\r)|.+", re.DOTALL)
 
@@ -292,7 +285,7 @@ class Recording:
     @classmethod
     def of_bytes(cls, data: bytes) -> Recording:
         """Return the recording of a response as it was received: one piece for each event or line."""
-        form = _LINE if data.lstrip(_BLANK)[:1] in {b"{", b"["} else _EVENT
+        form = _LINE if sniff(data) in {"object", "array"} else _EVENT
         return cls(tuple(Piece(0.0, found) for found in form.findall(data)), end="over")
 
     @classmethod
@@ -415,7 +408,7 @@ def _check_pieces(pieces: tuple[object, ...]) -> None:
 
 
 def _events_in(data: bytes) -> Iterator[object]:
-    if data.lstrip(_BLANK)[:1] in {b"{", b"["}:
+    if sniff(data) in {"object", "array"}:
         state, lines = decode_ndjson(NdjsonState(), data)
         try:
             yield from [json.loads(line) for line in lines + finish_ndjson(state)]

@@ -1,22 +1,17 @@
 """What all stages of a stream have in common: a stage is what is known of a stream after some of its pieces.
 
-    Undecided ──▶ JsonStage ──▶ DocumentsStage     one JSON document, then several
-        │             ├───────▶ MessageStage       events of a provider, or its whole response
-        │             └───────▶ ArrayStage         events in an array, as Gemini sends them
-        ├───────▶ EventsStage ──▶ MessageStage     server-sent or decoded events
-        └───────▶ TextStage                        anything else
+    UndecidedStage ──▶ JsonStage ──▶ DocumentsStage    one JSON document, then several
+        │                  ├───────▶ MessageStage      events of a provider, or its whole response
+        │                  └───────▶ ArrayStage        events in an array, as Gemini sends them
+        ├────────────▶ EventsStage ──▶ MessageStage    server-sent or decoded events
+        └────────────▶ PlainTextStage                  anything else
 
 Rule: a stage is a value; `feed` returns the next one, of the same class or of one to the right.
 
-How a stream begins:
-
-    {  [                      JSON, until more is known
-    data: event: id: retry:   server-sent events, and so is a comment, which begins with a colon
-    anything else             bad JSON if that is mended, else text
-
-Nothing is decided before the bytes say it, and none of them is lost meanwhile. What follows a JSON document may show
-that it is something else: lines of a provider's events, or several documents. That is decided when the document is
-whole; a whole response, at the end of the stream; and an array of events, when the first of them is whole.
+How a stream begins decides what reads it (`_sniff`); text is bad JSON if that is mended. No byte is lost meanwhile.
+What follows a JSON document may show that it is something else: lines of a provider's events, or several documents.
+That is decided when the document is whole; a whole response, at the end of the stream; and an array of events, when the
+first of them is whole.
 The value of a message is made when it is read, and parts that did not change are the same objects in all moments.
 Data of events that is not JSON is shown as text, and no text is wrong: what is not UTF-8 becomes U+FFFD.
 """
@@ -24,13 +19,15 @@ Data of events that is not JSON is shown as text, and no text is wrong: what is 
 from __future__ import annotations
 
 import re
-from codecs import utf_8_decode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
+from jsontide._decoded import Decoded
 from jsontide._errors import JsonStreamError, ParserError, Reason
 from jsontide._path import Path
+from jsontide._sniff import BLANK, sniff
 from jsontide._textbuffer import GrowingText
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.frontends import (
@@ -50,7 +47,8 @@ from jsontide.messages import MessageConfig, Outcome, fail_message, stop_message
 from jsontide.messages.calls import BaseCall, Part
 from jsontide.messages.document import Document
 from jsontide.messages.message import Message as NativeMessage
-from jsontide.providers import SseState, StreamState, decode_sse, detect, finish_stream, reduce_item, start_stream
+from jsontide.providers import SseState, StreamState, decode_sse, finish_stream, reduce_item, start_stream
+from jsontide.providers.registry import detect
 from jsontide.recordings._recording import End
 from jsontide.schema import Resolution, Status, from_json_ast, shape_of
 from jsontide.streams import loads
@@ -60,12 +58,8 @@ from jsontide.tree.containers import ArrayContainer, Container
 from jsontide.tree.log import get_log, is_closed
 
 if TYPE_CHECKING:
-    from jsontide._errors import ParserError
     from jsontide.mend import Mending, Repair
     from jsontide.messages import Message
-    from jsontide.schema import Resolution
-    from jsontide.text.numbers import Floats
-    from jsontide.tree import ParserState
 
 Kind: TypeAlias = Literal["unknown", "json", "message", "documents", "text"]
 KINDS: Final[tuple[Kind, ...]] = ("json", "message", "documents", "text")
@@ -74,7 +68,7 @@ _Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class StageOptions:
     """What a stream is followed with."""
 
     schema: object
@@ -84,27 +78,27 @@ class Setup:
     floats: Floats = "float"
 
 
-class Stage:
+class StreamStage:
     """A stream so far; this one shows nothing."""
 
     __slots__ = ()
 
     kind: Kind = "unknown"
 
-    def feed(self, data: bytes) -> Stage:
+    def feed(self, data: bytes) -> StreamStage:
         """Return the stage after more bytes."""
         raise NotImplementedError
 
-    def feed_event(self, event: Mapping[str, object]) -> Stage:
+    def feed_event(self, event: Mapping[str, object]) -> StreamStage:
         """Return the stage after an event that a client decoded."""
         message = f"an event follows bytes: {event!r:.60}"
         raise TypeError(message)
 
-    def finish(self, end: End, error: str | None) -> Stage:
+    def finish(self, end: End, error: str | None) -> StreamStage:
         """Return the stage after the end of the stream."""
         raise NotImplementedError
 
-    def changes_since(self, before: Stage) -> list[Change]:
+    def changes_since(self, before: StreamStage) -> list[Change]:
         """Return what changed in the value since an earlier stage of the stream."""
         return []
 
@@ -149,7 +143,7 @@ class Stage:
         return Outcome.STREAMING
 
 
-class Shared(Generic[_Item]):
+class SharedList(Generic[_Item]):
     """A list that grows, of which many stages see a beginning: only the newest of them appends in place."""
 
     __slots__ = ("_count", "_items")
@@ -158,13 +152,13 @@ class Shared(Generic[_Item]):
         self._items: Final = [] if items is None else items
         self._count: Final = len(self._items)
 
-    def append(self, *items: _Item) -> Shared[_Item]:
+    def append(self, *items: _Item) -> SharedList[_Item]:
         """Return the list with more at its end."""
         if not items:
             return self
         shared = self._items if len(self._items) == self._count else self._items[: self._count]
         shared += items
-        return Shared(shared)
+        return SharedList(shared)
 
     def __len__(self) -> int:
         return self._count
@@ -184,25 +178,7 @@ def end_outcome(end: End, error: ParserError | str | None, *, is_whole: bool) ->
     return Outcome.TRUNCATED if is_cut else Outcome.INVALID
 
 
-class Decoded:
-    """Text of which the bytes may be cut anywhere."""
-
-    __slots__ = ("pending", "text")
-
-    def __init__(self, text: str = "", pending: bytes = b"") -> None:
-        self.text: Final = text
-        """What the last bytes gave."""
-        self.pending: Final = pending
-        """The beginning of a character."""
-
-    def feed(self, data: bytes, *, is_last: bool = False) -> Decoded:
-        """Return the text of more bytes."""
-        data = self.pending + data
-        text, used = utf_8_decode(data, "replace", is_last)
-        return Decoded(text, data[used:])
-
-
-class TextStage(Stage):
+class PlainTextStage(StreamStage):
     """A text so far."""
 
     __slots__ = ("_decoded", "_end", "_text")
@@ -214,17 +190,17 @@ class TextStage(Stage):
         self._decoded: Final = Decoded() if decoded is None else decoded
         self._end: Final = end
 
-    def feed(self, data: bytes) -> Stage:
+    def feed(self, data: bytes) -> StreamStage:
         decoded = self._decoded.feed(data)
-        return TextStage(self._text.append(decoded.text), decoded)
+        return PlainTextStage(self._text.append(decoded.text), decoded)
 
-    def finish(self, end: End, error: str | None) -> Stage:
-        decoded = self._decoded.feed(b"", is_last=True)
-        return TextStage(self._text.append(decoded.text), decoded, end)
+    def finish(self, end: End, error: str | None) -> StreamStage:
+        decoded = self._decoded.finish()
+        return PlainTextStage(self._text.append(decoded.text), decoded, end)
 
-    def changes_since(self, before: Stage) -> list[Change]:
+    def changes_since(self, before: StreamStage) -> list[Change]:
         changes: list[Change] = []
-        if not isinstance(before, TextStage) or (self._text.length and not before._text.length):
+        if not isinstance(before, PlainTextStage) or (self._text.length and not before._text.length):
             if self._text.length:
                 changes.append(SetValue((), self._text.read(), () if self._end is None else None))
         else:
@@ -268,7 +244,7 @@ class SharedParts:
         return value
 
 
-class MessageStage(Stage):
+class MessageStage(StreamStage):
     """A message so far."""
 
     __slots__ = ("_parts", "_stream", "_value")
@@ -280,23 +256,23 @@ class MessageStage(Stage):
         self._parts: Final = SharedParts() if parts is None else parts
         self._value: JsonValue | Missing | None = None
 
-    def feed(self, data: bytes) -> Stage:
+    def feed(self, data: bytes) -> StreamStage:
         return self._read(data)
 
-    def feed_event(self, event: Mapping[str, object]) -> Stage:
+    def feed_event(self, event: Mapping[str, object]) -> StreamStage:
         return self._read(event)
 
-    def _read(self, item: object) -> Stage:
+    def _read(self, item: object) -> StreamStage:
         return self if self._stream.is_over else MessageStage(reduce_item(self._stream, item), self._parts)
 
-    def finish(self, end: End, error: str | None) -> Stage:
+    def finish(self, end: End, error: str | None) -> StreamStage:
         if end == "over":
             return MessageStage(finish_stream(self._stream), self._parts)
         if end == "stopped":
             return MessageStage(StreamState(stop_message(self._stream.message_state)), self._parts)
         return self._read(ConnectionError(error or "the connection was lost"))
 
-    def changes_since(self, before: Stage) -> list[Change]:
+    def changes_since(self, before: StreamStage) -> list[Change]:
         old = before._stream.message if isinstance(before, MessageStage) else None
         return message_changes(cast("NativeMessage | None", old), cast("NativeMessage", self._stream.message))
 
@@ -350,7 +326,7 @@ class ArrayStage(MessageStage):
         self._place: Final = place
         """The place in the log of the first item that is not read."""
 
-    def feed(self, data: bytes) -> Stage:
+    def feed(self, data: bytes) -> StreamStage:
         return self if self._stream.is_over else self._read_on(parse_chunk(self._array, data))
 
     def _read_on(self, array: ParserState) -> ArrayStage:
@@ -358,10 +334,10 @@ class ArrayStage(MessageStage):
         for item, after in _closed_items(array, place):
             stream, place = reduce_item(stream, item), after
         if array.error is not None:
-            stream = _fail(stream, array.error)
+            stream = StreamState(fail_message(stream.message_state, array.error.message))
         return ArrayStage(stream, self._parts, array, place)
 
-    def finish(self, end: End, error: str | None) -> Stage:
+    def finish(self, end: End, error: str | None) -> StreamStage:
         after = self._read_on(finalize(self._array)) if end == "over" else self
         return MessageStage(after._stream, self._parts).finish(end, error)
 
@@ -396,15 +372,11 @@ def _closed_items(state: ParserState, place: int) -> Iterator[tuple[object, int]
             return
 
 
-def _fail(stream: StreamState, error: ParserError) -> StreamState:
-    return StreamState(fail_message(stream.message_state, error.message))
-
-
 _BLANK_TEXT: Final = " \t\r\n\ufeff"
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-class DocumentsStage(Stage):
+class DocumentsStage(StreamStage):
     """Documents so far."""
 
     __slots__ = ("_closed", "_decoded", "_end", "_floats", "_open", "_values")
@@ -413,7 +385,7 @@ class DocumentsStage(Stage):
 
     def __init__(
         self,
-        values: Shared[JsonValue],
+        values: SharedList[JsonValue],
         decoded: Decoded,
         floats: Floats = "float",
         growing: ParserState | None = None,
@@ -430,23 +402,23 @@ class DocumentsStage(Stage):
         """The end of the one that grew before the last piece, if it has one."""
         self._end: Final = end
 
-    def feed(self, data: bytes) -> Stage:
+    def feed(self, data: bytes) -> StreamStage:
         return self._read(self._decoded.feed(data))
 
     def _read(self, decoded: Decoded, end: End | None = None) -> DocumentsStage:
-        reading = _Reading(self._open, self._floats)
+        reader = _DocumentReader(self._open, self._floats)
         if self.error is None:
             for line in _LINE.findall(decoded.text):
-                reading.read(line)
+                reader.read(line)
             if end == "over":
-                reading.finish()
-        values = self._values.append(*reading.whole)
-        return DocumentsStage(values, decoded, self._floats, reading.state, reading.closed, end)
+                reader.finish()
+        values = self._values.append(*reader.whole)
+        return DocumentsStage(values, decoded, self._floats, reader.state, reader.closed, end)
 
-    def finish(self, end: End, error: str | None) -> Stage:
-        return self._read(self._decoded.feed(b"", is_last=True), end)
+    def finish(self, end: End, error: str | None) -> StreamStage:
+        return self._read(self._decoded.finish(), end)
 
-    def changes_since(self, before: Stage) -> list[Change]:
+    def changes_since(self, before: StreamStage) -> list[Change]:
         if not isinstance(before, DocumentsStage) or before._is_empty:
             return self._set_all()
         at = len(before._values)
@@ -505,7 +477,7 @@ class DocumentsStage(Stage):
         return Outcome.STREAMING if self._end is None else end_outcome(self._end, self.error, is_whole=self.is_complete)
 
 
-class _Reading:
+class _DocumentReader:
     """What one piece gives."""
 
     def __init__(self, state: ParserState | None, floats: Floats) -> None:
@@ -554,7 +526,7 @@ class _Reading:
 _DONE: Final = "[DONE]"
 
 
-class EventsStage(Stage):
+class EventsStage(StreamStage):
     """Events so far, none of them from a known provider."""
 
     __slots__ = ("_end", "_events", "_raw", "_sse", "_stream")
@@ -562,8 +534,8 @@ class EventsStage(Stage):
     def __init__(
         self,
         stream: StreamState,
-        events: Shared[JsonValue],
-        raw: Shared[bytes],
+        events: SharedList[JsonValue],
+        raw: SharedList[bytes],
         sse: SseState,
         end: End | None = None,
     ) -> None:
@@ -578,7 +550,7 @@ class EventsStage(Stage):
     def kind(self) -> Kind:  # type: ignore[override]
         return "documents" if len(self._events) else "unknown"
 
-    def feed(self, data: bytes) -> Stage:
+    def feed(self, data: bytes) -> StreamStage:
         stream = reduce_item(self._stream, data)
         if stream.is_known:
             return MessageStage(stream)
@@ -587,10 +559,10 @@ class EventsStage(Stage):
     def _feed_sse(self, stream: StreamState, data: bytes, end: End | None = None) -> EventsStage:
         sse, found = decode_sse(self._sse, data)
         events = self._events.append(*[_load(event.data) for event in found if event.data.strip() != _DONE])
-        raw = Shared[bytes]() if len(events) else self._raw.append(data)
+        raw = SharedList[bytes]() if len(events) else self._raw.append(data)
         return EventsStage(stream, events, raw, sse, end)
 
-    def feed_event(self, event: Mapping[str, object]) -> Stage:
+    def feed_event(self, event: Mapping[str, object]) -> StreamStage:
         if len(self._raw):
             return super().feed_event(event)
         stream = reduce_item(self._stream, event)
@@ -599,19 +571,19 @@ class EventsStage(Stage):
         events = self._events.append(cast("JsonValue", event))
         return EventsStage(stream, events, self._raw, self._sse)
 
-    def finish(self, end: End, error: str | None) -> Stage:
+    def finish(self, end: End, error: str | None) -> StreamStage:
         stream = finish_stream(self._stream) if end == "over" else self._stream
         if stream.is_known:
             return MessageStage(stream)
         after = self._feed_sse(stream, b"\n\n" if end == "over" else b"", end)
         if len(after._events) or not len(self._raw):
             return after
-        text: Stage = TextStage()
+        text: StreamStage = PlainTextStage()
         for data in self._raw.read():
             text = text.feed(data)
         return text.finish(end, error)
 
-    def changes_since(self, before: Stage) -> list[Change]:
+    def changes_since(self, before: StreamStage) -> list[Change]:
         known = len(before._events) if isinstance(before, EventsStage) else 0
         new = self._events.read(known)
         is_over = self._end is not None
@@ -643,9 +615,9 @@ class EventsStage(Stage):
         return end_outcome(self._end, self.error, is_whole=self.is_complete)
 
 
-def start_events(setup: Setup) -> EventsStage:
+def start_events(options: StageOptions) -> EventsStage:
     """Return the stage before any event."""
-    return EventsStage(start_stream(setup.config), Shared(), Shared(), SseState())
+    return EventsStage(start_stream(options.config), SharedList(), SharedList(), SseState())
 
 
 def _load(data: str) -> JsonValue:
@@ -672,7 +644,7 @@ class Mended:
         return Mended(self.document.append(decoded.text), decoded)
 
     def finish(self) -> Mended:
-        decoded = self.decoded.feed(b"", is_last=True)
+        decoded = self.decoded.finish()
         return Mended(self.document.append(decoded.text).finish(), decoded)
 
 
@@ -697,25 +669,25 @@ class Resolver:
         return resolution
 
 
-class JsonStage(Stage):
+class JsonStage(StreamStage):
     """A document so far."""
 
-    __slots__ = ("_end", "_mended", "_raw", "_resolver", "_setup", "_stream", "_strict")
+    __slots__ = ("_end", "_mended", "_options", "_raw", "_resolver", "_stream", "_strict")
 
     kind: Kind = "json"
 
     def __init__(
         self,
-        setup: Setup,
+        options: StageOptions,
         strict: ParserState,
-        raw: Shared[bytes],
+        raw: SharedList[bytes],
         resolver: Resolver | None,
         *,
         mended: Mended | None = None,
         stream: StreamState | None = None,
         end: End | None = None,
     ) -> None:
-        self._setup: Final = setup
+        self._options: Final = options
         self._strict: Final = strict
         """What is read without mending; it decides whether this is one document."""
         self._raw: Final = raw
@@ -726,15 +698,15 @@ class JsonStage(Stage):
         """The same as a provider's stream, when the document is whole and may be one of its events."""
         self._end: Final = end
 
-    def feed(self, data: bytes) -> Stage:
+    def feed(self, data: bytes) -> StreamStage:
         strict = parse_chunk(self._strict, data)
         raw = self._raw.append(data)
         stream = None
-        if self._setup.as_kind is None and not has_first_item(self._strict) and has_first_item(strict):
-            array = start_array(self._setup.config, strict)
+        if self._options.as_kind is None and not has_first_item(self._strict) and has_first_item(strict):
+            array = start_array(self._options.config, strict)
             if array is not None:
                 return array
-        if self._setup.as_kind is None and _is_whole(strict):
+        if self._options.as_kind is None and _is_whole(strict):
             if not _is_whole(self._strict):
                 stream = self._start_stream(strict, raw)
             elif self._stream is not None:
@@ -744,28 +716,28 @@ class JsonStage(Stage):
             if self._mended is None and (self._strict.is_complete or not _is_whole(self._strict)):
                 rest = _rest_of(strict, raw)
                 if rest is not None:
-                    documents = Shared[JsonValue]().append(strict.value)  # type: ignore[arg-type]
-                    return DocumentsStage(documents, Decoded(), self._setup.floats).feed(rest)
+                    documents = SharedList[JsonValue]().append(strict.value)  # type: ignore[arg-type]
+                    return DocumentsStage(documents, Decoded(), self._options.floats).feed(rest)
         mended = None if self._mended is None else self._mended.feed(data)
-        return JsonStage(self._setup, strict, raw, self._resolver, mended=mended, stream=stream)
+        return JsonStage(self._options, strict, raw, self._resolver, mended=mended, stream=stream)
 
-    def _start_stream(self, strict: ParserState, raw: Shared[bytes]) -> StreamState | None:
+    def _start_stream(self, strict: ParserState, raw: SharedList[bytes]) -> StreamState | None:
         """Return the stream so far if the document is an event of a provider, or its whole response."""
         value = strict.value
-        if not isinstance(value, dict) or not reduce_item(start_stream(self._setup.config), value).is_known:
+        if not isinstance(value, dict) or not reduce_item(start_stream(self._options.config), value).is_known:
             return None
-        return _read_all(start_stream(self._setup.config), raw)
+        return reduce(reduce_item, raw.read(), start_stream(self._options.config))
 
-    def finish(self, end: End, error: str | None) -> Stage:
+    def finish(self, end: End, error: str | None) -> StreamStage:
         if self._stream is not None and end == "over":
             stream = finish_stream(self._stream)
             if stream.is_known:
                 return MessageStage(stream)
         strict = finalize(self._strict)
         mended = None if self._mended is None else self._mended.finish()
-        return JsonStage(self._setup, strict, self._raw, self._resolver, mended=mended, end=end)
+        return JsonStage(self._options, strict, self._raw, self._resolver, mended=mended, end=end)
 
-    def changes_since(self, before: Stage) -> list[Change]:
+    def changes_since(self, before: StreamStage) -> list[Change]:
         old = before if isinstance(before, JsonStage) else None
         if self._resolver is None:
             return read_changes(None if old is None else old.state, self.state)
@@ -815,14 +787,14 @@ class JsonStage(Stage):
         return end_outcome(self._end, error, is_whole=self.is_complete)
 
 
-def start_json(setup: Setup) -> JsonStage:
+def start_json(options: StageOptions) -> JsonStage:
     """Return the stage before any text."""
     mended = None
-    if setup.mend is not None:
-        mend = start_mend(setup.mend, None if setup.schema is None else shape_of(setup.schema))
-        mended = Mended(Document(create_parser_state(floats=setup.floats), None, None, None, mend), Decoded())
-    resolver = None if setup.schema is None else Resolver(setup.schema)
-    return JsonStage(setup, create_parser_state(floats=setup.floats), Shared(), resolver, mended=mended)
+    if options.mend is not None:
+        mend = start_mend(options.mend, None if options.schema is None else shape_of(options.schema))
+        mended = Mended(Document(create_parser_state(floats=options.floats), None, None, None, mend), Decoded())
+    resolver = None if options.schema is None else Resolver(options.schema)
+    return JsonStage(options, create_parser_state(floats=options.floats), SharedList(), resolver, mended=mended)
 
 
 def _is_whole(state: ParserState) -> bool:
@@ -830,7 +802,7 @@ def _is_whole(state: ParserState) -> bool:
     return state.is_complete if error is None else error.reason is Reason.TRAILING_TEXT
 
 
-def _rest_of(state: ParserState, raw: Shared[bytes]) -> bytes | None:
+def _rest_of(state: ParserState, raw: SharedList[bytes]) -> bytes | None:
     """Return what follows a whole document, if it begins another one."""
     error = state.error
     if error is None:
@@ -839,48 +811,37 @@ def _rest_of(state: ParserState, raw: Shared[bytes]) -> bytes | None:
     return text.encode("utf-8", "surrogateescape") if text[:1] in {"{", "["} else None
 
 
-def _read_all(stream: StreamState, raw: Shared[bytes]) -> StreamState:
-    for data in raw.read():
-        stream = reduce_item(stream, data)
-    return stream
-
-
-_BLANK_BYTES: Final = b" \t\r\n\xef\xbb\xbf"  # white space, and a byte order mark
-_FIELD: Final = re.compile(rb"(?:data|event|id|retry)[:\r\n]|:")
-_FIELDS: Final = (b"data", b"event", b"id", b"retry")
-
-
-class Undecided(Stage):
+class UndecidedStage(StreamStage):
     """Nothing that says what the stream is."""
 
-    __slots__ = ("_end", "_received", "_setup")
+    __slots__ = ("_end", "_options", "_received")
 
-    def __init__(self, setup: Setup, received: tuple[bytes, ...] = (), end: End | None = None) -> None:
-        self._setup: Final = setup
+    def __init__(self, options: StageOptions, received: tuple[bytes, ...] = (), end: End | None = None) -> None:
+        self._options: Final = options
         self._received: Final = received
         self._end: Final = end
 
-    def feed(self, data: bytes) -> Stage:
+    def feed(self, data: bytes) -> StreamStage:
         received = (*self._received, data)
-        stage = _decide(self._setup, b"".join(received).lstrip(_BLANK_BYTES))
+        stage = _decide(self._options, b"".join(received))
         if stage is None:
-            return Undecided(self._setup, received)
+            return UndecidedStage(self._options, received)
         for piece in received:
             stage = stage.feed(piece)
         return stage
 
-    def feed_event(self, event: Mapping[str, object]) -> Stage:
+    def feed_event(self, event: Mapping[str, object]) -> StreamStage:
         if self._received:
             return super().feed_event(event)
-        stage = _start_message(self._setup) if self._setup.as_kind == "message" else start_events(self._setup)
+        stage = _start_message(self._options) if self._options.as_kind == "message" else start_events(self._options)
         return stage.feed_event(event)
 
-    def finish(self, end: End, error: str | None) -> Stage:
-        if self._setup.as_kind == "message":
-            return _start_message(self._setup).finish(end, error)
-        if not b"".join(self._received).strip(_BLANK_BYTES):
-            return Undecided(self._setup, self._received, end)
-        stage: Stage = TextStage()  # it begins as a field does, and no field came
+    def finish(self, end: End, error: str | None) -> StreamStage:
+        if self._options.as_kind == "message":
+            return _start_message(self._options).finish(end, error)
+        if not b"".join(self._received).strip(BLANK):
+            return UndecidedStage(self._options, self._received, end)
+        stage: StreamStage = PlainTextStage()  # it begins as a field does, and no field came
         for piece in self._received:
             stage = stage.feed(piece)
         return stage.finish(end, error)
@@ -892,27 +853,26 @@ class Undecided(Stage):
         return Outcome.EMPTY if self._end == "over" else end_outcome(self._end, None, is_whole=False)
 
 
-def start_stage(setup: Setup) -> Stage:
+def start_stage(options: StageOptions) -> StreamStage:
     """Return the stage before anything of a stream."""
-    if setup.as_kind == "json":
-        return start_json(setup)
-    if setup.as_kind == "documents":
-        return DocumentsStage(Shared(), Decoded(), setup.floats)
-    return TextStage() if setup.as_kind == "text" else Undecided(setup)
+    if options.as_kind == "json":
+        return start_json(options)
+    if options.as_kind == "documents":
+        return DocumentsStage(SharedList(), Decoded(), options.floats)
+    return PlainTextStage() if options.as_kind == "text" else UndecidedStage(options)
 
 
-def _start_message(setup: Setup) -> Stage:
-    return MessageStage(start_stream(setup.config))
+def _start_message(options: StageOptions) -> StreamStage:
+    return MessageStage(start_stream(options.config))
 
 
-def _decide(setup: Setup, begun: bytes) -> Stage | None:
+def _decide(options: StageOptions, begun: bytes) -> StreamStage | None:
     """Return what reads a stream that begins like this, `None` if that is not clear yet."""
-    if setup.as_kind == "message" or begun[:1] == b"\0":
-        return _start_message(setup)
-    if begun[:1] in {b"{", b"["}:
-        return start_json(setup)
-    if _FIELD.match(begun):
-        return start_events(setup)
-    if any(field.startswith(begun) for field in _FIELDS):
+    form = sniff(begun)
+    if options.as_kind == "message" or form == "frames":
+        return _start_message(options)
+    if form is None:
         return None
-    return TextStage() if setup.mend is None else start_json(setup)
+    if form == "events":
+        return start_events(options)
+    return PlainTextStage() if form == "text" and options.mend is None else start_json(options)

@@ -23,7 +23,6 @@ from jsontide.recordings._recording import Recording
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from jsontide._path import Path
     from jsontide._values import JsonValue
     from jsontide.recordings._moment import FollowOptions
     from jsontide.recordings._stages import Kind
@@ -95,7 +94,7 @@ class LaneNode:
         silence = self.silence, self.silence_from
         return Lane(path, self.opened, self.first, self.done, *silence, self.updates, self.size)
 
-    def hear(self, at: float) -> None:
+    def note_update(self, at: float) -> None:
         """Take in that the lane is not silent now."""
         if self.done is None and at - self.last > self.silence:
             self.silence, self.silence_from = at - self.last, self.last
@@ -140,7 +139,8 @@ class LaneTree:
             lane, is_own = self._find((*change.path, *path))
             self._grow(lane, _size(value))
             if is_own:
-                is_open = change.open is not None and change.open[: len(path)] == path and _grows(value)
+                can_grow = isinstance(value, str | list | dict)
+                is_open = can_grow and change.open is not None and change.open[: len(path)] == path
                 lane.done = None if is_open else self._at
 
     def _find(self, path: Path) -> tuple[LaneNode, bool]:
@@ -186,7 +186,7 @@ class LaneTree:
             inner, lane = lane, lane.parent
 
     def _touch(self, lane: LaneNode) -> None:
-        lane.hear(self._at)
+        lane.note_update(self._at)
         if lane.last_number != self._number:
             lane.last_number = self._number
             lane.updates += 1
@@ -195,7 +195,7 @@ class LaneTree:
         for length in range(len(path), max(len(path) - levels, -1), -1):
             lane, is_own = self._find(path[:length])
             if is_own and lane.done is None:
-                lane.hear(self._at)
+                lane.note_update(self._at)
                 lane.done = self._at
 
 
@@ -211,10 +211,6 @@ def _walk(value: object) -> Iterator[tuple[Path, object]]:
         elif isinstance(found, list):
             inside = list(enumerate(found))
         waiting += [((*path, segment), each) for segment, each in reversed(inside)]
-
-
-def _grows(value: object) -> bool:
-    return isinstance(value, str | list | dict)
 
 
 def _size(value: object) -> int:
@@ -378,14 +374,10 @@ def _says(change: Change, *, is_message: bool) -> bool:
         return False
     if not is_message:
         return isinstance(change, AppendText) or change.value not in ("", [], {})
-    if isinstance(change, SetValue) and _is_part(change.path) and isinstance(change.value, dict):
-        return any(change.value.get(name) for name in _SAID)
-    return _is_said(change.path)
-
-
-def _is_part(path: Path) -> bool:
-    return len(path) == 2 and path[0] == "parts"  # noqa: PLR2004 - the list and the place in it
-
-
-def _is_said(path: Path) -> bool:
-    return path[:1] == ("answer",) or (path[:1] == ("parts",) and path[2:3] != () and path[2] in _SAID)
+    match change.path:
+        case ["parts", _] if isinstance(change, SetValue) and isinstance(change.value, dict):
+            return any(change.value.get(name) for name in _SAID)
+        case ["parts", _, name, *_]:
+            return name in _SAID
+        case path:
+            return path[:1] == ("answer",)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar, overload
 
+from jsontide._sniff import sniff
 from jsontide._values import MISSING, Chunk
 from jsontide.messages import MessageConfig
 from jsontide.providers.stream_reader import StreamReader, start_stream
@@ -31,11 +32,6 @@ Model = TypeVar("Model")
 _Source: TypeAlias = "Chunk | Iterable[Chunk] | Iterable[object]"
 
 _LIMITS: Final = Limits()
-_BLANK: Final = " \t\r\n\ufeff"
-_SSE: Final = "deir:"
-"""With what the lines of server-sent events begin: data, event, id, retry or a comment. No JSON text does."""
-_FIELDS: Final = ("data:", "event:", "id:", "retry:", ":")
-"""The same as whole words: with those letters prose may begin."""
 
 
 class ModelChoices(TypedDict, total=False):
@@ -79,8 +75,8 @@ def stream_model(  # noqa: PLR0913 - options by name
     A partial is never an instance of the type, so `isinstance` distinguishes the two.
     `policies` maps path patterns to `Stream()`, `Done()` or `Gate()`; `trailing="ignore"` ends at the end of the JSON.
     With `mend`, bad JSON is mended as `jsontide.mend` says, and `on_repair` is called with each repair as it happens.
-    Then text is taken for server-sent events only if it begins with a whole field name and its colon, such as `data:`,
-    or with the colon of a comment; anything else, such as "Here is the answer", is text to mend.
+    Text is taken for server-sent events only if it begins with a whole field, such as `data:`, or with the colon of a
+    comment; anything else, such as "Here is the answer", is JSON, or text to mend.
     Raises `SchemaError` with every mismatch at the end of a document that does not fit, `JsonStreamError` when the text
     is wrong or not complete, and `MessageError` when a provider's message did not end as it should, after yielding what
     came before.
@@ -161,27 +157,15 @@ class _ModelStage:
     def _choose(self, item: object) -> LoopStage[Any, object] | None:
         if not isinstance(item, Chunk):
             return _EventStage(self._schema, self._options)
-        begun = "".join(map(_decode, (*self._waiting, item))).lstrip(_BLANK)
-        has_events = _has_events(begun, is_mended=self._options["mend"] is not None)
-        if has_events is None:
+        form = sniff(b"".join(map(_encode, (*self._waiting, item))))
+        if form is None:
             self._waiting.append(item)
             return None
-        return _EventStage(self._schema, self._options) if has_events else self._text
+        return _EventStage(self._schema, self._options) if form in {"events", "frames"} else self._text
 
 
-def _decode(chunk: Chunk) -> str:
-    return chunk if isinstance(chunk, str) else bytes(chunk).decode("utf-8", "replace")
-
-
-def _has_events(begun: str, *, is_mended: bool) -> bool | None:
-    """Return whether a text that begins like this is one of server-sent events, `None` while it may be either."""
-    if not begun:
-        return None
-    if not is_mended or begun[0] not in _SSE:
-        return begun[0] in _SSE
-    if begun.startswith(_FIELDS):
-        return True
-    return None if any(field.startswith(begun) for field in _FIELDS) else False
+def _encode(chunk: Chunk) -> bytes:
+    return chunk.encode("utf-8", "replace") if isinstance(chunk, str) else bytes(chunk)
 
 
 class _DocumentStage(ParsingStage[object]):

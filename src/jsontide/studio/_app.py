@@ -48,8 +48,8 @@ from jsontide._values import MISSING, JsonValue
 from jsontide.frontends import Change, CompactEncoder, CompactWriter, SetValue, write_json
 from jsontide.recordings import Piece, Recording, RecordingProxy
 from jsontide.schema import UnsupportedSchemaError, from_json_ast
-from jsontide.studio._rows import Unfolded
-from jsontide.studio._sessions import Reading, Session, Studio, TooLargeError, describe_limit
+from jsontide.studio._history import Unfolded
+from jsontide.studio._sessions import ReadOptions, Session, Studio, TooLargeError, describe_limit
 from jsontide.studio._views import view_chunks, view_moment, view_node, view_schema
 from jsontide.tree import create_parser_state
 from jsontide.web import client_route
@@ -359,9 +359,9 @@ class _Handlers:
 
     async def paste(self, request: Request) -> Response:
         given = await read_json(request, self._studio.max_bytes)
-        reading = Reading(mend=given.get("mend") is True)
+        options = ReadOptions(mend=given.get("mend") is True)
         recording = Recording(read_pieces(given), end="over")
-        return _created(self._studio.open_recording("pasted text", recording, reading))
+        return _created(self._studio.open_recording("pasted text", recording, options))
 
     async def read_again(self, request: Request) -> Response:
         given = await read_json(request, self._studio.max_bytes)
@@ -369,8 +369,8 @@ class _Handlers:
         if session.state != "over":
             refuse("the stream must be over before it can be read in another way", _CONFLICT)
         schema = await run_sync(_check_schema, given.get("schema"))
-        reading = Reading(given.get("mend") is True, schema, session.moments[-1].kind == "message")
-        return _created(self._studio.read_again(session, reading))
+        options = ReadOptions(given.get("mend") is True, schema, session.moments[-1].kind == "message")
+        return _created(self._studio.read_again(session, options))
 
     async def listen(self, request: Request) -> Response:
         """Show what is posted while it comes, and how it ended."""
@@ -418,7 +418,7 @@ def _created(session: Session) -> Response:
 
 
 def _json(value: object, status: int = 200) -> Response:
-    return Response(json.dumps(value), status, media_type="application/json")  # ASCII: half characters are escaped
+    return Response(write_json(value), status, media_type="application/json")
 
 
 async def _describe_refusal(_: Request, error: Exception) -> Response:

@@ -1,33 +1,39 @@
-"""Changes of a growing value in, each with the number of its moment; what stood at any path at any moment out.
+"""Changes of a growing value in, each with the number of its moment; what stood where at any moment out, and as rows.
 
 The history is one tree that is only written at its end. Every value in it knows the moment in which it appeared, the
 moments in which text was added to it, and the moment from which it did not change any more: no moment needs a copy,
 and looking back costs what is looked at.
 
 Rule: what was true of a moment stays true, whatever is added later.
+
+The rows of a moment are at most some hundred. Shown are, in this order: the way to what changed last, what the reader
+opened, what appeared last. A container that is not opened is one row; of one with many items a window is shown.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from heapq import heappop, heappush
+from itertools import count as count_up
+from itertools import zip_longest
 from operator import attrgetter
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from jsontide._path import Path, Segment
 from jsontide._values import JsonValue
 from jsontide.frontends import AppendText, Change, SetValue, write_json
 
 _BORN: Final = attrgetter("born")
-_Todo: TypeAlias = tuple["Entry", JsonValue, Path | None]
+_Todo: TypeAlias = tuple["HistoryEntry", JsonValue, Path | None]
 
 
-class Entry:
+class HistoryEntry:
     """A value from the moment in which it appeared; one that replaces it is another version of it."""
 
     __slots__ = ("born", "children", "ends", "finished", "kind", "members", "numbers", "parent", "segment", "texts")
 
-    def __init__(self, kind: str, segment: Segment, parent: Entry | None, born: int) -> None:
+    def __init__(self, kind: str, segment: Segment, parent: HistoryEntry | None, born: int) -> None:
         self.kind: Final = kind
         self.segment: Final = segment
         self.parent: Final = parent
@@ -91,11 +97,11 @@ class Slot:
 
     __slots__ = ("born", "versions")
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: HistoryEntry) -> None:
         self.born: Final = entry.born
         self.versions: Final = [entry]
 
-    def at(self, number: int) -> Entry:
+    def at(self, number: int) -> HistoryEntry:
         """Return the value that stands here at a moment, which must not be before the first."""
         if len(self.versions) == 1:
             return self.versions[0]
@@ -106,11 +112,11 @@ class History:
     """All values of a stream, with the moments in which they changed."""
 
     def __init__(self) -> None:
-        self._top: Final = Entry("array", 0, None, 0)
-        self._touched: Final[list[Entry]] = [self._top]  # by moment: where something changed last
+        self._top: Final = HistoryEntry("array", 0, None, 0)
+        self._touched: Final[list[HistoryEntry]] = [self._top]  # by moment: where something changed last
         self._counts: Final[list[int]] = [0]  # by moment: how many values there were
         self._count = 0
-        self._last: tuple[Path, Entry] = ((), self._top)  # most changes go on where the last one was
+        self._last: tuple[Path, HistoryEntry] = ((), self._top)  # most changes go on where the last one was
 
     def add(self, changes: Iterable[Change]) -> None:
         """Add the changes of the next moment."""
@@ -127,11 +133,11 @@ class History:
         self._touched.append(touched)
         self._counts.append(self._count)
 
-    def root(self, number: int) -> Entry | None:
+    def root(self, number: int) -> HistoryEntry | None:
         """Return the whole value, `None` before there is one."""
         return self._top.children[0].at(number) if self._top.count(number) else None
 
-    def touched(self, number: int) -> Entry | None:
+    def touched(self, number: int) -> HistoryEntry | None:
         """Return what changed last, `None` before anything did."""
         entry = self._touched[number]
         return None if entry is self._top else entry
@@ -140,7 +146,7 @@ class History:
         """Return how many values there are."""
         return self._counts[number]
 
-    def find(self, path: Path, number: int) -> Entry | None:
+    def find(self, path: Path, number: int) -> HistoryEntry | None:
         """Return the value at a path, `None` if there is none at this moment."""
         entry = self.root(number)
         for segment in path:
@@ -149,7 +155,7 @@ class History:
             entry = _child(entry, segment, number)
         return entry
 
-    def _newest(self, path: Path) -> Entry:
+    def _newest(self, path: Path) -> HistoryEntry:
         if self._last[0] == path and self._last[1] is not self._top:
             return self._last[1]
         slot = self._top.children[0]
@@ -159,7 +165,7 @@ class History:
         self._last = path, slot.versions[-1]
         return slot.versions[-1]
 
-    def _set(self, change: SetValue, number: int) -> Entry:
+    def _set(self, change: SetValue, number: int) -> HistoryEntry:
         """Add a value and all that is in it; return the innermost part of it that still grows."""
         path = change.path
         parent = self._newest(path[:-1]) if path else self._top
@@ -178,8 +184,8 @@ class History:
         self._last = (), self._top  # what it remembers may have been replaced
         return touched
 
-    def _make(self, value: JsonValue, segment: Segment, parent: Entry, number: int) -> Entry:
-        entry = Entry(kind_of(value), segment, parent, number)
+    def _make(self, value: JsonValue, segment: Segment, parent: HistoryEntry, number: int) -> HistoryEntry:
+        entry = HistoryEntry(kind_of(value), segment, parent, number)
         if not isinstance(value, dict | list):
             entry.add(value if isinstance(value, str) else write_json(value), number)
         self._count += 1
@@ -188,7 +194,7 @@ class History:
             self._count -= _count_all(replaced)
         return entry
 
-    def _finish(self, entry: Entry, levels: int, number: int) -> Entry:
+    def _finish(self, entry: HistoryEntry, levels: int, number: int) -> HistoryEntry:
         inner = entry
         for _ in range(levels):
             entry.finished = number
@@ -209,7 +215,7 @@ def kind_of(value: object) -> str:
     return "number"
 
 
-def _put(parent: Entry, entry: Entry) -> Entry | None:
+def _put(parent: HistoryEntry, entry: HistoryEntry) -> HistoryEntry | None:
     """Put a value into its place; return what stood there."""
     segment = entry.segment
     if isinstance(segment, int):
@@ -226,7 +232,7 @@ def _put(parent: Entry, entry: Entry) -> Entry | None:
     return None
 
 
-def _count_all(entry: Entry) -> int:
+def _count_all(entry: HistoryEntry) -> int:
     """Count a value and the newest of all that is in it."""
     count, todo = 0, [entry]
     while todo:
@@ -241,10 +247,145 @@ def _items(value: JsonValue) -> Iterable[tuple[Segment, JsonValue]]:
     return enumerate(value) if isinstance(value, list) else ()
 
 
-def _child(entry: Entry, segment: Segment, number: int) -> Entry | None:
+def _child(entry: HistoryEntry, segment: Segment, number: int) -> HistoryEntry | None:
     if isinstance(segment, int):
         is_there = 0 <= segment < len(entry.children) and not entry.members
         slot = entry.children[segment] if is_there else None
     else:
         slot = entry.members.get(segment)
     return slot.at(number) if slot is not None and slot.born <= number else None
+
+
+MAX_ROWS: Final = 160
+WINDOW: Final = 40
+"""How many items of one container are shown at once."""
+_MAX_DEPTH: Final = 40
+"""How many levels around what changed last are shown."""
+_LONGEST_STRING: Final = 240
+"""How many characters of a string are shown."""
+
+Row: TypeAlias = dict[str, Any]
+Unfolded: TypeAlias = Mapping[Path, int | None]
+"""What the reader opened, with the first item to show, or closed (`None`)."""
+
+
+class Rows:
+    """The rows of one moment; `base` is the path of the first one."""
+
+    def __init__(self, history: History, number: int, unfolded: Unfolded) -> None:
+        self._number: Final = number
+        self._unfolded: Final = unfolded
+        self._windows: Final[dict[int, tuple[int, int]]] = {}
+        self.rows: Final[list[Row]] = []
+        self.entries: Final[list[HistoryEntry | None]] = []
+        """The value of each row; a row that stands for values that are not shown has none."""
+        focus = _way_to(history.touched(number))
+        self._focus: Final = {id(entry): inner for entry, inner in zip_longest(focus, focus[1:])}
+        root = focus[-_MAX_DEPTH] if len(focus) > _MAX_DEPTH else history.root(number)
+        self.base: Final[Path] = root.path() if root is not None else ()
+        if root is not None:
+            self._choose(root)
+            self._write(root)
+
+    def _choose(self, root: HistoryEntry) -> None:
+        """Choose which containers are opened, the most wanted ones first, as long as there is room."""
+        room = MAX_ROWS
+        ties = count_up()
+        queue: list[tuple[int, int, int, HistoryEntry]] = [(0, 0, next(ties), root)]
+        while queue:
+            *_, entry = heappop(queue)
+            window = self._window(entry)
+            if window is None or window[1] - window[0] > room:
+                continue
+            room -= window[1] - window[0]
+            self._windows[id(entry)] = window
+            for place in range(window[1] - 1, window[0] - 1, -1):
+                child = entry.children[place].at(self._number)
+                if child.kind in {"object", "array"} and child.children:
+                    heappush(queue, (self._rank(child), -child.born, next(ties), child))
+
+    def _rank(self, entry: HistoryEntry) -> int:
+        if id(entry) in self._focus:
+            return 0
+        return 1 if self._unfolded and entry.path() in self._unfolded else 2
+
+    def _window(self, entry: HistoryEntry) -> tuple[int, int] | None:
+        """Return which items of a container to show: those the reader asked for, or those around the last change."""
+        count = entry.count(self._number)
+        first: int | None = None
+        if self._unfolded:
+            path = entry.path()
+            first = self._unfolded.get(path, -1)
+            if first is None:
+                return None
+        if first is None or first < 0:
+            first = self._last_shown(entry, count) + 1 - WINDOW
+        first = max(0, min(first, count - 1))
+        return first, min(first + WINDOW, count)
+
+    def _last_shown(self, entry: HistoryEntry, count: int) -> int:
+        """Return the last item to show: a little after the one in which something changed."""
+        inner = self._focus.get(id(entry))
+        if inner is None:
+            return min(count, WINDOW) - 1
+        place = inner.segment
+        if isinstance(place, str):
+            place = entry.children.index(entry.members[place])
+        return min(count - 1, max(place + WINDOW // 6, WINDOW - 1))
+
+    def _write(self, root: HistoryEntry) -> None:
+        """Write the rows in the order of the document, without recursion: it may be deep."""
+        todo: list[tuple[HistoryEntry, int]] = [(root, 0)]
+        while todo:
+            entry, depth = todo.pop()
+            if depth < 0:
+                self._add_more(entry, -depth)
+                continue
+            window = self._windows.get(id(entry))
+            self._add(entry, depth, window)
+            if window is None:
+                continue
+            first, end = window
+            if end < entry.count(self._number):
+                todo.append((entry, -depth - 1))
+            todo += [(entry.children[place].at(self._number), depth + 1) for place in range(end - 1, first - 1, -1)]
+
+    def _add(self, entry: HistoryEntry, depth: int, window: tuple[int, int] | None) -> None:
+        number = self._number
+        row: Row = {"depth": depth, "key": entry.segment, "kind": entry.kind, "open": entry.is_open(number)}
+        if entry.kind in {"object", "array"}:
+            row |= {"count": entry.count(number), "shown": window is not None}
+            if window and window[0]:
+                row["before"] = window[0]
+        else:
+            row |= describe_text(entry, number)
+        row["fresh"] = entry.fresh(number) if entry.texts else int(entry.born == number)
+        row["done"] = entry.finished == number
+        self.rows.append(row)
+        self.entries.append(entry)
+
+    def _add_more(self, entry: HistoryEntry, depth: int) -> None:
+        end = self._windows[id(entry)][1]
+        self.rows.append({"depth": depth, "kind": "more", "from": end, "count": entry.count(self._number) - end})
+        self.entries.append(None)
+
+
+def describe_text(entry: HistoryEntry, number: int, limit: int = _LONGEST_STRING) -> Row:
+    """Return the text of a scalar: the end of a string that grows, the beginning of one that is finished."""
+    length = entry.length(number)
+    is_open = entry.is_open(number)
+    text = entry.tail(number, limit) if is_open else entry.head(number, limit)
+    row: Row = {"text": text}
+    if length > limit:
+        row |= {"length": length, "cut": "start" if is_open else "end"}
+    return row
+
+
+def _way_to(entry: HistoryEntry | None) -> list[HistoryEntry]:
+    """Return the containers around a value and the value, the outermost first, without the place of the root."""
+    way: list[HistoryEntry] = []
+    while entry is not None and entry.parent is not None:
+        way.append(entry)
+        entry = entry.parent
+    way.reverse()
+    return way

@@ -5,8 +5,7 @@ Rule: one thread adds, any thread reads; a moment that was added never changes.
 The `Studio` makes sessions of files, uploads, pasted text and live streams; the oldest ones make room. Recordings are
 loaded in threads of their own, piece by piece, so that they can be looked at while they load.
 `RawText` has the bytes as they came: a character that is cut into two pieces belongs to the piece that completes it,
-and what is not UTF-8 is shown as U+FFFD. `Updates` has the events of a JSON text: every so many pieces a state is kept,
-and the events of a piece are made from the last state before it when they are asked for.
+and what is not UTF-8 is shown as U+FFFD.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import re
 import time
 from array import array
 from bisect import bisect_left, bisect_right
-from codecs import getincrementaldecoder
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
@@ -24,13 +22,12 @@ from secrets import token_hex
 from threading import Lock, RLock, Thread
 from typing import Any, Final, Literal, TypeAlias
 
-from jsontide._errors import JsontideError, ParserError
+from jsontide._decoded import Decoded
+from jsontide._errors import JsontideError
 from jsontide._values import JsonValue
-from jsontide.events import EventState, JsonFragmentUpdate, add_fragment, create_event_state
-from jsontide.frontends import write_json
+from jsontide.frontends import Change, write_json
 from jsontide.mend import MODELS
 from jsontide.recordings import (
-    Data,
     End,
     Lane,
     Moment,
@@ -46,7 +43,6 @@ from jsontide.studio._history import History
 _BEFORE: Final = 1500
 _AFTER: Final = 500
 _MOST_PIECES: Final = 320
-_DECODER: Final = getincrementaldecoder("utf-8")
 
 
 class RawText:
@@ -78,67 +74,16 @@ class RawText:
         return {"start": start, "caret": caret, "total": len(self._data), "pieces": self._pieces(start, end)}
 
     def _pieces(self, start: int, end: int) -> list[tuple[int, str]]:
-        decoder = _DECODER("replace")
+        decoded = Decoded()
         pieces: list[tuple[int, str]] = []
         number = bisect_right(self._ends, start)
         while start < end and len(pieces) < 2 * _MOST_PIECES:
             stop = min(self._ends[number], end)
-            pieces.append((number, decoder.decode(bytes(self._data[start:stop]))))
+            decoded = decoded.feed(bytes(self._data[start:stop]))
+            pieces.append((number, decoded.text))
             start = stop
             number += 1
         return pieces
-
-
-_EVERY: Final = 128
-_SHOWN: Final = 40
-_LONG: Final = 120
-
-
-class Updates:
-    """The events of a stream, by piece."""
-
-    def __init__(self) -> None:
-        self._kept: Final[list[EventState]] = [create_event_state()]
-        self._waiting: Final[list[bytes]] = []
-        self._count = 0
-
-    def add(self, data: bytes) -> None:
-        """Take the next piece."""
-        self._waiting.append(data)
-        self._count += 1
-        if len(self._waiting) == _EVERY:
-            state, _ = add_fragment(self._kept[-1], b"".join(self._waiting))
-            self._kept.append(state)
-            self._waiting.clear()
-
-    def last(self, pieces: Sequence[Piece], number: int) -> list[dict[str, object]]:
-        """Return the last events of the first `number` pieces, each with the number of its piece."""
-        number = min(number, self._count)
-        first = max(0, number - 1) // _EVERY
-        found: list[dict[str, object]] = []
-        while first >= 0 and len(found) < _SHOWN:
-            found = self._read(pieces, first * _EVERY, min(number, (first + 1) * _EVERY)) + found
-            first -= 1
-        return found[-_SHOWN:]
-
-    def _read(self, pieces: Sequence[Piece], start: int, end: int) -> list[dict[str, object]]:
-        state = self._kept[start // _EVERY]
-        found: list[dict[str, object]] = []
-        for number in range(start, end):
-            data = pieces[number].data
-            if isinstance(data, bytes):
-                state, updates = add_fragment(state, data)
-                found += [_describe(update, number + 1) for update in updates[-_SHOWN:]]
-        return found
-
-
-def _describe(update: JsonFragmentUpdate, number: int) -> dict[str, object]:
-    text = update.text
-    if isinstance(update.value, ParserError):
-        text = update.value.message
-    elif text is None and not isinstance(update.value, dict | list):
-        text = write_json(update.value)
-    return {"n": number, "what": update.kind.value, "path": update.path, "text": (text or "")[:_LONG]}
 
 
 State: TypeAlias = Literal["loading", "live", "over", "broken"]
@@ -152,7 +97,7 @@ _SAID: Final = re.compile(r"root$|answer|parts$|parts\[[^]]*\](?!\.(?:type|id|na
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadOptions:
     """How a stream is read."""
 
     mend: bool = False
@@ -170,10 +115,10 @@ class Reading:
 class Session:
     """One stream, while it comes and after."""
 
-    def __init__(self, session_id: str, name: str, state: State, reading: Reading) -> None:
+    def __init__(self, session_id: str, name: str, state: State, options: ReadOptions) -> None:
         self.id: Final = session_id
         self.name: Final = name
-        self.reading: Final = reading
+        self.options: Final = options
         self.state: State = state
         self.problem: str | None = None
         """What is wrong with the recording, or how it ended if not well."""
@@ -184,12 +129,13 @@ class Session:
         self.end: End | None = None
         self.lock: Final = RLock()
         self.pieces: Final[list[Piece]] = []
-        self.moments: Final[list[Moment]] = [reading.start()]
+        self.moments: Final[list[Moment]] = [options.start()]
+        self.changes: Final[list[tuple[Change, ...]]] = [()]
+        """By moment: what changed in it."""
         self.times: Final = array("d", [0.0])
         self.raw: Final = RawText()
         self.history: Final = History()
         self.timeline: Final = Timeline(max_lanes=4 * _LANES)
-        self.updates: Updates | None = None if reading.mend else Updates()
 
     @property
     def count(self) -> int:
@@ -204,13 +150,6 @@ class Session:
             if not self.is_timed:
                 piece = Piece(_STEP * len(self.pieces), piece.data)
             self._keep(next_moment(self.moments[-1], piece))
-            self._read_updates(piece.data)
-
-    def _read_updates(self, data: Data) -> None:
-        if self.updates is not None and isinstance(data, bytes) and self.moments[-1].kind in {"unknown", "json"}:
-            self.updates.add(data)
-        else:
-            self.updates = None  # its text is no JSON document
 
     def finish(self, end: End = "over", error: str | None = None, at: float | None = None) -> None:
         """Add the end, which is a moment too."""
@@ -235,6 +174,7 @@ class Session:
 
     def _keep(self, moment: Moment) -> None:
         changes = moment.changes
+        self.changes.append(changes)
         self.history.add(changes)
         self.timeline.add(moment, changes)
         self.times.append(max(moment.at, self.times[-1]))
@@ -298,8 +238,8 @@ class Session:
             "bytes": len(self.raw),
             "problem": self.problem,
             "end": self.end,
-            "mend": self.reading.mend,
-            "schema": self.reading.schema is not None,
+            "mend": self.options.mend,
+            "schema": self.options.schema is not None,
         }
 
 
@@ -335,15 +275,15 @@ class Studio:
         """Begin to load what was dropped onto the page."""
         return self._load(name, lambda: Recording.loads(data))
 
-    def open_recording(self, name: str, recording: Recording, reading: Reading | None = None) -> Session:
+    def open_recording(self, name: str, recording: Recording, options: ReadOptions | None = None) -> Session:
         """Begin to read a recording that is loaded already."""
-        session = self._begin(name, "loading", reading or Reading())
+        session = self._begin(name, "loading", options or ReadOptions())
         Thread(target=fill, args=(session, recording), daemon=True).start()
         return session
 
-    def read_again(self, session: Session, reading: Reading) -> Session:
+    def read_again(self, session: Session, options: ReadOptions) -> Session:
         """Read the pieces of a session in another way; it keeps its id."""
-        again = Session(session.id, session.name, "loading", reading)
+        again = Session(session.id, session.name, "loading", options)
         with self._lock:
             self.sessions[session.id] = again
         Thread(target=fill, args=(again, session.to_recording()), daemon=True).start()
@@ -351,20 +291,20 @@ class Studio:
 
     def start_live(self, name: str) -> LiveStream:
         """Begin a session whose pieces are still to come."""
-        return LiveStream(self._begin(name, "live", Reading()), self.max_bytes)
+        return LiveStream(self._begin(name, "live", ReadOptions()), self.max_bytes)
 
     def open_sink(self, about: Mapping[str, object]) -> LiveStream:
         """Begin a session for a stream that passes the proxy."""
         return self.start_live(str(about.get("url", "proxy")))
 
     def _load(self, name: str, load: Callable[[], Recording]) -> Session:
-        session = self._begin(name, "loading", Reading())
+        session = self._begin(name, "loading", ReadOptions())
         Thread(target=_load_into, args=(session, load), daemon=True).start()
         return session
 
-    def _begin(self, name: str, state: State, reading: Reading) -> Session:
+    def _begin(self, name: str, state: State, options: ReadOptions) -> Session:
         with self._lock:
-            session = Session(token_hex(6), self._tell_apart(name[:200]), state, reading)
+            session = Session(token_hex(6), self._tell_apart(name[:200]), state, options)
             over = [each.id for each in self.sessions.values() if each.state != "live"]
             for session_id in over[: max(0, len(self.sessions) + 1 - _MOST_SESSIONS)]:
                 del self.sessions[session_id]

@@ -8,7 +8,6 @@ Chunks of a snapshot begin at the first moment that is looked at, so that the co
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import fields
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
@@ -18,13 +17,11 @@ from jsontide._path import Path, path_text
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.frontends import AppendText, Change, SetValue, message_changes, message_value, write_json
 from jsontide.frontends.changes import apply_changes
-from jsontide.mend import Repair
 from jsontide.messages import Message, ReasoningPart, Refusal, ServerCall, TextPart, Usage
 from jsontide.messages.calls import BaseCall
 from jsontide.recordings import Moment
 from jsontide.schema import Partial, Resolution, from_json_ast
-from jsontide.studio._history import Entry
-from jsontide.studio._rows import Rows, Unfolded, describe_text
+from jsontide.studio._history import HistoryEntry, Rows, Unfolded, describe_text
 from jsontide.studio._sessions import Session
 
 Value: TypeAlias = "JsonValue | Missing"
@@ -84,6 +81,8 @@ def count_marks(before: Value, after: Value) -> dict[str, int]:
 View: TypeAlias = dict[str, Any]
 _LONGEST_TEXT: Final = 2000
 _MOST_LISTED: Final = 60
+_MOST_CHANGES: Final = 40
+_LONGEST_CHANGE: Final = 120
 
 
 def shorten(text: str, limit: int = _LONGEST_TEXT) -> View:
@@ -91,22 +90,25 @@ def shorten(text: str, limit: int = _LONGEST_TEXT) -> View:
     return {"text": text} if len(text) <= limit else {"text": text[-limit:], "length": len(text)}
 
 
-def describe_changes(changes: Sequence[Change]) -> list[View]:
-    """Return the last changes of a moment: what happened, where, and with which text."""
-    return [_describe_change(change) for change in changes[-_MOST_LISTED:]]
+def list_changes(session: Session, number: int) -> list[View]:
+    """Return the last changes up to a moment: when, what happened, where, and with which text."""
+    found: list[tuple[int, Change]] = []
+    while number > 0 and len(found) < _MOST_CHANGES:
+        found = [(number, change) for change in session.changes[number]] + found
+        number -= 1
+    found = found[-_MOST_CHANGES:]
+    names = {path: path_text(path) for path in {change.path for _, change in found}}
+    return [{"n": each, "path": names[change.path], **_describe_change(change)} for each, change in found]
 
 
 def _describe_change(change: Change) -> View:
-    where = path_text(change.path)
     if isinstance(change, AppendText):
-        return {"what": "append", "path": where, **shorten(change.text, 120)}
-    if isinstance(change, SetValue):
-        return {"what": "set", "path": where, **_begin(write_json(change.value))}
-    return {"what": "finish", "path": where, "text": "" if change.levels == 1 else f"{change.levels} levels"}
-
-
-def _begin(text: str, limit: int = 120) -> View:
-    return {"text": text} if len(text) <= limit else {"text": text[:limit], "length": len(text), "cut": "end"}
+        return {"what": "append", **shorten(change.text, _LONGEST_CHANGE)}
+    if not isinstance(change, SetValue):
+        return {"what": "finish", "text": "" if change.levels == 1 else f"{change.levels} levels"}
+    text = write_json(change.value)
+    cut = {"length": len(text), "cut": "end"} if len(text) > _LONGEST_CHANGE else {}
+    return {"what": "set", "text": text[:_LONGEST_CHANGE], **cut}
 
 
 def describe_message(message: Message[object] | None) -> View | None:
@@ -152,12 +154,16 @@ def _type_of(part: object) -> str:
 
 def describe_repairs(moment: Moment) -> list[View]:
     """Return the last repairs so far."""
-    return [_describe_repair(repair) for repair in moment.repairs[-_MOST_LISTED:]]
-
-
-def _describe_repair(repair: Repair) -> View:
-    cut = {"was": repair.was[:200], "became": repair.became[:200]}
-    return {"kind": repair.kind.value, "index": repair.index, "lossy": repair.lossy, **cut}
+    return [
+        {
+            "kind": repair.kind.value,
+            "index": repair.index,
+            "lossy": repair.lossy,
+            "was": repair.was[:200],
+            "became": repair.became[:200],
+        }
+        for repair in moment.repairs[-_MOST_LISTED:]
+    ]
 
 
 def describe_error(moment: Moment) -> str | None:
@@ -172,7 +178,7 @@ _MOST_MISMATCHES: Final = 60
 
 def view_schema(session: Session, number: int) -> dict[str, Any] | None:
     """Return what the schema of a session shows at a moment, `None` without a schema or without anything to show."""
-    schema, moment = session.reading.schema, session.moments[number]
+    schema, moment = session.options.schema, session.moments[number]
     if schema is None:
         return None
     if moment.message is not None:
@@ -226,7 +232,6 @@ def view_chunks(session: Session, number: int) -> dict[str, Any]:
     return {"from": first, "base": base, "chunks": chunks}
 
 
-_SHOWN: Final = 40
 _PARTS: Final = 120
 
 
@@ -242,36 +247,20 @@ def view_moment(session: Session, number: int, compared: int | None = None, unfo
         "next": session.times[min(number + 1, session.count)],
         "kind": moment.kind,
         "complete": moment.is_complete,
-        "outcome": _word(moment.outcome),
+        "outcome": moment.outcome.value,
         "error": describe_error(moment),
         "raw": session.raw.window(number),
         "base": list(tree.base),
         "rows": tree.rows,
         "touched": list(touched.path()) if touched is not None else None,
         "values": session.history.value_count(number),
-        "events": list_events(session, number),
+        "events": list_changes(session, number),
         "message": describe_message(moment.message),
         "repairs": describe_repairs(moment),
     }
     if compared is not None:
         view["compare"] = _compare(session, compared, number, tree)
     return view
-
-
-def _word(outcome: object) -> str | None:
-    return None if outcome is None else str(getattr(outcome, "value", outcome))
-
-
-def list_events(session: Session, number: int) -> list[View]:
-    """Return what happened in a moment and before: events of a JSON text, changes of everything else."""
-    if session.updates is not None and session.moments[number].kind in {"unknown", "json"}:
-        return session.updates.last(session.pieces, number)
-    found: list[View] = []
-    while number > 0 and len(found) < _SHOWN:
-        changes = describe_changes(session.moments[number].changes)
-        found = [{"n": number, **change} for change in changes] + found
-        number -= 1
-    return found[-_SHOWN:]
 
 
 def _compare(session: Session, pinned: int, number: int, tree: Rows) -> View:
@@ -314,7 +303,7 @@ def _time(session: Session, number: int) -> View:
     return {"n": number, "at": session.times[number]}
 
 
-def _name(child: Entry) -> str:
+def _name(child: HistoryEntry) -> str:
     key = child.segment if isinstance(child.segment, str) else f"[{child.segment}]"
     return f"{key}: {child.kind}"
 
@@ -325,7 +314,7 @@ def _around(numbers: list[int], number: int) -> range:
     return range(start, min(len(numbers), start + _PARTS))
 
 
-def _longest_silence(session: Session, entry: Entry, numbers: list[int]) -> View | None:
+def _longest_silence(session: Session, entry: HistoryEntry, numbers: list[int]) -> View | None:
     """Return the longest time in which nothing came between two parts of a value."""
     moments = sorted({entry.born, *numbers, *([entry.finished] if entry.finished is not None else [])})
     gaps = [(session.times[later] - session.times[earlier], earlier, later) for earlier, later in pairwise(moments)]

@@ -6,6 +6,7 @@ Rule: everything that does not fit is found; what is not JSON is one problem mor
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
@@ -19,12 +20,12 @@ from jsontide.cli._input import Events, JsonText, error_width, is_terminal, read
 from jsontide.cli._options import HELP, SOURCE, load_schema
 from jsontide.cli._output import LineWriter, describe, draw_place, escape_unsafe
 from jsontide.messages import ErrorDetail, Outcome
-from jsontide.recordings import follow, start_moment
+from jsontide.recordings import follow
 from jsontide.schema import SchemaMismatch, from_json_ast
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class CheckProblem:
     """Something that is wrong; its place is `None` if it is not a place in the text."""
 
     path: Path
@@ -44,7 +45,7 @@ class Checked(NamedTuple):
     """A text, what is wrong with it, and whether it ended too early."""
 
     text: str
-    problems: list[Problem]
+    problems: list[CheckProblem]
     is_cut_off: bool
 
 
@@ -69,30 +70,29 @@ def check_document(chunks: Iterable[bytes], schema: object) -> Checked:
 
 def check_answer(stream: Events, schema: object) -> Checked:
     """Read a message to its end; the text is that of its answer."""
-    moment = start_moment()
-    for each in follow(stream.source, schema=schema):
-        moment = each
+    moment = deque(follow(stream.source, schema=schema), 1).pop()
     message = moment.message
     if message is None:
-        return Checked("", [Problem((), "no message", "there is no message of a model in it", None)], is_cut_off=False)
+        problem = CheckProblem((), "no message", "there is no message of a model in it", None)
+        return Checked("", [problem], is_cut_off=False)
     problems = list(dict.fromkeys(map(_in_message, message.errors)))
     if not problems and moment.outcome is not Outcome.COMPLETE:
         outcome = moment.outcome.value
-        problems.append(Problem((), outcome, f"the message is {outcome}", None))
+        problems.append(CheckProblem((), outcome, f"the message is {outcome}", None))
     if not problems and message.answer is MISSING:
-        problems.append(Problem((), "no answer", "the message has no answer", None))
+        problems.append(CheckProblem((), "no answer", "the message has no answer", None))
     return Checked(message.content, problems, is_cut_off=moment.outcome is Outcome.TRUNCATED)
 
 
-def _in_message(error: ErrorDetail) -> Problem:
+def _in_message(error: ErrorDetail) -> CheckProblem:
     if isinstance(error.cause, SchemaMismatch | ParserError) and error.source == "content":
         return _in_text(error.cause)
-    return Problem(error.path, error.kind.value, error.message, None)
+    return CheckProblem(error.path, error.kind.value, error.message, None)
 
 
-def _in_text(error: SchemaMismatch | ParserError) -> Problem:
+def _in_text(error: SchemaMismatch | ParserError) -> CheckProblem:
     message = describe(error) if isinstance(error, ParserError) else error.message
-    return Problem(error.path, error.reason.value, message, (error.index, error.line, error.column))
+    return CheckProblem(error.path, error.reason.value, message, (error.index, error.line, error.column))
 
 
 _SHOWN = 20
@@ -137,7 +137,7 @@ def check(
         raise typer.Exit(CUT_OFF if checked.is_cut_off else BAD)
 
 
-def _explain(problems: list[Problem], text: str) -> None:
+def _explain(problems: list[CheckProblem], text: str) -> None:
     width = error_width()
     for problem in problems[:_SHOWN]:
         say(f"jsontide: {escape_unsafe(problem.message)}")

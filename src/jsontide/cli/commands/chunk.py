@@ -16,6 +16,7 @@ from jsontide import JsonStreamChunker, JsonStreamError, SnapshotConflict
 from jsontide.cli._exits import exit_codes, report, say
 from jsontide.cli._input import is_terminal, read_lines, read_stdin_lines, show_progress
 from jsontide.cli._output import escape_unsafe_json
+from jsontide.frontends import write_json
 
 
 class BadSnapshotError(Exception):
@@ -60,7 +61,7 @@ def choose_encoding(*, is_raw: bool, is_terminal: bool) -> Callable[[str], bytes
     """Return how a chunk is written: as it is, or as a JSON string on a line of its own; safely on a terminal."""
 
     def encode(chunk: str) -> bytes:
-        text = chunk if is_raw else f"{json.dumps(chunk, ensure_ascii=False)}\n"
+        text = chunk if is_raw else f"{write_json(chunk)}\n"
         return (escape_unsafe_json(text) if is_terminal else text).encode()
 
     return encode

@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from jsontide import JsonValue
-from jsontide.cli._events import follow_changes, read_events, read_pattern
-from jsontide.cli._exits import exit_codes, hint_at_answer, report_end, report_error
-from jsontide.cli._input import JsonText, is_terminal, read_input
+from jsontide.cli._events import read_pattern, write_events
+from jsontide.cli._exits import exit_codes
+from jsontide.cli._input import is_terminal, read_input
 from jsontide.cli._options import SCHEMA, SOURCE, load_schema
-from jsontide.cli._output import LineWriter, RecentText, quote_safely, short_path
+from jsontide.cli._output import LineWriter, quote_safely, short_path
 from jsontide.events import JsonFragmentKind, JsonFragmentUpdate
 from jsontide.frontends import AppendText, Change, SetValue, write_json
 
@@ -49,10 +49,8 @@ def events(
     """
     pattern = None if path is None else read_pattern(path, "--path")
     wanted = None if schema is None else load_schema(schema)
-    recent = RecentText()
     with exit_codes():
         writer = LineWriter(sys.stdout.buffer, is_terminal(sys.stdout))
-        source = read_input(file)
 
         def write(event: JsonFragmentUpdate | Change) -> None:
             if as_json:
@@ -60,14 +58,7 @@ def events(
             else:
                 writer.write_json_text(_line(event))
 
-        if isinstance(source, JsonText):
-            error = read_events(recent.remember(source.chunks), pattern, write)
-            if error is not None:
-                raise report_error(error, recent)
-        else:
-            moment = follow_changes(source, wanted, pattern, write)
-            hint_at_answer(moment, wanted)
-            report_end(moment)
+        write_events(read_input(file), wanted, pattern, write)
 
 
 def _row(event: JsonFragmentUpdate | Change) -> JsonValue:

@@ -7,11 +7,11 @@ import typer
 
 from jsontide import JsonValue
 from jsontide._path import Path
-from jsontide.cli._events import follow_values, read_pattern, read_values
-from jsontide.cli._exits import exit_codes, hint_at_answer, report_end, report_error
-from jsontide.cli._input import JsonText, is_terminal, read_input
+from jsontide.cli._events import read_pattern, write_values
+from jsontide.cli._exits import exit_codes
+from jsontide.cli._input import is_terminal, read_input
 from jsontide.cli._options import SCHEMA, SOURCE, load_schema
-from jsontide.cli._output import LineWriter, RecentText, short_path
+from jsontide.cli._output import LineWriter, short_path
 
 
 def get(
@@ -48,10 +48,8 @@ def get(
     """
     steps = read_pattern(pattern, "PATTERN")
     wanted = None if schema is None else load_schema(schema)
-    recent = RecentText()
     with exit_codes():
         writer = LineWriter(sys.stdout.buffer, is_terminal(sys.stdout))
-        source = read_input(file)
 
         def write(path: Path, value: JsonValue) -> None:
             if paths:
@@ -61,11 +59,4 @@ def get(
             else:
                 writer.write_json(value)
 
-        if isinstance(source, JsonText):
-            error = read_values(recent.remember(source.chunks), steps, write)
-            if error is not None:
-                raise report_error(error, recent)
-        else:
-            moment = follow_values(source, wanted, steps, write)
-            hint_at_answer(moment, wanted)
-            report_end(moment)
+        write_values(read_input(file), wanted, steps, write)

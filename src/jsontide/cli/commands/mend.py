@@ -3,14 +3,13 @@
 Rule: what is kept of the text is what is not decided yet, and a little before it for the excerpts.
 """
 
-import codecs
 import json
 import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Annotated, BinaryIO, NamedTuple, Protocol
+from typing import Annotated, BinaryIO, Protocol
 
 import typer
 from rich.cells import cell_len
@@ -18,7 +17,7 @@ from rich.cells import cell_len
 from jsontide import ParserError
 from jsontide.cli._exits import BAD, CUT_OFF, TO_BE_MENDED, exit_codes, say
 from jsontide.cli._input import error_width, is_terminal, read_source
-from jsontide.cli._output import describe, draw_place, escape_unsafe_json, first_cells
+from jsontide.cli._output import RecentText, Spot, draw_place, escape_unsafe_json, first_cells
 from jsontide.mend import EVERYTHING, MODELS, Mending, Repair, RepairKind, finish_mend, mend_chunk, start_mend
 
 _KEPT = 256
@@ -27,64 +26,13 @@ _SHORTEST = 12  # cells of a quoted text that are shown on the narrowest termina
 Say = Callable[[str], None]
 
 
-class Outcome(Enum):
+class MendOutcome(Enum):
     """What became of a text."""
 
     STRICT = "strict"
     MENDED = "mended"
     TRUNCATED = "truncated"
     REFUSED = "refused"
-
-
-class Spot(NamedTuple):
-    """A place in the original text: its line and column, counted from 1, and the text around it."""
-
-    line: int
-    column: int
-    text: str
-    place: int
-
-
-class OpenText:
-    """The end of a stream of bytes as text, from a little before what is not decided yet."""
-
-    def __init__(self) -> None:
-        # Invalid bytes become marks; nothing behind the first of them is asked for.
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-        self._pieces: list[str] = []
-        self._start = 0
-        self._line = 1
-        self._line_start = 0
-
-    def feed(self, chunk: bytes) -> None:
-        self._pieces.append(self._decoder.decode(chunk))
-
-    def settle(self, index: int) -> None:
-        """Forget what is not needed once all before an index is decided."""
-        cut = index - _KEPT - self._start
-        if cut > 0:
-            text = self._join()
-            self._line, self._line_start = self._count(text, cut)
-            self._start += cut
-            self._pieces = [text[cut:]]
-
-    def spot(self, index: int) -> Spot:
-        text = self._join()
-        place = max(index - self._start, 0)
-        line, line_start = self._count(text, place)
-        return Spot(line, index - line_start + 1, text, place)
-
-    def _join(self) -> str:
-        if len(self._pieces) > 1:
-            self._pieces = ["".join(self._pieces)]
-        return self._pieces[0] if self._pieces else ""
-
-    def _count(self, text: str, place: int) -> tuple[int, int]:
-        """Return the number of the line of a place, and the index at which that line begins."""
-        newline = text.rfind("\n", 0, place)
-        if newline < 0:
-            return self._line, self._line_start
-        return self._line + text.count("\n", 0, place), self._start + newline + 1
 
 
 class StrictWriter:
@@ -106,18 +54,20 @@ class StrictWriter:
             self.write("\n")
 
 
-class Report(Protocol):
+class RepairReport(Protocol):
     """Tells what was done to a text."""
 
     def repair(self, repair: Repair, spot: Spot) -> None: ...
 
-    def end(self, outcome: Outcome, repairs: int, error: ParserError | None, text: OpenText) -> None: ...
+    def end(self, outcome: MendOutcome, repairs: int, error: ParserError | None, text: RecentText) -> None: ...
 
 
-def mend_stream(chunks: Iterable[bytes], mending: Mending, writer: StrictWriter | None, report: Report) -> Outcome:
+def mend_stream(
+    chunks: Iterable[bytes], mending: Mending, writer: StrictWriter | None, report: RepairReport
+) -> MendOutcome:
     """Write the strict text and report the repairs of each chunk before the next chunk is read."""
     state = start_mend(mending)
-    original = OpenText()
+    original = RecentText()
     settled = count = 0
 
     def tell(text: str, repairs: tuple[Repair, ...]) -> None:
@@ -132,7 +82,7 @@ def mend_stream(chunks: Iterable[bytes], mending: Mending, writer: StrictWriter 
         original.settle(settled)
 
     for chunk in chunks:
-        original.feed(chunk)
+        original.hold(chunk)
         state, text, repairs = mend_chunk(state, chunk)
         tell(text, repairs)
         if state.error is not None:
@@ -141,11 +91,11 @@ def mend_stream(chunks: Iterable[bytes], mending: Mending, writer: StrictWriter 
         state, text, repairs = finish_mend(state)
         tell(text, repairs)
     if state.error is not None:
-        outcome = Outcome.REFUSED
+        outcome = MendOutcome.REFUSED
     elif state.is_truncated:
-        outcome = Outcome.TRUNCATED
+        outcome = MendOutcome.TRUNCATED
     else:
-        outcome = Outcome.MENDED if count else Outcome.STRICT
+        outcome = MendOutcome.MENDED if count else MendOutcome.STRICT
     report.end(outcome, count, state.error, original)
     return outcome
 
@@ -167,12 +117,10 @@ class ReportForPeople:
         message = kind + describe_change(repair, self.width - len(kind) - len(where)) + where
         self.say(f"{message}\n{draw_place(spot.text, spot.place, spot.line, self.width)}")
 
-    def end(self, outcome: Outcome, repairs: int, error: ParserError | None, text: OpenText) -> None:  # noqa: ARG002
+    def end(self, outcome: MendOutcome, repairs: int, error: ParserError | None, text: RecentText) -> None:  # noqa: ARG002
         if error is not None:
-            spot = text.spot(error.index)
-            excerpt = draw_place(spot.text, spot.place, error.line, self.width)
-            self.say(f"jsontide: {describe(error)}\n{excerpt}")
-        elif outcome is Outcome.TRUNCATED:
+            self.say(f"jsontide: {text.explain(error, self.width)}")
+        elif outcome is MendOutcome.TRUNCATED:
             self.say("jsontide: the text is cut off: it ended before its value did")
 
 
@@ -193,7 +141,7 @@ class ReportForPrograms:
             lossy=repair.lossy,
         )
 
-    def end(self, outcome: Outcome, repairs: int, error: ParserError | None, text: OpenText) -> None:  # noqa: ARG002
+    def end(self, outcome: MendOutcome, repairs: int, error: ParserError | None, text: RecentText) -> None:  # noqa: ARG002
         if error is not None:
             self._say(
                 error=name_of(error.reason),
@@ -214,7 +162,7 @@ class NoReport:
 
     def repair(self, repair: Repair, spot: Spot) -> None: ...
 
-    def end(self, outcome: Outcome, repairs: int, error: ParserError | None, text: OpenText) -> None: ...
+    def end(self, outcome: MendOutcome, repairs: int, error: ParserError | None, text: RecentText) -> None: ...
 
 
 def name_of(member: Enum) -> str:
@@ -313,7 +261,7 @@ def mend(  # noqa: PLR0913 - options, all by name
             writer.end_line()
         for message in waiting:
             say(message)
-    codes = {Outcome.REFUSED: BAD, Outcome.TRUNCATED: CUT_OFF, Outcome.MENDED: TO_BE_MENDED if check else 0}
+    codes = {MendOutcome.REFUSED: BAD, MendOutcome.TRUNCATED: CUT_OFF, MendOutcome.MENDED: TO_BE_MENDED if check else 0}
     raise typer.Exit(codes.get(outcome, 0))
 
 
@@ -328,7 +276,7 @@ def _choose_mending(*, everything: bool, every_value: bool, without: Iterable[st
     return replace(mending.without(*kinds), values="all" if every_value else "first")
 
 
-def _choose_report(say: Say, *, as_json: bool, check: bool) -> Report:
+def _choose_report(say: Say, *, as_json: bool, check: bool) -> RepairReport:
     if as_json:
         return ReportForPrograms(say)
     return NoReport() if check else ReportForPeople(say, error_width())

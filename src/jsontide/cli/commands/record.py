@@ -19,12 +19,11 @@ from rich.console import Console
 
 from jsontide import recordings
 from jsontide._private_file import open_private
-from jsontide.cli._drawing import count_pieces
+from jsontide.cli._drawing import Drawings, Show, count_pieces
 from jsontide.cli._exits import INTERRUPTED, exit_codes, say, writing
 from jsontide.cli._input import UnreadableError, draws_live, error_width, is_terminal, open_stdin, read_descriptor
 from jsontide.cli._options import PORT
 from jsontide.cli._output import RawOutput
-from jsontide.cli._watch import Drawings, Show
 from jsontide.recordings import End, Piece, RecordingWriter, finish_moment, next_moment, start_moment
 
 

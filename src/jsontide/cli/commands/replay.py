@@ -1,19 +1,23 @@
 """`jsontide replay`."""
 
+import os
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from jsontide.cli._exits import CUT_OFF, exit_codes, report, say
-from jsontide.cli._input import Playback, cut_recording, is_terminal, load_recording, play, wire_bytes
+from jsontide.cli._input import Playback, UnreadableError, cut_recording, is_terminal, load_recording, play, wire_bytes
 from jsontide.cli._options import FASTEST, SEED, SIZE, parse_sizes
 from jsontide.cli._output import RawOutput, escape_unsafe
-from jsontide.cli._watch import read_keys
 from jsontide.recordings import Piece, Recording, WireFormat
 
+_TERMINAL = "/dev/tty"
+_ESCAPE = b"\x1b"
 _PLAY_ON = "c"
 _QUIT = frozenset({"q", "\x04", ""})  # Ctrl-D, or no terminal any more
 
@@ -73,3 +77,36 @@ def _step_through(recording: Recording, playback: Playback) -> Iterator[Piece]:
                 yield from play(recording.pieces[at:], playback, since=piece.at)
                 return
             yield piece
+
+
+@contextmanager
+def read_keys() -> Iterator[Callable[[], str]]:
+    """Give a function that waits for the next key; the empty string is the end."""
+    try:
+        # Imported late: Windows has neither.
+        import termios  # noqa: PLC0415
+        import tty  # noqa: PLC0415
+
+        terminal = os.open(_TERMINAL, os.O_RDONLY | os.O_NOCTTY)
+    except (ImportError, OSError) as error:
+        message = "cannot read keys: there is no terminal"
+        raise UnreadableError(message) from error
+    before = termios.tcgetattr(terminal)
+    waiting: deque[str] = deque()
+
+    def read_key() -> str:
+        if not waiting:
+            waiting.extend(_split(os.read(terminal, 64)))
+        return waiting.popleft() if waiting else ""
+
+    try:
+        tty.setcbreak(terminal)
+        yield read_key
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+        os.close(terminal)
+
+
+def _split(data: bytes) -> list[str]:
+    """Return the keys in what was read: an arrow or the like comes as several bytes, and is one."""
+    return [data.decode(errors="replace")] if data.startswith(_ESCAPE) else list(data.decode(errors="replace"))

@@ -9,11 +9,11 @@ from rich.console import Console
 
 from jsontide import ParserError
 from jsontide._values import Missing
+from jsontide.cli._drawing import ChangeLines, Drawings, Show
 from jsontide.cli._exits import exit_codes, report_end, writing
-from jsontide.cli._input import LONGEST_WAIT, Playback, Stream, draws_live, is_terminal, open_stream
+from jsontide.cli._input import LONGEST_WAIT, Playback, PlayedStream, draws_live, is_terminal, open_stream
 from jsontide.cli._options import SCHEMA, SEED, SIZE, SPEED, load_schema, parse_sizes
 from jsontide.cli._output import LineWriter, RecentText, escape_unsafe_json, write_pretty
-from jsontide.cli._watch import Drawings, Lines, Show
 from jsontide.mend import MODELS
 from jsontide.recordings import End, Moment, finish_moment, next_moment, start_moment
 
@@ -101,10 +101,10 @@ def _choose_show(output: str | None) -> Show:
         return Show()
     if draws_live():
         return Drawings(Console(), prints_whole=output is None)
-    return Lines(LineWriter(sys.stdout.buffer, is_terminal(sys.stdout)))
+    return ChangeLines(LineWriter(sys.stdout.buffer, is_terminal(sys.stdout)))
 
 
-def _show_all(stream: Stream, moment: Moment, show: Show, recent: RecentText) -> Moment:
+def _show_all(stream: PlayedStream, moment: Moment, show: Show, recent: RecentText) -> Moment:
     """Show each moment up to the end, to bad text, or to an interrupt; return the last one."""
     show.expect(stream.total)
     end: End = "over"

@@ -1,9 +1,7 @@
-/** Lists of what happened, each entry in its moment: events, chunks, repairs. */
+/** Lists of what happened, each entry in its moment: changes, chunks, repairs. */
 
 import { byId, make } from "./dom.js";
 import { count, pathText, plural, visible } from "./format.js";
-
-const CHANGES = { set: true, append: true, finish: true };
 
 /** Make an entry that goes to its moment. */
 export function makeEntry(n, what, text, now) {
@@ -18,10 +16,9 @@ export function fitNumbers(element, greatest) {
   element.style.setProperty("--number", `${count(greatest).length}ch`);
 }
 
-/** Draw the events up to this moment; return what scrolls to the newest, at their end. */
+/** Draw the changes up to this moment; return what scrolls to the newest, at their end. */
 export function drawEvents(view) {
   const element = byId("events");
-  element.classList.toggle("changes", view.events.at(-1)?.what in CHANGES);
   fitNumbers(element, view.n);
   element.replaceChildren(
     ...view.events.map((event) => {
@@ -33,7 +30,7 @@ export function drawEvents(view) {
     }),
   );
   const here = view.events.filter((event) => event.n === view.n).length;
-  byId("events-facts").textContent = `${plural(here, "event")} in this moment`;
+  byId("events-facts").textContent = `${plural(here, "change")} in this moment`;
   return () => (element.scrollTop = element.scrollHeight);
 }
 
