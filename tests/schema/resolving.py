@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from jsontide import ParserState
+from jsontide import ParserState, finalize
 from jsontide.schema import Resolution, from_json_ast
-from tests.cuts import Chunks, states_along
+from tests.cuts import Chunks, fed, states_along, whole
 from tests.relations import flat
 
 
@@ -19,6 +19,17 @@ def resolved_in_turn(schema: Any, states: Iterable[ParserState], **options: Any)
     for state in states:
         found.append(from_json_ast(schema, state, found[-1] if found else None, **options))
     return found
+
+
+def resolutions_to_end(schema: Any, chunks: Chunks, start: ParserState | None = None) -> list[Resolution[Any]]:
+    """As `resolutions`, with one more after the last chunk: that of the end."""
+    states = states_along(chunks, start)
+    return resolved_in_turn(schema, [*states, finalize(states[-1])])
+
+
+def closed(schema: Any, text: str) -> Resolution[Any]:
+    """The resolution of a whole text at its end."""
+    return from_json_ast(schema, finalize(fed(whole(text))))
 
 
 def said(resolution: Resolution[Any]) -> tuple[object, ...]:

@@ -12,10 +12,10 @@ from pydantic import AfterValidator, BaseModel, Discriminator, Field, Json, Tag,
 from typing_extensions import TypeAliasType, TypedDict
 
 from jsontide import Limits, create_parser_state, finalize, parse_chunk
-from jsontide.schema import MismatchReason, Resolution, Status, from_json_ast
+from jsontide.schema import MismatchReason, Status, from_json_ast
 from tests.cuts import fed, singles, whole
 from tests.meters import interpreted, opcodes
-from tests.schema.resolving import resolutions, said
+from tests.schema.resolving import closed, resolutions, said
 from tests.strategies import examples
 
 TAGS = ("a", "b", "c")
@@ -32,10 +32,6 @@ def union(keyword: str, **more: Any) -> dict[str, Any]:
 
 def chain(depth: int, tag: str = "c", last: str = "c") -> str:
     return '{"next": ' * depth + f'{{"t": "{last}"}}' + f', "t": "{tag}"}}' * depth
-
-
-def closed(schema: Any, text: str) -> Resolution[Any]:
-    return from_json_ast(schema, finalize(parse_chunk(create_parser_state(), text)))
 
 
 STRICT = {

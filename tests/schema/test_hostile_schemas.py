@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from jsontide import create_parser_state, finalize, parse_chunk
+from jsontide import create_parser_state
 from jsontide.schema import Status, UnsupportedSchemaError, from_json_ast
 from tests.meters import heap
+from tests.schema.resolving import closed
 
 MEGABYTES = 1_000_000
 
@@ -81,7 +82,7 @@ def test_definitions_that_share_others_take_memory_for_each_once(schema: Any) ->
 @pytest.mark.parametrize("value", [{}, {"x": 0}, {"x": 1}, {"x": 2}, {"x": "a"}, {"x": 2, "y": 1}, [], 3])
 def test_what_is_laid_flat_means_the_same(make: Any, value: Any) -> None:
     schema = make(2)
-    resolution = from_json_ast(schema, finalize(parse_chunk(create_parser_state(), json.dumps(value))))
+    resolution = closed(schema, json.dumps(value))
     is_valid = Draft202012Validator(schema).is_valid(value)
     assert resolution.status is (Status.FINAL if is_valid else Status.MISMATCH)
 

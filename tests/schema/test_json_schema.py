@@ -11,7 +11,7 @@ from jsonschema import Draft7Validator, Draft202012Validator
 from jsontide import MISSING, create_parser_state, finalize
 from jsontide.schema import MismatchReason, Status, UnsupportedSchemaError, from_json_ast
 from tests.cuts import every, fed, whole
-from tests.schema.resolving import resolutions
+from tests.schema.resolving import closed, resolutions, resolutions_to_end
 
 NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "name": {"type": "string"}}}
 SCHEMAS: dict[str, Any] = {
@@ -93,8 +93,7 @@ def test_at_the_end_jsonschema_is_obeyed_and_before_it_nothing_contradicts_it(na
         text = json.dumps(value)
         is_valid = Draft202012Validator(schema).is_valid(value)
         for chunks in (whole(text), list(text)):
-            found = resolutions(schema, chunks)
-            last = from_json_ast(schema, finalize(fed(chunks)), found[-1])
+            *found, last = resolutions_to_end(schema, chunks)
             assert last.status is (Status.FINAL if is_valid else Status.MISMATCH), value
             assert not is_valid or last.value == value
             assert not is_valid or not any(resolution.errors for resolution in found)
@@ -147,11 +146,11 @@ def test_defaults_are_for_the_end() -> None:
 
 def test_defaults_are_in_what_the_end_accepts_if_they_fit() -> None:
     good = {"properties": {"a": {"default": [1]}, "b": {}}}
-    last = from_json_ast(good, finalize(fed(whole('{"b": {}}'))))
+    last = closed(good, '{"b": {}}')
     assert last.model is last.value
     assert last.model == {"b": {}, "a": [1]}
     bad = {"properties": {"a": {"type": "string", "default": None}, "b": {}}}
-    last = from_json_ast(bad, finalize(fed(whole('{"b": {}}'))))
+    last = closed(bad, '{"b": {}}')
     assert (last.status, last.model, last.value) == (Status.FINAL, {"b": {}}, {"b": {}})
 
 

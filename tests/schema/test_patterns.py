@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from jsontide import create_parser_state, finalize, parse_chunk
-from jsontide.schema import MismatchReason, Resolution, Status, UnsupportedSchemaError, from_json_ast
+from jsontide import create_parser_state
+from jsontide.schema import MismatchReason, Status, UnsupportedSchemaError, from_json_ast
 from jsontide.schema._regex import Regex
 from tests.meters import interpreted, opcodes
+from tests.schema.resolving import closed
 
 PATTERNS = [
     *(r"(a+)+$", r"(a|aa)+$", r"(.*)*$", r"(x+x+)+y", r"(a?){5}a{5}", r"(?:a*)*b{2}", r"(a{1,3}b?)*c"),
@@ -23,10 +24,6 @@ PATTERNS = [
 ]
 HANDLED_BY_LENGTH = r"(a+)+\1$"
 """It refers back to what it found, which no automaton can."""
-
-
-def closed(schema: Any, text: str) -> Resolution[Any]:
-    return from_json_ast(schema, finalize(parse_chunk(create_parser_state(), text)))
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)

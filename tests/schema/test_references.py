@@ -16,7 +16,7 @@ from jsontide import create_parser_state, finalize, parse_chunk
 from jsontide.messages import MessageConfig, Tool, start_message
 from jsontide.schema import MismatchReason, Status, UnsupportedSchemaError, from_json_ast
 from tests.cuts import every, fed, whole
-from tests.schema.resolving import resolutions
+from tests.schema.resolving import closed, resolutions
 from tests.strategies import examples
 
 OLD = "http://json-schema.org/draft-07/schema#"
@@ -111,8 +111,8 @@ def test_a_part_named_like_a_file_or_an_address_is_that_part() -> None:
         "not": {"$ref": "file:///etc/hostname"},
         "$defs": {"a": {"$id": "file:///etc/hostname", "type": "string"}},
     }
-    assert from_json_ast(schema, finalize(fed(whole("1")))).status is Status.FINAL
-    assert from_json_ast(schema, finalize(fed(whole('"a"')))).status is Status.MISMATCH
+    assert closed(schema, "1").status is Status.FINAL
+    assert closed(schema, '"a"').status is Status.MISMATCH
 
 
 def test_a_tool_with_such_a_schema_is_refused_before_a_stream_begins() -> None:
@@ -200,7 +200,7 @@ def test_every_name_of_a_part_leads_to_it(dialect: Any, schema: Any) -> None:
     oracle = dialect(schema, registry=Registry())
     for value in VALUES:
         wanted = Status.FINAL if oracle.is_valid(value) else Status.MISMATCH
-        assert from_json_ast(schema, finalize(fed(whole(json.dumps(value))))).status is wanted, value
+        assert closed(schema, json.dumps(value)).status is wanted, value
 
 
 def test_a_mismatch_through_a_name_is_reported_while_the_text_grows() -> None:
@@ -211,8 +211,7 @@ def test_a_mismatch_through_a_name_is_reported_while_the_text_grows() -> None:
 
 def test_a_part_that_names_its_dialect_is_bounded_like_the_rest() -> None:
     hostile = {"$schema": "https://json-schema.org/draft/2020-12/schema", "pattern": "^(a|a)*$"}
-    state = finalize(fed(whole(json.dumps("a" * 60 + "b"))))
-    assert from_json_ast({"type": "string", "not": hostile}, state).status is Status.FINAL
+    assert closed({"type": "string", "not": hostile}, json.dumps("a" * 60 + "b")).status is Status.FINAL
 
 
 def test_a_schema_cannot_use_the_keywords_that_types_use() -> None:
@@ -236,7 +235,7 @@ def test_a_reference_without_end_is_too_complex_wherever_the_recursion_ends(sche
     def at_depth(depth: int) -> Status:
         if depth:
             return at_depth(depth - 1)
-        return from_json_ast(schema, finalize(fed(whole("[" * 300 + "]" * 300)))).status
+        return closed(schema, "[" * 300 + "]" * 300).status
 
     assert all(at_depth(depth) in (Status.FINAL, Status.MISMATCH) for depth in range(12))
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from jsontide import MISSING, ParserState, create_parser_state, finalize, parse_chunk
+from jsontide import MISSING, ParserState, create_parser_state, parse_chunk
 from jsontide.schema import Resolution, Status, from_json_ast
 from tests.cuts import cut_randomly, fed, prefixes, singles, states_along, whole
 from tests.oracles import first_wins, nodes
 from tests.relations import flat, grows, hold, same, strays
 from tests.schema.model import shown_by_model
-from tests.schema.resolving import resolutions, resolved_in_turn, said
+from tests.schema.resolving import resolutions, resolutions_to_end, resolved_in_turn, said
 from tests.seeded import mishap
 from tests.strategies import cut, examples, randoms, texts, typed_documents
 
@@ -68,7 +68,7 @@ def test_what_is_shown_is_what_the_model_shows(document: Document) -> None:
 @given(mixed, st.data())
 def test_at_the_end_the_validator_has_the_last_word(document: Document, data: st.DataObject) -> None:
     schema, text = document
-    last = resolved_in_turn(schema, [*(states := states_along(data.draw(cut(text)))), finalize(states[-1])])[-1]
+    last = resolutions_to_end(schema, data.draw(cut(text)))[-1]
     if fits(schema, text):
         assert last.status is Status.FINAL
         assert same(last.value, json.loads(text))
@@ -114,7 +114,7 @@ def test_what_did_not_change_is_the_same_object(document: Document, data: st.Dat
 @given(mixed, st.data())
 def test_what_the_end_accepts_is_what_was_shown(document: Document, data: st.DataObject) -> None:
     schema, text = document
-    found = resolved_in_turn(schema, [*(states := states_along(data.draw(cut(text)))), finalize(states[-1])])
+    found = resolutions_to_end(schema, data.draw(cut(text)))
     last = found[-1]
     for before in found if last.status is Status.FINAL else ():
         assert grows(before.value, last.model)
@@ -252,13 +252,13 @@ def test_of_equal_keys_the_one_that_counts_for_the_parser_counts(
     value = json.loads(text, object_pairs_hook=first_wins if policy == "first" else None)
     chunks = data.draw(cut(text))
     start = create_parser_state(duplicate_keys=policy)
-    last = resolved_in_turn(schema, [*(states := states_along(chunks, start)), finalize(states[-1])])[-1]
+    *found, last = resolutions_to_end(schema, chunks, start)
     if Draft202012Validator(schema).is_valid(value):
         assert last.status is Status.FINAL
         assert same(last.value, value)
     else:
         assert last.status is Status.MISMATCH
-    for resolution, prefix in zip(resolved_in_turn(schema, states), prefixes(chunks), strict=True):
+    for resolution, prefix in zip(found, prefixes(chunks), strict=True):
         assert said(resolution) == said(from_json_ast(schema, fed(whole(prefix), start)))
 
 

@@ -20,12 +20,12 @@ from pydantic import (
     model_validator,
 )
 
-from jsontide import MISSING, finalize
+from jsontide import MISSING
 from jsontide.schema import Status, from_json_ast
 from tests.cuts import fed, prefixes, singles, states_along, whole
 from tests.relations import grows, strays
 from tests.schema.kinds import TYPES, Dog, Everything, Point, Rules, Stop, Strict, Tree
-from tests.schema.resolving import resolutions, resolved_in_turn, said
+from tests.schema.resolving import resolutions, resolutions_to_end, resolved_in_turn, said
 from tests.seeded import spell
 from tests.strategies import cut, examples, randoms, some_value
 
@@ -52,8 +52,7 @@ def documents(draw: st.DrawFn) -> tuple[str, str]:
 @given(documents(), st.data())
 def test_the_end_is_that_of_pydantic(document: tuple[str, str], data: st.DataObject) -> None:
     name, text = document
-    states = states_along(data.draw(cut(text)))
-    last = resolved_in_turn(TYPES[name], [*states, finalize(states[-1])])[-1]
+    last = resolutions_to_end(TYPES[name], data.draw(cut(text)))[-1]
     expected = validated(TYPES[name], text)
     assert (last.status is Status.FINAL) is (expected is not MISSING)
     assert last.model == expected

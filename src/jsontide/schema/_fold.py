@@ -63,7 +63,7 @@ class SchemaFold:
         self.memory = Memory()
 
     def advance(self, state: ParserState) -> None:
-        """Fold what came since."""
+        """Fold the nodes that are new in a state."""
         stack = self.stack
         stack.state = state
         if stack.journal:

@@ -221,7 +221,7 @@ def _is_number(value: object) -> bool:
 
 
 def _remember(keyword: Keyword) -> Keyword:
-    """Keep what a `$ref` said of a value: each is a pointer from the root, so equal ones mean the same schema."""
+    """Remember the result of a `$ref` for a value; each is a pointer from the root, so equal ones mean one schema."""
 
     def check(validator: Any, ref: str, value: object, schema: object) -> Errors:  # noqa: ANN401
         memory = _MEMORY.get()
@@ -248,12 +248,12 @@ def _compare_exactly(keyword: Keyword) -> Keyword:
 
 
 def _limit_size(keyword: Keyword, name: str) -> Keyword:
-    def check(validator: Any, said: object, value: object, schema: dict[str, Any]) -> Any:  # noqa: ANN401
+    def check(validator: Any, inner: object, value: object, schema: dict[str, Any]) -> Any:  # noqa: ANN401
         if isinstance(value, list | dict) and len(value) > _MAX_UNEVALUATED:
             raise TooComplexError(f"at most {_MAX_UNEVALUATED} values where the schema says {name!r}")
-        if said is False:  # it evaluates nothing itself, but `jsonschema` would try
+        if inner is False:  # it evaluates nothing itself, but `jsonschema` would try
             schema = {key: schema[key] for key in schema if key != name}
-        return keyword(validator, said, value, schema)
+        return keyword(validator, inner, value, schema)
 
     return check
 

@@ -18,8 +18,8 @@ _ARGUMENTS_SECTION: Final = re.compile(r"^(Args|Arguments|Parameters):?\s*$", re
 _ANY_SECTION: Final = re.compile(
     r"^(Args|Arguments|Parameters|Returns?|Raises|Yields|Examples?|Notes?):?\s*$", re.IGNORECASE
 )
-_GOOGLE_ENTRY: Final = re.compile(r"^(?P<indent>\s+)(?P<name>\*{0,2}\w+)\s*(\([^)]*\))?\s*:\s*(?P<said>.*)$")
-_SPHINX_FIELD: Final = re.compile(r"^:param\s+(?:\w+\s+)?(?P<name>\w+)\s*:\s*(?P<said>.*)$")
+_GOOGLE_ENTRY: Final = re.compile(r"^(?P<indent>\s+)(?P<name>\*{0,2}\w+)\s*(\([^)]*\))?\s*:\s*(?P<text>.*)$")
+_SPHINX_FIELD: Final = re.compile(r"^:param\s+(?:\w+\s+)?(?P<name>\w+)\s*:\s*(?P<text>.*)$")
 _VARIADIC: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -67,13 +67,13 @@ def arguments_type(function: Callable[..., object]) -> Any:  # noqa: ANN401 - a 
     except (TypeError, ValueError, NameError) as error:
         problem = f"the signature of {describe(function)[0]} cannot be read: {error}"
         raise UnsupportedSchemaError(problem) from error
-    said = _read_docstring(function)[1]
+    descriptions = _read_docstring(function)[1]
     fields: dict[str, Any] = {}
     for name, parameter in parameters.items():
         if parameter.kind in _VARIADIC or parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
             problem = f"the parameter {parameter} of {describe(function)[0]} cannot be passed by its name"
             raise UnsupportedSchemaError(problem)
-        fields[name] = _field(parameter, hints.get(name, Any), said.get(name))
+        fields[name] = _field(parameter, hints.get(name, Any), descriptions.get(name))
     make: Any = TypedDict
     made = make(describe(function)[0], fields)
     made.__pydantic_config__ = {"extra": "forbid"}
@@ -88,22 +88,15 @@ def _unwrap(function: Callable[..., object]) -> Any:  # noqa: ANN401 - whatever 
     return type(unwrapped).__call__
 
 
-def _field(parameter: inspect.Parameter, hint: object, said: str | None) -> Any:  # noqa: ANN401
+def _field(parameter: inspect.Parameter, hint: object, description: str | None) -> Any:  # noqa: ANN401
     from pydantic import Field  # noqa: PLC0415 - only who makes tools of functions needs it
 
-    extra: dict[str, Any] = {}
-    if _describes(hint):
-        said = None  # what stands at the parameter itself is closer than the docstring
-    if parameter.default is not inspect.Parameter.empty and _is_json(parameter.default):
-        extra["default"] = parameter.default
-    annotated: Any = hint
     options: dict[str, Any] = {}
-    if said:
-        options["description"] = said
-    if extra:
-        options["json_schema_extra"] = extra
-    if options:
-        annotated = Annotated[hint, Field(**options)]
+    if description and not _describes(hint):  # the annotation is closer to the parameter than the docstring
+        options["description"] = description
+    if parameter.default is not inspect.Parameter.empty and _is_json(parameter.default):
+        options["json_schema_extra"] = {"default": parameter.default}
+    annotated: Any = Annotated[hint, Field(**options)] if options else hint
     return annotated if parameter.default is inspect.Parameter.empty else NotRequired[annotated]
 
 
@@ -121,24 +114,24 @@ def _is_json(value: object) -> bool:
 
 
 def _read_docstring(function: Callable[..., object]) -> tuple[list[str], dict[str, str]]:
-    """Return the lines before the list of arguments, and what is said about each, in Google's and Sphinx's styles."""
+    """Return the lines before the list of arguments, and the description of each, in Google's and Sphinx's styles."""
     lines = (inspect.getdoc(function) or "").splitlines()
-    described: list[str] = []
-    said: dict[str, str] = {}
+    summary: list[str] = []
+    descriptions: dict[str, str] = {}
     is_before, in_arguments, last = True, False, ""
     for line in lines:
         field = _SPHINX_FIELD.match(line.strip())
         entry = _GOOGLE_ENTRY.match(line) if in_arguments else None
         if field:
             is_before, last = False, field["name"]
-            said[last] = field["said"].strip()
+            descriptions[last] = field["text"].strip()
         elif _ANY_SECTION.match(line):
             is_before, in_arguments, last = False, bool(_ARGUMENTS_SECTION.match(line)), ""
         elif entry:
             last = entry["name"].lstrip("*")
-            said[last] = entry["said"].strip()
+            descriptions[last] = entry["text"].strip()
         elif in_arguments and last and line.strip():
-            said[last] = f"{said[last]} {line.strip()}".strip()
+            descriptions[last] = f"{descriptions[last]} {line.strip()}".strip()
         elif is_before:
-            described.append(line)
-    return described, said
+            summary.append(line)
+    return summary, descriptions
