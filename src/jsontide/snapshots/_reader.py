@@ -1,8 +1,8 @@
 """JSON text in, its value out, with numbers as they were written; what did not change is the same objects as before.
 
 `read_whole` uses Python's own parser, which is fast but has a limit of depth and says little about errors.
-Where that gives up, a `Reader` parses the text again by our own grammar: it returns the value, or the exact error.
-A `Reader` also takes text in pieces, and can be forked.
+Where that gives up, a `SnapshotReader` parses the text again by our own grammar, for the value or the exact error.
+A `SnapshotReader` also takes text in pieces, and can be forked.
 Rule: a reader that was forked reads no more, and no container that it shares with its forks is ever changed.
 A fork copies an open container when it first adds to it; closed containers are shared for ever.
 
@@ -49,7 +49,7 @@ _DECODER: Final = json.JSONDecoder(parse_int=str.encode, parse_float=str.encode,
 _REFUSALS: Final[Any] = (ValueError, RecursionError)  # made once: there may be no memory to make it when it is needed
 
 
-class Reader(Scanner):
+class SnapshotReader(Scanner):
     """Builds the value of one text; numbers stay as they were written, as `bytes`."""
 
     __slots__ = ("keys", "known_keys", "shared", "values")
@@ -61,11 +61,11 @@ class Reader(Scanner):
         self.shared: i64 = 0  # how many of the containers may belong to another reader, or to a value
         self.known_keys: dict[str, str] = {}  # equal keys are one object
 
-    def fork(self) -> Reader:
+    def fork(self) -> SnapshotReader:
         """Return a reader that continues from here, and leaves this one as it is."""
         if len(self.pieces) > 1:
             self.pieces = ["".join(self.pieces)]  # once for all forks
-        fork = Reader()
+        fork = SnapshotReader()
         Position(self).restore(fork)
         fork.after = self.after
         fork.depth = self.depth
@@ -75,7 +75,7 @@ class Reader(Scanner):
         fork.known_keys = self.known_keys
         return fork
 
-    def read_on(self, text: str, stop: i64) -> Reader:
+    def read_on(self, text: str, stop: i64) -> SnapshotReader:
         """Return a reader that has read a text up to `stop`; this one has read the beginning of it."""
         if self.is_over or self.index >= stop:
             return self
@@ -160,7 +160,7 @@ def read_whole(text: str) -> Any:
 
 
 def _read_slowly(text: str) -> Any:
-    reader = Reader()
+    reader = SnapshotReader()
     reader.end(text)
     if reader.error is not None:
         raise JsonStreamError(reader.error)
@@ -169,7 +169,7 @@ def _read_slowly(text: str) -> Any:
 
 def _error_before(text: str, source: ByteSource) -> ParserError:
     """Return the first error of bytes that are not valid UTF-8; the text before them may be wrong already."""
-    reader = Reader()
+    reader = SnapshotReader()
     reader.scan(text)
     if reader.error is None:
         reader.fail(Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found, reader.index)
@@ -198,7 +198,7 @@ class ParsedText:
         self.pieces: tuple[str, ...] = pieces  # the text, without the closing characters at its end
         self.length: i64 = length  # characters in these
         self.is_append_only: bool = is_append_only  # every text so far has continued the last one
-        self.reader: Reader | None = None  # it has read the pieces, or part of them
+        self.reader: SnapshotReader | None = None  # it has read the pieces, or part of them
         self.is_continued: bool = False  # the value was made by the reader
         self.switched_reader: bool = False  # and the one before it was not
 
@@ -212,7 +212,7 @@ class ParsedText:
         is_append_only = self.is_append_only
         self.is_append_only = False
         most: i64 = len(text) if is_append_only else len(text) // SLOWDOWN
-        first = Reader() if self.reader is None else self.reader
+        first = SnapshotReader() if self.reader is None else self.reader
         start: i64 = first.index
         stop: i64 = min(end, start + most)
         # Kept, so that this part is not read again if another text continues this one too.

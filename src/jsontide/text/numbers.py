@@ -64,12 +64,12 @@ def is_usual_int(lexeme: str) -> bool:
     return len(lexeme) <= _DIGITS_AT_ONCE and lexeme != "-0"
 
 
-def is_usual_float(lexeme: str) -> bool:
+def round_trips(lexeme: str) -> bool:
     """Return whether Python certainly writes a float as the text did; may be `False` where it would.
 
     `repr` restores up to 15 digits exactly; it writes no trailing zeros, and small numbers with an exponent.
 
-    >>> [is_usual_float(lexeme) for lexeme in ("12.5", "-3.0", "1.50", "1e3", "0.00001")]
+    >>> [round_trips(lexeme) for lexeme in ("12.5", "-3.0", "1.50", "1e3", "0.00001")]
     [True, True, False, False, False]
     """
     if len(lexeme) > _DIGITS_OF_A_FLOAT or "e" in lexeme or "E" in lexeme or "0.000" in lexeme:

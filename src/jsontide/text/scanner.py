@@ -1,7 +1,7 @@
 """Text in chunks in, calls of a small sink out: the only reader of JSON's grammar.
 
-`Scanner.scan` reads one chunk, wherever it was cut, and calls a method of `Sink` for each complete token, in the order
-of the text. A stage (tree, events, snapshots) is a subclass of the scanner that implements these methods; it never
+`Scanner.scan` reads one chunk, wherever it was cut, and calls a method of `TokenSink` for each complete token, in
+order. A stage (tree, events, snapshots) is a subclass of the scanner that implements these methods; it never
 looks at the text itself. What is undecided waits in two places: `held` keeps the few characters to be read again with
 those that follow (half an escape, half a literal), `pieces` the decoded text of an open string, key or number.
 
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from jsontide.text.options import Limits
 
 
-class Sink:
+class TokenSink:
     """Takes tokens; containers open and close in proper nesting."""
 
     __slots__ = ()
@@ -109,7 +109,7 @@ class Sink:
         raise NotImplementedError
 
 
-class Cursor(Sink):
+class Cursor(TokenSink):
     """The end of the text read so far, and what is still undecided there."""
 
     __slots__ = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from jsontide.text.scanner import set_position
-from jsontide.tree._tape import Lines, Tape
+from jsontide.tree._tape import LineIndex, Tape
 from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
 from jsontide.tree.log import logged_count
 
@@ -88,7 +88,7 @@ def load(dump: ParserDump) -> Tape:
         tape.top = cast("Container", tape.entries[dump.stack[-1]])
     else:
         tape.top = tape.document
-    tape.restore_lines(Lines(*dump.lines))
+    tape.restore_lines(LineIndex(*dump.lines))
     tape.member_key = dump.member_key
     tape.is_duplicate = dump.is_duplicate
     tape.hidden_levels += dump.is_duplicate  # of a member that is not logged yet

@@ -5,8 +5,8 @@ Feeding the newest state appends to its tape; feeding an older one first forks: 
 The log of a tape has an entry for every value, in the order in which they open, so that the index of an entry is the
 id of its node: the container it stands in, its key there, where it begins, and the scalar or container itself.
 A scalar is logged when it is complete.
-Lines and columns of values come from `Lines`, which notes only lines in which a value begins: white space takes no
-memory.
+Lines and columns of values come from `LineIndex`, which notes only lines in which a value begins: white space takes
+no memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jsontide._values import MISSING
 from jsontide.text import modes
 from jsontide.text.grammar import AT_A_VALUE
 from jsontide.text.modes import STRING
-from jsontide.text.numbers import is_usual_float, is_usual_int, parse_number
+from jsontide.text.numbers import is_usual_int, parse_number, round_trips
 from jsontide.text.scanner import Scanner
 from jsontide.tree._nodes import NodeIndex
 from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jsontide.tree._options import ParserOptions
 
 
-class Lines:
+class LineIndex:
     """The lines of a text in which values begin, by the index of their first character; the first is not noted.
 
     Most noted lines follow each other; the number of a line is noted only where lines before it were left out.
@@ -64,21 +64,21 @@ class Lines:
         gap = bisect_right(self.gaps, at) - 1
         return 2 + at if gap < 0 else self.gap_numbers[gap] + at - self.gaps[gap]
 
-    def until(self, index: i64) -> Lines:
+    def until(self, index: i64) -> LineIndex:
         """Return a copy with the lines that begin up to an index."""
         count = bisect_right(self.starts, index)
         gap_count = bisect_left(self.gaps, count)
-        return Lines(self.starts[:count], self.gaps[:gap_count], self.gap_numbers[:gap_count])
+        return LineIndex(self.starts[:count], self.gaps[:gap_count], self.gap_numbers[:gap_count])
 
-    def is_same_until(self, other: Lines, index: i64) -> bool:
+    def is_same_until(self, other: LineIndex, index: i64) -> bool:
         """Return whether two texts have the same lines up to an index at which a value begins."""
         mine, theirs = self.until(index), other.until(index)
         return (mine.starts, mine.gaps, mine.gap_numbers) == (theirs.starts, theirs.gaps, theirs.gap_numbers)
 
 
-def no_lines() -> Lines:
+def no_lines() -> LineIndex:
     """Return the lines of a text before it begins."""
-    return Lines(array("q"), array("q"), array("q"))
+    return LineIndex(array("q"), array("q"), array("q"))
 
 
 _LITERAL_VALUES: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
@@ -132,7 +132,7 @@ class Tape(Scanner):
         self.starts: list[int] = []
         self.lexemes: dict[int, str] = {}  # of numbers that Python would write differently
         self.node_index: NodeIndex = NodeIndex()
-        self.lines: Lines = no_lines()
+        self.lines: LineIndex = no_lines()
         self.noted_start: i64 = 0  # where the last line of `lines` begins
 
         self.changed_step: i64 = 0  # the last step that changed something visible
@@ -196,7 +196,7 @@ class Tape(Scanner):
         if is_integer:
             is_usual = is_usual_int(lexeme)
         else:
-            is_usual = self.floats == "float" and is_usual_float(lexeme)
+            is_usual = self.floats == "float" and round_trips(lexeme)
         if not is_usual:
             self.lexemes[self.node_count - 1] = lexeme
         if not self.hidden_levels:
@@ -244,7 +244,7 @@ class Tape(Scanner):
         """Return where the first values begin, so many of them."""
         return [self.start_of(node_id) for node_id in range(count)]
 
-    def restore_lines(self, lines: Lines) -> None:
+    def restore_lines(self, lines: LineIndex) -> None:
         """Take over the lines in which values begin."""
         self.lines = lines
         self.noted_start = lines.starts[-1] if lines.starts else 0
