@@ -90,7 +90,14 @@ class TestMessages:
         ]
 
     @pytest.mark.parametrize(
-        ("arguments", "written"), [('{"a": 1}', '{"a": 1}'), ('{"a": 1', "{}"), ("[]", "{}"), ("", "{}")]
+        ("arguments", "written"),
+        [
+            ('{"a": 1}', '{"a": 1}'),
+            ('{"a": 1', "{}"),
+            ("[]", "{}"),
+            ("", "{}"),
+            pytest.param('{"a":' * 100_000, "{}", id="deep"),
+        ],
     )
     def test_a_call_that_cannot_be_run_can_be_answered(self, arguments: str, written: str) -> None:
         call = PartialCall("pay", arguments, status=Outcome.INVALID, id="call_1")

@@ -25,7 +25,7 @@ from math import isfinite
 from typing import Any, Final, TypeAlias, cast
 
 from jsontide._values import JsonValue
-from jsontide.messages.calls import BaseCall, CompleteCall, ToolCall
+from jsontide.messages.calls import BaseCall, CompleteCall
 from jsontide.messages.document import has_infinity, write_json
 from jsontide.messages.draft import NO_INDEX, UNREADABLE, Draft
 from jsontide.messages.message import Message
@@ -512,12 +512,12 @@ def is_own(message: Message, provider: str) -> bool:
     return message.provider is None or message.provider == provider
 
 
-def written_id(call: ToolCall) -> str:
+def written_id(call: BaseCall) -> str:
     """Return the id of a call; its place stands for a missing one."""
     return call.id or f"call_{call.index}"
 
 
-def written_name(call: ToolCall) -> str:
+def written_name(call: BaseCall) -> str:
     return call.name or UNNAMED
 
 
@@ -527,16 +527,21 @@ def written_arguments(call: BaseCall) -> str:
     return write_json(call.arguments_value) if is_mended and isinstance(call, CompleteCall) else call.arguments
 
 
+def load_arguments(text: str) -> object:
+    """Return the value of arguments, `None` if they are not JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def arguments_object(call: BaseCall) -> dict[str, Any]:
     """Return the arguments of a call as an object, an empty one if they are not."""
-    try:
-        found = json.loads(written_arguments(call))
-    except (ValueError, RecursionError):
-        return {}
+    found = load_arguments(written_arguments(call))
     return found if isinstance(found, dict) and not has_infinity(found) else {}
 
 
-def arguments_text(call: ToolCall) -> str:
+def arguments_text(call: BaseCall) -> str:
     """Return the arguments of a call as text, as they were written; an empty object if they are not one."""
     if isinstance(call, CompleteCall):
         return written_arguments(call)

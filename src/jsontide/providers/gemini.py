@@ -37,7 +37,7 @@ from typing import Any, Final, cast
 
 from jsontide._textbuffer import NO_TEXT, GrowingText, ends_in_half, join_halves, without_half
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages.calls import CompleteCall, Part, PartialCall, ServerCall, ToolCall
+from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall, ToolCall
 from jsontide.messages.document import write_json
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
 from jsontide.messages.message import Message
@@ -1285,7 +1285,7 @@ def _write_data(file: File, more: Mapping[str, Any]) -> Item:
 
 
 def _write_response(result: ToolResult) -> Item:
-    call = result.call
+    call: BaseCall = result.call
     given = {} if call.id is None else {"id": call.id}
     return {**given, "name": call.name or "unknown", "response": _write_output(result)}
 

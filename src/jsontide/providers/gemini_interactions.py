@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages.calls import CompleteCall, Part, PartialCall, ServerCall
+from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import write_json
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
 from jsontide.messages.message import Message
@@ -624,7 +624,7 @@ def _write_server_call(call: ServerCall) -> list[Item]:
 
 
 def _write_result(result: ToolResult) -> Item:
-    call = result.call
+    call: BaseCall = result.call
     named = {} if call.name is None else {"name": call.name}
     step: Item = {"type": "function_result", "call_id": call.id or "", **named}
     if result.error is not None:

@@ -12,7 +12,6 @@ or ignore it. What a server wrote beside a call, such as a signature, goes back 
 from __future__ import annotations
 
 import dataclasses
-import json
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from json import dumps
@@ -53,6 +52,7 @@ from jsontide.providers.base import (
     is_own,
     items_in,
     list_of,
+    load_arguments,
     plain,
     read_error,
     text_of,
@@ -794,10 +794,7 @@ def _write_call(call: ToolCall, *, own: bool) -> Item:
 
 def _read_input(call: ToolCall) -> str:
     """Return the text that the JSON string of a custom tool's arguments holds."""
-    try:
-        found = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return ""
+    found = load_arguments(call.arguments)
     return found if isinstance(found, str) else ""
 
 

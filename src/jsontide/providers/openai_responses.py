@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages.calls import CompleteCall, Part, PartialCall, ServerCall, ToolCall
+from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall, ToolCall
 from jsontide.messages.document import write_json
 from jsontide.messages.draft import NO_INDEX, NO_KEY, UNREADABLE, CallDelta, Draft
 from jsontide.messages.message import Message
@@ -56,10 +56,12 @@ from jsontide.providers.base import (
     is_object,
     items_in,
     list_of,
+    load_arguments,
     plain,
     read_error,
     text_of,
     written_arguments,
+    written_id,
 )
 from jsontide.providers.framing import load_json
 
@@ -1281,14 +1283,14 @@ def _write_call(call: ToolCall) -> Item | None:
 
 
 def _write_function_call(call: ToolCall) -> Item:
-    return {"type": "function_call", "call_id": _id_of(call), "name": call.name, "arguments": _arguments_of(call)}
+    return {"type": "function_call", "call_id": written_id(call), "name": call.name, "arguments": _arguments_of(call)}
 
 
 def _write_custom_call(call: ToolCall | ServerCall) -> Item:
-    text = _load(call.arguments)
+    text = load_arguments(call.arguments)
     return {
         "type": CUSTOM,
-        "call_id": _id_of(call),
+        "call_id": written_id(call),
         "name": call.name,
         "input": text if isinstance(text, str) else "",
         **_ids_of(call),
@@ -1300,15 +1302,10 @@ def _ids_of(call: ToolCall | ServerCall) -> Item:
     return {"id": call.item_id, **_item_fields(call)} if call.item_id else {}
 
 
-def _id_of(call: ToolCall | ServerCall) -> str:
-    """Some providers give calls no ids; the place in the message is as good."""
-    return call.id or f"call_{call.index}"
-
-
 def _arguments_of(call: ToolCall) -> str:
     """The provider refuses arguments that are no object."""
     written = written_arguments(call)
-    if isinstance(_load(written), dict):
+    if isinstance(load_arguments(written), dict):
         return written
     is_whole = isinstance(call, CompleteCall) and isinstance(call.arguments_value, dict)
     return write_json(call.arguments_value) if is_whole and isinstance(call, CompleteCall) else "{}"
@@ -1340,14 +1337,14 @@ def _write_server_call(call: ServerCall) -> Item | None:
 
 def _is_written_as_function(call: ServerCall) -> bool:
     """Return whether a search has arguments, as xAI writes it, and no action, which says its type."""
-    value = _load(call.arguments) if call.type == "web_search_call" else None
+    value = load_arguments(call.arguments) if call.type == "web_search_call" else None
     return isinstance(value, dict) and bool(value) and "type" not in value
 
 
 def _write_server_arguments(call: ServerCall) -> object:
     if call.type in {"mcp_call", "mcp_approval_request"}:
         return call.arguments
-    value = _load(call.arguments)
+    value = load_arguments(call.arguments)
     if call.type == "file_search_call":
         return value.get("queries", []) if isinstance(value, dict) else []
     if call.type == "web_search_call" and isinstance(value, dict) and call.result is not MISSING:
@@ -1355,17 +1352,10 @@ def _write_server_arguments(call: ServerCall) -> object:
     return value
 
 
-def _load(text: str) -> object:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
-
-
 def _write_result(result: ToolResult) -> Item:
-    call = result.call
+    call: BaseCall = result.call
     kind = "custom_tool_call_output" if call.extra.get("type") == CUSTOM else "function_call_output"
-    item: Item = {"type": kind, "call_id": _id_of(call), "output": result.text}
+    item: Item = {"type": kind, "call_id": written_id(call), "output": result.text}
     caller = call.extra.get("caller")
     if isinstance(caller, dict) and caller.get("type") == "program":
         item["caller"] = caller
