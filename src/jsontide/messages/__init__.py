@@ -1,4 +1,4 @@
-"""What a provider streams in, a message out that grows: text, reasoning, tool calls, structured output, and its end."""
+"""A provider's stream in, a growing message out: text, reasoning, tool calls, structured output, and how it ended."""
 
 from typing import TYPE_CHECKING, Generic
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     _Answer = TypeVar("_Answer", default=Any)
     _Args_co = TypeVar("_Args_co", default=Any, covariant=True)
 
-    # Native classes cannot have type parameters, so type checkers are told about them here.
+    # Native classes cannot have type parameters, so these are declared for type checkers only.
 
     class CompleteCall(calls.CompleteCall, Generic[_Args_co]):
         @property

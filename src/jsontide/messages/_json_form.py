@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from typing import Final, NoReturn, cast
+from enum import Enum
+from typing import Final, NoReturn, TypeVar, cast
 
 from jsontide._json_text import write_json
 from jsontide._values import MISSING
@@ -20,6 +21,8 @@ from jsontide.messages.calls import CompleteCall, PartialCall, ServerCall
 from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.record import Record
 from jsontide.messages.types import Citation, ErrorDetail, ErrorKind, Outcome, ProviderError, ProviderErrorKind, Usage
+
+_Kind = TypeVar("_Kind", bound=Enum)
 
 VERSION: Final = 1
 _MARK: Final = "jsontide"
@@ -53,11 +56,11 @@ _TYPES_OF_RECORDS: Final[dict[str, tuple[type, ...]]] = {"raw": (dict,), "start"
 
 
 def write_message(message: Record, answer: object) -> str:
-    """Return the text of a message, and of the JSON that its answer shows."""
-    told: dict[str, object] = {_MARK: VERSION, **_record(message)}
+    """Return a message and the JSON of its answer as text."""
+    written: dict[str, object] = {_MARK: VERSION, **_record(message)}
     if answer is not MISSING:
-        told["answer"] = answer
-    return write_json(told)
+        written["answer"] = answer
+    return write_json(written)
 
 
 def _record(record: Record) -> dict[str, object]:
@@ -91,20 +94,20 @@ def _plain(value: object) -> object:
 
 
 def read_message(text: object, names: tuple[str, ...]) -> dict[str, object]:
-    """Return the fields of a message, which has fields of these names, from its text or from the parsed object."""
+    """Return the fields of a message, from its text or the parsed object; other names than these are refused."""
     try:
-        told = json.loads(text) if isinstance(text, str | bytes | bytearray) else text
+        given = json.loads(text) if isinstance(text, str | bytes | bytearray) else text
     except (ValueError, RecursionError) as error:
         _refuse(f"the text is not JSON: {error}")
-    if not isinstance(told, Mapping):
-        _refuse(f"an object was expected, not {type(told).__name__}")
-    version = told.get(_MARK)
+    if not isinstance(given, Mapping):
+        _refuse(f"an object was expected, not {type(given).__name__}")
+    version = given.get(_MARK)
     if version != VERSION:
         _refuse(f"the version {version!r} of the form is not known, only {VERSION}")
-    unknown = [name for name in told if name not in names and name not in {_MARK, "answer"}]
+    unknown = [name for name in given if name not in names and name not in {_MARK, "answer"}]
     if unknown:
         _refuse(f"a message has no field {unknown[0]!r}")
-    read = {str(name): _read(str(name), value) for name, value in told.items() if name != _MARK}
+    read = {str(name): _read(str(name), value) for name, value in given.items() if name != _MARK}
     _check_sources(read)
     return read
 
@@ -142,7 +145,7 @@ def _read_part(at: int, part: object) -> BasePart:
 
 
 def _read(name: str, value: object) -> object:
-    """Return a field as it was before it was written, checked by its name."""
+    """Return the value of a field, read and checked by its name."""
     if name in _ANY_JSON:
         return value
     if name in _READERS:
@@ -176,24 +179,28 @@ def _dataclass(kind: type, value: object) -> object:
         _refuse(str(error))
 
 
+def _take_kind(kinds: type[_Kind], given: dict[str, object], what: str) -> _Kind:
+    """Remove the kind from the fields of something, and return it."""
+    name = given.pop("kind", None)
+    found = next((one for one in kinds if one.value == name), None)
+    return _refuse(f"{what} has no known kind") if found is None else found
+
+
 def _read_error(value: object) -> ErrorDetail:
-    told = dict(value) if isinstance(value, Mapping) else {}
-    said = told.pop("kind", None)
-    kind = next((one for one in ErrorKind if one.value == said), None)
-    if kind is None:
-        _refuse("an error has no known kind")
-    path = tuple(_items("path", told.pop("path", ())))
-    if "cause" in told:
+    given = dict(value) if isinstance(value, Mapping) else {}
+    kind = _take_kind(ErrorKind, given, "an error")
+    path = tuple(_items("path", given.pop("path", ())))
+    if "cause" in given:
         _refuse("an error has no field 'cause'")
     for segment in path:
         _of_type("a key or an index of a path", segment, (str, int))
-    _of_type("message of an error", told.get("message"), (str,))
-    source = told.get("source")
+    _of_type("message of an error", given.get("message"), (str,))
+    source = given.get("source")
     if source not in ("stream", "content"):
         _of_type("source of an error, if not 'stream' or 'content',", source, (int,))
-    if "provider_error" in told:
-        told["provider_error"] = _read_provider_error(told["provider_error"])
-    return cast("ErrorDetail", _dataclass(ErrorDetail, {**told, "kind": kind, "path": path}))
+    if "provider_error" in given:
+        given["provider_error"] = _read_provider_error(given["provider_error"])
+    return cast("ErrorDetail", _dataclass(ErrorDetail, {**given, "kind": kind, "path": path}))
 
 
 def _read_usage(value: object) -> object:
@@ -205,7 +212,7 @@ def _read_citations(value: object) -> object:
 
 
 def _read_typed(kind: type, value: object, usual: type) -> object:
-    """Read a record whose fields are of a usual type, or of one that the table has."""
+    """Read a record; fields that the table does not name have the usual type."""
     for name, each in value.items() if isinstance(value, Mapping) else ():
         if each is not None:
             _of_type(f"{name} of a {kind.__name__}", each, _TYPES_OF_RECORDS.get(name, (usual,)))
@@ -213,25 +220,19 @@ def _read_typed(kind: type, value: object, usual: type) -> object:
 
 
 def _read_provider_error(value: object) -> ProviderError:
-    told = dict(value) if isinstance(value, Mapping) else {}
-    said = told.pop("kind", None)
-    kind = next((one for one in ProviderErrorKind if one.value == said), None)
-    if kind is None:
-        _refuse("an error of a provider has no known kind")
-    _of_type("retry_after", told.get("retry_after"), (int, float, type(None)))
-    return cast("ProviderError", _dataclass(ProviderError, {**told, "kind": kind}))
+    given = dict(value) if isinstance(value, Mapping) else {}
+    kind = _take_kind(ProviderErrorKind, given, "an error of a provider")
+    _of_type("retry_after", given.get("retry_after"), (int, float, type(None)))
+    return cast("ProviderError", _dataclass(ProviderError, {**given, "kind": kind}))
 
 
 def _read_repair(value: object) -> Repair:
-    told = dict(value) if isinstance(value, Mapping) else {}
-    said = told.pop("kind", None)
-    kind = next((one for one in RepairKind if one.value == said), None)
-    if kind is None:
-        _refuse("a repair has no known kind")
+    given = dict(value) if isinstance(value, Mapping) else {}
+    kind = _take_kind(RepairKind, given, "a repair")
     for name, type_ in (("index", int), ("was", str), ("became", str), ("lossy", bool)):
-        if name in told:
-            _of_type(name, told[name], (type_,))
-    return cast("Repair", _dataclass(Repair, {**told, "kind": kind}))
+        if name in given:
+            _of_type(name, given[name], (type_,))
+    return cast("Repair", _dataclass(Repair, {**given, "kind": kind}))
 
 
 _READERS: Final[dict[str, Callable[[object], object]]] = {

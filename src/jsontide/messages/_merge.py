@@ -1,11 +1,11 @@
 """Deltas of tool calls in, calls out: one algorithm for every provider.
 
-An entry goes on with the last call of its index; without an index with the call of its id, else with the open one.
-It begins another call if it has another id or another name than that call, or if it names a call whose arguments are
-complete already and brings more.
-Ids and names count when they first come; arguments wait for the name and are never lost.
-Nothing is guessed: where an entry may belong to several open calls, two calls have one id, or a name may be the rest of
-that of another call, all of these are in doubt, and cannot be run. So is a call whose arguments are no text, or
+A delta continues the last call of its index; without an index the call of its id, else the open one.
+It begins another call if its id or name differs from that call's, or if it names a call whose arguments are complete
+already and brings more.
+The first id and the first name count; arguments wait for the name and are never lost.
+Nothing is guessed: where a delta may belong to several open calls, two calls have one id, or a name may be the rest of
+another call's name, all of these calls are in doubt and cannot be run. So is a call whose arguments are not text, or
 contradict those before: what cannot be added to it changes neither its text nor its value.
 
 Rule: nothing raises on a delta, and a call that no delta touches stays the same object.
@@ -22,7 +22,7 @@ from jsontide.messages.record import Record
 from jsontide.messages.state import NO_INDEX, NO_KEY, CallEntry, Entries
 
 UNREADABLE: Final = "\0not a text\0"
-"""Stands, in a piece of arguments, for one that is of another type."""
+"""Stands for a piece of arguments that is not text."""
 _UNREADABLE_PIECE: Final = "a piece of the arguments is neither text nor an object"
 _CONTRADICTION: Final = "the arguments contradict those before"
 _SHARED_ID: Final = "two calls have the id {!r}: what belongs to which of them is not known, it may be of either"
@@ -77,17 +77,17 @@ class CallDelta(Record):
         self.name: Final = name
         self.arguments: Final = arguments
         self.is_whole: Final = is_whole
-        """Whether the arguments are all of them so far, and not more of them."""
+        """Whether these are all arguments so far, instead of a continuation."""
         self.is_object: Final = is_object
-        """Whether the provider sent the arguments as an object, of which this is the text."""
+        """Whether the provider sent an object, and the reader wrote its text."""
         self.on_server: Final = on_server
         """Whether the provider runs this tool itself."""
         self.cut_off: Final = cut_off
-        """Whether the provider says that the call broke off."""
+        """Whether the provider reports that the call broke off."""
         self.key: Final = key
-        """By which the events name the part."""
+        """The key of the part."""
         self.is_written: Final = is_written or is_object
-        """Whether the arguments are JSON that the reader wrote, so that there is nothing to mend."""
+        """Whether the reader wrote the arguments as JSON, so that nothing needs mending."""
 
     @property
     def is_delta(self) -> bool:
@@ -112,7 +112,7 @@ class CallDelta(Record):
 
 
 def merge_call(entries: Entries, delta: CallDelta, rules: ReadingRules) -> int:
-    """Bring the entries up to date with a delta; return the place of its call, -1 if there is none."""
+    """Add a delta to the entries; return the index of its call, or -1 if it has none."""
     if rules.is_cumulative and not delta.is_whole:
         delta = delta.evolve(is_whole=True)
     at = _find_id(entries, delta.id) if delta.index == NO_INDEX else _find_index(entries, delta)
@@ -150,7 +150,7 @@ def _find_id(entries: Entries, call_id: str | None) -> int:
 
 
 def _find_index(entries: Entries, delta: CallDelta) -> int:
-    """Return the place of the last call of an index, of both index and id if there is one."""
+    """Return the index of the last call with the delta's index, preferably also with its id, or -1."""
     index, call_id = delta.index, delta.id
     items = entries.items
     found = -1
@@ -161,12 +161,12 @@ def _find_index(entries: Entries, delta: CallDelta) -> int:
                 return at
             if found < 0:
                 found = at
-    # If the index is new, an id without a name can only be a repeated one.
+    # With a new index and no name, a known id can only be repeated.
     return _find_id(entries, call_id) if found < 0 and not delta.name else found
 
 
 def _find_open(entries: Entries, delta: CallDelta) -> list[int]:
-    """Return the open calls that a delta may go on with; its index and id, where it has them, are new."""
+    """Return the open calls that a delta may continue; no call has its index or id."""
     is_whole_call = delta.is_object and not delta.is_whole and not delta.id
     has_index, has_id = delta.index != NO_INDEX, bool(delta.id)
     found: list[int] = []
@@ -176,7 +176,7 @@ def _find_open(entries: Entries, delta: CallDelta) -> list[int]:
         if not _may_continue(entry, delta):
             continue
         if delta.name and entry.name is not None:
-            # Whole arguments are a call of their own beside others that are not JSON.
+            # A whole object beside arguments that are not JSON is a call of its own.
             is_another = is_whole_call and not entry.is_blank and entry.document.error is not None
             if entry.name != delta.name or is_another:
                 continue
@@ -185,14 +185,14 @@ def _find_open(entries: Entries, delta: CallDelta) -> list[int]:
 
 
 def _may_continue(entry: CallEntry, delta: CallDelta) -> bool:
-    """Return whether a call is open, and has no index or id where those of a delta are new."""
+    """Return whether a call is open, and lacks the index and the id that a delta brings."""
     has_new_index, has_new_id = delta.index != NO_INDEX and entry.index != NO_INDEX, bool(delta.id and entry.id)
     is_open = entry.part.is_open and not entry.document.is_complete
     return is_open and not has_new_index and not has_new_id
 
 
 def _find_growing(entries: Entries) -> list[int]:
-    """Return the calls for which more arguments may come."""
+    """Return the calls that may get more arguments."""
     items = entries.items
     found: list[int] = []
     for at, entry in enumerate(items):
@@ -202,12 +202,12 @@ def _find_growing(entries: Entries) -> list[int]:
 
 
 def doubt_open(entries: Entries, why: str) -> None:
-    """Note that calls may lack something that is lost."""
+    """Mark all open calls: any of them may lack a lost piece."""
     _doubt(entries, _find_growing(entries), why)
 
 
 def _doubt_rivals(entries: Entries, index: int, delta: CallDelta) -> bool:
-    """Return whether arguments say no more than an index that several open calls have, which are in doubt then."""
+    """Return whether arguments name only an index that several open calls share; those calls are then in doubt."""
     if delta.id or delta.name or delta.is_blank:
         return False
     rivals: list[int] = []
@@ -221,7 +221,7 @@ def _doubt_rivals(entries: Entries, index: int, delta: CallDelta) -> bool:
 
 
 def _doubt_same_id(entries: Entries, call: CallEntry, call_id: str) -> CallEntry:
-    """Return a call whose id is now known, in doubt like another one if that has the same id."""
+    """Return a call that just got its id; if another call has that id, both are in doubt."""
     same = _find_id(entries, call_id)
     if same < 0:
         return call
@@ -231,14 +231,14 @@ def _doubt_same_id(entries: Entries, call: CallEntry, call_id: str) -> CallEntry
 
 
 def _mark_nameless(entries: Entries, at: int, call: CallEntry, delta: CallDelta) -> CallEntry:
-    """Return a call with the others that were open when a delta came for it, unless it is known whose that is."""
+    """Return a nameless call that remembers which other calls were open when it got arguments."""
     if call.name is not None or delta.is_blank:
         return call
     return call.came_beside(frozenset([place for place in _find_growing(entries) if place != at]))
 
 
 def _find_last(entries: Entries, delta: CallDelta) -> int:
-    """Where all calls are complete, a delta that brings neither a name nor arguments is about the last one."""
+    """Return the index of the last call for a delta that has neither index, name nor arguments, or -1."""
     if delta.index != NO_INDEX or delta.name or not delta.is_blank:
         return -1
     items = entries.items
@@ -249,7 +249,7 @@ def _find_last(entries: Entries, delta: CallDelta) -> int:
 
 
 def _begin(entries: Entries, at: int, delta: CallDelta, rules: ReadingRules) -> int:
-    """Add the call that a delta begins, which is not the one at a place."""
+    """Add the call that a delta begins; `at` is the call that it might have continued, or -1."""
     doubt = ""
     for first in _find_first_parts(entries, at, delta, rules):
         entry = entries.items[first]
@@ -275,16 +275,16 @@ def _begin(entries: Entries, at: int, delta: CallDelta, rules: ReadingRules) -> 
         shares_index=shares_index,
     )
     call = _mark_nameless(entries, place, _advance(begun, delta, rules), delta)
-    is_known_as_new = delta.index == NO_INDEX and at < 0  # then it was looked for by its id
+    is_known_as_new = delta.index == NO_INDEX and at < 0  # its id was searched for, and not found
     entries.put(place, call if delta.id is None or is_known_as_new else _doubt_same_id(entries, call, delta.id))
     return place
 
 
 def _find_first_parts(entries: Entries, at: int, delta: CallDelta, rules: ReadingRules) -> list[int]:
-    """Return the calls whose names and that of a delta may be parts of one.
+    """Return the calls whose name may be the first piece of a name that the delta continues.
 
-    These are calls without arguments, and the one of its index that has some: no name goes on after its arguments.
-    Where no tools are known, a name that brings arguments is another call than one of its index that has some.
+    These are calls without arguments, or the call of the same index: no name continues after its arguments.
+    Where no tools are known, a name with arguments is another call than one of its index that has some.
     """
     if not delta.name:
         return []
@@ -292,21 +292,21 @@ def _find_first_parts(entries: Entries, at: int, delta: CallDelta, rules: Readin
     if at >= 0:
         call = entries.items[at]
         assert isinstance(call, CallEntry)
-        are_told_apart = call.id and delta.id
+        have_two_ids = call.id and delta.id
         may_go_on = call.is_blank or delta.is_blank or bool(rules.bindings)
-        return [at] if may_go_on and not are_told_apart and _is_part_of_name(call, names) else []
+        return [at] if may_go_on and not have_two_ids and _is_part_of_name(call, names) else []
     clear: list[int] = []
     doubtful: list[int] = []
     for place, entry in enumerate(entries.items):
         is_blank = isinstance(entry, CallEntry) and entry.is_blank and _may_continue(entry, delta)
         if is_blank and isinstance(entry, CallEntry) and _is_part_of_name(entry, names):
             (doubtful if entry.doubt else clear).append(place)
-    # Of those in doubt one is enough to know that there are some.
+    # One call in doubt is enough to put the new one in doubt.
     return clear or doubtful[:1]
 
 
 def _is_part_of_name(call: CallEntry, names: list[str]) -> bool:
-    """Return whether a call is of one of the names, or of no tool that was offered."""
+    """Return whether the name of a call is one of these, or of no tool that was offered."""
     return call.name is not None and (call.name in names or call.document.binding is None)
 
 
@@ -326,12 +326,12 @@ def _begins_another(call: CallEntry, delta: CallDelta) -> bool:
         return not (delta.id and call.id)
     if delta.id or delta.is_whole or delta.is_blank:
         return False
-    # An object is a whole call: what came before it, if it is not JSON, was another.
+    # An object is a whole call: text before it that is not JSON belongs to another.
     return call.document.is_complete or (delta.is_object and call.document.error is not None)
 
 
 def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntry:
-    """Return a call with what a delta says about it, the same object if that is nothing new."""
+    """Return a call after a delta; the same object if the delta brings nothing new."""
     name = call.name or delta.name or None
     doubt = call.doubt
     held = call.held
@@ -342,7 +342,7 @@ def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntr
         )
     piece = found or ""
     if piece and (held or ends_in_half(piece)):
-        # All of the text has the half that waits in it.
+        # A whole text contains the surrogate that waits.
         piece, held = join_halves(held if delta.is_delta else "", piece)
     document = call.document
     if name is not call.name:
@@ -392,7 +392,7 @@ def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntr
 
 
 def _find_piece(call: CallEntry, delta: CallDelta, repeats: bool) -> str | None:
-    """Return the text that a delta adds to the arguments, `None` if it is no text, or contradicts what came before.
+    """Return the text that a delta adds to the arguments; `None` if it is not text, or contradicts the text so far.
 
     With `repeats`, a whole may be shorter than one before it.
     """
@@ -404,7 +404,7 @@ def _find_piece(call: CallEntry, delta: CallDelta, repeats: bool) -> str | None:
     if delta.is_delta:
         return whole
     before = call.text
-    # The text before is joined only for a whole that is as long, or if nothing was added to it since.
+    # The length is compared first, so that a shorter text does not join the pieces.
     if len(whole) >= before.length and whole.startswith(before.read()):
         rest = whole[before.length :]
         if not call.held or without_half(rest, call.held) is not None:

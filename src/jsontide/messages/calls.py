@@ -82,7 +82,7 @@ class BaseCall(BasePart):
         return not self.is_open if self.document is None else self.document.is_complete_at(path)
 
     def grow(self, name: str | None, text: GrowingText, document: Document, call_id: str | None) -> BaseCall:
-        """Return the call after one more piece of what is known about it."""
+        """Return the call with a longer text of arguments, and what else is known by now."""
         raise NotImplementedError
 
     def describe(self) -> str:
@@ -118,7 +118,7 @@ class CompleteCall(BaseCall):
 
     @property
     def arguments_model(self) -> object:
-        """The same as an instance of the type that the tool was given, if it was given one."""
+        """The arguments as an instance of the tool's type, if it has one."""
         return self.arguments_value if self._model is MISSING else self._model
 
     @property
@@ -177,11 +177,11 @@ class PartialCall(BaseCall):
         BaseCall.__init__(self, name, arguments, partial, id, index, is_open, item_id, extra, repairs)
         self._status: Final = status
         self.error: Final = error
-        """What was wrong, when the message has ended."""
+        """The first error, once the message has ended."""
 
     @property
     def status(self) -> _Unfinished:
-        """How far it has come, never `Outcome.COMPLETE`."""
+        """How it ended, or `STREAMING`; never `Outcome.COMPLETE`."""
         return cast("_Unfinished", self._status)
 
     def grow(self, name: str | None, text: GrowingText, document: Document, call_id: str | None) -> PartialCall:
@@ -241,9 +241,9 @@ class ServerCall(BaseCall):
     ) -> None:
         BaseCall.__init__(self, name, arguments, partial, id, index, is_open, item_id, extra, repairs)
         self.result: Final = cast("JsonValue | Missing", result)
-        """What the tool returned, as the provider wrote it, `MISSING` before."""
+        """What the tool returned, as the provider wrote it; `MISSING` before."""
         self.status: Final = status
-        """How far it has come, in the provider's words."""
+        """Its status, in the provider's words."""
         self.type: Final = type
         """What kind of tool it is, in the provider's words."""
         self._needs_action: Final = needs_action

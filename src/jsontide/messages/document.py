@@ -1,4 +1,4 @@
-"""A JSON text that grows, and what may be shown of it: pieces of text in, a partial value out.
+"""Pieces of a JSON text in, the value that may be shown so far out; and the rules by which a message is read.
 
 Rule: a document is a value. What did not change is the same object as before.
 """
@@ -24,7 +24,7 @@ from jsontide.tree.log import OpenEnd
 
 
 class SchemaBinding:
-    """The schema that a document is read with; without one, any JSON is shown."""
+    """The schema of a document; without one, any JSON is shown."""
 
     __slots__ = ("is_known", "is_text", "policies", "schema", "streams")
 
@@ -43,10 +43,10 @@ class SchemaBinding:
         """False until the tool's name is known; nothing is shown before then."""
         self.policies: Final = policies
         self.is_text: Final = is_text
-        """Whether it is read from the text of a message, and not from the arguments of a call."""
+        """Whether the document is the text of a message, and not the arguments of a call."""
 
     def __reduce__(self) -> str | tuple[type[SchemaBinding], tuple[object, ...]]:
-        # There is one that is unknown, also after unpickling: bindings are compared by identity.
+        # Bindings are compared by identity, so there is only one UNKNOWN, also after unpickling.
         fields = (self.schema, self.streams, True, self.policies, self.is_text)
         return (SchemaBinding, fields) if self.is_known else "UNKNOWN"
 
@@ -55,7 +55,7 @@ UNKNOWN: Final = SchemaBinding(None, False, False)
 
 
 class ErrorMemo:
-    """The mismatches of a document as errors of a message, so that those of the next one can go on from them."""
+    """The mismatches of a document as errors of a message, which the next document reuses."""
 
     __slots__ = ("details", "mismatches", "source")
 
@@ -84,42 +84,42 @@ class Document:
         self.state: Final = state
         self.binding: Final = binding
         self.resolution: Final = resolution
-        """What the schema shows, if there is one, as soon as it may be asked."""
+        """The value according to the schema, `None` without a schema or before anything is shown."""
         self._memo = memo
         self.mend: Final = mend
-        """Where mending stands, if bad JSON is mended."""
+        """The state of mending, if bad JSON is mended."""
         self._error: Final = error if mend is not None else state.error
 
     @property
     def is_complete(self) -> bool:
-        """Whether all of the text is there; never by a repair."""
+        """Whether the value is closed; a repair never completes it."""
         return self.state.is_complete and (self.mend is None or (self._error is None and not self.mend.is_truncated))
 
     @property
     def error(self) -> ParserError | None:
-        """What is wrong with the text."""
+        """The first error of the text."""
         return self._error
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        """What was mended."""
+        """The repairs so far."""
         return () if self.mend is None else self.mend.repairs
 
     @property
     def mismatches(self) -> tuple[SchemaMismatch, ...]:
-        """What does not fit the schema."""
+        """The places that do not fit the schema."""
         return () if self.resolution is None else self.resolution.errors
 
     def errors(self, source: ErrorSource) -> tuple[ErrorDetail, ...]:
-        """Return what is wrong with the document; that it breaks off is not, while it may go on.
+        """Return the errors of the document; an unfinished text is none of them while it may continue.
 
-        What was wrong with it before stays the same object, and costs nothing again.
+        Errors that were known before stay the same objects, and are not made again.
         """
         mismatches = self.mismatches
         memo = self._memo
         known = memo.mismatches if memo is not None and memo.source == source else ()
         kept = min(len(known), len(mismatches))
-        while kept and known[kept - 1] is not mismatches[kept - 1]:  # those of an open value
+        while kept and known[kept - 1] is not mismatches[kept - 1]:  # an open value may change its mismatches
             kept -= 1
         details = () if memo is None else memo.details[:kept]
         if kept < len(mismatches):
@@ -134,7 +134,7 @@ class Document:
 
     @property
     def _has_only_prose(self) -> bool:
-        """Whether all of the text was dropped: it does not break off, it has no JSON."""
+        """Whether mending dropped all of the text: it has no JSON that could continue."""
         return self.mend is not None and self.state.root_id is None and bool(self.mend.repairs)
 
     @property
@@ -146,19 +146,19 @@ class Document:
 
     @property
     def is_shown(self) -> bool:
-        """Whether there is anything to show; the value itself is not made for it."""
+        """Whether there is anything to show, found without making the value."""
         if self.resolution is not None:
             return self.resolution.value is not MISSING
         return _is_shown(self.binding, self.state) and not OpenEnd(self.state).shows_nothing
 
     @property
     def model(self) -> object:
-        """The whole value, as an instance of the type that is its schema."""
+        """The whole value, as an instance of the schema's type."""
         return self.state.value if self.resolution is None else self.resolution.model
 
     @property
     def partial(self) -> object:
-        """What may be shown now, with the attributes of the instance to come; `MISSING` while nothing may."""
+        """What may be shown now, with the attributes of the instance to come, or `MISSING`."""
         resolution = self.resolution
         return MISSING if resolution is None or resolution.value is MISSING else Partial(resolution)
 
@@ -191,9 +191,9 @@ class Document:
         return self if state is self.state else _resolve(state, self.binding, self.resolution, self._memo)
 
     def bind(self, binding: SchemaBinding | None, mend: MendState | None) -> Document:
-        """Return the document read with another schema, because now it is known.
+        """Return the document read with the schema that is known by now.
 
-        What was read before is not mended again.
+        Text that was read before is not mended again.
         """
         if self.binding is binding:
             return self
@@ -202,7 +202,7 @@ class Document:
         return _resolve(self.state, binding, None, None, mend, self._error)
 
     def read_strictly(self) -> Document:
-        """Return the document, which has no text yet, for text that is not mended."""
+        """Return the document without mending; it must have no text yet."""
         return self if self.mend is None else Document(self.state, self.binding, self.resolution)
 
     def _append_mended(self, mend: MendState, piece: str) -> Document:
@@ -216,7 +216,7 @@ class Document:
         after, text, _ = finish_mend(mend)
         if after is mend:
             return self
-        # What would close a value that broke off is not read: it must not look complete.
+        # Brackets that mending adds are left out: a value that broke off must not look complete.
         text = text.removesuffix(after.closers)
         state = parse_chunk(self.state, text) if text else self.state
         error = self._place(state, after, "")
@@ -228,7 +228,7 @@ class Document:
         return self._advance(state, after, error)
 
     def _place(self, state: ParserState, after: MendState, piece: str) -> ParserError | None:
-        """Return what is wrong with the text, at its place in the original, after one more piece of it."""
+        """Return the error of the text after one more piece, at its position in the original."""
         before = self.mend
         if self._error is not None or before is None:
             return self._error
@@ -245,7 +245,7 @@ class Document:
         return _resolve(state, self.binding, self.resolution, self._memo, mend, error)
 
     def __eq__(self, other: object) -> bool:
-        """Two documents are equal if they show the same."""
+        """Compare what two documents show."""
         return (
             isinstance(other, Document)
             and self.is_complete is other.is_complete
@@ -329,14 +329,14 @@ class ReadingRules:
         self._limits: Final = limits
         self._trailing: Final = trailing
         self._mend: Final = _start_mending(mend, answer)
-        # Of two calls in one, none is the right one to run.
+        # Two calls in one text must not run as the first.
         one = replace(mend, values="one") if mend is not None and mend.values == "first" else mend
         self._call_mend: Final = _start_mending(one, None)
         self._call_mends: Final = {name: _start_mending(one, binding) for name, binding in bindings.items()}
         if answer_is_call:
             self._call_mends[output_name] = _start_mending(one, answer)
         self.runs_with: Final[frozenset[RepairKind]] = frozenset() if mend is None else mend.runs_with
-        """The repairs that drop or restructure something, with which a call is complete nevertheless."""
+        """The lossy and structural repairs that a call may have and still be run."""
         names = [*bindings, output_name] if answer_is_call else [*bindings]
         self._rests: Final = _find_rests(names)
         """The names of tools that begin the name of another tool, each with the rest of that name."""
@@ -346,12 +346,12 @@ class ReadingRules:
         return Document(state, binding, mend=self._call_mend if is_call else self._mend)
 
     def name_document(self, document: Document, name: str | None) -> Document:
-        """Return the arguments of a call, now that the name of its tool is known."""
+        """Return the arguments of a call, bound to the schema of its tool."""
         mend = self._call_mend if name is None else self._call_mends.get(name, self._call_mend)
         return document.bind(self.binding_of(name), mend)
 
     def binding_of(self, name: str | None) -> SchemaBinding | None:
-        """Return how the arguments of a tool are read, `None` for those that were not offered."""
+        """Return how the arguments of a tool are read; `None` if it was not offered."""
         if name is None:
             return UNKNOWN if self.bindings else None
         return self.answer if self.is_output(name) else self.bindings.get(name)
@@ -390,7 +390,7 @@ def _find_rests(names: list[str]) -> list[tuple[str, str]]:
     in_order = sorted(names)
     for at, first in enumerate(in_order):
         for name in in_order[at + 1 :]:
-            if not name.startswith(first):  # those that begin with it come next
+            if not name.startswith(first):  # in this order, all names with the prefix come next
                 break
             found.append((first, name.removeprefix(first)))
     return found
@@ -409,7 +409,7 @@ def write_json(value: object) -> str:
 
 
 def has_infinity(value: object) -> bool:
-    """Return whether a number of a value is so large that Python reads it as infinity, which is no JSON."""
+    """Return whether a value has a number that was too large for Python, and became infinity."""
     waiting: list[object] = [value]
     while waiting:
         part = waiting.pop()

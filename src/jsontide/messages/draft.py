@@ -44,7 +44,7 @@ _REFUSAL: Final = 2
 
 
 class Draft:
-    """What an event makes of a state."""
+    """The next state in the making: the state before, and the changes that an event brings."""
 
     __slots__ = (
         "_before",
@@ -87,7 +87,7 @@ class Draft:
         self.error: ErrorDetail | None = None
 
     def identify(self, id: str | None, model: str | None, created: object, provider: str) -> None:  # noqa: A002
-        """Set the id, model and time of the message; the first of each that is known counts."""
+        """Set the id, model and time of the message; the first known value of each stays."""
         if provider and self.provider is None:
             self.provider = provider
             self._is_changed = True
@@ -102,19 +102,19 @@ class Draft:
             self._is_changed = True
 
     def set_model(self, model: str | None) -> None:
-        """Note that another model goes on with the message."""
+        """Note that another model continues the message."""
         if model and model != self.model:
             self.model = model
             self._is_changed = True
 
     def set_role(self, role: str | None) -> None:
-        """Only an assistant's message is streamed: a role that comes after something else is not its own."""
+        """Set the role, unless the message has parts already: a later role belongs to another message."""
         if role and not self._before.has_role and self.role is None and not self._entries.items:
             self.role = role
             self._is_changed = self._is_changed or role != self._before.newest.role
 
     def set_usage(self, usage: Usage | None) -> None:
-        """Set what the message cost so far; the last one counts."""
+        """Set the usage so far; the last one counts."""
         if usage is not None and usage != self.usage:
             self.usage = usage
             self._is_changed = True
@@ -150,27 +150,27 @@ class Draft:
         self._is_changed = True
 
     def finish(self, reason: str | None, raw: str | None) -> None:
-        """Note why the provider says that the message ends, in the words of all providers and in its own."""
+        """Note why the message ends: the normalized finish reason, and the provider's own word."""
         if reason:
             self._reason = more_severe(self._reason, reason)
             self._raw_reason = raw
             self._is_changed = True
 
-    def fail(self, said: str, reported: object = None) -> None:
-        """Note that the provider broke the stream off, and what it reported, as plain JSON, if it did."""
+    def fail(self, why: str, reported: object = None) -> None:
+        """End the message with an error; `reported` is the provider's error as plain JSON, if it sent one."""
         if self.error is None:
             explained = None if reported is None else explain_error(reported)
-            said = said or "the stream failed"
-            self.error = ErrorDetail(ErrorKind.TRANSPORT, "stream", said, (), None, explained)
+            why = why or "the stream failed"
+            self.error = ErrorDetail(ErrorKind.TRANSPORT, "stream", why, (), None, explained)
 
-    def lose(self, said: str) -> None:
-        """Note that something cannot be read that may be arguments: no call of the message can be run without it."""
+    def lose(self, why: str) -> None:
+        """Note that a piece which may be arguments is unreadable: no call of the message can be run."""
         if not self._loss:
-            self._loss = said
+            self._loss = why
             self._is_changed = True
 
     def doubt_open_calls(self, why: str) -> None:
-        """Note that something is lost or out of order: it may be arguments of any call that is open."""
+        """Note that a piece is lost or out of order: it may be arguments of any open call."""
         doubt_open(self._entries, why)
 
     def add_text(self, key: int, piece: str) -> None:
@@ -187,7 +187,7 @@ class Draft:
             self._grow(_REFUSAL, key, piece)
 
     def add_call(self, delta: CallDelta) -> int:
-        """Add to the call that a delta belongs to; return its place, -1 if it belongs to none."""
+        """Add a delta to its call, and return the index of that part, or -1 if there is no such call."""
         count = len(self._entries.items)
         at = merge_call(self._entries, delta, self._rules)
         if at == count and count:
@@ -196,29 +196,28 @@ class Draft:
 
     @property
     def count(self) -> int:
-        """How many parts there are."""
+        """The number of parts."""
         return len(self._entries.items)
 
     def key_at(self, at: int) -> int:
-        """Return the key of the part at a place."""
+        """Return the key of the part at an index."""
         return self._entries.items[at].key
 
     def find(self, key: int) -> BasePart | None:
-        """Return the part of a key."""
+        """Return the part with a key, or `None`."""
         at = self._entries.find(key)
         return None if at < 0 else self._entries.items[at].part
 
     def part_at(self, at: int) -> BasePart:
-        """Return the part at a place."""
         return self._entries.items[at].part
 
     def place_of(self, key: int) -> int:
-        """Return the place of the part of a key, or that of the next one if there is none."""
+        """Return the index of the part with a key, or the index that a new part would get."""
         at = -1 if key == NO_KEY else self._entries.find(key)
         return len(self._entries.items) if at < 0 else at
 
     def put(self, key: int, part: BasePart) -> None:
-        """Add a part, or replace that of its key; its index is `place_of(key)`."""
+        """Add a part, or replace the one with its key; its `index` must be `place_of(key)`."""
         at = part.index
         if at == len(self._entries.items) and at and not isinstance(part, Source):
             self._close_last(at - 1)
@@ -228,13 +227,13 @@ class Draft:
             self._entries.put(at, Entry(part, key))
 
     def describe(self, at: int, part: BasePart) -> None:
-        """Replace the part at a place by the same with other fields; its text and arguments stay."""
+        """Replace a part by the same one with other fields; its text and arguments stay."""
         has_grown = self._entries.changed_calls
         self._entries.put(at, self._entries.items[at].evolve(part=part))
         self._entries.changed_calls = has_grown
 
     def label(self, at: int, item_id: str | None, extra: dict[str, JsonValue] | None, is_open: bool) -> None:
-        """Set what a part is called, what no field of it holds, and whether more may come; the rest stays."""
+        """Set the id, the extra fields and the openness of a part."""
         if not 0 <= at < len(self._entries.items):  # there was no room for it
             return
         part = self._entries.items[at].part
@@ -243,12 +242,12 @@ class Draft:
             self.describe(at, part.evolve(item_id=item_id, extra=extra, is_open=is_open))
 
     def complete_text(self, key: int, whole: str) -> bool:
-        """Add what the whole text of a part has more than came of it; return whether it goes on where that stopped."""
+        """Add what a part lacks of its whole text; return whether the text so far is the beginning of the whole."""
         at = self._entries.find(key)
         entry = self._entries.items[at] if at >= 0 else None
         if not isinstance(entry, TextEntry):  # there was no room for it
             return True
-        # Asked first: the pieces are joined only for a whole that is as long.
+        # The length is compared first, so that a shorter text does not join the pieces.
         if len(whole) < entry.text.length or not whole.startswith(entry.text.read()):
             return False
         rest: str | None = whole[entry.text.length :]
@@ -259,7 +258,7 @@ class Draft:
         return rest is not None
 
     def cite(self, key: int, citation: Citation) -> None:
-        """Add a citation to the text of a key, with `NO_KEY` to the last text; where there is none, one begins."""
+        """Add a citation to the text with a key, with `NO_KEY` to the last text; begin a text if there is none."""
         at = self._entries.find_text(key)
         if at < 0:
             self.put(key, TextPart("", (citation,), len(self._entries.items), True))
@@ -270,13 +269,13 @@ class Draft:
             self.describe(at, part.evolve(citations=part._citations.add([citation])))
 
     def close(self, key: int) -> None:
-        """Note that the provider adds nothing more to the part of a key."""
+        """Note that the part with a key is finished."""
         at = self._entries.find(key)
         if at >= 0 and self._entries.items[at].part.is_open:
             self.describe(at, self._entries.items[at].part.close())
 
     def _close_last(self, at: int) -> None:
-        """What the provider does not name is over when another part begins."""
+        """Close a text without a key, because another part begins."""
         at = self._entries.before_sources(at)
         if at < 0:
             return
@@ -307,7 +306,7 @@ class Draft:
         self._grow_entry(place, TextEntry(part, key, NO_TEXT, ""), piece)
 
     def _grow_waiting(self, kind: int, piece: str) -> bool:
-        """Add to a text that ends in half a character, whatever part came since; return whether there is one."""
+        """Add to a text that ends in a surrogate without its pair, if there is one, whatever parts followed it."""
         for at, entry in enumerate(self._entries.items):
             if isinstance(entry, TextEntry) and entry.held and entry.key == NO_KEY and _is_of_kind(entry.part, kind):
                 self._grow_entry(at, entry, piece)
@@ -326,7 +325,7 @@ class Draft:
             self._document = self._document.append(piece)
 
     def freeze(self) -> MessageState:
-        """Return the state with all that was noted, the same one if that is nothing new."""
+        """Return the next state; the state before if nothing is new."""
         before, entries = self._before, self._entries
         if entries.overflow:
             self.fail(f"the message has more than {self._rules.max_parts} parts")
@@ -356,7 +355,7 @@ class Draft:
             worst = reason = more_severe(worst, now)
             raw_reason = self._raw_reason or raw_reason
         elif leaves_to_run(reason) and (entries.changed_calls or self._is_answer_open(answer, message)):
-            # How it ended was said of what came before: a call that comes or grows after that may be cut off like any.
+            # The reason covers what came before it: a call that begins or grows after it may still be cut off.
             reason = None
         parts = message.parts
         if entries.is_changed:
@@ -393,7 +392,7 @@ def _is_of_kind(part: BasePart, kind: int) -> bool:
 
 
 def reduce_chunk(state: object, chunk: object) -> MessageState:
-    """Return the state after one more chunk; the same state if there is nothing new in it.
+    """Return the state after one more chunk; the same state if the chunk brings nothing new.
 
     >>> from jsontide.messages import Choice, CompletionChunk, Delta, start_message
     >>> chunk = CompletionChunk(choices=(Choice(delta=Delta(content="Hi")),))
@@ -412,7 +411,7 @@ def reduce_chunk(state: object, chunk: object) -> MessageState:
 
 
 def read_chunk(draft: Draft, chunk: CompletionChunk) -> None:
-    """Note what a chunk says."""
+    """Add a chunk to a draft."""
     if chunk.error is not None:
         draft.fail(chunk.error, chunk.error)
         return

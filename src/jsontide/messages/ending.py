@@ -1,14 +1,14 @@
 """How a message ended in, the outcome of each call and of the whole out.
 
 A call is complete when the provider said how the message ended, its arguments are all there, and they are valid.
-A stream that just ends has said nothing, so nothing of it can be run; nor can it if the reason is unknown.
+A stream that just ends gives no reason, so nothing of it can be run; nor can it if the reason is unknown.
 
 Why providers say that a message ended, in the words of chat completions, and what that means for its parts:
 
-stop, tool_calls                            all is said
-stop_sequence                               so is the text; a call may contain the sequence
+stop, tool_calls                            the message is complete
+stop_sequence                               the text is complete; a call may contain the sequence and break off there
 length                                      something is missing, but what is closed is whole
-pause                                       all that was asked for is said, and the model goes on when it is sent back
+pause                                       the text is complete; the model continues when it is sent back
 any other word                              unknown: nothing can be run
 content_filter, refusal, malformed, error   nothing can be run, and nothing that comes later changes that
 
@@ -50,7 +50,7 @@ ERROR: Final = "error"
 
 NORMAL_REASONS: Final = (STOP, TOOL_CALLS)
 TEXT_COMPLETE_REASONS: Final = (STOP, TOOL_CALLS, STOP_SEQUENCE, PAUSE)
-"""Those by which a provider says that the text is all there."""
+"""The reasons that say that the text is complete."""
 _UNKNOWN_SEVERITY: Final = 3
 _SEVERITY: Final = {
     STOP: 0,
@@ -76,17 +76,17 @@ _ORPHANS: Final = "there are arguments in the stream that belong to no call with
 
 
 def is_known(reason: str) -> bool:
-    """Return whether it is known what a reason means for calls."""
+    """Return whether the table has a meaning of this reason for calls."""
     return _SEVERITY.get(reason, _UNKNOWN_SEVERITY) != _UNKNOWN_SEVERITY
 
 
 def leaves_to_run(reason: str | None) -> bool:
-    """Return whether there may be something to run after a reason."""
+    """Return whether calls may be run after this reason."""
     return reason is not None and _SEVERITY.get(reason, _UNKNOWN_SEVERITY) < _UNKNOWN_SEVERITY
 
 
 def normalize(reason: str | None, has_calls: bool) -> str | None:
-    """Return a reason in one vocabulary: providers differ in whether they stop to have tools run."""
+    """Return the reason; `stop` and `tool_calls`, which providers mix up, by whether there are calls."""
     if reason != STOP and reason != TOOL_CALLS:
         return reason
     return TOOL_CALLS if has_calls else STOP
@@ -129,18 +129,18 @@ class Ending:
         if error is None and outcome is Outcome.TRUNCATED:
             error = ErrorDetail(ErrorKind.TRANSPORT, "stream", UNTOLD if reason is None else _FAILED)
         self.reason: Final = reason
-        """What the provider said."""
+        """The finish reason that the provider gave."""
         self.outcome: Final = outcome
-        """What it means for everything in the message; `COMPLETE` if each part is judged by itself."""
+        """The outcome of everything in the message; `COMPLETE` if each part is judged by itself."""
         self.is_withheld: Final = is_withheld
-        """Whether nothing in the message is to be used, whatever it looks like."""
+        """Whether nothing in the message may be used, even if it looks complete."""
         self.error: Final = error
         """What was wrong with the stream itself."""
         self.is_normal: Final = reason in NORMAL_REASONS and failure is None
 
 
 class CheckedDocument:
-    """A document, whether it is complete and valid, and what is wrong with it."""
+    """A document after the end, its outcome and its errors."""
 
     __slots__ = ("document", "errors", "outcome")
 
@@ -151,7 +151,7 @@ class CheckedDocument:
 
 
 class CheckedAnswer:
-    """The structured output, its outcome if it counts, and what is wrong with it.
+    """The structured output, its outcome if that counts for the message, and its errors.
 
     A class and not a tuple: compiled, an attribute of a local that is returned inside a tuple is freed with it.
     """
@@ -168,7 +168,7 @@ def check_document(document: Document, ending: Ending, source: ErrorSource) -> C
     if ending.is_withheld:
         return CheckedDocument(ending.outcome, document, document.errors(source))
     if ending.is_normal or (document.mend is not None and document.is_complete):
-        # What follows a whole value is mended too, and may show that there is more wrong.
+        # Text after a whole value is mended too, and can reveal another error.
         document = document.finish()
     errors = document.errors(source)
     if errors:
@@ -186,14 +186,14 @@ def check_document(document: Document, ending: Ending, source: ErrorSource) -> C
 
 def _describe_break(document: Document, source: ErrorSource, reason: str | None) -> ErrorDetail:
     error = document.finish().error
-    said = "the number may have had more digits" if error is None else error.message
+    message = "the number may have had more digits" if error is None else error.message
     if reason == LENGTH:
-        said = f"{_AT_LIMIT}: {said}"
-    return ErrorDetail(ErrorKind.JSON, source, said, () if error is None else error.path, error)
+        message = f"{_AT_LIMIT}: {message}"
+    return ErrorDetail(ErrorKind.JSON, source, message, () if error is None else error.path, error)
 
 
 def end_message(state: MessageState, ending: Ending) -> MessageState:
-    """Return the state after the end: the message has its outcome, and so has each call."""
+    """Return the state after the end, with the outcome of the message and of each call."""
     rules, message = state.config._rules, state.newest
     entries = _doubt_unaccounted([_release(entry) for entry in state.entries], state.loss, ending)
     document = _release_document(state)
@@ -228,10 +228,10 @@ def end_message(state: MessageState, ending: Ending) -> MessageState:
 
 
 def _doubt_unaccounted(entries: list[Entry], loss: str, ending: Ending) -> list[Entry]:
-    """Return the calls, in doubt where there are arguments in the stream that belong to no call with a name.
+    """Return the entries, with doubt on the calls that may lack a lost piece or arguments that came without a name.
 
-    Such arguments may be those of any call that has none, or more of one that was open while they came; if they are not
-    an object, and have neither index nor id, more of any.
+    Such arguments may belong to any call that has none, or continue one that was open while they came; a fragment with
+    neither index nor id may continue any call.
     """
     orphans = [entry for entry in entries if isinstance(entry, CallEntry) and _is_orphan(entry)]
     if ending.outcome is not Outcome.COMPLETE or not (loss or orphans):
@@ -254,7 +254,7 @@ def _is_fragment(orphan: CallEntry) -> bool:
 
 
 def _may_run(entry: CallEntry) -> bool:
-    """Return whether a call may be complete, as far as it says itself."""
+    """Return whether a call looks complete, taken by itself."""
     is_whole = entry.is_blank or entry.document.is_complete or entry.document.finish().is_complete
     return is_whole and not entry.on_server and entry.name is not None
 
@@ -264,7 +264,7 @@ def _is_orphan(entry: CallEntry) -> bool:
 
 
 def _release(entry: Entry) -> Entry:
-    """Show the half of a character that nothing came for."""
+    """Add the surrogate that still waits for its pair to the text."""
     if isinstance(entry, TextEntry) and entry.held:
         text = entry.text.append(entry.held)
         part = entry.part
@@ -286,7 +286,7 @@ def _release_document(state: MessageState) -> Document | None:
 def _finish_call(
     entry: CallEntry, ending: Ending, source: int, rules: ReadingRules, errors: list[ErrorDetail]
 ) -> CompleteCall | PartialCall:
-    """Return a call as it is when its message has ended, and add what was wrong with it."""
+    """Return a call as it is after the end of its message, and add its errors to `errors`."""
     entry = _with_arguments(entry, ending)
     checked = _trust(_check_call(entry, ending, source, rules), ending, source)
     checked = _check_repairs(checked, source, rules)
@@ -322,7 +322,7 @@ def _finish_call(
 
 
 def _check_call(entry: CallEntry, ending: Ending, source: ErrorSource, rules: ReadingRules) -> CheckedDocument:
-    """Check whether the arguments of a call are complete and valid, and all its own."""
+    """Check whether the arguments of a call are complete, valid and certainly its own."""
     found = check_document(entry.document, ending, source)
     errors = call_errors(entry, source, rules) + found.errors
     if entry.doubt and not ending.is_withheld:
@@ -335,42 +335,42 @@ def _check_call(entry: CallEntry, ending: Ending, source: ErrorSource, rules: Re
 
 
 def _refuse_half(found: CheckedDocument, source: ErrorSource) -> CheckedDocument:
-    """Only damage leaves half of a character alone in a text; one that is meant is an escape of its JSON."""
+    """Refuse a text with a lone surrogate: only damage leaves one, as JSON writes an intended one as an escape."""
     half = ErrorDetail(ErrorKind.JSON, source, _HALF)
     return CheckedDocument(Outcome.INVALID, found.document, (*found.errors, half))
 
 
 def _trust(found: CheckedDocument, ending: Ending, source: ErrorSource) -> CheckedDocument:
-    """What a provider means by a word of its own may be that the call must not be run."""
+    """Refuse a call after an unknown finish reason: it may mean that the call must not be run."""
     reason = ending.reason
     if found.outcome is not Outcome.COMPLETE or reason is None or is_known(reason):
         return found
-    said = f"the message ended with {reason!r}, and it is not known what that means"
-    error = ErrorDetail(ErrorKind.TRANSPORT, source, said)
+    message = f"the message ended with {reason!r}, and it is not known what that means"
+    error = ErrorDetail(ErrorKind.TRANSPORT, source, message)
     return CheckedDocument(Outcome.TRUNCATED, found.document, (*found.errors, error))
 
 
 def _check_repairs(found: CheckedDocument, source: ErrorSource, rules: ReadingRules) -> CheckedDocument:
-    """A call whose arguments had to be restructured, or lost something, is not run unless that is allowed."""
+    """Refuse a call whose arguments were restructured or lost something, unless `runs_with` allows it."""
     if found.outcome is not Outcome.COMPLETE or found.document.mend is None:
         return found
     kinds = [repair.kind for repair in found.document.repairs if _changes_call(repair)]
     names = list(dict.fromkeys([kind.value for kind in kinds if kind not in rules.runs_with]))
     if not names:
         return found
-    said = f"arguments needed repairs that are not allowed for calls: {', '.join(names)}; see Mending.runs_with"
-    error = ErrorDetail(ErrorKind.JSON, source, said)
+    message = f"arguments needed repairs that are not allowed for calls: {', '.join(names)}; see Mending.runs_with"
+    error = ErrorDetail(ErrorKind.JSON, source, message)
     return CheckedDocument(Outcome.INVALID, found.document, (*found.errors, error))
 
 
 def _changes_call(repair: Repair) -> bool:
-    """Return whether a call may be another one after a repair; the same value once more changes nothing."""
+    """Return whether a repair may change what a call does; dropping a repeated value does not."""
     return repair.lossy or (repair.kind.is_structural and repair.kind is not RepairKind.SECOND_VALUE)
 
 
 def _with_arguments(entry: CallEntry, ending: Ending) -> CallEntry:
-    """A provider that says a normal end, but no arguments, means that there are none."""
-    if entry.held:  # a half that nothing came for
+    """Read missing arguments as `{}` if the message ended normally."""
+    if entry.held:  # a surrogate whose pair never came
         entry = _with_text(entry, entry.held)
     is_normal = ending.is_normal and ending.outcome is Outcome.COMPLETE
     if not is_normal or entry.is_cut_off or entry.doubt or not entry.is_blank:
@@ -384,7 +384,7 @@ def _with_text(entry: CallEntry, piece: str) -> CallEntry:
 
 
 def _find_faults(entry: CallEntry, ending: Ending, source: ErrorSource) -> tuple[ErrorDetail, ...]:
-    """Return what the end shows to be wrong with a call."""
+    """Return the errors of a call that only the end reveals."""
     if ending.outcome is not Outcome.COMPLETE:
         return ()
     if ending.reason == MALFORMED:
@@ -406,8 +406,8 @@ def _finish_answer(
         checked = _check_call(_with_arguments(call, ending), ending, "content", rules)
         return CheckedAnswer(_show_answer(checked, False), checked.outcome, checked.errors)
     if document is None:
-        was_told = ending.outcome is Outcome.COMPLETE and ending.reason in TEXT_COMPLETE_REASONS
-        if rules.answer_is_call and was_told and has_text and not has_calls:
+        is_as_asked = ending.outcome is Outcome.COMPLETE and ending.reason in TEXT_COMPLETE_REASONS
+        if rules.answer_is_call and is_as_asked and has_text and not has_calls:
             error = ErrorDetail(ErrorKind.SCHEMA, "content", _NO_ANSWER.format(rules.output_name))
             return CheckedAnswer(MISSING, Outcome.INVALID, (error,))
         return CheckedAnswer(MISSING)
@@ -438,7 +438,7 @@ def _show_answer(checked: CheckedDocument, is_text: bool) -> object:
 
 
 def _says_something(parts: list[BasePart]) -> bool:
-    """Return whether there is anything beside reasoning and parts that stayed empty."""
+    """Return whether any part has content other than reasoning."""
     for part in parts:
         if isinstance(part, GrowingPart):
             if part.growing_text.length and not isinstance(part, ReasoningPart):
@@ -455,7 +455,7 @@ def _message_outcome(
     has_content: bool,
     has_loss: bool,
 ) -> Outcome:
-    """Return the outcome of a message from those of its answer and calls."""
+    """Return the outcome of a message, given those of its answer and calls."""
     if ending.outcome is not Outcome.COMPLETE:
         return ending.outcome
     if ending.reason == MALFORMED:
@@ -470,7 +470,7 @@ def _message_outcome(
 
 
 def finish_message(state: object) -> MessageState:
-    """Return the state after the end of the stream: the message has its outcome, and so has each call."""
+    """Return the state after the end of the stream, with the outcome of the message and of each call."""
     state = check_state(state, MessageState)
     if state.is_over:
         return state
@@ -482,13 +482,13 @@ def finish_message(state: object) -> MessageState:
 
 
 def stop_message(state: object) -> MessageState:
-    """Return the state after the caller stopped the stream; what came before is kept."""
+    """Return the state after the caller stopped the stream; the message keeps what it has."""
     state = check_state(state, MessageState)
     return state if state.is_over else end_message(state, Ending(state.reason, is_cancelled=True))
 
 
 def fail_message(state: object, error: object) -> MessageState:
-    """Return the state after the stream failed, given an exception or a text; what came before is kept."""
+    """Return the state after the stream failed with an exception or a text; the message keeps what it has."""
     state = check_state(state, MessageState)
     if not isinstance(error, (BaseException, str)):
         message = f"an error must be an exception or a text, not {type(error).__name__}"

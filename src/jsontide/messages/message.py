@@ -46,7 +46,7 @@ _ERRORS: Final[dict[Outcome, type[MessageError]]] = {
 LENGTH: Final = "length"
 """The finish reason of a message that broke off at the limit of tokens."""
 _MOST_ERRORS: Final = 20
-"""How many errors are listed; a model that got more wrong starts again anyway."""
+"""The largest number of errors in feedback; with more, a model starts again anyway."""
 _FEEDBACK_INTRODUCTIONS: Final = {
     Outcome.TRUNCATED: "Your last message broke off at the limit of tokens, before it was complete.",
     Outcome.INVALID: "Your last message could not be used.",
@@ -76,7 +76,7 @@ class FinalAnswer:
 
 
 class Message(Record):
-    """What a model has said so far; it never changes."""
+    """A model's message so far; it never changes."""
 
     __slots__ = (
         "_answer",
@@ -132,26 +132,26 @@ class Message(Record):
         self.parts: Final = parts
         """In the order in which the provider began them."""
         self.outcome: Final = outcome
-        """What the end means."""
+        """How the message ended; `STREAMING` before the end."""
         self.finish_reason: Final = finish_reason
-        """Why the provider says that it ended: `stop`, `length`, `content_filter`, another or its own.
+        """Why the message ended: `stop`, `length`, `content_filter`, another, or the provider's own word.
 
-        `tool_calls`, whatever the provider calls it, if it stopped as it should and there are calls to run.
+        `tool_calls`, whatever the provider calls it, if the message ended normally and has calls to run.
         """
         self.raw_finish_reason: Final = raw_finish_reason
         """The same in the provider's words."""
         self.usage: Final = usage
-        """What it cost, `None` until the provider says."""
+        """What it cost; `None` until the provider reports it."""
         self.id: Final = id
         self.model: Final = model
         """The model that answered, in the provider's words."""
         self.provider: Final = provider
-        """Whose stream it is: the name of the adapter, such as `anthropic`."""
+        """The provider whose stream it is, such as `anthropic`."""
         self.created: Final = cast("float | None", created)
         """When it was made, in seconds since 1970."""
         self.role: Final = role
         self.errors: Final = errors
-        """What was wrong; known at the end."""
+        """The errors; shown at the end."""
         self._metadata: Final = metadata
         self._repairs: Final = repairs
         self._answer: Final = answer
@@ -235,25 +235,25 @@ class Message(Record):
         if outcome is Outcome.COMPLETE:
             return
         first = self.errors[0] if self.errors else None
-        said = f"the message is {outcome.value}"
+        why = f"the message is {outcome.value}"
         if first is not None:
-            said = f"{said}: {first.message}"
+            why = f"{why}: {first.message}"
             is_strict = first.source == "content" and not self.repairs  # calls have repairs of their own
             hint = hint_at_mending(first.cause) if is_strict and isinstance(first.cause, ParserError) else ""
-            said = f"{said}; {hint}" if hint else said
+            why = f"{why}; {hint}" if hint else why
         elif self.refusal:
-            said = f"{said}: {shorten(self.refusal)}"
+            why = f"{why}: {shorten(self.refusal)}"
         elif self.finish_reason is not None and outcome is not Outcome.EMPTY:
-            said = f"{said}: the provider ended it with {self.raw_finish_reason or self.finish_reason!r}"
+            why = f"{why}: the provider ended it with {self.raw_finish_reason or self.finish_reason!r}"
         cause = None if first is None else first.cause
-        error = _ERRORS[outcome](said, self)
+        error = _ERRORS[outcome](why, self)
         error.__cause__ = cause if isinstance(cause, BaseException) else None  # mypyc drops what follows `from`
         raise error
 
     def result(self) -> object:
-        """Return the answer as an instance of the schema's type; raise as `raise_for_outcome` does if there is none.
+        """Return the answer as an instance of the schema's type; raise what `raise_for_outcome` raises.
 
-        A complete message that has no structured output raises `MessageError` too: it calls tools instead, or was read
+        A complete message without structured output raises `MessageError` too: it calls tools instead, or was read
         without a `response_schema`.
         """
         self.raise_for_outcome()
@@ -301,9 +301,9 @@ _make_message: Final = cast("Callable[..., Message]", Message)
 
 
 def _write_feedback(message: Message) -> str:
-    """Return what was wrong with the structured output or the calls of a message, nothing if that is nothing.
+    """Return the errors of the structured output and the calls, as text for the model; empty if there are none.
 
-    What the model is not to blame for is none of it: a stream that failed, broke off, or ended for another reason.
+    Faults that are not the model's are left out: a stream that failed, broke off, or ended for another reason.
     """
     if any([error.source == "stream" for error in message.errors]):
         return ""

@@ -35,7 +35,7 @@ RESERVED: Final = "output"
 MAX_PARTS: Final = 1000
 UNEXPLAINED: Final = "the tool failed, and did not say why"
 _NAME: Final = re.compile("[a-zA-Z0-9_.:-]{1,128}")
-"""What some provider takes as the name of a tool; `tool_definitions` checks what the one that is asked takes."""
+"""The names that some provider accepts; `tool_definitions` checks the rules of one provider."""
 
 Args_co = TypeVar("Args_co", covariant=True)
 
@@ -88,7 +88,7 @@ class Tool(Generic[Args_co]):
         self.stream = stream
         """Whether arguments are shown while they grow; `None`: those of types are, those of a JSON Schema are not."""
         self.description = description
-        """What the model is told about it."""
+        """The description that the model gets."""
         self.function = function
         """What `run_tools` calls with complete and valid arguments; nothing else ever calls it."""
         if stream is not None:
@@ -105,14 +105,14 @@ class Tool(Generic[Args_co]):
         description: str | None = None,
         stream: bool | None = None,
     ) -> Tool[Mapping[str, object]]:
-        """Return the tool that a function is, with its name, description and arguments from signature and docstring.
+        """Return a function as a tool; its signature and docstring give name, description and arguments.
 
         Nothing calls the function but `run_tools` and `arun_tools`, with complete and valid arguments by name.
         Needs the extra `pydantic`.
         """
         if not callable(function):
             raise wrong_type("function", "callable", function)
-        found, said = describe(function)
+        found, documented = describe(function)
         if name is None and not _NAME.fullmatch(found):
             message = f"name must be passed: no provider takes a tool that is called {found!r}"
             raise ValueError(message)
@@ -120,12 +120,12 @@ class Tool(Generic[Args_co]):
             found if name is None else name,
             cast("type[Mapping[str, object]]", FunctionArguments(function)),
             stream,
-            description=description or said or None,
+            description=description or documented or None,
             function=function,
         )
 
     def accepts(self, call: object) -> TypeGuard[CompleteCall[Args_co]]:
-        """Return whether a call is one of this tool that can be run; then its `arguments_model` has the tool's type."""
+        """Return whether a call is of this tool and can be run; its `arguments_model` then has the tool's type."""
         return isinstance(call, CompleteCall) and call.name == self.name
 
     def call(self, arguments: object) -> object:
@@ -158,14 +158,14 @@ class Tool(Generic[Args_co]):
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What came of a tool call, for the next request: an output, or an error that the model is told."""
+    """The result of a tool call for the next request: an output, or an error for the model."""
 
     call: ToolCall
     output: object = None
     """Text, or anything that can be written as JSON: an instance of a type too."""
     error: str | None = None
     exception: Exception | None = field(default=None, compare=False, repr=False)
-    """What the tool raised, if it did; not for the model, and not in a pickle."""
+    """What the tool raised, if it did; the model does not get it, and a pickle leaves it out."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.call, BaseCall):
@@ -182,7 +182,7 @@ class ToolResult:
 
     @property
     def text(self) -> str:
-        """The error, or the output as text; an error is never blank, which providers refuse."""
+        """The error, or the output as text; never a blank error, because providers refuse it."""
         if self.error is not None:
             return self.error if self.error.strip() else UNEXPLAINED
         if isinstance(self.output, str):
@@ -204,7 +204,7 @@ def _describe_output(output: object, error: Exception) -> str:
 def to_plain(value: object) -> object:
     """Return a value as plain JSON: instances of pydantic models and dataclasses by their fields.
 
-    Raises `TypeError` or `ValueError` for what is no JSON.
+    Raises `TypeError` or `ValueError` for a value without a JSON form.
     """
     if hasattr(value, "model_dump") and value is not MISSING:
         return to_plain(value.model_dump(mode="json"))
@@ -370,7 +370,7 @@ def check_tools(tools: object) -> tuple[Tool[Any], ...]:
 
 
 def _hint_at_tool(given: object) -> str:
-    """Return what to pass for something that is no tool."""
+    """Return a hint at what to pass instead."""
     if isinstance(given, type):
         return f": pass Tool('name', {given.__name__})"
     if isinstance(given, Mapping):
@@ -381,13 +381,13 @@ def _hint_at_tool(given: object) -> str:
 
 
 def _check_binding(binding: SchemaBinding | None) -> None:
-    """Refuse what cannot be a schema: before the stream, and not in the middle of it."""
+    """Refuse an invalid schema now, and not in the middle of the stream."""
     if binding is not None and binding.schema is not None:
         from_json_ast(binding.schema, create_parser_state(), policies=binding.policies)
 
 
 def _keep(schema: object) -> object:
-    """A JSON Schema may be changed by its owner later on."""
+    """Copy a JSON Schema, which its owner may change later."""
     if not isinstance(schema, dict):
         return schema
     try:

@@ -27,7 +27,7 @@ class BasePart(Record):
         self.is_open: Final = is_open
         """Whether the provider may still add to it."""
         self.item_id: Final = item_id
-        """The provider's id of the item or block that it belongs to, if that has one."""
+        """The provider's id of its item or block, if there is one."""
         self._extra: Final = extra
 
     @property
@@ -41,7 +41,7 @@ class BasePart(Record):
         return False
 
     def close(self) -> BasePart:
-        """Return the part as it is when nothing more is added to it."""
+        """Return the finished part."""
         return self.evolve(is_open=False)
 
 
@@ -79,7 +79,7 @@ class GrowingPart(BasePart):
 
 
 def read_text(text: object) -> GrowingText:
-    """Return a text to append to; it may be one already."""
+    """Return text as one that can grow."""
     if isinstance(text, GrowingText):
         return text
     if not isinstance(text, str):
@@ -113,7 +113,7 @@ class Citations:
         return Citations(more, keys, before, count)
 
     def has(self, citation: Citation) -> bool:
-        """Return whether there is one that says the same."""
+        """Return whether an equal citation is known."""
         key = repr(citation)
         part: Citations | None = self
         while part is not None:
@@ -123,7 +123,7 @@ class Citations:
         return False
 
     def read(self) -> tuple[Citation, ...]:
-        """Return all of them, which are joined once."""
+        """Return all citations, joined once."""
         whole = self._whole
         if whole is None:
             lists: list[list[Citation]] = []
@@ -140,7 +140,7 @@ NO_CITATIONS: Final = Citations([])
 
 
 def read_citations(citations: object) -> Citations:
-    """Return citations to add to; they may be some already."""
+    """Return citations as a collection that can grow."""
     if isinstance(citations, Citations):
         return citations
     given = list(cast("tuple[Citation, ...]", citations))
@@ -277,7 +277,7 @@ class File(BasePart):
         """The content in base64."""
         self.url: Final = url
         self.id: Final = id
-        """By which the provider gives the content, if it is not here."""
+        """The provider's id of the content, if the content is not here."""
 
     def __repr__(self) -> str:
         where = self.url or self.id or f"{len(self.data or '')} characters"

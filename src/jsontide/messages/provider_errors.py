@@ -1,4 +1,4 @@
-"""What a provider, or the exception of its client, says about an error in; its kind and when to try again out.
+"""A provider's error, or an exception of its client, in; its kind and when to try again out.
 
 Providers name errors by words (`type`, `code`, `status`), by the numbers of HTTP, or in their message alone.
 Rule: nothing raises on what a provider or a client gives; what is not known is `OTHER`, and the raw error is kept.
@@ -50,7 +50,7 @@ _KINDS_BY_WORD: Final = {
     "modelstreamerror": ProviderErrorKind.SERVER,
     "modelerror": ProviderErrorKind.SERVER,
 }
-"""Parts of the words, without what is between them; the first that is found counts."""
+"""By fragments of error names in lower-case letters only; the first match counts."""
 _KINDS_BY_STATUS: Final = {
     400: ProviderErrorKind.INVALID_REQUEST,
     401: ProviderErrorKind.AUTHENTICATION,
@@ -91,7 +91,7 @@ _VAGUE_KINDS: Final = (ProviderErrorKind.INVALID_REQUEST, ProviderErrorKind.OTHE
 
 
 def explain_error(raw: object) -> ProviderError:
-    """Return what kind of error this is, given as plain JSON: a text, or an object with the names of some provider."""
+    """Return the kind of an error that a provider sent as plain JSON: a text, or an object."""
     fields = _fields_of(raw)
     message = _message_of(raw, fields)
     kind = ProviderErrorKind.OTHER
@@ -113,7 +113,7 @@ def explain_error(raw: object) -> ProviderError:
 
 
 def explain_exception(error: BaseException) -> ProviderError | None:
-    """Return what the exception of a client says about an error of the provider; `None` if it is about none."""
+    """Return the provider's error behind an exception of its client; `None` if there is none."""
     try:
         return _explain_exception(error)
     except Exception:  # noqa: BLE001 - whatever an exception of a client does
@@ -149,7 +149,7 @@ def _explain_exception(error: BaseException) -> ProviderError | None:
 
 
 def _fields_of(raw: object) -> dict[str, Any]:
-    """Return the fields of an error, which may be inside another object."""
+    """Return the fields of an error, also if it is nested in another object."""
     fields: dict[str, Any] = dict(raw) if isinstance(raw, Mapping) else {}
     inner = fields.get("error")
     return dict(inner) if isinstance(inner, Mapping) else fields
@@ -180,7 +180,7 @@ def _kind_of(value: object) -> ProviderErrorKind:
 
 
 def _find_wait(fields: dict[str, Any], message: str) -> float | None:
-    """Return how many seconds to wait, from the names that providers and headers have for it, or from the message."""
+    """Return how many seconds to wait, from known fields and headers, or from the message."""
     for name in ("retry-after-ms", "retry_after_ms"):
         found = _as_seconds(fields.get(name))
         if found is not None:

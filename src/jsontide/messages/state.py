@@ -55,7 +55,7 @@ class TextEntry(Entry):
         Entry.__init__(self, part, key)
         self.text: Final = text
         self.held: Final = held
-        """Half a character at the end of the text, which waits for its other half."""
+        """A high surrogate at the end of the text, which waits for its pair."""
 
 
 class CallEntry(Entry):
@@ -111,34 +111,34 @@ class CallEntry(Entry):
     ) -> None:
         Entry.__init__(self, part, key)
         self.index: Final = index
-        """As the provider counts."""
+        """The number that the provider gives the call."""
         self.id: Final = part.id
         self.name: Final = part.name
         self.text: Final = text
         self.held: Final = held
-        """Half a character at the end of the text, which waits for its other half."""
+        """A high surrogate at the end of the text, which waits for its pair."""
         self.document: Final = document
         self.is_blank: Final = is_blank
-        """Whether there is nothing but white space in the text."""
+        """Whether the arguments so far are empty or white space."""
         self.on_server: Final = on_server
         """Whether the provider runs it."""
         self.is_cut_off: Final = is_cut_off
-        """Whether the provider says that it broke off."""
+        """Whether the provider reports that the call broke off."""
         self.doubt: Final = doubt
-        """Why it is not known what belongs to it; such a call cannot be run."""
+        """Why its arguments are uncertain, if they are; such a call cannot be run."""
         self.is_hidden: Final = is_hidden
-        """Whether the message does not show it: it is the answer itself, or may become that."""
+        """Whether the message leaves it out: it is the answer itself, or may turn out to be."""
         self.shares_index: Final = shares_index
-        """Whether another call of its index was open when it began."""
+        """Whether another call with the same index was open when this one began."""
         self.beside: Final = beside
-        """The places of the calls that were open while arguments came for this one, which had no name yet."""
+        """Indexes of the calls that were open while this one got arguments before its name."""
 
     def with_doubt(self, why: str) -> CallEntry:
-        """Return the same call, which cannot be run; the first reason stays."""
+        """Return the call marked as one that cannot be run; an earlier reason stays."""
         return self if self.doubt else self.evolve(doubt=why)
 
     def came_beside(self, places: frozenset[int]) -> CallEntry:
-        """Return the same call after arguments that came while other calls were open."""
+        """Return the call after it got arguments while these other calls were open."""
         return self if places <= self.beside else self.evolve(beside=self.beside | places)
 
     @property
@@ -149,22 +149,22 @@ class CallEntry(Entry):
 
 
 class Entries:
-    """The entries of one state, which may be written to after a copy."""
+    """The entries of one state, copied before the first change."""
 
     __slots__ = ("changed_calls", "is_changed", "items", "overflow", "room")
 
     def __init__(self, items: list[Entry], room: int) -> None:
         self.items: list[Entry] = items
         self.room: Final = room
-        """How many there may be."""
+        """The largest number of entries."""
         self.is_changed = False
         self.changed_calls = False
         """Whether a call began or grew."""
         self.overflow = False
-        """Whether there was one too many, which is left out."""
+        """Whether an entry was left out because there was no room for it."""
 
     def put(self, at: int, entry: Entry) -> None:
-        """Replace the entry at a place, or add one at the end."""
+        """Replace the entry at an index, or add one at the end."""
         if not self.is_changed:
             self.items = self.items[:]
             self.is_changed = True
@@ -179,7 +179,7 @@ class Entries:
             self.overflow = True
 
     def find(self, key: int) -> int:
-        """Return the place of the last entry with a key, -1 if there is none."""
+        """Return the index of the last entry with a key, or -1."""
         items = self.items
         at = len(items) - 1
         while at >= 0 and items[at].key != key:
@@ -187,7 +187,7 @@ class Entries:
         return at
 
     def find_text(self, key: int) -> int:
-        """Return the place of the last text with a key, with `NO_KEY` of the last text, -1 if there is none."""
+        """Return the index of the last text with a key, with `NO_KEY` of the last text of all, or -1."""
         items = self.items
         at = len(items) - 1
         while at >= 0 and not (isinstance(items[at].part, TextPart) and (key == NO_KEY or items[at].key == key)):
@@ -195,7 +195,7 @@ class Entries:
         return at
 
     def before_sources(self, at: int) -> int:
-        """Return the last place up to one that is no source: these stand beside a text, and do not end it."""
+        """Return the last index up to this one that is not a source, or -1: a source beside a text does not end it."""
         items = self.items
         while at >= 0 and isinstance(items[at].part, Source):
             at -= 1
@@ -203,14 +203,14 @@ class Entries:
 
 
 def shown_parts(items: list[Entry], answer_is_call: bool) -> tuple[Part, ...]:
-    """Return the parts that a message shows; where a call may be the answer itself, some may be hidden."""
+    """Return the parts that a message shows, without the call that is or may be the answer."""
     if answer_is_call:
         items = [entry for entry in items if not (isinstance(entry, CallEntry) and entry.is_hidden)]
     return tuple([cast("Part", entry.part) for entry in items])
 
 
 def has_calls(items: list[Entry]) -> bool:
-    """Return whether the message shows a call for the caller."""
+    """Return whether the message shows a call that the caller has to run."""
     for entry in items:
         if isinstance(entry, CallEntry) and not entry.on_server and not entry.is_hidden:
             return True
@@ -218,7 +218,7 @@ def has_calls(items: list[Entry]) -> bool:
 
 
 def call_errors(entry: CallEntry, source: ErrorSource, rules: ReadingRules) -> tuple[ErrorDetail, ...]:
-    """Return what is wrong with a call beside its arguments."""
+    """Return the errors of a call apart from those of its arguments."""
     found: list[ErrorDetail] = []
     if entry.doubt:
         found.append(ErrorDetail(ErrorKind.JSON, source, entry.doubt))
@@ -229,16 +229,16 @@ def call_errors(entry: CallEntry, source: ErrorSource, rules: ReadingRules) -> t
 
 
 def loss_errors(loss: str) -> tuple[ErrorDetail, ...]:
-    """Return what is wrong with a stream of which something could not be read."""
+    """Return the error of a stream that had an unreadable piece."""
     return (ErrorDetail(ErrorKind.TRANSPORT, "stream", loss),) if loss else ()
 
 
 def certain_errors(
     entries: list[Entry], document: Document | None, answer_at: int, rules: ReadingRules, loss: str
 ) -> tuple[ErrorDetail, ...]:
-    """Return what is wrong with a message that grows, whatever may come."""
+    """Return the errors of a growing message that nothing can undo."""
     found: list[tuple[ErrorDetail, ...]] = [loss_errors(loss)]
-    # Where tools are offered, a call may come that makes mere prose of the content.
+    # Where tools are offered, a later call can turn the content into mere prose.
     if not rules.answer_is_call and not rules.bindings and document is not None:
         found.append(document.errors("content"))
     answer = entries[answer_at] if answer_at >= 0 else None
@@ -250,13 +250,13 @@ def certain_errors(
             if not entry.is_hidden:
                 found += [call_errors(entry, source, rules), entry.document.errors(source)]
                 source += 1
-            elif entry.name is None:  # it may still be shown, and then moves those after it
+            elif entry.name is None:  # if it is shown later, the calls after it move
                 break
     return tuple(chain.from_iterable(found))
 
 
 def find_answer(entries: list[Entry], rules: ReadingRules) -> int:
-    """Return the place of a call that is the answer itself, -1 if there is none."""
+    """Return the index of the call that carries the answer, or -1."""
     for at, entry in enumerate(entries):
         if isinstance(entry, CallEntry) and not entry.on_server and rules.is_output(entry.name):
             return at
@@ -297,20 +297,20 @@ class MessageState(Record):
     ) -> None:
         self.config: Final = config
         self.newest: Final = message
-        """The message, as the native class that it is."""
+        """The message, typed as the native class."""
         self.entries: Final = entries
-        """The parts as they are read; a list that is never written to once it is here."""
+        """The parts as they are read; this list is never changed."""
         self.document: Final = document
-        """The answer, where it comes from the content."""
+        """The answer, if it is read from the text of the message."""
         self.reason: Final = reason
-        """The finish reason that speaks for all that came."""
+        """The finish reason, as long as nothing came after it that it does not cover."""
         self.worst_reason: Final = worst_reason
-        """The worst of all that came, also if something came after it."""
+        """The most severe finish reason so far, whatever came after it."""
         self.has_role: Final = has_role
         self.answer_at: Final = answer_at
-        """The place of the call that is the answer itself, the first of which that is known; -1 if there is none."""
+        """Index of the call that carries the answer, or -1."""
         self.loss: Final = loss
-        """What could not be read, and may be arguments; empty if there is nothing like that."""
+        """Why a piece that may be arguments could not be read; empty if all were read."""
 
     @property
     def message(self) -> PublicMessage[Any]:
@@ -319,7 +319,7 @@ class MessageState(Record):
 
     @property
     def outcome(self) -> Outcome:
-        """What the end means, `STREAMING` before it."""
+        """How the message ended; `STREAMING` before the end."""
         return self.newest.outcome
 
     @property
@@ -328,7 +328,7 @@ class MessageState(Record):
 
     @property
     def errors(self) -> tuple[ErrorDetail, ...]:
-        """All that is known to be wrong, also before the message shows it."""
+        """All errors that are certain; the message shows them at its end."""
         return (
             self.newest.errors
             if self.is_over
@@ -346,7 +346,7 @@ class MessageState(Record):
 
 
 def start_message(config: object = None) -> MessageState:
-    """Return the state before any chunk, given a `MessageConfig` or nothing."""
+    """Return the state before any chunk; `config` is a `MessageConfig` or `None`."""
     if config is None:
         config = MessageConfig()
     if not isinstance(config, MessageConfig):

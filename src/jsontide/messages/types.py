@@ -82,7 +82,7 @@ class Outcome(Enum):
     CANCELLED = "cancelled"
     """The caller stopped it."""
     EMPTY = "empty"
-    """Nothing was said."""
+    """The message has no content."""
 
 
 class ErrorKind(Enum):
@@ -98,11 +98,11 @@ ErrorSource: TypeAlias = Literal["stream", "content"] | int
 
 
 UNTOLD: Final = "the stream ended before the provider said how the message ends"
-"""What is wrong with a stream that just ends: words of our own, of no provider."""
+"""The error of a stream that just ends; our own words, not a provider's."""
 
 
 class ProviderErrorKind(Enum):
-    """What went wrong on the side of a provider, in one vocabulary for all of them."""
+    """What went wrong at a provider, in one vocabulary for all."""
 
     RATE_LIMIT = "rate_limit"
     """Too many requests or tokens: wait, and try again."""
@@ -155,17 +155,17 @@ class ErrorDetail:
 
 
 class IncompleteCallError(JsontideError, AttributeError):
-    """Arguments to run were asked of a call that is not complete and valid; `partial` is all it has."""
+    """A call that is not complete and valid has no arguments to run, only `partial`."""
 
 
 class MessageError(JsontideError):
-    """A message did not end as it should; `message` is all that came of it.
+    """A message did not end as it should; `message` holds what arrived.
 
     Raised by `Message.raise_for_outcome`, as the subclass for the outcome.
     """
 
-    def __init__(self, said: str, message: Message) -> None:
-        super().__init__(said, message)
+    def __init__(self, why: str, message: Message) -> None:
+        super().__init__(why, message)
         self.message = message
 
     def __str__(self) -> str:
@@ -193,12 +193,12 @@ class CancelledError(MessageError):
 
 
 class EmptyError(MessageError):
-    """The message ended as it should, and says nothing."""
+    """The message ended normally, and has no content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a message cost, in tokens; `None` is a figure that the provider does not give."""
+    """What a message cost, in tokens; `None` where the provider gives no figure."""
 
     input_tokens: int | None = None
     """All tokens of the request, those read from a cache included."""
@@ -226,7 +226,7 @@ class Usage:
         return _make, (Usage, {each.name: pack(getattr(self, each.name)) for each in fields(self)})
 
     def __add__(self, other: Usage) -> Usage:
-        """Return what two messages cost together; `raw` is of neither, and a figure that only one gives is that one.
+        """Return what two messages cost together, without `raw`; a figure that one of them lacks counts as zero.
 
         >>> turns = [Usage(input_tokens=20, output_tokens=7), Usage(input_tokens=30, output_tokens=5)]
         >>> sum(turns, Usage()).total_tokens
@@ -286,13 +286,13 @@ def _make(kind: Callable[..., object], named: dict[str, object]) -> object:
 
 
 Spelling: TypeAlias = Literal["delta", "whole"]
-"""Whether a text of arguments continues the last one, or is all of it so far."""
+"""Whether a piece of arguments continues those before, or has all of them so far."""
 _SPELLINGS: Final = get_args(Spelling)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallDelta:
-    """What a chunk says about one tool call; what it does not say is `None`."""
+    """The part of a chunk about one tool call; what is not known is `None`."""
 
     index: int | None = None
     id: str | None = None
@@ -303,7 +303,7 @@ class ToolCallDelta:
     on_server: bool = False
     """Whether the provider runs this tool itself: such a call is shown, and cannot be run."""
     cut_off: bool = False
-    """Whether the provider says that the call broke off: it cannot be run, whatever else is said."""
+    """Whether the provider reports that the call broke off: then it cannot be run."""
 
     def __post_init__(self) -> None:
         if self.index is not None and type(self.index) is not int and not is_number(self.index):
@@ -367,7 +367,7 @@ class CompletionChunk:
 
     choices: tuple[Choice, ...] = ()
     error: str | None = None
-    """What the provider says went wrong, if it broke the stream off."""
+    """The provider's error, if it broke the stream off."""
     id: str | None = None
     model: str | None = None
     created: float | None = None
