@@ -1,7 +1,7 @@
 """The streams of assistant-ui in, what a client has at their end out; `ProtocolError` for what a client would refuse,
 or would drop with a warning.
 
-Rule: stricter than any client. A stream tells its end; every part and call is ended; a call may be run only if its
+Rule: stricter than any client. A stream has an end; every part and call is ended; a call may be run only if its
 arguments are JSON, and every other call has a result, because a client runs those that have none.
 
 Operations of an object stream change nothing in place; one that does not fit raises `ValueError` with the reason.

@@ -7,7 +7,7 @@ should:
 - events and fields as ai 5, 6 and 7 all accept them, one JSON object per event, `[DONE]` last;
 - one `start`, first; steps do not overlap; one end, and nothing after it but `[DONE]`;
 - texts and calls begin once, grow only while they are open, and are ended before their step is;
-- what is said of a call with an error is not taken back, and a result comes after the arguments;
+- an error of a call is not taken back, and a result comes after the arguments;
 - no key that makes a client drop the stream.
 
 A client ignores fields that it does not know, so a misspelled `providerExecuted` would make it run a tool a second
@@ -94,7 +94,7 @@ class VercelCall:
     provider_executed: bool = False
     dynamic: bool = False
     may_run: bool = False
-    """Whether the client was told to run it."""
+    """Whether the client runs it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,7 +284,7 @@ class _VercelChecker:
         call["is_preliminary"] = event.get("preliminary", False)
 
     def compare(self, event: Event, call: dict[str, Any]) -> None:
-        """Refuse what an event says otherwise of a call than the events before."""
+        """Refuse an event that contradicts earlier events of its call."""
         for name, known in (("dynamic", "dynamic"), ("providerExecuted", "provider_executed")):
             if event.get(name, False) != call[known]:
                 refuse(f"{event['type']}: {name!r} is not the same as before")
