@@ -104,7 +104,7 @@ END = {"type": "message-finish", "finishReason": "stop", "usage": USAGE}
         ([END], r"the stream ends without \[DONE\]"),
         ([DONE], "the stream ends without message-finish"),
         ([END, END, DONE], "event 1: message-finish follows message-finish"),
-        ([{"type": "odd"}, END, DONE], "event 0: not a chunk that is known"),
+        ([{"type": "odd"}, END, DONE], "event 0: not an event that is known"),
         ([start(type="odd"), END, DONE], "event 0: there is no part"),
         ([start(type="text"), END, DONE], "event 1: message-finish while a part is open"),
         ([{**start(type="text"), "path": [0]}, END, DONE], "event 0: part-start is not of a part, and has a path"),

@@ -87,23 +87,31 @@ def test_a_refusal_says_which_event_and_is_a_failed_assertion() -> None:
 @pytest.mark.parametrize(
     ("kind", "fields", "reason"),
     [
-        ("start", {"type": "begin"}, "no event that ai 5, 6 and 7 all know"),
-        ("start", {"type": 1}, "'type' is missing"),
-        ("start-step", {"type": "reset-step"}, "no event that ai 5, 6 and 7 all know"),
-        ("start", {"messageId": None}, "'messageId' is null"),
-        ("text-start", {"id": ...}, "'id' is missing"),
-        ("text-delta", {"delta": 1}, "'delta' must be text"),
-        ("tool-input-start", {"providerexecuted": True}, "'providerexecuted' is no field"),
+        ("start", {"type": "begin"}, "not an event that is known here"),
+        ("start", {"type": 1}, "not an event that is known here"),
+        ("start-step", {"type": "reset-step"}, "not an event that is known here"),
+        ("start", {"messageId": None}, "messageId of start must be text, not None"),
+        ("text-start", {"id": ...}, "text-start has no id"),
+        ("text-delta", {"delta": 1}, "delta of text-delta must be text, not 1"),
+        ("tool-input-start", {"providerexecuted": True}, "has a field 'providerexecuted'"),
         ("tool-input-start", {"toolName": "other"}, "the call began as 'other'"),
         ("tool-input-start", {"dynamic": True}, "'dynamic' is not the same"),
         ("tool-input-available", {"providerExecuted": True}, "'providerExecuted' is not the same"),
-        ("tool-input-available", {"input": ...}, "'input' is missing"),
-        ("tool-input-available", {"input": {"a": [{"__proto__": 1}]}}, "'__proto__' makes clients drop"),
-        ("tool-input-available", {"input": {"constructor": {"prototype": 1}}}, "'prototype' makes clients drop"),
-        ("tool-input-error", {"errorText": ...}, "'errorText' is missing"),
+        ("tool-input-available", {"input": ...}, "tool-input-available has no input"),
+        (
+            "tool-input-available",
+            {"input": {"a": [{"__proto__": 1}]}},
+            "because of the key '__proto__'",
+        ),
+        (
+            "tool-input-available",
+            {"input": {"constructor": {"prototype": 1}}},
+            "because of the key 'prototype'",
+        ),
+        ("tool-input-error", {"errorText": ...}, "tool-input-error has no errorText"),
         ("finish", {"finishReason": "interrupted"}, "'interrupted' is no reason"),
         ("finish", {"finishReason": "tool_calls"}, "'tool_calls' is no reason"),
-        ("message-metadata", {"messageMetadata": []}, "'messageMetadata' must be an object"),
+        ("message-metadata", {"messageMetadata": []}, "messageMetadata of message-metadata must be object, not []"),
     ],
 )
 def test_a_field_that_clients_refuse_is_refused(kind: str, fields: Event, reason: str) -> None:
@@ -112,7 +120,11 @@ def test_a_field_that_clients_refuse_is_refused(kind: str, fields: Event, reason
 
 @pytest.mark.parametrize(
     ("data", "reason"),
-    [("{", "not JSON"), ("[]", "not a JSON object"), ('{"type":"start","messageMetadata":{"a":NaN}}', "NaN")],
+    [
+        ("{", "not JSON"),
+        ("[]", "not an event that is known here"),
+        ('{"type":"start","messageMetadata":{"a":NaN}}', "NaN"),
+    ],
 )
 def test_an_event_that_is_no_object_is_refused(data: str, reason: str) -> None:
     assert reason in str(refusal([data, *EVENTS[1:]]))

@@ -13,7 +13,7 @@ from jsontide.frontends.base import DescribeError, Encoder, Streamed, describe_e
 from jsontide.frontends.changes import AppendText, Change, Finish, SetValue, compare_values, open_path, read_changes
 from jsontide.frontends.compact import CompactEncoder, CompactState
 from jsontide.frontends.compact_form import CompactValue, CompactWriter
-from jsontide.frontends.message_value import message_changes, message_value
+from jsontide.frontends.message_value import message_changes
 from jsontide.frontends.patches import PatchWriter, write_pointer
 from jsontide.frontends.vercel import VercelEncoder, VercelState
 
@@ -41,7 +41,6 @@ __all__ = [
     "compare_values",
     "describe_error",
     "message_changes",
-    "message_value",
     "open_path",
     "read_changes",
     "write_json",

@@ -171,7 +171,7 @@ _LEAST: Final = 32
 
 
 class StateProgress:
-    """What was told of the state; a value, `advance` returns the next one."""
+    """What was sent of the state; a value, `advance` returns the next one."""
 
     __slots__ = ("_keys", "_newest", "_sent", "_writer")
 
@@ -184,11 +184,11 @@ class StateProgress:
     ) -> None:
         self._keys: Final = keys
         self._writer: Final = writer
-        self._sent: Final = sent  # the last one that was told
+        self._sent: Final = sent  # the last one that was sent
         self._newest: Final = newest
 
     def advance(self, growing: NativeStreamed) -> tuple[StateProgress, list[dict[str, object]]]:
-        """Return the progress after what has grown, and the events that tell what is new."""
+        """Return the progress after a later message or state, and the events for what is new."""
         keys, sent = self._keys, self._sent
         if self._writer.in_steps and sent is not None and keys.measure(growing) - keys.measure(sent) < _LEAST:
             return StateProgress(keys, self._writer, sent, growing), []
@@ -196,7 +196,7 @@ class StateProgress:
         return StateProgress(keys, writer, growing, growing), _write_events(patch)
 
     def finish(self, growing: NativeStreamed | None = None) -> list[dict[str, object]]:
-        """Return the events that tell all that was not told; `growing` is how it ended, if that is known."""
+        """Return the events for all that was not sent; `growing` is how it ended, if that is known."""
         keys, newest = self._keys, self._newest
         changes = [] if newest is None else keys.changes(self._sent, newest)
         if growing is not None:
@@ -224,7 +224,7 @@ PROTOCOL_VERSION: Final = "1.0"
 
 
 class AgUiState:
-    """What was told of a run."""
+    """What was sent of a run."""
 
     __slots__ = ("failed", "hidden", "is_over", "main", "progress", "ready", "shown")
 
@@ -242,22 +242,22 @@ class AgUiState:
         self.progress: Final = progress
         self.shown: Final = shown
         self.hidden: Final = hidden
-        """The places of text parts that are told as state, not as text."""
+        """The indexes of text parts that are sent as state, not as text."""
         self.ready: Final = ready
         """The ids of calls that may be run."""
         self.failed: Final = failed
         """The first call that must not be run."""
         self.main: Final = main
-        """The place of the text that is one message with the calls, if there is one; `MISSING` before any was told."""
+        """The index of the text that is one message with the calls, or `None`; `MISSING` before any was sent."""
         self.is_over: Final = is_over
 
 
 class AgUiEncoder(SseEncoder[AgUiState]):
     """Encodes messages as runs of AG-UI; the states of a parser become the state of a run.
 
-    `state` is what the state begins with, most often the `state` of the request; without one nothing is said of it,
+    `state` is what the state begins with, most often the `state` of the request; without one it is not sent,
     and deltas go to what the client has. `answer` is the key at which a structured answer grows, and a document of
-    its own; with `None` the answer is told as text, and a document is the whole state.
+    its own; with `None` the answer is sent as text, and a document is the whole state.
     `arguments_as_state` says at which key the arguments of a tool grow, by the tool's name; the last call counts.
 
     >>> from jsontide import stream_message

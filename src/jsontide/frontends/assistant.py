@@ -124,7 +124,7 @@ _REASONS: Final[Mapping[str, FinishReason]] = {"stop": "stop", "tool_calls": "to
 
 
 class AssistantState:
-    """What was told of an assistant-transport stream."""
+    """What was sent of an assistant-transport stream."""
 
     __slots__ = ("before", "failed", "hidden", "is_over", "places", "progress")
 
@@ -142,7 +142,7 @@ class AssistantState:
         self.before: Final = before
         self.places: Final = {} if places is None else places
         self.hidden: Final = hidden
-        """The places of text parts that are told as state, not as text."""
+        """The indexes of text parts that are sent as state, not as text."""
         self.failed: Final = failed
         """The first call that must not be run."""
         self.is_over: Final = is_over
@@ -152,7 +152,7 @@ class AssistantTransportEncoder(SseEncoder[AssistantState]):
     """Encodes messages as assistant-transport; the states of a parser become its state.
 
     `message_id` names the message, and calls that have no id of their own. `answer` is the key of the state at which
-    a structured answer grows, and a document of its own; with `None` the answer is told as text.
+    a structured answer grows, and a document of its own; with `None` the answer is sent as text.
 
     >>> from jsontide import stream_message
     >>> events = [{"message": {"content": "Hi"}, "done": False}, {"message": {}, "done": True}]
@@ -253,7 +253,7 @@ def _write_end(failure: tuple[str, str] | None, reason: FinishReason, message: M
 
 
 def write_operations(changes: list[Change]) -> list[dict[str, JsonValue]]:
-    """Return changes as operations of an object stream; which values are finished is not told."""
+    """Return changes as operations of an object stream; they do not show which values are finished."""
     operations: list[dict[str, JsonValue]] = []
     for change in safe_changes(changes, is_unsafe_in_paths):
         path: list[JsonValue] = [str(segment) for segment in change.path]
@@ -265,7 +265,7 @@ def write_operations(changes: list[Change]) -> list[dict[str, JsonValue]]:
 
 
 class ObjectStreamState:
-    """What was told of an object stream."""
+    """What was sent of an object stream."""
 
     __slots__ = ("before", "is_over")
 
@@ -295,7 +295,7 @@ class ObjectStreamEncoder(SseEncoder[ObjectStreamState]):
         return _OBJECT_STREAM_HEADERS
 
     def begin(self) -> tuple[ObjectStreamState, bytes]:
-        """Return the first state; nothing is to be said before there is a value."""
+        """Return the first state; nothing is sent before there is a value."""
         return ObjectStreamState(), b""
 
     def _encode_message(self, state: ObjectStreamState, message: Message) -> tuple[ObjectStreamState, bytes]:

@@ -46,7 +46,7 @@ class CompactWriter:
         return CompactWriter, (self.version, self.cursor)
 
     def write(self, changes: Sequence[Change]) -> tuple[CompactWriter, list[object]]:
-        """Return the writer after these changes, and the events that say them: none, one, or two for a new root.
+        """Return the writer after these changes, and their events: none, one, or two for a new root.
 
         >>> from jsontide.frontends import AppendText, Finish, SetValue
         >>> writer, events = CompactWriter().write([SetValue((), {"city": "Kyo"}, open=("city",))])
@@ -122,7 +122,7 @@ def _finish(levels: int, operations: list[object]) -> None:
 
 
 def _is_growing(value: object) -> bool:
-    """Return whether values of this type are told when they are finished; others are from the start."""
+    """Return whether values of this type need an operation that finishes them; others are finished from the start."""
     return isinstance(value, (str, list, dict))
 
 

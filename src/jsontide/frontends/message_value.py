@@ -11,7 +11,7 @@
 An answer with a schema is a value, and the part that it was written in has no text.
 Arguments and answers grow as values, or arguments as text, if that is asked for.
 
-Rule: a value is told as Python shows it: with a schema, what the schema shows; mended, if bad JSON is mended.
+Rule: a value is sent as Python shows it: with a schema, what the schema shows; mended, if bad JSON is mended.
 
 A front end may also keep an answer, the arguments of tools, or a document alone in a state: each value stands at its
 key there, and its first change sets it, whatever stood there before.
@@ -70,7 +70,7 @@ def message_changes(
 ) -> list[Change]:
     """Return what changed from one message of a stream to a later one; without one before, all of it is set.
 
-    `describe_error` says what is told of each error; by default, not what a provider says.
+    `describe_error` gives the words for each error; by default, not those of a provider.
     """
     changes: list[Change] = []
     if before is after:
@@ -134,7 +134,7 @@ def _add_parts(before: Message, after: Message, arguments: Arguments, changes: l
 
 
 def is_answer_text(message: Message) -> bool:
-    """Return whether the text of a message is its answer, which is told as a value; at the end only if it is valid.
+    """Return whether the text of a message is its answer, which is sent as a value; at the end only if it is valid.
 
     The arguments of a call can be the answer too, with prose beside them.
     """
@@ -354,7 +354,7 @@ def plain_part(part: Part) -> dict[str, JsonValue]:
 
 
 def media_type_of(file: File) -> str:
-    """Return what a file is, for protocols that must say it: as the provider says, else by its first bytes or name."""
+    """Return the media type of a file: the provider's, else one that its first bytes or its name suggest."""
     if file.media_type is not None:
         return file.media_type
     for start, media_type in _FIRST_BYTES.items():
@@ -369,7 +369,7 @@ def _plain_citations(part: TextPart) -> JsonValue:
 
 
 def plain_usage(usage: Usage) -> JsonValue:
-    """Return what a message costs as JSON, without what the provider does not say."""
+    """Return what a message costs as JSON, without counts that are not known."""
     return _named(usage)
 
 

@@ -70,15 +70,15 @@ class AnswerGrew:
 
 
 class AnswerProgress:
-    """How much of an answer was told."""
+    """How much of an answer was sent."""
 
     __slots__ = ("hidden", "length")
 
     def __init__(self, length: int = 0, hidden: Hidden = frozenset()) -> None:
         self.length: Final = length
-        """How much JSON had been read when it was told last, 0 before."""
+        """How much JSON had been read when it was last sent, 0 before."""
         self.hidden: Final = hidden
-        """The places of text parts that are told as data, not as text."""
+        """The indexes of text parts that are sent as data, not as text."""
 
     def advance(self, progress: Progress, steps: list[Step]) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
         """Return the progress after a message, and its steps with those of the answer instead of its text."""
@@ -192,7 +192,7 @@ class VercelWriter:
         return self._about("tool-input-error", call_id, on_server, toolName=name, input=shown, errorText=reason)
 
     def _ended_on_server(self, step: ServerCallEnded) -> list[Event]:
-        """Return the arguments of a tool that the provider runs, and what came of it as far as it is known."""
+        """Return the arguments of a tool that the provider runs, and its result if it is known."""
         call, partial = step.call, step.call.partial
         if call.result is MISSING and call.arguments and not call.is_complete(()):
             return [self._failed(step.id, step.name, partial, _CUT_OFF, on_server=True)]
@@ -237,7 +237,7 @@ def _write_cost(message: Message) -> list[Event]:
 
 
 def _is_failure(message: Message) -> bool:
-    """Return whether the stream failed, or what came of it is not what was asked for.
+    """Return whether the stream failed, or its result is not what was asked for.
 
     A message that is still streaming was given up.
     """
@@ -313,11 +313,11 @@ class VercelState:
 class VercelEncoder(SseEncoder[VercelState]):
     """Encodes messages, or the states of a parser, as a UI message stream of the AI SDK.
 
-    `answer` says how structured output is told: as the text that it is, or as a data part `data-answer`, which is sent
-    again whenever it has grown by half, and whole at its end. The state of a parser is always told as a data part.
+    `answer` says how structured output is sent: as text, or as a data part `data-answer`, which is sent
+    again whenever it has grown by half, and whole at its end. The state of a parser is always sent as a data part.
 
     `hostile_keys` says what happens to `__proto__`, and `prototype` in `constructor`, inside of arguments, results and
-    answers, because they would end the client's whole stream: with `refuse`, the call is told as failed, and an
+    answers, because they would end the client's whole stream: with `refuse`, the call is sent as failed, and an
     answer ends the stream with an error; with `drop`, they are left out.
 
     `dynamic_tools` declares all tools as dynamic, for a client that does not know their names.

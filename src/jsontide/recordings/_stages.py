@@ -37,11 +37,11 @@ from jsontide.frontends import (
     SetValue,
     compare_values,
     message_changes,
-    message_value,
     open_path,
     read_changes,
 )
 from jsontide.frontends.changes import move_change
+from jsontide.frontends.message_value import message_value
 from jsontide.mend import start_mend
 from jsontide.messages import MessageConfig, Outcome, fail_message, stop_message
 from jsontide.messages.calls import BaseCall, Part

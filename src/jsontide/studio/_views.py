@@ -15,8 +15,9 @@ from typing import Any, Final, TypeAlias
 from jsontide import JsonStreamChunker, SnapshotConflict
 from jsontide._path import Path, path_text
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.frontends import AppendText, Change, SetValue, message_changes, message_value, write_json
+from jsontide.frontends import AppendText, Change, SetValue, message_changes, write_json
 from jsontide.frontends.changes import apply_changes
+from jsontide.frontends.message_value import message_value
 from jsontide.messages import Message, ReasoningPart, Refusal, ServerCall, TextPart, Usage
 from jsontide.messages.calls import BaseCall
 from jsontide.recordings import Moment

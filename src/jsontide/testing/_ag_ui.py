@@ -15,18 +15,19 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from jsontide._path import Segment
+from jsontide.frontends.unsafe_keys import is_unsafe
 from jsontide.testing._events import (
     Event,
+    Fields,
     Parsed,
     ProtocolError,
     check_fields,
     load_event,
+    read_events,
     refuse,
     refuse_unsafe,
     sse_events,
 )
-
-_UNSAFE = {"__proto__"}
 
 
 def apply_patch(value: Parsed, operations: list[Parsed]) -> Parsed:
@@ -62,7 +63,7 @@ def _segments(pointer: str) -> list[str]:
         refuse(f"a pointer begins with '/', not {pointer!r}")
     segments = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
     for parent, key in zip(["", *segments], segments, strict=False):
-        if key in _UNSAFE or (parent == "constructor" and key == "prototype"):
+        if is_unsafe(parent, key):
             refuse(f"clients refuse the key {key!r} in a pointer")
     return segments
 
@@ -209,23 +210,19 @@ def check_ag_ui(stream: bytes | str, state: Parsed = None) -> AgUiRun:
     Traceback (most recent call last):
     jsontide.testing.ProtocolError: the stream ends without RUN_FINISHED or RUN_ERROR
     """
-    checker = _Checker({} if state is None else state)
-    for number, data in enumerate(sse_events(stream)):
-        event = load_event(data, number)
-        if not isinstance(event, dict) or event.get("type") not in _FIELDS:
-            raise ProtocolError(f"not an event that is known here: {data[:60]}", number)
-        also = _ALL if event["type"].startswith("RUN_") else _ATTRIBUTED
-        try:
-            check_fields(event, _FIELDS[event["type"]], also)
-            checker.read(event)
-        except ValueError as error:
-            raise ProtocolError(str(error), number) from None
+    checker = _AgUiChecker({} if state is None else state)
+    read_events(sse_events(stream), checker.read)
     if not checker.run.end:
         raise ProtocolError("the stream ends without RUN_FINISHED or RUN_ERROR")
     return checker.run
 
 
-class _Checker:
+def _fields_of(kind: str) -> Fields | None:
+    fields = _FIELDS.get(kind)
+    return None if fields is None else {**fields, **(_ALL if kind.startswith("RUN_") else _ATTRIBUTED)}
+
+
+class _AgUiChecker:
     """What a client has so far, and what is open."""
 
     def __init__(self, state: Parsed) -> None:
@@ -249,7 +246,8 @@ class _Checker:
             "CUSTOM": self._add_custom,
         }
 
-    def read(self, event: Event) -> None:
+    def read(self, data: str) -> None:
+        event = load_event(data, _fields_of)
         kind = event["type"]
         if self.run.end:
             refuse(f"{kind} follows the end of the run")

@@ -1,7 +1,7 @@
 """The streams of assistant-ui in, what a client has at their end out; `ProtocolError` for what a client would refuse,
 or would drop with a warning.
 
-Rule: stricter than any client. A stream tells its end; every part and call is ended; a call may be run only if its
+Rule: stricter than any client. A stream has an end; every part and call is ended; a call may be run only if its
 arguments are JSON, and every other call has a result, because a client runs those that have none.
 
 Operations of an object stream change nothing in place; one that does not fit raises `ValueError` with the reason.
@@ -14,18 +14,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from jsontide.frontends.unsafe_keys import is_unsafe_in_paths
 from jsontide.testing._events import (
+    DONE,
     Event,
+    Fields,
     Parsed,
     ProtocolError,
     check_fields,
+    load_data,
     load_event,
+    read_events,
     refuse,
     refuse_unsafe,
     sse_events,
 )
-
-_UNSAFE: Final = {"__proto__", "constructor", "prototype"}
 
 
 def apply_operations(value: Parsed, operations: list[Parsed]) -> Parsed:
@@ -44,8 +47,9 @@ def _check(operation: Parsed) -> None:
     path = operation["path"]
     if not isinstance(path, list) or not all(isinstance(segment, str) for segment in path):
         refuse(f"a path is a list of texts, not {path!r:.60}")
-    if _UNSAFE & set(path):
-        refuse(f"clients refuse a path with {next(iter(_UNSAFE & set(path)))!r}")
+    for segment in path:
+        if is_unsafe_in_paths(None, segment):
+            refuse(f"clients refuse a path with {segment!r}")
 
 
 def _put(value: Parsed, path: list[str], operation: dict[str, Parsed]) -> Parsed:
@@ -141,19 +145,10 @@ def check_assistant_transport(stream: bytes | str) -> AssistantTransport:
     jsontide.testing.ProtocolError: the stream ends without [DONE]
     """
     events = sse_events(stream)
-    if not events or events[-1] != "[DONE]":
+    if not events or events[-1] != DONE:
         raise ProtocolError("the stream ends without [DONE]")
-    checker = _Checker()
-    for number, data in enumerate(events[:-1]):
-        chunk = load_event(data, number)
-        if not isinstance(chunk, dict) or chunk.get("type") not in _FIELDS:
-            raise ProtocolError(f"not a chunk that is known: {data[:60]}", number)
-        also = {"path": "list"} if chunk["type"] in _OF_A_PART else {"path?": "list"}
-        try:
-            check_fields(chunk, _FIELDS[chunk["type"]], also)
-            checker.read(chunk)
-        except ValueError as error:
-            raise ProtocolError(str(error), number) from None
+    checker = _TransportChecker()
+    read_events(events[:-1], checker.read)
     if not checker.found.finish_reason:
         raise ProtocolError("the stream ends without message-finish")
     return checker.found
@@ -167,30 +162,42 @@ def check_object_stream(stream: bytes | str) -> Parsed:
     >>> check_object_stream('data: [{"type":"set","path":[],"value":{"status":"complete"}}]\\n\\n')
     {'status': 'complete'}
     """
-    value: Parsed = None
-    for number, data in enumerate(sse_events(stream)):
-        if _has_ended(value):
-            raise ProtocolError("something follows the end", number)
-        operations = load_event(data, number)
-        if not isinstance(operations, list) or not operations:
-            raise ProtocolError("an event is a list of operations", number)
-        if not number and (not isinstance(operations[0], dict) or operations[0].get("path") != []):
-            raise ProtocolError("the first operation must set the root", number)
-        try:
-            refuse_unsafe(operations)
-            value = apply_operations(value, operations)
-        except ValueError as error:
-            raise ProtocolError(str(error), number) from None
-    if not _has_ended(value):
+    checker = _ObjectChecker()
+    read_events(sse_events(stream), checker.read)
+    if not checker.has_ended():
         raise ProtocolError("the stream ends without an end in its value")
-    return value
+    return checker.value
 
 
-def _has_ended(value: Parsed) -> bool:
-    return isinstance(value, dict) and value.get("status", "streaming") != "streaming"
+class _ObjectChecker:
+    """The value that a client has so far."""
+
+    def __init__(self) -> None:
+        self.value: Parsed = None
+        self._is_first = True
+
+    def has_ended(self) -> bool:
+        return isinstance(self.value, dict) and self.value.get("status", "streaming") != "streaming"
+
+    def read(self, data: str) -> None:
+        if self.has_ended():
+            refuse("something follows the end")
+        operations = load_data(data)
+        if not isinstance(operations, list) or not operations:
+            refuse("an event is a list of operations")
+        if self._is_first and (not isinstance(operations[0], dict) or operations[0].get("path") != []):
+            refuse("the first operation must set the root")
+        self._is_first = False
+        refuse_unsafe(operations)
+        self.value = apply_operations(self.value, operations)
 
 
-class _Checker:
+def _fields_of(kind: str) -> Fields | None:
+    fields = _FIELDS.get(kind)
+    return None if fields is None else {**fields, "path" if kind in _OF_A_PART else "path?": "list"}
+
+
+class _TransportChecker:
     """What a client has so far."""
 
     def __init__(self) -> None:
@@ -209,7 +216,8 @@ class _Checker:
             "update-state": self._update,
         }
 
-    def read(self, chunk: Event) -> None:
+    def read(self, data: str) -> None:
+        chunk = load_event(data, _fields_of)
         refuse_unsafe(chunk)
         if self.found.finish_reason:
             refuse(f"{chunk['type']} follows message-finish")
@@ -223,7 +231,7 @@ class _Checker:
         part = chunk["part"]
         if part.get("type") not in _PARTS:
             refuse(f"there is no part {part!r:.60}")
-        check_fields(part, _PARTS[part["type"]], {"parentId?": "text"})
+        check_fields(part, {**_PARTS[part["type"]], "parentId?": "text"})
         if part["type"] == "tool-call" and part["toolCallId"] in [
             each.start.get("toolCallId") for each in self._calls()
         ]:

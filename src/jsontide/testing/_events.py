@@ -9,11 +9,13 @@ a line feed, one line of data per event, and an empty line after each, the last 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final, NoReturn, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from jsontide._errors import JsontideError
+from jsontide.frontends.unsafe_keys import find_unsafe_key
 
+DONE: Final = "[DONE]"
 _FIELDS: Final = ("id", "event", "retry")
 
 
@@ -80,25 +82,45 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
 }
 
 
-def load_event(data: str, number: int) -> Parsed:
-    """Return the value of an event's data, or raise `ProtocolError`."""
-    if data == "[DONE]":
-        raise ProtocolError("[DONE] is not part of this protocol, or does not stand at its end", number)
+def read_events(events: Iterable[str], read: Callable[[str], None]) -> None:
+    """Let a checker read the data of each event; its `ValueError` becomes a `ProtocolError` with the event's number."""
+    for number, data in enumerate(events):
+        try:
+            read(data)
+        except ValueError as error:
+            raise ProtocolError(str(error), number) from None
+
+
+def load_event(data: str, fields_of: Callable[[str], Fields | None]) -> Event:
+    """Return an event, or raise `ValueError`; `fields_of` gives the fields of a type, `None` for an unknown one."""
+    event = load_data(data)
+    kind = event.get("type") if isinstance(event, dict) else None
+    fields = fields_of(kind) if isinstance(kind, str) else None
+    if fields is None:
+        refuse(f"not an event that is known here: {data[:60]}")
+    check_fields(event, fields)
+    return cast("Event", event)
+
+
+def load_data(data: str) -> Parsed:
+    """Return the value of an event's data, or raise `ValueError`."""
+    if data == DONE:
+        refuse("[DONE] is not part of this protocol, or does not stand at its end")
     try:
         return json.loads(data, parse_constant=_refuse_constant)
     except ValueError as error:
-        raise ProtocolError(f"not JSON: {error}", number) from None
+        refuse(f"not JSON: {error}")
 
 
 def _refuse_constant(name: str) -> NoReturn:
     refuse(f"{name} is not a value of JSON")
 
 
-def check_fields(event: Parsed, fields: Fields, also: Fields | None = None) -> None:
+def check_fields(event: Parsed, fields: Fields) -> None:
     """Raise `ValueError` unless an event, or an object in it, has the fields that it must have, and no other."""
     if not isinstance(event, dict):
         refuse(f"expected an object, not {event!r:.60}")
-    known = {"type?": "text", **fields, **(also or {})}
+    known = {"type?": "text", **fields}
     kinds = {name.rstrip("?"): kind for name, kind in known.items()}
     missing = [name for name in known if not name.endswith("?") and name not in event]
     if missing:
@@ -118,24 +140,9 @@ def _is_kind(value: object, kind: str) -> bool:
 
 def refuse_unsafe(value: Parsed) -> None:
     """Raise `ValueError` if a value has a key that makes clients drop it."""
-    key = _unsafe_key(value)
+    key = find_unsafe_key(value)
     if key is not None:
         refuse(f"clients drop the whole event because of the key {key!r}")
-
-
-def _unsafe_key(value: Parsed) -> str | None:
-    """Return a key that front ends refuse: `__proto__`, or `prototype` inside `constructor`, if there is one."""
-    todo: list[tuple[object, object]] = [(None, value)]
-    while todo:
-        parent, inner = todo.pop()
-        if isinstance(inner, list):
-            todo += enumerate(inner)
-        elif isinstance(inner, dict):
-            found = [key for key in inner if key == "__proto__" or (key == "prototype" and parent == "constructor")]
-            if found:
-                return str(found[0])
-            todo += inner.items()
-    return None
 
 
 def refuse(why: str) -> NoReturn:

@@ -7,7 +7,7 @@ should:
 - events and fields as ai 5, 6 and 7 all accept them, one JSON object per event, `[DONE]` last;
 - one `start`, first; steps do not overlap; one end, and nothing after it but `[DONE]`;
 - texts and calls begin once, grow only while they are open, and are ended before their step is;
-- what is said of a call with an error is not taken back, and a result comes after the arguments;
+- an error of a call is not taken back, and a result comes after the arguments;
 - no key that makes a client drop the stream.
 
 A client ignores fields that it does not know, so a misspelled `providerExecuted` would make it run a tool a second
@@ -16,82 +16,65 @@ time; here they are refused.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NoReturn, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias
 
-from jsontide.frontends.unsafe_keys import find_unsafe_key
-from jsontide.testing._events import ProtocolError, sse_events
+from jsontide.testing._events import (
+    DONE,
+    Event,
+    Fields,
+    ProtocolError,
+    load_event,
+    read_events,
+    refuse,
+    refuse_unsafe,
+    sse_events,
+)
 
-_META: Final[dict[str, type]] = {"providerMetadata?": dict}
-_CALL: Final[dict[str, type]] = {
-    "toolCallId": str,
-    "providerExecuted?": bool,
-    "dynamic?": bool,
+_META: Final[Fields] = {"providerMetadata?": "object"}
+_CALL: Final[Fields] = {
+    "toolCallId": "text",
+    "providerExecuted?": "switch",
+    "dynamic?": "switch",
     **_META,
 }
-_NAMED_CALL: Final[dict[str, type]] = {**_CALL, "toolName": str, "title?": str}
+_NAMED_CALL: Final[Fields] = {**_CALL, "toolName": "text", "title?": "text"}
 
-FIELDS: Final[dict[str, dict[str, type]]] = {
-    "start": {"messageId?": str, "messageMetadata?": dict},
+_FIELDS: Final[Mapping[str, Fields]] = {
+    "start": {"messageId?": "text", "messageMetadata?": "object"},
     "start-step": {},
     "finish-step": {},
-    "text-start": {"id": str, **_META},
-    "text-delta": {"id": str, "delta": str, **_META},
-    "text-end": {"id": str, **_META},
-    "reasoning-start": {"id": str, **_META},
-    "reasoning-delta": {"id": str, "delta": str, **_META},
-    "reasoning-end": {"id": str, **_META},
+    "text-start": {"id": "text", **_META},
+    "text-delta": {"id": "text", "delta": "text", **_META},
+    "text-end": {"id": "text", **_META},
+    "reasoning-start": {"id": "text", **_META},
+    "reasoning-delta": {"id": "text", "delta": "text", **_META},
+    "reasoning-end": {"id": "text", **_META},
     "tool-input-start": _NAMED_CALL,
-    "tool-input-delta": {"toolCallId": str, "inputTextDelta": str},
-    "tool-input-available": {**_NAMED_CALL, "input": object},
-    "tool-input-error": {**_NAMED_CALL, "input": object, "errorText": str},
-    "tool-output-available": {**_CALL, "output": object, "preliminary?": bool},
-    "tool-output-error": {**_CALL, "errorText": str},
-    "source-url": {"sourceId": str, "url": str, "title?": str, **_META},
-    "source-document": {"sourceId": str, "mediaType": str, "title": str, "filename?": str, **_META},
-    "file": {"url": str, "mediaType": str, **_META},
-    "message-metadata": {"messageMetadata": dict},
-    "error": {"errorText": str},
-    "abort": {"reason?": str},
-    "finish": {"finishReason?": str, "messageMetadata?": dict},
+    "tool-input-delta": {"toolCallId": "text", "inputTextDelta": "text"},
+    "tool-input-available": {**_NAMED_CALL, "input": "anything"},
+    "tool-input-error": {**_NAMED_CALL, "input": "anything", "errorText": "text"},
+    "tool-output-available": {**_CALL, "output": "anything", "preliminary?": "switch"},
+    "tool-output-error": {**_CALL, "errorText": "text"},
+    "source-url": {"sourceId": "text", "url": "text", "title?": "text", **_META},
+    "source-document": {"sourceId": "text", "mediaType": "text", "title": "text", "filename?": "text", **_META},
+    "file": {"url": "text", "mediaType": "text", **_META},
+    "message-metadata": {"messageMetadata": "object"},
+    "error": {"errorText": "text"},
+    "abort": {"reason?": "text"},
+    "finish": {"finishReason?": "text", "messageMetadata?": "object"},
 }
-DATA_FIELDS: Final[dict[str, type]] = {"data": object, "id?": str, "transient?": bool}
-"""Those of `data-` and any name."""
-FINISH_REASONS: Final = ("stop", "length", "content-filter", "tool-calls", "error", "other")
-_NAMES: Final = {str: "text", bool: "true or false", dict: "an object"}
+_DATA: Final[Fields] = {"data": "anything", "id?": "text", "transient?": "switch"}
+"""The fields of `data-` and any name."""
+_FINISH_REASONS: Final = ("stop", "length", "content-filter", "tool-calls", "error", "other")
 
 
-def describe_fault(event: dict[str, object]) -> str | None:
-    """Return what is wrong with the fields of an event, `None` if they are right."""
-    kind = event.get("type")
-    if not isinstance(kind, str):
-        return "'type' is missing, or no text"
-    known = DATA_FIELDS if kind.startswith("data-") else FIELDS.get(kind)
-    if known is None:
-        return f"{kind!r} is no event that ai 5, 6 and 7 all know"
-    for name, wanted in known.items():
-        fault = _describe_field(event, name.removesuffix("?"), wanted, is_optional=name.endswith("?"))
-        if fault is not None:
-            return f"{kind}: {fault}"
-    names = {name.removesuffix("?") for name in known}
-    strange = [name for name in event if name != "type" and name not in names]
-    return f"{kind}: {strange[0]!r} is no field of it" if strange else None
-
-
-def _describe_field(event: dict[str, object], name: str, wanted: type, *, is_optional: bool) -> str | None:
-    if name not in event:
-        return None if is_optional else f"{name!r} is missing"
-    if wanted is object:
-        return None
-    if event[name] is None:
-        return f"{name!r} is null; what is not known is left out"
-    return None if isinstance(event[name], wanted) else f"{name!r} must be {_NAMES[wanted]}"
+def _fields_of(kind: str) -> Fields | None:
+    return _DATA if kind.startswith("data-") else _FIELDS.get(kind)
 
 
 CallState: TypeAlias = Literal["input-streaming", "input-available", "output-available", "output-error"]
-_DONE: Final = "[DONE]"
 _ENDS: Final = ("finish", "error", "abort")
 
 
@@ -111,7 +94,7 @@ class VercelCall:
     provider_executed: bool = False
     dynamic: bool = False
     may_run: bool = False
-    """Whether the client was told to run it."""
+    """Whether the client runs it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,17 +134,16 @@ def check_vercel(stream: bytes | str) -> VercelReport:
     Traceback (most recent call last):
     jsontide.testing.ProtocolError: event 1: text-delta: '1' is not open
     """
-    check = _Check()
-    for event in sse_events(stream):
-        check.read(event)
-    return check.report()
+    checker = _VercelChecker()
+    read_events(sse_events(stream), checker.read)
+    return checker.report()
 
 
 @dataclass(slots=True)
-class _Check:
+class _VercelChecker:
     """What a client knows after some events."""
 
-    at: int = -1
+    is_started: bool = False
     is_done: bool = False
     in_step: bool = False
     end: dict[str, Any] | None = None
@@ -172,40 +154,23 @@ class _Check:
     calls: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def read(self, data: str) -> None:
-        self.at += 1
         if self.is_done:
-            self.refuse("something follows [DONE]")
-        if data == _DONE:
+            refuse("something follows [DONE]")
+        if data == DONE:
             if self.end is None:
-                self.refuse("[DONE] before the end was told: finish, error or abort")
+                refuse("[DONE] before the end: finish, error or abort")
             self.is_done = True
             return
-        event = self.parse(data)
+        event = load_event(data, _fields_of)
+        refuse_unsafe(event)
         if self.end is not None:
-            self.refuse(f"{event['type']} after {self.end['type']}")
-        if (event["type"] == "start") != (self.at == 0):
-            self.refuse("the first event, and no other, is start")
+            refuse(f"{event['type']} after {self.end['type']}")
+        if (event["type"] == "start") == self.is_started:
+            refuse("the first event, and no other, is start")
+        self.is_started = True
         self.apply(event)
 
-    def parse(self, data: str) -> dict[str, Any]:
-        try:
-            event = json.loads(data, parse_constant=self.refuse)
-        except ValueError as error:
-            self.refuse(f"not JSON: {error}")
-        if not isinstance(event, dict):
-            self.refuse("not a JSON object")
-        fault = describe_fault(event)
-        if fault is not None:
-            self.refuse(fault)
-        key = find_unsafe_key(event)
-        if key is not None:
-            self.refuse(f"the key {key!r} makes clients drop the stream")
-        return cast("dict[str, Any]", event)
-
-    def refuse(self, reason: str) -> NoReturn:
-        raise ProtocolError(reason, self.at)
-
-    def apply(self, event: dict[str, Any]) -> None:
+    def apply(self, event: Event) -> None:
         kind = event["type"]
         if kind.startswith(("text-", "reasoning-")):
             self.apply_text(event, *kind.split("-"))
@@ -222,16 +187,16 @@ class _Check:
         self.message_id = event.get("messageId", self.message_id)
         _merge(self.metadata, event.get("messageMetadata", {}))
 
-    def apply_text(self, event: dict[str, Any], kind: str, what: str) -> None:
+    def apply_text(self, event: Event, kind: str, what: str) -> None:
         key = (kind, event["id"])
         if what == "start":
             if key in self.open:
-                self.refuse(f"{event['type']}: {event['id']!r} is already open")
+                refuse(f"{event['type']}: {event['id']!r} is already open")
             self.open[key] = {"type": kind, "text": ""}
             self.parts.append(self.open[key])
             return
         if key not in self.open:
-            self.refuse(f"{event['type']}: {event['id']!r} is not open")
+            refuse(f"{event['type']}: {event['id']!r} is not open")
         if what == "delta":
             self.open[key]["text"] += event["delta"]
         else:
@@ -239,28 +204,28 @@ class _Check:
 
     def apply_step(self, kind: str) -> None:
         if self.in_step is (kind == "start-step"):
-            self.refuse(f"{kind}: a step {'is already open' if self.in_step else 'is not open'}")
+            refuse(f"{kind}: a step {'is already open' if self.in_step else 'is not open'}")
         self.close_parts(kind)
         self.in_step = not self.in_step
 
-    def apply_end(self, event: dict[str, Any]) -> None:
+    def apply_end(self, event: Event) -> None:
         kind = event["type"]
         self.close_parts(kind)
         if kind == "finish" and self.in_step:
-            self.refuse("finish: a step is still open")
-        if event.get("finishReason", "stop") not in FINISH_REASONS:
-            self.refuse(f"finish: {event['finishReason']!r} is no reason that ai 5, 6 and 7 all know")
+            refuse("finish: a step is still open")
+        if event.get("finishReason", "stop") not in _FINISH_REASONS:
+            refuse(f"finish: {event['finishReason']!r} is no reason that ai 5, 6 and 7 all know")
         self.end = event
 
     def close_parts(self, kind: str) -> None:
         """Refuse what is still open where all must be ended."""
         for part, key in self.open:
-            self.refuse(f"{kind}: the {part} {key!r} is still open")
+            refuse(f"{kind}: the {part} {key!r} is still open")
         for call in self.calls.values():
             if call["state"] == "input-streaming":
-                self.refuse(f"{kind}: the call {call['id']!r} is still open")
+                refuse(f"{kind}: the call {call['id']!r} is still open")
 
-    def apply_data(self, event: dict[str, Any]) -> None:
+    def apply_data(self, event: Event) -> None:
         same = [part for part in self.parts if part["type"] == event["type"] and part.get("id") == event.get("id")]
         if event.get("transient"):
             return
@@ -269,10 +234,10 @@ class _Check:
         else:
             self.parts.append(event)
 
-    def start_call(self, event: dict[str, Any]) -> None:
+    def start_call(self, event: Event) -> None:
         key = event["toolCallId"]
         if key in self.calls:
-            self.refuse(f"{event['type']}: the call {key!r} was already begun")
+            refuse(f"{event['type']}: the call {key!r} was already begun")
         self.calls[key] = {
             "id": key,
             "name": event["toolName"],
@@ -283,46 +248,46 @@ class _Check:
         }
         self.parts.append({"type": "call", "id": key})
 
-    def grow_call(self, event: dict[str, Any]) -> None:
+    def grow_call(self, event: Event) -> None:
         self.open_call(event)["input_text"] += event["inputTextDelta"]
 
-    def open_call(self, event: dict[str, Any]) -> dict[str, Any]:
+    def open_call(self, event: Event) -> dict[str, Any]:
         kind, key = event["type"], event["toolCallId"]
         if key not in self.calls:
-            self.refuse(f"{kind}: the call {key!r} was not begun")
+            refuse(f"{kind}: the call {key!r} was not begun")
         call = self.calls[key]
         if call["state"] != "input-streaming":
-            self.refuse(f"{kind}: the call {key!r} is not open, but {call['state']}")
+            refuse(f"{kind}: the call {key!r} is not open, but {call['state']}")
         return call
 
-    def end_input(self, event: dict[str, Any]) -> None:
+    def end_input(self, event: Event) -> None:
         if event["toolCallId"] not in self.calls:
             self.start_call(event)
         call = self.open_call(event)
         self.compare(event, call)
         if event["toolName"] != call["name"]:
-            self.refuse(f"{event['type']}: the call began as {call['name']!r}")
+            refuse(f"{event['type']}: the call began as {call['name']!r}")
         call["input"] = event["input"]
         is_ready = event["type"] == "tool-input-available"
         call["state"] = "input-available" if is_ready else "output-error"
         call["error_text"] = event.get("errorText")
         call["may_run"] = is_ready and not call["provider_executed"]
 
-    def end_output(self, event: dict[str, Any]) -> None:
+    def end_output(self, event: Event) -> None:
         kind, key = event["type"], event["toolCallId"]
         call = self.calls.get(key)
         if call is None or (call["state"] != "input-available" and not call.get("is_preliminary")):
-            self.refuse(f"{kind}: the call {key!r} has no arguments that can have a result")
+            refuse(f"{kind}: the call {key!r} has no arguments that can have a result")
         self.compare(event, call)
         call["state"] = "output-available" if kind == "tool-output-available" else "output-error"
         call["output"], call["error_text"] = event.get("output"), event.get("errorText")
         call["is_preliminary"] = event.get("preliminary", False)
 
-    def compare(self, event: dict[str, Any], call: dict[str, Any]) -> None:
-        """Refuse what an event says otherwise of a call than the events before."""
+    def compare(self, event: Event, call: dict[str, Any]) -> None:
+        """Refuse an event that contradicts earlier events of its call."""
         for name, known in (("dynamic", "dynamic"), ("providerExecuted", "provider_executed")):
             if event.get(name, False) != call[known]:
-                self.refuse(f"{event['type']}: {name!r} is not the same as before")
+                refuse(f"{event['type']}: {name!r} is not the same as before")
 
     def report(self) -> VercelReport:
         if not self.is_done or self.end is None:
@@ -341,13 +306,13 @@ class _Check:
         )
 
 
-_CALL_RULES: Final[dict[str, Callable[[_Check, dict[str, Any]], None]]] = {
-    "tool-input-start": _Check.start_call,
-    "tool-input-delta": _Check.grow_call,
-    "tool-input-available": _Check.end_input,
-    "tool-input-error": _Check.end_input,
-    "tool-output-available": _Check.end_output,
-    "tool-output-error": _Check.end_output,
+_CALL_RULES: Final[dict[str, Callable[[_VercelChecker, Event], None]]] = {
+    "tool-input-start": _VercelChecker.start_call,
+    "tool-input-delta": _VercelChecker.grow_call,
+    "tool-input-available": _VercelChecker.end_input,
+    "tool-input-error": _VercelChecker.end_input,
+    "tool-output-available": _VercelChecker.end_output,
+    "tool-output-error": _VercelChecker.end_output,
 }
 
 

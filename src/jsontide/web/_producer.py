@@ -166,7 +166,7 @@ class Producer:
         except asyncio.CancelledError:
             failure = STOPPED
             raise
-        except Exception as error:  # noqa: BLE001 - readers are told of it, whatever it is
+        except Exception as error:  # noqa: BLE001 - readers get to know of it, whatever it is
             if not isinstance(error, JsontideError):
                 _LOG.exception("the source of turn %s failed", self._run_id)
             failure = STOPPED if self._is_stopped else self._describe(error)
@@ -219,11 +219,11 @@ class _Dropped:
 
     def __init__(self, run_id: str) -> None:
         self._run_id: Final = run_id
-        self._count = 1  # the first one was told
+        self._count = 1  # the first one was sent
         self._newest: Streamed | None = None
 
     def add(self, growing: Streamed) -> None:
-        """Note one more state of a message that nobody is told of."""
+        """Note one more state of a message that is not sent."""
         self._newest = growing
         if has_ended(growing):
             self.report()
@@ -244,7 +244,7 @@ class _Dropped:
 
 
 def _log_failure(run_id: str, growing: Streamed) -> None:
-    """Log what failed between the provider and here: readers are not told what it says."""
+    """Log what failed between the provider and here: readers do not get its words."""
     found = growing.errors[:1] if isinstance(growing, Message) and has_ended(growing) else ()
     for error in found:
         if error.kind is ErrorKind.TRANSPORT:

@@ -1,7 +1,7 @@
 """A source and an encoder in, a response out; and the same for a turn that is running or kept.
 
 Rule: nothing of a source is awaited before the response has begun, a client that leaves is noticed at once, whatever
-the server says that it can do, and no response ends without telling an end.
+the server says that it can do, and every response sends an end.
 
 Nothing is kept for a reader but what it was sent last, so a slow one skips to the newest state; and the last thing
 that it gets is the end.
@@ -29,11 +29,10 @@ from jsontide.web._turns import (
     TooManyTurnsError,
     TurnState,
     TurnStore,
-    check_encoder,
-    check_keep_alive,
     check_run_id,
     check_seconds,
     check_store,
+    describe_type,
     new_run_id,
 )
 
@@ -50,7 +49,7 @@ _State = TypeVar("_State")
 async def follow(
     store: TurnStore, run_id: str, encoder: Encoder[_State], keep_alive: float | None, min_interval: float
 ) -> AsyncGenerator[bytes]:
-    """Yield what an encoder says of a turn, from its first state that is there to its end."""
+    """Yield the bytes of a turn, from the first state in the store to its end."""
     reader = _Reader(encoder)
     yield reader.begin()
     seen, sent_at = -1, time.monotonic()
@@ -58,7 +57,7 @@ async def follow(
         left = None if keep_alive is None else max(0.0, sent_at + keep_alive - time.monotonic())
         state = await store.read(run_id, seen, left)
         is_new = state is None or state.version != seen
-        sent = reader.tell(state) if is_new else encoder.keep_alive
+        sent = reader.send(state) if is_new else encoder.keep_alive
         seen = -1 if state is None else state.version
         if sent:
             yield sent
@@ -68,23 +67,23 @@ async def follow(
 
 
 class _Reader(Generic[_State]):
-    """What one reader was told."""
+    """What one reader was sent."""
 
     def __init__(self, encoder: Encoder[_State]) -> None:
         self._encoder = encoder
-        self._told, self._first = encoder.begin()
+        self._sent, self._first = encoder.begin()
         self.is_over = False
 
     def begin(self) -> bytes:
         """Return what is sent at once: proxies and browsers wait for the first byte."""
         return self._first or self._encoder.keep_alive
 
-    def tell(self, state: TurnState | None) -> bytes:
+    def send(self, state: TurnState | None) -> bytes:
         """Return what is new in a turn, and its end when it is over."""
         sent, failure = (b"", FORGOTTEN) if state is None else self._encode(state)
         if failure is not None:
             self.is_over = True
-            self._told, end = self._encoder.fail(self._told, failure)  # nothing, if the end was told
+            self._sent, end = self._encoder.fail(self._sent, failure)  # nothing, if the end was sent
             sent += end
         return sent
 
@@ -93,8 +92,8 @@ class _Reader(Generic[_State]):
         sent = b""
         if state.growing is not None:
             try:
-                self._told, sent = self._encoder.encode(self._told, state.growing)
-            except Exception:  # noqa: BLE001 - a reader is told of it, whatever it is
+                self._sent, sent = self._encoder.encode(self._sent, state.growing)
+            except Exception:  # noqa: BLE001 - a reader gets to know of it, whatever it is
                 _LOG.exception("%s failed", type(self._encoder).__name__)
                 return b"", SERVER_FAILED
         return sent, (state.failure or SERVER_FAILED) if state.is_over else None
@@ -103,6 +102,8 @@ class _Reader(Generic[_State]):
 OnLeave: TypeAlias = Literal["cancel", "continue"]
 """What becomes of a turn whose client leaves."""
 
+_STEPS: Final = ("begin", "encode", "fail")
+"""The methods of every encoder; see `Encoder`."""
 _KEEP_ALIVE: Final = 15.0
 _NO_CONTENT: Final = 204
 _UNAVAILABLE: Final = 503
@@ -122,16 +123,16 @@ def stream_response(  # noqa: PLR0913 - options, by name
     headers: Mapping[str, str] | None = None,
     background: BackgroundTask | None = None,
 ) -> TurnResponse:
-    """Return a response that tells what grows in a source, in the protocol of an encoder.
+    """Return a response that sends what grows in a source, in the protocol of an encoder.
 
     `source` is an asynchronous iterable of messages, such as `astream_message(...)`, or of parser states, such as
     `astates(...)`; or a function or coroutine that gives one, which runs when the response has begun.
     `keep_alive` is after how many seconds of silence something is sent that means nothing; `None` for never.
     `on_leave="cancel"` cancels and closes the source when the client leaves; with `"continue"` the turn goes on, and
     `resume_response` joins it again, from `store`, by `run_id`, which is made up unless you pass one.
-    `min_interval` joins what comes within so many seconds.
-    `describe_error` says what the client is told of an exception of the source, and of an error in a message, in place
-    of the encoder's own rule; by default only what is wrong with JSON, and the rest is logged.
+    `min_interval` joins what comes within this many seconds.
+    `describe_error` gives the words for an exception of the source and for an error in a message, in place of the
+    encoder's own rule; by default a client only learns what is wrong with JSON, and the rest is logged.
     """
     check_source(source)
     check_choice("on_leave", on_leave, ("cancel", "continue"))
@@ -171,8 +172,8 @@ async def resume_response(  # noqa: PLR0913 - options, by name
     """Return a response that joins a turn: all that there is of it, then what follows; 204 if there is none to join.
 
     `run_id` may be what a browser sends as `Last-Event-ID`, or nothing.
-    A turn that is over is told whole while the store keeps it, unless `finished="nothing"`.
-    `describe_error` says what the client is told of an error in a message, in place of the encoder's own rule.
+    A turn that is over is sent whole while the store keeps it, unless `finished="nothing"`.
+    `describe_error` gives the words for an error in a message, in place of the encoder's own rule.
     """
     check_store(store)
     check_choice("finished", finished, ("replay", "nothing"))
@@ -188,9 +189,12 @@ async def resume_response(  # noqa: PLR0913 - options, by name
 
 
 def check_reading(encoder: object, keep_alive: object, min_interval: object) -> None:
-    """Check what both kinds of responses take."""
-    check_encoder(encoder)
-    check_keep_alive(keep_alive)
+    """Refuse wrong arguments of both kinds of responses."""
+    if isinstance(encoder, type) or not all(callable(getattr(encoder, name, None)) for name in _STEPS):
+        message = f"encoder must be an encoder, such as CompactEncoder(), not {describe_type(encoder)}"
+        raise TypeError(message)
+    if keep_alive is not None:
+        check_seconds("keep_alive", keep_alive, least=0.01)
     check_seconds("min_interval", min_interval, least=0)
 
 
@@ -233,7 +237,7 @@ class _Beginning:
 
 
 class TurnResponse(StreamingResponse):
-    """A response that tells a turn while it grows; made by `stream_response` and `resume_response`."""
+    """A response that sends a turn while it grows; made by `stream_response` and `resume_response`."""
 
     def __init__(  # noqa: PLR0913 - as those of Starlette's responses
         self,
@@ -247,11 +251,11 @@ class TurnResponse(StreamingResponse):
         background: BackgroundTask | None = None,
     ) -> None:
         media_type = encoder.media_type
-        told = {**encoder.headers, **(headers or {})}
+        sent = {**encoder.headers, **(headers or {})}
         if media_type != "text/event-stream":
             # Middleware that compresses leaves out event streams by their type, others by this: it would hold back.
-            told.setdefault("content-encoding", "identity")
-        super().__init__(chunks, status_code, told, media_type, background)
+            sent.setdefault("content-encoding", "identity")
+        super().__init__(chunks, status_code, sent, media_type, background)
         self.run_id: Final = run_id
         """Names the turn, for `resume_response` and `stop`."""
         self._chunks: Final = chunks
@@ -270,7 +274,7 @@ class TurnResponse(StreamingResponse):
             await self.background()
 
     async def _begin(self, scope: Scope, receive: Receive, send: Send) -> bool:
-        """Begin the turn; return whether there is one to tell of."""
+        """Begin the turn; return whether there is one to send."""
         if self._beginning is None:
             return True
         try:

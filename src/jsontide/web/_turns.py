@@ -23,9 +23,6 @@ from jsontide._check import check_count
 from jsontide._errors import JsontideError
 from jsontide.frontends import Streamed
 
-_STEPS: Final = ("begin", "encode", "fail")
-"""What every encoder can do; see `Encoder`."""
-
 
 def check_seconds(name: str, value: object, *, least: float) -> None:
     """Refuse anything but a number of seconds of at least `least`."""
@@ -35,20 +32,6 @@ def check_seconds(name: str, value: object, *, least: float) -> None:
     if not least <= value < float("inf"):
         message = f"{name} must be at least {least:g} seconds, not {value!r}"
         raise ValueError(message)
-
-
-def check_keep_alive(value: object) -> None:
-    """Refuse anything but `None` and a number of seconds that is not too small to be meant."""
-    if value is not None:
-        check_seconds("keep_alive", value, least=0.01)
-
-
-def check_encoder(encoder: object) -> None:
-    """Refuse what is no encoder."""
-    if isinstance(encoder, type) or not all(callable(getattr(encoder, name, None)) for name in _STEPS):
-        found = f"the class {encoder.__name__}" if isinstance(encoder, type) else type(encoder).__name__
-        message = f"encoder must be an encoder, such as CompactEncoder(), not {found}"
-        raise TypeError(message)
 
 
 class TooManyTurnsError(JsontideError):
@@ -101,7 +84,7 @@ def new_run_id() -> str:
 
 
 async def stop(store: TurnStore, run_id: str | None) -> bool:
-    """Stop a turn: its source is cancelled and closed, and its readers are told that it ended.
+    """Stop a turn: its source is cancelled and closed, and its readers get its end.
 
     Returns whether it was running. Without a name, there is nothing to stop.
     """
@@ -111,7 +94,7 @@ async def stop(store: TurnStore, run_id: str | None) -> bool:
 def check_store(store: object) -> TurnStore:
     """Return a store, or raise `TypeError` for anything else."""
     if isinstance(store, type) or not isinstance(store, TurnStore):
-        message = f"store must be a TurnStore, such as MemoryTurns(), not {_name(store)}"
+        message = f"store must be a TurnStore, such as MemoryTurns(), not {describe_type(store)}"
         raise TypeError(message)
     return store
 
@@ -127,7 +110,8 @@ def check_run_id(run_id: object) -> str:
     return run_id
 
 
-def _name(value: object) -> str:
+def describe_type(value: object) -> str:
+    """Return the name of a value's type, or which class the value is."""
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
