@@ -519,12 +519,12 @@ def _write_result(result: ToolResult) -> Item:
     return block if result.error is None else {**block, "is_error": True}
 
 
-TOOLS: Final = ToolRules(
+TOOLS: Final[ToolRules] = ToolRules(
     names="[a-zA-Z0-9_-]{1,128}",
     names_in_words="1 to 128 letters, digits, '_' and '-'",
     strict=StrictRules(formats=FORMATS | {"uri"}, max_tools=20, max_optional=24, max_unions=16),
 )
-PROVIDER: Final = Provider(
+PROVIDER: Final[Provider] = Provider(
     AnthropicReader(),
     AnthropicForm(),
     tools=TOOLS,

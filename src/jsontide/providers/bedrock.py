@@ -554,7 +554,7 @@ def _restore_field(name: str, value: object) -> object:
     return _restore_bytes(value)
 
 
-PROVIDER: Final = Provider(
+PROVIDER: Final[Provider] = Provider(
     BedrockReader(),
     BedrockForm(),
     tools=ToolRules(

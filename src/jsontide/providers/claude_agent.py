@@ -151,4 +151,4 @@ def _with_type(block: dict[str, Any]) -> dict[str, Any]:
     return {"type": kind, **block}
 
 
-PROVIDER: Final = Provider(AgentReader())
+PROVIDER: Final[Provider] = Provider(AgentReader())

@@ -361,7 +361,7 @@ def _write_result(result: ToolResult) -> Item:
     return {"role": "tool", "tool_call_id": written_id(result.call), "content": [document]}
 
 
-PROVIDER: Final = Provider(
+PROVIDER: Final[Provider] = Provider(
     CohereReader(),
     CohereForm(),
     tools=ToolRules(why_not_strict="cohere has no strict tools, but a switch of the whole request: strict_tools"),

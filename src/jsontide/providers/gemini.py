@@ -1298,11 +1298,11 @@ def _write_output(result: ToolResult) -> dict[str, Any]:
     return output if isinstance(output, dict) else {"output": output}
 
 
-TOOLS: Final = ToolRules(
+TOOLS: Final[ToolRules] = ToolRules(
     names="[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}",
     names_in_words="letters, digits and any of _-.:, no digit first",
     why_not_strict="gemini has no strict tools, but a mode of the whole request: the mode VALIDATED of toolConfig",
     is_plain=True,
     const_as_enum=True,
 )
-PROVIDER: Final = Provider(GeminiReader(), GeminiForm(), tools=TOOLS, client_packages=("google",))
+PROVIDER: Final[Provider] = Provider(GeminiReader(), GeminiForm(), tools=TOOLS, client_packages=("google",))

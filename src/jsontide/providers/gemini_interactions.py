@@ -634,7 +634,7 @@ def _write_result(result: ToolResult) -> Item:
     return {**step, "result": output if isinstance(output, (dict, str)) else result.text}
 
 
-PROVIDER: Final = Provider(
+PROVIDER: Final[Provider] = Provider(
     InteractionsReader(),
     InteractionsForm(),
     tools=ToolRules(

@@ -206,7 +206,7 @@ def _write_result(result: ToolResult) -> Item:
     return {**item, "tool_call_id": result.call.id} if result.call.id else item
 
 
-PROVIDER: Final = Provider(
+PROVIDER: Final[Provider] = Provider(
     OllamaReader(),
     OllamaForm(),
     tools=ToolRules(why_not_strict="ollama has no strict tools", is_plain=True, inline=True),

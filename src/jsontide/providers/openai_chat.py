@@ -804,7 +804,7 @@ def _write_result(result: ToolResult) -> Item:
     return {"role": "tool", "tool_call_id": written_id(result.call), "content": result.text}
 
 
-TOOLS: Final = ToolRules(
+TOOLS: Final[ToolRules] = ToolRules(
     names="[a-zA-Z0-9_-]{1,64}",
     names_in_words="1 to 64 letters, digits, '_' and '-'",
     strict=StrictRules(
@@ -821,7 +821,7 @@ TOOLS: Final = ToolRules(
     ),
     is_plain=True,
 )
-PROVIDER: Final = Provider(
+PROVIDER: Final[Provider] = Provider(
     ChatReader(),
     ChatForm(),
     tools=TOOLS,

@@ -1362,7 +1362,7 @@ def _write_result(result: ToolResult) -> Item:
     return item
 
 
-PROVIDER: Final = Provider(
+PROVIDER: Final[Provider] = Provider(
     ResponsesReader(),
     ResponsesForm(),
     tools=openai_chat.TOOLS,
