@@ -430,10 +430,11 @@ class StateKeys:
 
     def _message_changes(self, before: Message | None, after: Message) -> list[Change]:
         changes: list[Change] = []
-        if before is after:
+        followed = self.follow(after)
+        if before is after or not (followed or (self.answer is not None and answer_of(after) is not None)):
             return changes
         old = _if_continued(before, after) or Message()
-        known, followed = self.follow(old), self.follow(after)
+        known = self.follow(old)
         is_over = after.outcome is not Outcome.STREAMING
         for index, key in followed.items():
             if index in known:
