@@ -283,7 +283,7 @@ def test_arguments_of_a_call_without_a_name_are_not_passed_over(said: dict[str, 
     whole = part(name="cook", args={"b": 1})
     message = messages(whole, part(), part(**said), whole)[-1]
     assert [call.arguments for call in message.tool_calls] == ['{"b":1}', '{"a":1}', '{"b":1}']
-    assert [call.status.name for call in message.tool_calls] == ["COMPLETE", "INVALID", "COMPLETE"]
+    assert [call.status.name for call in message.tool_calls] == ["INVALID", "INVALID", "INVALID"]
     assert message.outcome is Outcome.INVALID
 
 

@@ -431,7 +431,7 @@ class StateKeys:
     def _message_changes(self, before: Message | None, after: Message) -> list[Change]:
         changes: list[Change] = []
         followed = self.follow(after)
-        if before is after or not (followed or (self.answer is not None and answer_of(after) is not None)):
+        if before is after or not (followed or (self.answer is not None and after.answer_state is not None)):
             return changes
         old = _if_continued(before, after) or Message()
         known = self.follow(old)

@@ -129,7 +129,7 @@ def merge_call(entries: Entries, delta: CallDelta, rules: ReadingRules) -> int:
         if before.shares_index and _doubt_rivals(entries, before.index, delta):
             return -1
         if not _begins_another(before, delta):
-            after = _mark_nameless(entries, at, _advance(before, delta, rules), delta)
+            after = _advance(before, delta, rules)
             if after is not before:
                 if delta.id and not before.id:
                     after = _doubt_same_id(entries, after, delta.id)
@@ -230,13 +230,6 @@ def _doubt_same_id(entries: Entries, call: CallEntry, call_id: str) -> CallEntry
     return call.with_doubt(why)
 
 
-def _mark_nameless(entries: Entries, at: int, call: CallEntry, delta: CallDelta) -> CallEntry:
-    """Return a nameless call that remembers which other calls were open when it got arguments."""
-    if call.name is not None or delta.is_blank:
-        return call
-    return call.came_beside(frozenset([place for place in _find_growing(entries) if place != at]))
-
-
 def _find_last(entries: Entries, delta: CallDelta) -> int:
     """Return the index of the last call for a delta that has neither index, name nor arguments, or -1."""
     if delta.index != NO_INDEX or delta.name or not delta.is_blank:
@@ -274,7 +267,7 @@ def _begin(entries: Entries, at: int, delta: CallDelta, rules: ReadingRules) -> 
         doubt=doubt,
         shares_index=shares_index,
     )
-    call = _mark_nameless(entries, place, _advance(begun, delta, rules), delta)
+    call = _advance(begun, delta, rules)
     is_known_as_new = delta.index == NO_INDEX and at < 0  # its id was searched for, and not found
     entries.put(place, call if delta.id is None or is_known_as_new else _doubt_same_id(entries, call, delta.id))
     return place
@@ -387,7 +380,6 @@ def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntr
         is_cut_off,
         doubt,
         call.shares_index,
-        call.beside,
     )
 
 

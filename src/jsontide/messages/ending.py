@@ -29,7 +29,6 @@ from jsontide.messages.message import LENGTH, FinalAnswer
 from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, TextPart
 from jsontide.messages.provider_errors import explain_exception
 from jsontide.messages.state import (
-    NO_INDEX,
     CallEntry,
     Entry,
     MessageState,
@@ -228,29 +227,15 @@ def end_message(state: MessageState, ending: Ending) -> MessageState:
 
 
 def _doubt_unaccounted(entries: list[Entry], loss: str, ending: Ending) -> list[Entry]:
-    """Return the entries, with doubt on the calls that may lack a lost piece or arguments that came without a name.
+    """Return the entries, with doubt on every call if a piece was lost or arguments came without a name.
 
-    Such arguments may belong to any call that has none, or continue one that was open while they came; a fragment with
-    neither index nor id may continue any call.
+    A piece that says the wrong index, or comes before its call or after it, may be missing in any call.
     """
-    orphans = [entry for entry in entries if isinstance(entry, CallEntry) and _is_orphan(entry)]
-    if ending.outcome is not Outcome.COMPLETE or not (loss or orphans):
+    has_orphan = any([isinstance(entry, CallEntry) and _is_orphan(entry) for entry in entries])
+    if ending.outcome is not Outcome.COMPLETE or not (loss or has_orphan):
         return entries
-    has_fragment = any([_is_fragment(orphan) for orphan in orphans])
-    doubted: list[Entry] = []
-    for at, entry in enumerate(entries):
-        if isinstance(entry, CallEntry) and _may_run(entry):
-            is_concerned = has_fragment or entry.is_blank or any([at in orphan.beside for orphan in orphans])
-            doubt = loss or (_ORPHANS if is_concerned else "")
-            doubted.append(entry.with_doubt(doubt) if doubt else entry)
-        else:
-            doubted.append(entry)
-    return doubted
-
-
-def _is_fragment(orphan: CallEntry) -> bool:
-    is_whole = orphan.document.is_complete and orphan.text.read().lstrip().startswith("{")
-    return not is_whole and orphan.index == NO_INDEX and not orphan.id
+    doubt = loss or _ORPHANS
+    return [entry.with_doubt(doubt) if isinstance(entry, CallEntry) and _may_run(entry) else entry for entry in entries]
 
 
 def _may_run(entry: CallEntry) -> bool:

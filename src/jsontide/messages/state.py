@@ -29,7 +29,6 @@ NO_KEY: Final = -(1 << 60)
 """The key of a part that the provider does not name: only the last part can grow."""
 NO_INDEX: Final = -(1 << 60)
 """The index of a call that the provider does not count."""
-NO_PLACES: Final[frozenset[int]] = frozenset()
 
 
 class Entry(Record):
@@ -62,7 +61,6 @@ class CallEntry(Entry):
     """A tool call."""
 
     __slots__ = (
-        "beside",
         "document",
         "doubt",
         "held",
@@ -90,7 +88,6 @@ class CallEntry(Entry):
         "is_cut_off",
         "doubt",
         "shares_index",
-        "beside",
     )
 
     def __init__(
@@ -107,7 +104,6 @@ class CallEntry(Entry):
         is_cut_off: bool = False,
         doubt: str = "",
         shares_index: bool = False,
-        beside: frozenset[int] = NO_PLACES,
     ) -> None:
         Entry.__init__(self, part, key)
         self.index: Final = index
@@ -130,16 +126,10 @@ class CallEntry(Entry):
         """Whether the message leaves it out: it is the answer itself, or may turn out to be."""
         self.shares_index: Final = shares_index
         """Whether another call with the same index was open when this one began."""
-        self.beside: Final = beside
-        """Indexes of the calls that were open while this one got arguments before its name."""
 
     def with_doubt(self, why: str) -> CallEntry:
         """Return the call marked as one that cannot be run; an earlier reason stays."""
         return self if self.doubt else self.evolve(doubt=why)
-
-    def came_beside(self, places: frozenset[int]) -> CallEntry:
-        """Return the call after it got arguments while these other calls were open."""
-        return self if places <= self.beside else self.evolve(beside=self.beside | places)
 
     @property
     def call(self) -> BaseCall:
