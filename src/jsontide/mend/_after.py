@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jsontide.mend._bits import (
-    EXTRA_CLOSER,
-    EXTRA_COMMA,
-    SECOND_VALUE,
-)
 from jsontide.mend._frame import ARRAY
 from jsontide.mend._look import (
     COLONS,
@@ -21,6 +16,7 @@ from jsontide.mend._look import (
     skip_comments,
     skip_spaces,
 )
+from jsontide.mend.options import RepairKind
 from jsontide.text.modes import (
     DONE,
     VALUE,
@@ -28,7 +24,6 @@ from jsontide.text.modes import (
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
-from jsontide.mend._bits import LINES, LIST
 from jsontide.mend._mistakes import Mistakes
 
 
@@ -50,7 +45,7 @@ class After(Mistakes):
                 return self._fail_ambiguous(i, "no bracket after a value that may be inside of another")
             self.mode = DONE
             self.token_end = self.base + i + 1
-            return i + 1 if self._edit(i, i + 1, "", EXTRA_CLOSER) else i
+            return i + 1 if self._edit(i, i + 1, "", RepairKind.EXTRA_CLOSER) else i
         if char in COMMAS:
             return self._leave_comma(i, n)
         if char not in "{[" and self._is_odd_after(i, char):
@@ -66,7 +61,7 @@ class After(Mistakes):
         if place == end:
             if self.is_end and end == n:
                 self.mode = DONE
-                return i + 1 if self._edit(i, i + 1, "", EXTRA_COMMA) else i
+                return i + 1 if self._edit(i, i + 1, "", RepairKind.EXTRA_COMMA) else i
             return self._fail_held(i) if self._is_late(i, n) else self._wait(i)
         found = key_ahead(buffer, place, end, True)
         if found == NO and buffer[place] in "{[":
@@ -95,13 +90,13 @@ class After(Mistakes):
             if place == n and not self.is_end:
                 return self._wait(i)
         if place < n and self.buffer[place] == "{" and (place > i or self.newline >= self.token_end):
-            if not self.kinds >> LINES & 1:
+            if RepairKind.LINES not in self.kinds:
                 return self._fail_at(i)
-            if place == i and not self._edit(i, i, ",", LINES):
+            if place == i and not self._edit(i, i, ",", RepairKind.LINES):
                 return i
             self.mode = VALUE
             return place
-        if self._edit(i, i, ARRAY, LIST):
+        if self._edit(i, i, ARRAY, RepairKind.LIST):
             self.top = None
         return i
 
@@ -114,10 +109,10 @@ class After(Mistakes):
             place: i64 = 0
             while new[place] == rest[place]:
                 place += 1
-            if not self._drop(i, i + place, SECOND_VALUE):
+            if not self._drop(i, i + place, RepairKind.SECOND_VALUE):
                 return i
             return self._fail_ambiguous(i + place, "the same value again")
-        if not self._drop(i, i + len(new), SECOND_VALUE):
+        if not self._drop(i, i + len(new), RepairKind.SECOND_VALUE):
             return i
         self.compared += len(new)
         if len(new) == len(rest):

@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from jsontide.mend._bits import (
-    CODE_BLOCK,
-    COMMENT,
-    FENCE,
-    KINDS,
-    PROSE,
-    SECOND_VALUE,
-    SPACE,
-    TAG,
-    THINKING,
-    TRAILING_COMMA,
-)
 from jsontide.mend._look import (
     CLOSING,
     COLONS,
@@ -53,6 +41,7 @@ from jsontide.mend._outside import (
     read_tag,
     thinking_name,
 )
+from jsontide.mend.options import RepairKind
 from jsontide.text.grammar import name_character
 from jsontide.text.modes import (
     VALUE,
@@ -61,7 +50,6 @@ from jsontide.text.modes import (
 if TYPE_CHECKING:
     from mypy_extensions import i64
 from jsontide.mend._after import After
-from jsontide.mend._bits import ROOT
 from jsontide.mend._fields import COMPARING, OUTSIDE, SKIPPING
 from jsontide.mend.shape import ARRAY as ARRAY_SHAPE
 from jsontide.mend.shape import OBJECT as OBJECT_SHAPE
@@ -115,11 +103,11 @@ class Around(After):
         return self._read_fence(i, n) if char in "`~" else self._read_candidate(i, n)
 
     def _skip_html_comment(self, i: i64) -> i64:
-        if not self._drop(i, i + 4, COMMENT):
+        if not self._drop(i, i + 4, RepairKind.COMMENT):
             return i
         self.mode = SKIPPING
         self.until = "-->"
-        self.resume = COMMENT
+        self.skip_kind = RepairKind.COMMENT
         return i + 4
 
     def _note_words(self, i: i64, words: str) -> None:
@@ -136,11 +124,11 @@ class Around(After):
         buffer = self.buffer
         char = buffer[i]
         if char in ODD_SPACES:
-            return i + 1 if self._edit(i, i + 1, "", SPACE) else i
+            return i + 1 if self._edit(i, i + 1, "", RepairKind.SPACE) else i
         if self.found:
             self.at_start = False
             return i
-        if char == "/" and self.kinds >> COMMENT & 1:
+        if char == "/" and RepairKind.COMMENT in self.kinds:
             if i + 1 == n and not self.is_end:
                 return self._wait(i)
             if buffer[i + 1 : i + 2] in ("/", "*"):
@@ -205,7 +193,7 @@ class Around(After):
                 return self._fail_late(i) if self._is_late(i, n) else self._wait(i)
             if tag > 0:
                 self.at_start = True
-                return tag if self._drop_whole(i, tag, TAG) else i
+                return tag if self._drop_whole(i, tag, RepairKind.TAG) else i
         if found == WAIT:
             if not self.is_end:
                 if not self._is_late(i, n):
@@ -237,7 +225,7 @@ class Around(After):
         """Begin a value, unless the schema wants another one."""
         if not self._is_unwanted(self.buffer[i]):
             return self._begin_value(i)
-        self.prose_kind = ROOT
+        self.prose_kind = RepairKind.ROOT
         return self._pass_opener(i)
 
     def _pass_opener(self, i: i64) -> i64:
@@ -323,7 +311,7 @@ class Around(After):
             and not self.found
             and opener == "["
             and shape.kinds & (OBJECT_SHAPE | ARRAY_SHAPE) == OBJECT_SHAPE
-            and self.kinds >> ROOT & 1 == 1
+            and RepairKind.ROOT in self.kinds
         )
 
     def _begin_value(self, i: i64) -> i64:
@@ -332,7 +320,7 @@ class Around(After):
                 return self._fail_ambiguous(i, "no value after brackets that may be one")
             self._flush_drop()
             self.doubtful = self.remark = ""
-            self.prose_kind = PROSE
+            self.prose_kind = RepairKind.PROSE
             self.found = True
             self.first_start = self.base + i
             if not self.is_scalar:
@@ -348,7 +336,7 @@ class Around(After):
         if several == "first":
             self.mode = SKIPPING
             self.until = ""
-            self.resume = SECOND_VALUE
+            self.skip_kind = RepairKind.SECOND_VALUE
         elif several == "one":
             self._flush_drop()
             self.mode = COMPARING
@@ -356,7 +344,7 @@ class Around(After):
         else:
             self._flush_drop()
             self._copy_to(i)
-            if self.newline >= self.token_end or self._edit(i, i, "\n", SECOND_VALUE):
+            if self.newline >= self.token_end or self._edit(i, i, "\n", RepairKind.SECOND_VALUE):
                 self.mode = VALUE
         return i
 
@@ -365,7 +353,7 @@ class Around(After):
         return (
             self.base + i == self.token_end
             and self.repair_count > 0
-            and self.repairs[self.repair_count - 1].kind is KINDS[TRAILING_COMMA]
+            and self.repairs[self.repair_count - 1].kind is RepairKind.TRAILING_COMMA
         )
 
     def _read_fence(self, i: i64, n: i64) -> i64:
@@ -377,8 +365,8 @@ class Around(After):
         is_quoted = self.line_marks % 2 == 1 or (self.buffer[i - 1] if i else self.recent[-1:]) == '"'
         if after == MISSING or (self.lead != "\n" and (is_quoted or self.doubtful)):
             self.lead = buffer[i]
-            return i + 1 if self._drop(i, i + 1, PROSE) else i
-        if not self._drop_whole(i, after, FENCE):
+            return i + 1 if self._drop(i, i + 1, RepairKind.PROSE) else i
+        if not self._drop_whole(i, after, RepairKind.FENCE):
             return i
         if self.lead == "\n":  # else it may be part of a string
             self.doubtful = self.remark = ""
@@ -391,7 +379,7 @@ class Around(After):
         if self.in_fence and not is_json_info(fence_info(buffer, i, end)):
             self.mode = SKIPPING
             self.until = buffer[i] * 3
-            self.resume = CODE_BLOCK
+            self.skip_kind = RepairKind.CODE_BLOCK
         return after
 
     def _read_tag(self, i: i64, n: i64) -> i64:
@@ -403,21 +391,21 @@ class Around(After):
         if after == MISSING or (self.doubtful and self.lead != "\n"):
             self.lead = buffer[i]
             self.at_start = False
-            return i + 1 if self._drop(i, i + 1, PROSE) else i
+            return i + 1 if self._drop(i, i + 1, RepairKind.PROSE) else i
         name = thinking_name(buffer[i:after])
         if name.startswith("/"):
             if self.found:
                 return self._fail_ambiguous(i, "no end of thinking after the value")
-            if not self._drop_whole(i, after, THINKING):
+            if not self._drop_whole(i, after, RepairKind.THINKING):
                 return i
         elif name:
-            if not self._drop(i, after, THINKING):
+            if not self._drop(i, after, RepairKind.THINKING):
                 return i
             self.mode = SKIPPING
             self.until = f"</{name}>"
-            self.resume = THINKING
+            self.skip_kind = RepairKind.THINKING
             return after
-        elif not self._drop_whole(i, after, TAG):
+        elif not self._drop_whole(i, after, RepairKind.TAG):
             return i
         marks: i64 = 0 if self.lead == "\n" else self.line_marks
         self._begin_line()
@@ -433,12 +421,12 @@ class Around(After):
 
     def _skip(self, i: i64, n: i64) -> i64:
         """Leave out a block, or all that is left."""
-        kind: i64 = self.resume
+        kind = self.skip_kind
         until = self.until
         if not until:
             self._drop(i, n, kind)
             return n
-        if kind == CODE_BLOCK and self.at_start:
+        if kind is RepairKind.CODE_BLOCK and self.at_start:
             return self._enter_block(i, n)
         end: i64 = self.buffer.find(until, i)
         if end < 0:
@@ -446,11 +434,11 @@ class Around(After):
             if not self._drop(i, end, kind) or end == n:
                 return end
             return self._wait(end)
-        if kind != CODE_BLOCK:
+        if kind is not RepairKind.CODE_BLOCK:
             end += len(until)
         if self._drop_whole(i, end, kind):
             self.mode = OUTSIDE
-            if kind != COMMENT:
+            if kind is not RepairKind.COMMENT:
                 self.at_start = True
                 self._begin_line()
         return end

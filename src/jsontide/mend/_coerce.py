@@ -10,7 +10,6 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from jsontide.mend import shape as shapes
-from jsontide.mend._bits import BOOLEAN, ENUM, LIST, NESTED_JSON, NUMBER_FORM, UNQUOTED_STRING
 from jsontide.mend._frame import OBJECT, WRAPPER, Frame
 from jsontide.mend._look import (
     CLOSING,
@@ -26,6 +25,7 @@ from jsontide.mend._look import (
     string_end,
 )
 from jsontide.mend._strings import Strings
+from jsontide.mend.options import RepairKind
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -113,8 +113,8 @@ class Coercions(Strings):
             self._begin_hold(i, self.mode)
         return self._wait(i)
 
-    def _replace(self, i: i64, end: i64, became: str, kind: i64, lossy: bool = False) -> i64:
-        if not self.kinds >> kind & 1:
+    def _replace(self, i: i64, end: i64, became: str, kind: RepairKind, lossy: bool = False) -> i64:
+        if kind not in self.kinds:
             return i
         if self.hold < 0:
             self._begin_hold(i, self.mode)
@@ -123,11 +123,11 @@ class Coercions(Strings):
     def _wrap(self, i: i64, shape: Shape, kind: i64) -> i64:
         """Open a list around the value at `i`, if one of such values is wanted."""
         item = shape.item
-        if not self.kinds >> LIST & 1 or not shape.kinds & shapes.ARRAY or item is None or not item.kinds & kind:
+        if RepairKind.LIST not in self.kinds or not shape.kinds & shapes.ARRAY or item is None or not item.kinds & kind:
             return i
         if self.hold < 0:
             self._begin_hold(i, self.mode)
-        if self._edit(i, i, "[", LIST):
+        if self._edit(i, i, "[", RepairKind.LIST):
             self._release()
             self.top = Frame(WRAPPER, self.top, False, shape)
         return i
@@ -165,7 +165,7 @@ class Coercions(Strings):
         if place != i or self.is_over:
             return place
         if shape.kinds & (shapes.OBJECT | shapes.ARRAY) and _is_json(text, shape.kinds):
-            return self._replace(i, after, text, NESTED_JSON)
+            return self._replace(i, after, text, RepairKind.NESTED_JSON)
         return self._wrap(i, shape, shapes.STRING)
 
     def _coerce_text(self, i: i64, end: i64, text: str, shape: Shape) -> i64:
@@ -173,14 +173,14 @@ class Coercions(Strings):
         kinds = shape.kinds
         member = _find_word(text, shape.words)
         if member:
-            return self._replace(i, end, json.dumps(member, ensure_ascii=False), ENUM)
+            return self._replace(i, end, json.dumps(member, ensure_ascii=False), RepairKind.ENUM)
         word = text.lower()
         if kinds & shapes.BOOLEAN and (word in _TRUE or word in _FALSE):
-            return self._replace(i, end, "true" if word in _TRUE else "false", BOOLEAN)
+            return self._replace(i, end, "true" if word in _TRUE else "false", RepairKind.BOOLEAN)
         number = form_number(text, shape.is_integer) if kinds & shapes.NUMBER else ""
         if number == TWO_NUMBERS:
             return self._fail_ambiguous(i, "a number with one reading")
-        return self._replace(i, end, number, NUMBER_FORM, _drops_words(text, number)) if number else i
+        return self._replace(i, end, number, RepairKind.NUMBER_FORM, _drops_words(text, number)) if number else i
 
     def _coerce_words(self, i: i64, n: i64, shape: Shape) -> i64:
         """Look at a value that is neither in quotation marks nor in brackets."""
@@ -205,7 +205,7 @@ class Coercions(Strings):
         if place != i or self.is_over:
             return place
         if kinds & shapes.STRING and not shape.words:
-            return self._replace(i, end, json.dumps(text, ensure_ascii=False), UNQUOTED_STRING)
+            return self._replace(i, end, json.dumps(text, ensure_ascii=False), RepairKind.UNQUOTED_STRING)
         return self._wrap(i, shape, shapes.STRING)
 
     def _words_end(self, i: i64, end: i64) -> i64:

@@ -9,20 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import Reason
-from jsontide.mend._bits import (
-    CODE_BLOCK,
-    COMMENT,
-    ELLIPSIS,
-    KINDS,
-    PROSE,
-    ROOT,
-    SECOND_VALUE,
-    TAG,
-    THINKING,
-    TRAILING_COMMA,
-    TRUNCATED,
-)
-from jsontide.mend.options import Repair
+from jsontide.mend.options import Repair, RepairKind
 from jsontide.text.grammar import END_OF_TEXT
 from jsontide.text.modes import (
     KEY_TEXT,
@@ -34,7 +21,6 @@ from jsontide.mend._fields import Fields
 from jsontide.mend._outside import is_wrapper
 
 _PIECE: Final = 1024  # characters in one repair: of longer prose there are several
-_LOSSY: Final = frozenset((PROSE, THINKING, CODE_BLOCK, SECOND_VALUE, COMMENT, ELLIPSIS, ROOT))
 
 
 class Edits(Fields):
@@ -89,8 +75,8 @@ class Edits(Fields):
     def _drop_held(self, keep: i64) -> None:
         """Leave out what is held, because the text ends inside of it."""
         self._flush_drop()
-        if self.kinds >> TRUNCATED & 1:
-            self._add_repair(Repair(KINDS[TRUNCATED], self.base + keep, self.buffer[keep:], "", True))
+        if RepairKind.TRUNCATED in self.kinds:
+            self._add_repair(Repair(RepairKind.TRUNCATED, self.base + keep, self.buffer[keep:], "", True))
 
     def _rewind(self) -> None:
         """Forget what was done after the hold began."""
@@ -132,7 +118,7 @@ class Edits(Fields):
 
     def _begin_hold(self, i: i64, mode: i64) -> None:
         """Hold the text from `i` on, where the mode was `mode`."""
-        if self.drop_kind >= 0:
+        if self.drop_kind is not None:
             self._flush_drop()
         self.flushed = -1
         self._hold_at(i, mode)
@@ -198,9 +184,9 @@ class Edits(Fields):
             self.out.append(self.buffer[self.copied : place])
             self.copied = place
 
-    def _edit(self, i: i64, end: i64, became: str, kind: i64, lossy: bool = False) -> bool:
+    def _edit(self, i: i64, end: i64, became: str, kind: RepairKind, lossy: bool = False) -> bool:
         """Replace the text from `i` to `end`; return whether that is allowed."""
-        if not self.kinds >> kind & 1:
+        if kind not in self.kinds:
             self._fail_at(i)
             return False
         begin: i64 = self.hold if self.hold >= 0 else i
@@ -212,12 +198,12 @@ class Edits(Fields):
         if became:
             self.out.append(became)
         self.copied = end
-        self._add_repair(Repair(KINDS[kind], self.base + i, self.buffer[i:end], became, lossy))
+        self._add_repair(Repair(kind, self.base + i, self.buffer[i:end], became, lossy))
         return not self.is_over
 
     def _drop_comma(self, i: i64) -> bool:
         """Take back the comma with which the hold begins, because a closing bracket is at `i`."""
-        if not self.kinds >> TRAILING_COMMA & 1:
+        if RepairKind.TRAILING_COMMA not in self.kinds:
             self._fail_at(i)
             return False
         if self.flushed >= 0 or self.hold < 0 or i - self.hold > self.max_held:
@@ -225,7 +211,7 @@ class Edits(Fields):
             return False
         self._flush_drop()
         place = self.hold
-        repair = Repair(KINDS[TRAILING_COMMA], self.base + place, self.buffer[place], "")
+        repair = Repair(RepairKind.TRAILING_COMMA, self.base + place, self.buffer[place], "")
         if not self.has_comma:  # it was put there, as a missing one
             self.out[self.safe] = ""
             del self.repairs[self.safe_repairs]
@@ -247,15 +233,15 @@ class Edits(Fields):
                 self._add_repair(other)
         return not self.is_over
 
-    def _drop(self, i: i64, end: i64, kind: i64) -> bool:
+    def _drop(self, i: i64, end: i64, kind: RepairKind) -> bool:
         """Leave out the text from `i` to `end`, as part of a longer run of the same kind."""
         if i >= end:
             return True
-        if not self.kinds >> kind & 1:
+        if kind not in self.kinds:
             self._fail_at(i)
             return False
         index: i64 = self.base + i
-        if self.drop_kind != kind or self.drop_index + len(self.drop_text) != index:
+        if self.drop_kind is not kind or self.drop_index + len(self.drop_text) != index:
             self._flush_drop()
             self.drop_kind = kind
             self.drop_index = index
@@ -273,7 +259,7 @@ class Edits(Fields):
         self.drop_text += self.buffer[i:end]
         return not self.is_over
 
-    def _drop_whole(self, i: i64, end: i64, kind: i64) -> bool:
+    def _drop_whole(self, i: i64, end: i64, kind: RepairKind) -> bool:
         """Leave out the text from `i` to `end`, with which a run ends."""
         if not self._drop(i, end, kind):
             return False
@@ -281,16 +267,16 @@ class Edits(Fields):
         return not self.is_over
 
     def _flush_drop(self) -> None:
-        if self.drop_kind < 0:
+        kind = self.drop_kind
+        if kind is None:
             return
-        kind: i64 = self.drop_kind
-        self.drop_kind = -1
+        self.drop_kind = None
         text = self.drop_text
         self.drop_text = ""
         if text:
-            lossy = kind in _LOSSY and not (kind == SECOND_VALUE and self.mending.values != "first")
-            lossy = lossy or (kind == TAG and not is_wrapper(text))
-            self._add_repair(Repair(KINDS[kind], self.drop_index, text, "", lossy))
+            lossy = kind.is_lossy and not (kind is RepairKind.SECOND_VALUE and self.mending.values != "first")
+            lossy = lossy or (kind is RepairKind.TAG and not is_wrapper(text))
+            self._add_repair(Repair(kind, self.drop_index, text, "", lossy))
 
     def _add_repair(self, repair: Repair) -> None:
         if self.repair_count >= self.max_repairs:

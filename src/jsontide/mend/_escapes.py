@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from jsontide.mend._bits import ESCAPE
 from jsontide.mend._edits import Edits
+from jsontide.mend.options import RepairKind
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -62,10 +62,10 @@ class Escapes(Edits):
         """Read a backslash that begins no escape."""
         char = self.buffer[i + 1]
         if char == "'" or char in self.quote:
-            return i + 2 if self._edit(i, i + 1, "", ESCAPE) else i
+            return i + 2 if self._edit(i, i + 1, "", RepairKind.ESCAPE) else i
         if not self._see_escape(i, _UNKNOWN):
             return i
-        return i + 1 if self._edit(i, i + 1, "\\\\", ESCAPE) else i
+        return i + 1 if self._edit(i, i + 1, "\\\\", RepairKind.ESCAPE) else i
 
     def _read_code_escape(self, i: i64, n: i64) -> i64:
         """Read an escape of Python or JavaScript at `i`: a code point in two or eight digits, or in braces.
@@ -93,7 +93,7 @@ class Escapes(Edits):
         end += 1 if is_braced else 0
         if not self._see_escape(i + 1, SUSPICIOUS):
             return i
-        return end if self._edit(i, end, json.dumps(chr(code))[1:-1], ESCAPE) else i
+        return end if self._edit(i, end, json.dumps(chr(code))[1:-1], RepairKind.ESCAPE) else i
 
     def _digits_end(self, i: i64, n: i64) -> i64:
         """Return where the digits of the escape at `i` end, of which there should be four."""

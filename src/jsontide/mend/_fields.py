@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import ParserError, Reason
 from jsontide._textbuffer import NO_TEXT, GrowingText
-from jsontide.mend._bits import (
-    PROSE,
-)
 from jsontide.mend._frame import Frame
 from jsontide.mend._quotes import NO_MARKS, Tally
-from jsontide.mend.options import Mending, Repair
+from jsontide.mend.options import Mending, Repair, RepairKind
 from jsontide.text.grammar import (
     END_OF_TEXT,
     EXPECTED,
@@ -101,6 +98,7 @@ class Fields:
         "safe",
         "safe_repairs",
         "shape",
+        "skip_kind",
         "skipped",
         "stop",
         "string_start",
@@ -114,11 +112,11 @@ class Fields:
         "wrapping",
     )
 
-    def __init__(self, mending: Mending, kinds: i64, shape: Shape | None = None) -> None:  # noqa: PLR0915 - all fields
+    def __init__(self, mending: Mending, shape: Shape | None = None) -> None:  # noqa: PLR0915 - all fields
         self.mending: Mending = mending
         self.shape: Shape | None = shape  # what the schema wants of the whole
         self.key: str = ""  # of the member that is read, if there is a schema
-        self.kinds: i64 = kinds  # as bits
+        self.kinds: frozenset[RepairKind] = mending.kinds
         self.max_held: i64 = min(mending.max_held, MOST)
         self.max_repairs: i64 = min(mending.max_repairs, MOST)
         self.max_depth: i64 = min(mending.max_depth, MOST)
@@ -138,7 +136,7 @@ class Fields:
         self.safe_repairs: i64 = 0
         self.is_split: bool = False  # whether a piece of `out` ends at the hold
         self.has_comma: bool = False  # whether the hold begins with a comma
-        self.held_drop_kind: i64 = -1
+        self.held_drop_kind: RepairKind | None = None
         self.held_drop_index: i64 = 0
         self.held_drop_text: str = ""
         self.is_waiting: bool = False
@@ -148,7 +146,7 @@ class Fields:
         # Afterwards:
         self.repairs: list[Repair] = []
         self.repair_count: i64 = 0
-        self.drop_kind: i64 = -1  # what is being dropped, and not yet reported
+        self.drop_kind: RepairKind | None = None  # what is being dropped, and not yet reported
         self.drop_index: i64 = 0
         self.drop_text: str = ""
         self.flushed_line: tuple[i64, i64] = (1, 0)  # the line of that place, and where it begins
@@ -167,8 +165,9 @@ class Fields:
         self.token_end: i64 = 0  # of the last number, literal or root
         self.resume: i64 = 0  # the mode after a comment
         self.until: str = ""
+        self.skip_kind: RepairKind = RepairKind.PROSE  # what is left out up to `until` is reported as this
         self.lead: str = "\n"  # the last character in the line before a value, a newline if there is none
-        self.prose_kind: i64 = PROSE  # what words around the value are reported as
+        self.prose_kind: RepairKind = RepairKind.PROSE  # what words around the value are reported as
         self.doubtful: str = ""  # closes brackets around words that may be a value all the same: none begins inside
         self.has_quote: bool = False  # whether a quotation mark follows the value, or is in brackets before it
         self.was_doubtful: bool = False  # whether there were any

@@ -7,20 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from jsontide.mend._bits import (
-    COMMENT,
-    ELLIPSIS,
-    EXTRA_COMMA,
-    KINDS,
-    MISSING_COLON,
-    MISSING_COMMA,
-    PUNCTUATION,
-    QUOTES,
-    SPACE,
-    TRUNCATED,
-    UNQUOTED_KEY,
-)
-from jsontide.mend._bits import TUPLE as ODD_ARRAY
 from jsontide.mend._frame import OBJECT, TUPLE, Frame
 from jsontide.mend._look import (
     BLANKS,
@@ -42,7 +28,7 @@ from jsontide.mend._look import (
     skip_spaces,
 )
 from jsontide.mend._quotes import NO_MARKS, Tally
-from jsontide.mend.options import Repair
+from jsontide.mend.options import Repair, RepairKind
 from jsontide.text.grammar import name_character
 from jsontide.text.modes import (
     AFTER_ITEM,
@@ -85,7 +71,7 @@ class Mistakes(Tokens):
             self.mode = LEAVING
             return i
         if char in ODD_SPACES:
-            return i + 1 if self._edit(i, i + 1, " ", SPACE) else i
+            return i + 1 if self._edit(i, i + 1, " ", RepairKind.SPACE) else i
         if char == "/" or char == "#":
             return self._begin_comment(i, n)
         if char in "`<\\":
@@ -106,7 +92,7 @@ class Mistakes(Tokens):
         if (is_space or self.mode in _AT_A_KEY) and self.hold >= 0 and i + 1 - self.hold > self.max_held:
             return self._fail_held(i)
         if is_space:
-            return i + 2 if self._edit(i, i + 2, " ", SPACE) else i
+            return i + 2 if self._edit(i, i + 2, " ", RepairKind.SPACE) else i
         if self.buffer[i + 1] != '"' or (self.mode not in _AT_A_KEY and self.mode not in AT_A_VALUE):
             return self._fail_at(i)
         return self._open_wrapped(i, KEY_TEXT if self.mode in _AT_A_KEY else STRING)
@@ -135,7 +121,7 @@ class Mistakes(Tokens):
             return self._fail_at(i)
         if skip_prefix(buffer, i, end) > i:
             self._hold_key(i)
-            return i + 1 if self._edit(i, i + 1, "", QUOTES) else i
+            return i + 1 if self._edit(i, i + 1, "", RepairKind.QUOTES) else i
         found = key_ahead(buffer, i, end, True)
         if found == NO:
             place = loose_key_end(buffer, i, end, not self._is_after_string())
@@ -145,7 +131,7 @@ class Mistakes(Tokens):
         self._hold_key(i)
         if found == WAIT:
             return self._wait_or_fail(i, n)
-        if not self._edit(i, place, f'"{buffer[i:place]}"', UNQUOTED_KEY):
+        if not self._edit(i, place, f'"{buffer[i:place]}"', RepairKind.UNQUOTED_KEY):
             return i
         self.key = buffer[i:place]
         self._note_key()
@@ -165,7 +151,7 @@ class Mistakes(Tokens):
         if found == WAIT and not self.is_end:
             return self._wait_or_fail(i, n)
         after: i64 = i + 2 if self.buffer.startswith("=>", i) else i + 1
-        if found != YES or not self._edit(i, after, ":", PUNCTUATION):
+        if found != YES or not self._edit(i, after, ":", RepairKind.PUNCTUATION):
             return i if self.is_over else self._fail_at(i)
         self.equals = True
         self.mode = MEMBER
@@ -176,14 +162,14 @@ class Mistakes(Tokens):
         if char == "=":
             return self._read_equals(i, n)
         if char in COLONS:
-            if self._edit(i, i + 1, ":", PUNCTUATION):
+            if self._edit(i, i + 1, ":", RepairKind.PUNCTUATION):
                 self.mode = MEMBER
                 return i + 1
         elif not begins_value(char):
             self._fail_at(i)
         elif char in CLOSING and (self.buffer[i - 1] if i else self.recent[-1:]) not in SPACES:
             self._fail_ambiguous(i, "a colon between a key and a string")
-        elif self._edit(i, i, ":", MISSING_COLON):
+        elif self._edit(i, i, ":", RepairKind.MISSING_COLON):
             self.mode = MEMBER
             if char not in "{[(":
                 self.added_colon = self.base + i
@@ -196,7 +182,7 @@ class Mistakes(Tokens):
         if char in CLOSING:
             return self._open_quote(i, n, STRING)
         if char == "(":
-            if not self._edit(i, i + 1, "[", ODD_ARRAY):
+            if not self._edit(i, i + 1, "[", RepairKind.TUPLE):
                 return i
             return self._open_container(i, TUPLE)
         if top is not None and top.closer != OBJECT and mode != MEMBER:
@@ -217,7 +203,7 @@ class Mistakes(Tokens):
             return self._read_number(i, n)
         if char == ":" and self.mode == MEMBER and (self.buffer[i - 1] if i else self.recent[-1:]) == ":":
             self._hold_key(i)
-            return i + 1 if self._edit(i, i + 1, "", PUNCTUATION) else i
+            return i + 1 if self._edit(i, i + 1, "", RepairKind.PUNCTUATION) else i
         return self._read_word(i, n)
 
     def _mend_after(self, i: i64, n: i64) -> i64:
@@ -231,7 +217,7 @@ class Mistakes(Tokens):
         if char in COMMAS or (char in SEMICOLONS and mode == AFTER_MEMBER):
             self._begin_hold(i, mode)
             self.added_colon = -1
-            if not self._edit(i, i + 1, ",", PUNCTUATION):
+            if not self._edit(i, i + 1, ",", RepairKind.PUNCTUATION):
                 return i
             self.has_comma = True
             self.mode = KEY if mode == AFTER_MEMBER else ITEM
@@ -246,7 +232,7 @@ class Mistakes(Tokens):
         self._begin_hold(i, mode)
         if top.closer == TUPLE:
             self.top = Frame(TUPLE, top.parent, True, top.shape)
-        if self._edit(i, i, ",", MISSING_COMMA):
+        if self._edit(i, i, ",", RepairKind.MISSING_COMMA):
             self.mode = KEY if mode == AFTER_MEMBER else ITEM
         return i
 
@@ -282,7 +268,7 @@ class Mistakes(Tokens):
             self._release()
         else:
             self._hold_key(i)
-        if not self._edit(i, i + 1, '"', QUOTES):
+        if not self._edit(i, i + 1, '"', RepairKind.QUOTES):
             return i
         self.mode = mode
         self._begin_string(CLOSING[char], i + 1)
@@ -304,13 +290,13 @@ class Mistakes(Tokens):
         assert top is not None
         if not top.has_comma and self.mode == AFTER_ITEM:
             return self._fail_ambiguous(i, "a comma in the tuple")
-        if not self._edit(i, i + 1, "]", ODD_ARRAY):
+        if not self._edit(i, i + 1, "]", RepairKind.TUPLE):
             return i
         return self._close_container(i)
 
     def _drop_extra_comma(self, i: i64) -> i64:
         self._hold_key(i)
-        return i + 1 if self._edit(i, i + 1, "", EXTRA_COMMA) else i
+        return i + 1 if self._edit(i, i + 1, "", RepairKind.EXTRA_COMMA) else i
 
     def _read_ellipsis(self, i: i64, n: i64) -> i64:
         end: i64 = i + 1
@@ -322,12 +308,12 @@ class Mistakes(Tokens):
             if end < i + 3:
                 return self._fail_at(i)
         self._hold_key(i)
-        if not self._edit(i, end, "", ELLIPSIS, True):
+        if not self._edit(i, end, "", RepairKind.ELLIPSIS, True):
             return i
         # What follows is a comma, or the end of the container.
         after = skip_spaces(self.buffer, end, n)
         if after < n and self.buffer[after] in COMMAS:
-            return after + 1 if self._edit(after, after + 1, "", EXTRA_COMMA) else after
+            return after + 1 if self._edit(after, after + 1, "", RepairKind.EXTRA_COMMA) else after
         return end
 
     def _begin_comment(self, i: i64, n: i64) -> i64:
@@ -351,7 +337,7 @@ class Mistakes(Tokens):
             end += 1
         if self.flushed >= 0 or (self.hold >= 0 and i - self.hold > self.max_held):
             return self._fail_held(i)
-        if not self._drop(i, end, COMMENT):
+        if not self._drop(i, end, RepairKind.COMMENT):
             return i
         self.tally = NO_MARKS
         self.resume = self.mode
@@ -370,11 +356,11 @@ class Mistakes(Tokens):
                 keep = n - len(until) + 1
                 while keep < i or (keep < n and not until.startswith(self.buffer[keep:n])):
                     keep += 1
-            if keep > i and not self._drop(i, keep, COMMENT):
+            if keep > i and not self._drop(i, keep, RepairKind.COMMENT):
                 return i
             return n if keep == n else self._wait(keep)
         end += 0 if is_line else len(until)
-        if self._drop_whole(i, end, COMMENT):
+        if self._drop_whole(i, end, RepairKind.COMMENT):
             self.mode = self.resume
         return end
 
@@ -391,7 +377,7 @@ class Mistakes(Tokens):
             while after < n and (buffer[after] == '"' or buffer[after] in BLANKS):
                 after += 1
             if after == n or buffer[after] in _AFTER_STRING or (buffer[after] == "\n" and self.mode == LINE_COMMENT):
-                if self._drop(i, mark, COMMENT):
+                if self._drop(i, mark, RepairKind.COMMENT):
                     if after < n or self.is_end or self._is_late(mark, n):
                         self._fail_ambiguous(mark, "a comment in which no string may end")
                     else:
@@ -418,7 +404,7 @@ class Mistakes(Tokens):
 
     def _find_html_comment(self, i: i64, n: i64) -> i64:
         """Tell whether `<!--` is at `i`, unless comments are not left out."""
-        if not self.kinds >> COMMENT & 1 or not "<!--".startswith(self.buffer[i : i + 4]):
+        if RepairKind.COMMENT not in self.kinds or not "<!--".startswith(self.buffer[i : i + 4]):
             return NO
         return YES if i + 4 <= n else (NO if self.is_end else WAIT)
 
@@ -430,7 +416,7 @@ class Mistakes(Tokens):
 
     def _break_off(self, i: i64) -> i64:
         """Take the value for truncated at `i`."""
-        if not self.kinds >> TRUNCATED & 1:
+        if RepairKind.TRUNCATED not in self.kinds:
             return self._fail_at(i)
         if self.flushed >= 0 or (self.hold >= 0 and i - self.hold > self.max_held):
             return self._fail_held(i)
@@ -439,7 +425,7 @@ class Mistakes(Tokens):
             self._rewind()
             self._copy_to(place)
             self.hold = -1
-            self._add_repair(Repair(KINDS[TRUNCATED], self.base + place, self.buffer[place:i], "", True))
+            self._add_repair(Repair(RepairKind.TRUNCATED, self.base + place, self.buffer[place:i], "", True))
             self.copied = i
         self._flush_drop()
         self._note_truncation(name_character(self.buffer[i]), self.base + i)

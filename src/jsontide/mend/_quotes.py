@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from jsontide.mend._bits import CONCATENATION, MISSING_COLON, MISSING_COMMA
 from jsontide.mend._frame import OBJECT, Frame
 from jsontide.mend._look import (
     CLOSING,
@@ -35,6 +34,7 @@ from jsontide.mend._look import (
     skip_prefix,
     word_end,
 )
+from jsontide.mend.options import RepairKind
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -129,7 +129,7 @@ class Mark:
         is_key: bool,
         frame: Frame,
         tally: Tally,
-        kinds: i64,
+        kinds: frozenset[RepairKind],
         opens_json: bool,
         equals: bool,
     ) -> None:
@@ -140,7 +140,7 @@ class Mark:
         self.is_key: bool = is_key
         self.frame: Frame = frame
         self.tally: Tally = tally
-        self.kinds: i64 = kinds
+        self.kinds: frozenset[RepairKind] = kinds
         self.opens_json: bool = opens_json  # whether the string begins like JSON
         self.equals: bool = equals  # whether an equals sign may follow keys
         self.is_known: bool = False  # whether the schema knows the key that follows
@@ -170,7 +170,7 @@ class Mark:
         if self.text[self.place] == "“":
             return CONTENT  # it may begin quoted words, and not end the key
         is_apart = i > self.place + 1
-        if self.kinds >> MISSING_COLON & 1 and ((is_apart and begins_value(char)) or char in "{["):
+        if RepairKind.MISSING_COLON in self.kinds and ((is_apart and begins_value(char)) or char in "{["):
             return END
         return CONTENT
 
@@ -189,7 +189,7 @@ class Mark:
             return self._judge_name(i)
         if char == "+" or char in SEMICOLONS:
             return self._judge_plus(i) if char == "+" else self._judge_semicolon(i)
-        if not self.kinds >> MISSING_COMMA & 1:
+        if RepairKind.MISSING_COMMA not in self.kinds:
             return self._judge_rest(i)
         if char in CLOSING and i > self.place + 1 and char != "`":
             found = key_ahead(text, i, self.end, False)
@@ -233,7 +233,7 @@ class Mark:
             return self._as_end(self._item_ahead(i))
         if char == "+":
             return self._judge_plus(i)
-        if not self.kinds >> MISSING_COMMA & 1 or char == "`":
+        if RepairKind.MISSING_COMMA not in self.kinds or char == "`":
             return self._judge_rest(i)
         if "\n" in text[self.place : i]:
             found = self._item_ahead(i)
@@ -265,7 +265,7 @@ class Mark:
         return CONTENT
 
     def _judge_plus(self, i: i64) -> i64:
-        if not self.kinds >> CONCATENATION & 1 or not self.tally.is_balanced:
+        if RepairKind.CONCATENATION not in self.kinds or not self.tally.is_balanced:
             return CONTENT
         plus: i64 = i
         i = skip_comments(self.text, i + 1, self.end)
@@ -289,7 +289,7 @@ class Mark:
             found = self._closers_ahead(i)
         elif char == "+":
             return self._judge_plus(i)
-        elif "\n" in text[self.place : i] and self.kinds >> MISSING_COMMA & 1 and char != "`":
+        elif "\n" in text[self.place : i] and RepairKind.MISSING_COMMA in self.kinds and char != "`":
             found = key_ahead(text, i, self.end, True) if self.frame.closer == OBJECT else self._item_ahead(i)
         else:
             found = self._judge_rest(i)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._errors import Reason
 from jsontide._textbuffer import GrowingText
-from jsontide.mend._bits import bits_of
 from jsontide.mend._frame import link_frames, list_frames
 from jsontide.mend._quotes import Tally
 from jsontide.mend.mender import Mender
@@ -58,6 +57,7 @@ _PLAIN: Final = (
     "token_end",
     "resume",
     "until",
+    "skip_kind",
     "lead",
     "at_start",
     "in_fence",
@@ -164,7 +164,7 @@ def restore(
     source: ByteSource | None,
 ) -> MendState:
     """Return the state that was pickled."""
-    mender = Mender(mending, bits_of(mending.kinds), shape)
+    mender = Mender(mending, shape)
     for name, value in zip(_PLAIN, plain, strict=True):
         setattr(mender, name, value)
     mender.repairs = list(repairs)
@@ -180,7 +180,7 @@ def start_mend(mending: Mending, shape: Shape | None = None) -> MendState:
     if shape is not None and not isinstance(shape, Shape):
         message = f"shape must be what jsontide.schema.shape_of returns, not {type(shape).__name__}"
         raise TypeError(message)
-    return MendState(Mender(checked, bits_of(checked.kinds), shape), None)
+    return MendState(Mender(checked, shape), None)
 
 
 def mend_chunk(

@@ -5,13 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from jsontide._build import COMPILED
-from jsontide.mend._bits import (
-    CONCATENATION,
-    CONTROL_CHARACTER,
-    ESCAPE,
-    INNER_QUOTE,
-    QUOTES,
-)
 from jsontide.mend._frame import ARRAY, OBJECT, TUPLE, Frame
 from jsontide.mend._look import (
     CLOSING,
@@ -28,6 +21,7 @@ from jsontide.mend._look import (
     skip_spaces,
 )
 from jsontide.mend._quotes import DOUBT, END, JOINED, NO_MARKS, Mark, Tally
+from jsontide.mend.options import RepairKind
 from jsontide.text.modes import (
     AFTER_ITEM,
     AFTER_MEMBER,
@@ -41,7 +35,6 @@ from jsontide.text.strings import match_plain, plain_end
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-from jsontide.mend._bits import LIST, LOST_QUOTE
 from jsontide.mend._escapes import HEX, MARKED, NEWLINE, SUSPICIOUS, Escapes
 from jsontide.mend._frame import WRAPPER, written_frame
 from jsontide.mend._look import colon_ahead, is_delimiter, string_end
@@ -70,7 +63,7 @@ class Strings(Escapes):
         """Go on after a value that ends at `i`."""
         top = self.top
         while top is not None and top.closer == WRAPPER and top.parent is not None:
-            if not self._edit(i, i, ARRAY, LIST):
+            if not self._edit(i, i, ARRAY, RepairKind.LIST):
                 return
             top = self.top = top.parent
         self.mode = self._after()
@@ -84,7 +77,7 @@ class Strings(Escapes):
                 self.top = Frame(TUPLE, self.top.parent, True, self.top.shape)
             self.hold = -1
         self.flushed = -1
-        if self.drop_kind >= 0:
+        if self.drop_kind is not None:
             self._flush_drop()
 
     def _end_token(self, i: i64) -> i64:
@@ -155,7 +148,7 @@ class Strings(Escapes):
         if char == "\n":
             self.escapes |= NEWLINE
         became = _CONTROLS.get(char) or f"\\u{ord(char):04x}"
-        return i + 1 if self._edit(i, i + 1, became, CONTROL_CHARACTER) else i
+        return i + 1 if self._edit(i, i + 1, became, RepairKind.CONTROL_CHARACTER) else i
 
     def _read_mark_inside(self, i: i64, n: i64) -> i64:
         """Read a mark of JSON inside others; it may end a string that “ or „ begins."""
@@ -167,7 +160,7 @@ class Strings(Escapes):
         if found != NO:
             return self._wait(i) if found == WAIT else self._end_string(i)
         self.escapes |= MARKED
-        return i + 1 if self._edit(i, i + 1, '\\"', QUOTES) else i
+        return i + 1 if self._edit(i, i + 1, '\\"', RepairKind.QUOTES) else i
 
     def _open_wrapped(self, i: i64, mode: i64) -> i64:
         """Begin a string of a text that was written into another."""
@@ -175,7 +168,7 @@ class Strings(Escapes):
             self._release()
         else:
             self._hold_key(i)
-        if not self._edit(i, i + 2, '"', QUOTES):
+        if not self._edit(i, i + 2, '"', RepairKind.QUOTES):
             return i
         self.mode = mode
         self._begin_string(self.wrapping, i + 2)
@@ -197,7 +190,7 @@ class Strings(Escapes):
             return self._fail_ambiguous(i, "the same quotation marks around all strings")
         if quote == DOUBLED:
             if buffer.startswith(DOUBLED, i + 1):
-                return i + 3 if self._edit(i + 2, i + 3, "", QUOTES) else i
+                return i + 3 if self._edit(i + 2, i + 3, "", RepairKind.QUOTES) else i
             return self._read_whole_escape(i, n)
         if escape == "\\\\":
             return self._read_escaped_escape(i, n)
@@ -223,17 +216,17 @@ class Strings(Escapes):
         if last > n:
             return self._wait(i)
         if letter == "\\" and buffer[i + 2 : last] in ('\\"', "\\\\"):
-            return last if self._edit(i, last, buffer[i + 2 : last], ESCAPE) else i
+            return last if self._edit(i, last, buffer[i + 2 : last], RepairKind.ESCAPE) else i
         is_odd = letter == "u" and any([char not in HEX for char in buffer[i + 3 : last]])
         if letter == "u" and not is_odd and self._is_half(i + 3, n, "\\\\u"):
             return self._wait(i)
         if letter in _ESCAPES and letter != "\\" and not is_odd:
-            return last if self._edit(i, i + 1, "", ESCAPE) else i
+            return last if self._edit(i, i + 1, "", RepairKind.ESCAPE) else i
         return self._fail_ambiguous(i, "an escape of JSON")
 
     def _end_wrapped(self, i: i64) -> i64:
         is_key = self.mode == KEY_TEXT
-        if not self._edit(i, i + 2, '"', QUOTES):
+        if not self._edit(i, i + 2, '"', RepairKind.QUOTES):
             return i
         self.quote = '"'
         self.token_end = self.base + i + 2
@@ -344,16 +337,16 @@ class Strings(Escapes):
         in_array = self.mode == STRING and top is not None and top.closer != OBJECT
         tally = self.tally.add(before, buffer[i + 1 : after + 1], mark, in_array)
         if is_apostrophe:
-            if not self.kinds >> INNER_QUOTE & 1:
+            if RepairKind.INNER_QUOTE not in self.kinds:
                 return self._fail_at(i)
-        elif not self._edit(i, i + 1, '\\"' if mark == '"' else f"\\u{ord(mark):04x}", INNER_QUOTE):
+        elif not self._edit(i, i + 1, '\\"' if mark == '"' else f"\\u{ord(mark):04x}", RepairKind.INNER_QUOTE):
             return i
         self.tally = tally
         return i + 1
 
     def _end_string(self, i: i64) -> i64:
         is_key = self.mode == KEY_TEXT
-        if self.buffer[i] != '"' and not self._edit(i, i + 1, '"', QUOTES):
+        if self.buffer[i] != '"' and not self._edit(i, i + 1, '"', RepairKind.QUOTES):
             return i
         self.token_end = self.base + i + 1
         if is_key:
@@ -378,7 +371,7 @@ class Strings(Escapes):
         """Leave out what is between two strings with a plus sign between them."""
         place = skip_comments(self.buffer, i + 1, n)
         place = skip_comments(self.buffer, place + 1, n)
-        if not self._edit(i, place + 1, "", CONCATENATION):
+        if not self._edit(i, place + 1, "", RepairKind.CONCATENATION):
             return i
         self.quote = CLOSING[self.buffer[place]]
         self.string_start = self.base + place + 1
@@ -388,7 +381,7 @@ class Strings(Escapes):
         """Go on in a string that began with two quotation marks, of which the second is at `i`."""
         if self.base + i != self.string_start:
             return self._fail_ambiguous(i, "the same quotation marks around all strings")
-        if not self._edit(i, i + 1, "", QUOTES):
+        if not self._edit(i, i + 1, "", RepairKind.QUOTES):
             return i
         self.quote = DOUBLED
         self.string_start += 1
@@ -404,7 +397,7 @@ class Strings(Escapes):
             return self._wait(i)
         if place == n or self.buffer[place] in _ENDS_STRING:
             self.tally = Tally(1)  # the third mark may end a string that is only one mark
-        if not self._edit(i, i + 2, "", QUOTES):
+        if not self._edit(i, i + 2, "", RepairKind.QUOTES):
             return i
         self.quote = self.buffer[i] * _TRIPLE
         return i + 2
@@ -430,7 +423,7 @@ class Strings(Escapes):
         if end == n and (not self.is_end or end < i + _TRIPLE):
             return self._wait(i)
         if end == i + _TRIPLE:
-            if not self._edit(i, end, '"', QUOTES):
+            if not self._edit(i, end, '"', RepairKind.QUOTES):
                 return i
             self.quote = '"'
             if self.mode == KEY_TEXT:
@@ -443,7 +436,7 @@ class Strings(Escapes):
             if found == WAIT and not self._is_late(i, n):
                 return self._wait(i)
             return self._fail_ambiguous(i, "only one way to read the quotation mark")
-        if buffer[i] == '"' and not self._edit(i, i + 1, '\\"', QUOTES):
+        if buffer[i] == '"' and not self._edit(i, i + 1, '\\"', RepairKind.QUOTES):
             return i
         return i + 1
 
@@ -470,7 +463,7 @@ class Strings(Escapes):
         top = self.top
         return (
             self.mode == STRING
-            and self.kinds >> LOST_QUOTE & 1 == 1
+            and RepairKind.LOST_QUOTE in self.kinds
             and top is not None
             and top.closer == OBJECT
             and top.shape is not None
@@ -479,7 +472,7 @@ class Strings(Escapes):
         )
 
     def _close_lost(self, i: i64) -> i64:
-        if not self._edit(i, i, '"', LOST_QUOTE):
+        if not self._edit(i, i, '"', RepairKind.LOST_QUOTE):
             return i
         self.token_end = self.base + i
         self._leave_value(i)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import Reason
-from jsontide.mend._bits import LITERAL, QUOTES
-from jsontide.mend._bits import NUMBER as ODD_NUMBER
 from jsontide.mend._frame import OBJECT, Frame
 from jsontide.mend._look import (
     CLOSING,
@@ -17,6 +15,7 @@ from jsontide.mend._look import (
     word_end,
 )
 from jsontide.mend._spelling import respell_number
+from jsontide.mend.options import RepairKind
 from jsontide.text import modes
 from jsontide.text.grammar import (
     CELLS,
@@ -88,7 +87,9 @@ class Tokens(Coercions):
             if self.hold < 0:
                 self._begin_hold(i, self.mode)
             is_number_now = became != "null"
-            if not self._edit(i, end, became, ODD_NUMBER if is_number_now else LITERAL, not is_number_now):
+            if not self._edit(
+                i, end, became, RepairKind.NUMBER if is_number_now else RepairKind.LITERAL, not is_number_now
+            ):
                 return i
         return self._end_token(end)
 
@@ -120,14 +121,14 @@ class Tokens(Coercions):
             self._hold_key(i)
             return self._wait(i)
         if word in "uU" and end < n and buffer[end] in "\"'":
-            return end if self._edit(i, end, "", QUOTES) else i
+            return end if self._edit(i, end, "", RepairKind.QUOTES) else i
         if not became or (end < n and (buffer[end] in CLOSING or buffer[end] in "(.")):
             return self._fail_at(i)
         if became != word:
             self._hold_key(i)
             if end - self.hold > self.max_held:
                 return self._fail_held(i)
-            if not self._edit(i, end, became, LITERAL, word in NOT_NUMBERS):
+            if not self._edit(i, end, became, RepairKind.LITERAL, word in NOT_NUMBERS):
                 return i
         return self._end_token(end)
 

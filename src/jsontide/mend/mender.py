@@ -11,12 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from jsontide._build import COMPILED
 from jsontide._errors import Reason
-from jsontide.mend._bits import (
-    KINDS,
-    TRUNCATED,
-)
 from jsontide.mend._frame import ARRAY, OBJECT, closers_of
-from jsontide.mend.options import Repair
+from jsontide.mend.options import Repair, RepairKind
 from jsontide.text import modes
 from jsontide.text.grammar import (
     BEGIN_LITERAL,
@@ -42,7 +38,6 @@ from jsontide.text.strings import plain_end
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
-from jsontide.mend._bits import LIST
 from jsontide.mend._clean import Clean
 from jsontide.mend._fields import BLOCK_COMMENT, COMPARING, LEAVING, LINE_COMMENT, OUTSIDE, SKIPPING, wanted_in
 from jsontide.mend._frame import written_frame
@@ -70,7 +65,7 @@ class Mender(Clean):
 
     def copy(self) -> Mender:  # noqa: PLR0915 - all fields
         """Return another one that stands at the same place, between two chunks."""
-        copy = Mender(self.mending, self.kinds, self.shape)
+        copy = Mender(self.mending, self.shape)
         copy.key = self.key
         repairs = self.repairs
         # The newest of all copies appends to the list of all.
@@ -100,6 +95,7 @@ class Mender(Clean):
         copy.token_end = self.token_end
         copy.resume = self.resume
         copy.until = self.until
+        copy.skip_kind = self.skip_kind
         copy.lead = self.lead
         copy.doubtful = self.doubtful
         copy.was_doubtful = self.was_doubtful
@@ -157,7 +153,7 @@ class Mender(Clean):
             and self.shape is None
             and self.flushed < 0
             and self.added_colon < 0
-            and self.drop_kind < 0
+            and self.drop_kind is None
             and len(text) <= self.max_held
         ):
             match = self._match_clean(text)
@@ -188,7 +184,7 @@ class Mender(Clean):
         elif self.mode == OUTSIDE and self.has_quote and (self.remark or self.doubtful):
             self._fail(Reason.AMBIGUOUS, "nothing after the end of the value", END_OF_TEXT, end)
         elif self.top is not None:
-            self._add_repair(Repair(KINDS[LIST], end, "", ARRAY))
+            self._add_repair(Repair(RepairKind.LIST, end, "", ARRAY))
             text += ARRAY
         return text
 
@@ -205,7 +201,7 @@ class Mender(Clean):
 
     def _close(self, end: i64) -> str:
         """End a text that is not complete."""
-        if not self.kinds >> TRUNCATED & 1:
+        if RepairKind.TRUNCATED not in self.kinds:
             self._fail(Reason.UNEXPECTED_END, wanted_in(self.mode), END_OF_TEXT, end)
             return ""
         if self.mode == STRING and self.tally.marks and (self.tally.has_key or not self.tally.is_balanced):
@@ -214,7 +210,7 @@ class Mender(Clean):
         self._note_truncation(END_OF_TEXT, end)
         closers = self.closers = _LATE_END.get(self.mode, "") + closers_of(self.top)
         if closers:
-            self._add_repair(Repair(KINDS[TRUNCATED], end, "", closers))
+            self._add_repair(Repair(RepairKind.TRUNCATED, end, "", closers))
         return closers
 
     def _run(self, is_end: bool) -> str:

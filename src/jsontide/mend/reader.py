@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from jsontide._errors import ParserError, Reason
-from jsontide.mend._bits import bits_of
 from jsontide.mend.mender import Mender
 from jsontide.mend.options import Mending, Repair
 from jsontide.mend.places import Passage, original_index, place_error
@@ -42,7 +41,7 @@ class MendReader:
         on_repair: Callable[[Repair], object] | None = None,
         shape: Shape | None = None,
     ) -> None:
-        self._mender: Final = Mender(mending, bits_of(mending.kinds), shape)
+        self._mender: Final = Mender(mending, shape)
         self._on_repair: Final = on_repair
         self._reported: i64 = 0  # how many repairs `on_repair` was called with
         self._source: ByteSource | None = None
