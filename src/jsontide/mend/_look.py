@@ -77,6 +77,28 @@ _SPACED_NAME: Final = re.compile(r"[^\W\d][\w$-]{0,30}(?: [\w$-]{1,30}){0,3}")
 _NUMBER_RUN: Final = re.compile(r"[-+.\w]+")
 _DELIMITED_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?=[,\]} \n\r\t])")
 _STRICT_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+MISSING: Final = -1
+UNDECIDED: Final = -2
+_FENCE: Final = re.compile(r"(?:`{3,}|~{3,})[ \t]*([\w+.#-]*)")
+_TAG: Final = re.compile(r"</?[^\W\d][^<>\n]{0,80}>|<[|｜][^<>\n]{1,80}[|｜]>|\[/?[A-Z]{3,}(?:_[A-Z]+)*\]")
+_TAG_BEGUN: Final = re.compile(r"</?(?:[^\W\d][^<>\n]{0,80})?|<[|｜][^<>\n]{0,81}|\[/?[A-Z]{0,20}(?:_[A-Z]*)*")
+_TAG_NAME: Final = re.compile(r"<(/?)([\w:-]+)")
+_WRAPPER_NAME: Final = re.compile(r"[<\[]/?(?:[\w-]+:)?([\w-]+)")
+_WRAPPERS: Final = frozenset(
+    (
+        *("tool_call", "tool_calls", "toolcall", "tool", "tools", "tool_use", "tool_request", "function", "functions"),
+        *("function_call", "function_calls", "functioncall", "call", "invoke", "parameters", "parameter", "arguments"),
+        *("args", "input", "json", "answer", "output", "response", "result", "results", "final", "final_answer"),
+        *("message", "content", "data", "object", "value", "structured_output", "code", "pre"),
+        *("inst", "available_tools", "tool_results", "end_tool_request"),
+    )
+)
+"""Names of tags that only say where a value is."""
+_LONGEST_INFO: Final = 120
+_THINKING: Final = frozenset(
+    ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "antthinking", "analysis")
+)
+_JSON: Final = frozenset(("json", "jsonc", "json5", "jsonl", "ndjson", "geojson"))
 
 
 def skip_spaces(text: str, i: i64, end: i64) -> i64:
@@ -502,3 +524,70 @@ def scalar_ends(text: str, i: i64, end: i64, is_end: bool) -> i64:
     if text[after] == "`" and end - after < 3 and not is_end:
         return WAIT
     return YES if text.startswith("```", after) or text[after] == "<" else NO
+
+
+def read_fence(text: str, i: i64, end: i64, is_end: bool) -> i64:
+    """Return where the line that opens or closes a code block ends, or where the value in the same line begins."""
+    match = _FENCE.match(text, i, end)
+    if match is None:
+        begun = text[i:end]
+        undecided = len(begun) < 3 and begun == begun[0] * len(begun) and not is_end
+        return UNDECIDED if undecided else MISSING
+    after: i64 = match.end()
+    if after == end:
+        return end if is_end else UNDECIDED
+    place: i64 = after
+    is_first = True  # whether nothing but blanks follows the name of the language
+    while place < end and place - i < _LONGEST_INFO:
+        char = text[place]
+        if char == "\n":
+            return place + 1
+        if is_first and char in '{["<`':
+            if place + 1 == end and not is_end:
+                return UNDECIDED
+            if char != "{" or text[place + 1 : place + 2] not in (".", "#", "="):
+                return place
+        is_first = is_first and char in " \t\r"
+        place += 1
+    if place == end:
+        return end if is_end else UNDECIDED
+    return after
+
+
+def fence_info(text: str, i: i64, end: i64) -> str:
+    """Return the language that an opening fence names, in lower case."""
+    match = _FENCE.match(text, i, end)
+    return "" if match is None else match[1].lower()
+
+
+def is_json_info(info: str) -> bool:
+    """Return whether a code block with this name may have words before its value."""
+    return info in _JSON
+
+
+def read_tag(text: str, i: i64, end: i64, is_end: bool) -> i64:
+    """Return where the tag or special token at `i` ends."""
+    match = _TAG.match(text, i, end)
+    if match is not None:
+        return match.end()
+    return UNDECIDED if not is_end and _TAG_BEGUN.fullmatch(text, i, end) is not None else MISSING
+
+
+def is_wrapper(tag: str) -> bool:
+    """Return whether a tag says nothing but where the value is; others may say that it is not meant, as `<example>`.
+
+    >>> [is_wrapper(tag) for tag in ("<tool_call>", "<function=add>", "[TOOL_CALLS]", "<|im_end|>", "</cancelled>")]
+    [True, True, True, True, False]
+    """
+    if tag.startswith(("<|", "<｜")):
+        return True
+    match = _WRAPPER_NAME.match(tag)
+    return match is not None and match[1].lower().replace("-", "_") in _WRAPPERS
+
+
+def thinking_name(tag: str) -> str:
+    """Return the name of a tag that opens or closes a block of thinking, with its slash; else nothing."""
+    match = _TAG_NAME.match(tag)
+    if match is None or match[2].lower() not in _THINKING:
+        return ""
+    return match[1] + match[2]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from jsontide.mend._frame import OBJECT, Frame
+from jsontide.mend._value import OBJECT, Frame
 from jsontide.mend._look import (
     CLOSING,
     COLONS,
