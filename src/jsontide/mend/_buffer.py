@@ -49,9 +49,7 @@ class Buffer:
         "flushed",
         "flushed_line",
         "has_comma",
-        "held_drop_index",
-        "held_drop_kind",
-        "held_drop_text",
+        "held_drop",
         "held_mode",
         "hold",
         "is_end",
@@ -79,6 +77,15 @@ class Buffer:
         "wait_place",
     )
 
+    # Where the hold began, while there is one:
+    held_mode: i64
+    held_drop: tuple[RepairKind | None, i64, str]
+    safe: i64  # pieces of `out` and repairs before the hold
+    safe_repairs: i64
+    is_split: bool  # whether a piece of `out` ends at the hold
+    has_comma: bool  # whether the hold begins with a comma
+    wait_place: i64  # from here on is what needs more text
+
     def __init__(
         self,
         mending: Mending,
@@ -105,7 +112,7 @@ class Buffer:
     ) -> None:
         self.mending: Final = mending
         self.kinds: Final = mending.kinds
-        self.max_held: i64 = min(mending.max_held, MOST)
+        self.max_held: i64 = min(MOST, mending.max_held)  # as `min`, but faster
         self.mode: i64 = mode
         self.text: str = text  # what is held, and the chunk that is read
         self.base: i64 = base  # the index of the text in the original
@@ -131,16 +138,7 @@ class Buffer:
         self.out: list[str] = []
         self.copied: i64 = 0  # up to here the text is in `out`, or dropped
         self.hold: i64 = -1  # from here on it is held
-        self.held_mode: i64 = OUTSIDE
-        self.safe: i64 = 0  # pieces of `out` and repairs before the hold
-        self.safe_repairs: i64 = 0
-        self.is_split: bool = False  # whether a piece of `out` ends at the hold
-        self.has_comma: bool = False  # whether the hold begins with a comma
-        self.held_drop_kind: RepairKind | None = None
-        self.held_drop_index: i64 = 0
-        self.held_drop_text: str = ""
         self.is_waiting: bool = False
-        self.wait_place: i64 = 0
         self.is_end: bool = False
         self.stop: i64 = -1
 
@@ -302,9 +300,7 @@ class Buffer:
         if self.repair_count > self.safe_repairs:
             del self.repairs[self.safe_repairs :]
             self.repair_count = self.safe_repairs
-        self.drop_kind = self.held_drop_kind
-        self.drop_index = self.held_drop_index
-        self.drop_text = self.held_drop_text
+        self.drop_kind, self.drop_index, self.drop_text = self.held_drop
         self.mode = self.held_mode
         if self.added_colon >= self.base + self.hold:
             self.added_colon = -1
@@ -346,9 +342,7 @@ class Buffer:
         self.safe_repairs = self.repair_count
         self.is_split = False
         self.has_comma = False
-        self.held_drop_kind = self.drop_kind
-        self.held_drop_index = self.drop_index
-        self.held_drop_text = self.drop_text
+        self.held_drop = (self.drop_kind, self.drop_index, self.drop_text)
 
     def hold_comma(self, i: i64, mode: i64) -> None:
         """Hold the text from the comma at `i` on, unless it follows a string whose end was not certain."""

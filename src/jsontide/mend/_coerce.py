@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from jsontide.mend import shape as shapes
 from jsontide.mend._buffer import Buffer
-from jsontide.mend._value import OBJECT, WRAPPER, Frame, Value
 from jsontide.mend._look import (
     CLOSING,
     COMMAS,
@@ -25,6 +24,7 @@ from jsontide.mend._look import (
     strict_number_end,
     string_end,
 )
+from jsontide.mend._value import OBJECT, WRAPPER, Frame, Value
 from jsontide.mend.options import RepairKind
 
 if TYPE_CHECKING:
@@ -101,27 +101,35 @@ class Coercions:
 
     def _wait_for_end(self, i: i64, n: i64) -> i64:
         """Wait for the end of a value, unless it is too long to be held."""
-        if self.buffer.is_end or self.buffer.is_late(i, n):
+        buffer = self.buffer
+        if buffer.is_end or buffer.is_late(i, n):
             return i
-        if self.buffer.hold < 0:
-            self.buffer.begin_hold(i, self.buffer.mode)
-        return self.buffer.wait(i)
+        if buffer.hold < 0:
+            buffer.begin_hold(i, buffer.mode)
+        return buffer.wait(i)
 
     def _replace(self, i: i64, end: i64, became: str, kind: RepairKind, lossy: bool = False) -> i64:
-        if kind not in self.buffer.kinds:
+        buffer = self.buffer
+        if kind not in buffer.kinds:
             return i
-        if self.buffer.hold < 0:
-            self.buffer.begin_hold(i, self.buffer.mode)
-        return self.value.end_token(end) if self.buffer.edit(i, end, became, kind, lossy) else i
+        if buffer.hold < 0:
+            buffer.begin_hold(i, buffer.mode)
+        return self.value.end_token(end) if buffer.edit(i, end, became, kind, lossy) else i
 
     def _wrap(self, i: i64, shape: Shape, kind: i64) -> i64:
         """Open a list around the value at `i`, if one of such values is wanted."""
+        buffer = self.buffer
         item = shape.item
-        if RepairKind.LIST not in self.buffer.kinds or not shape.kinds & shapes.ARRAY or item is None or not item.kinds & kind:
+        if (
+            RepairKind.LIST not in buffer.kinds
+            or not shape.kinds & shapes.ARRAY
+            or item is None
+            or not item.kinds & kind
+        ):
             return i
-        if self.buffer.hold < 0:
-            self.buffer.begin_hold(i, self.buffer.mode)
-        if self.buffer.edit(i, i, "[", RepairKind.LIST):
+        if buffer.hold < 0:
+            buffer.begin_hold(i, buffer.mode)
+        if buffer.edit(i, i, "[", RepairKind.LIST):
             self.value.release()
             self.value.top = Frame(WRAPPER, self.value.top, False, shape)
         return i
@@ -142,24 +150,24 @@ class Coercions:
         return self._wrap(i, shape, shapes.OBJECT)
 
     def _coerce_string(self, i: i64, n: i64, shape: Shape) -> i64:
-        buffer = self.buffer.text
-        end = self.buffer.limit(i, n)
-        after = string_end(buffer, i, end)
-        if after < 0 or (after == end and not self.buffer.is_end):
+        buffer, text = self.buffer, self.buffer.text
+        end = buffer.limit(i, n)
+        after = string_end(text, i, end)
+        if after < 0 or (after == end and not buffer.is_end):
             return self._wait_for_end(i, n)
-        if after < n and not is_delimiter(buffer, after) and buffer[after] not in CLOSING:
+        if after < n and not is_delimiter(text, after) and text[after] not in CLOSING:
             return i
         try:
-            text: str = json.loads(f'"{buffer[i + 1 : after - 1]}"', strict=False)
+            inner: str = json.loads(f'"{text[i + 1 : after - 1]}"', strict=False)
         except ValueError:
             return i
-        if text in shape.words:
+        if inner in shape.words:
             return i
-        place = self._coerce_text(i, after, text.strip(), shape)
-        if place != i or self.buffer.is_over:
+        place = self._coerce_text(i, after, inner.strip(), shape)
+        if place != i or buffer.is_over:
             return place
-        if shape.kinds & (shapes.OBJECT | shapes.ARRAY) and _is_json(text, shape.kinds):
-            return self._replace(i, after, text, RepairKind.NESTED_JSON)
+        if shape.kinds & (shapes.OBJECT | shapes.ARRAY) and _is_json(inner, shape.kinds):
+            return self._replace(i, after, inner, RepairKind.NESTED_JSON)
         return self._wrap(i, shape, shapes.STRING)
 
     def _coerce_text(self, i: i64, end: i64, text: str, shape: Shape) -> i64:
@@ -178,28 +186,28 @@ class Coercions:
 
     def _coerce_words(self, i: i64, n: i64, shape: Shape) -> i64:
         """Look at a value that is neither in quotation marks nor in brackets."""
-        buffer = self.buffer.text
+        buffer, text = self.buffer, self.buffer.text
         kinds = shape.kinds
         if kinds & shapes.NUMBER:
-            after = strict_number_end(buffer, i, n)
-            place = skip_spaces(buffer, after, n) if after >= 0 else n
-            if place < n and buffer[place] in ",}]" and not (place == after and buffer[place] == ","):
+            after = strict_number_end(text, i, n)
+            place = skip_spaces(text, after, n) if after >= 0 else n
+            if place < n and text[place] in ",}]" and not (place == after and text[place] == ","):
                 return i
-        after = self._words_end(i, self.buffer.limit(i, n))
+        after = self._words_end(i, buffer.limit(i, n))
         if after == -2:
-            return self.buffer.wait(i) if self.buffer.is_end else self._wait_for_end(i, n)
-        text = buffer[i:after].rstrip() if after >= 0 else "null"
-        if text in LITERALS:
+            return buffer.wait(i) if buffer.is_end else self._wait_for_end(i, n)
+        words = text[i:after].rstrip() if after >= 0 else "null"
+        if words in LITERALS:
             return i
-        if is_number(text):
+        if is_number(words):
             is_wanted = kinds & (shapes.NUMBER | shapes.STRING)
             return i if is_wanted else self._wrap(i, shape, shapes.NUMBER)
-        end: i64 = i + len(text)
-        place = self._coerce_text(i, end, text, shape)
-        if place != i or self.buffer.is_over:
+        end: i64 = i + len(words)
+        place = self._coerce_text(i, end, words, shape)
+        if place != i or buffer.is_over:
             return place
         if kinds & shapes.STRING and not shape.words:
-            return self._replace(i, end, json.dumps(text, ensure_ascii=False), RepairKind.UNQUOTED_STRING)
+            return self._replace(i, end, json.dumps(words, ensure_ascii=False), RepairKind.UNQUOTED_STRING)
         return self._wrap(i, shape, shapes.STRING)
 
     def _words_end(self, i: i64, end: i64) -> i64:

@@ -16,9 +16,9 @@ from jsontide._build import COMPILED
 from jsontide._errors import Reason
 from jsontide.mend._buffer import BLOCK_COMMENT, COMPARING, LEAVING, LINE_COMMENT, OUTSIDE, SKIPPING, Buffer, wanted_in
 from jsontide.mend._inside import Inside
-from jsontide.mend._outside import Comments, Outside
-from jsontide.mend._strings import NEWLINE, Strings
+from jsontide.mend._outside import Outside
 from jsontide.mend._quotes import NO_MARKS
+from jsontide.mend._strings import NEWLINE, Strings
 from jsontide.mend._value import ARRAY, OBJECT, Value, closers_of, written_frame
 from jsontide.mend.options import Mending, Repair, RepairKind
 from jsontide.text import modes
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Kept: TypeAlias = tuple[tuple[Any, ...], ...]
 """What each part knows between two chunks, in the order of its constructor."""
 
-_NOTHING: Final[Kept] = ((), (), (), (), ())
+_NOTHING: Final[Kept] = ((), (), (), ())
 _LATE_END: Final[dict[int, str]] = {
     modes.KEY_TEXT: '": null',
     modes.COLON: ": null",
@@ -73,21 +73,37 @@ _STRING_IN_ARRAY: Final = re.compile(_STRING_END + _MORE_ITEMS)
 class Mender:
     """Mends one text: knows which part reads what is next."""
 
-    __slots__ = ("buffer", "comments", "inside", "keeps_text", "outside", "strings", "value")
+    __slots__ = ("_inside", "_kept_outside", "_outside", "buffer", "keeps_text", "strings", "value")
 
     def __init__(self, mending: Mending, shape: Shape | None = None, kept: Kept = _NOTHING) -> None:
-        of_buffer, of_value, of_strings, of_comments, of_outside = kept
+        of_buffer, of_value, of_strings, of_outside = kept
         buffer = self.buffer = Buffer(mending, *of_buffer)
         value = self.value = Value(buffer, shape, *of_value)
-        strings = self.strings = Strings(buffer, value, *of_strings)
-        comments = self.comments = Comments(buffer, *of_comments)
-        outside = self.outside = Outside(buffer, value, strings, comments, *of_outside)
-        self.inside = Inside(buffer, value, strings, comments, outside)
+        self.strings = Strings(buffer, value, *of_strings)
         self.keeps_text: bool = mending.values == "one"
+        # These are made when they are needed: most chunks are clean, and each may be read by a copy.
+        self._inside: Inside | None = None
+        self._outside: Outside | None = None
+        self._kept_outside: tuple[Any, ...] = of_outside
+
+    @property
+    def outside(self) -> Outside:
+        outside = self._outside
+        if outside is None:
+            outside = self._outside = Outside(self.buffer, self.value, self.strings, *self._kept_outside)
+        return outside
+
+    @property
+    def inside(self) -> Inside:
+        inside = self._inside
+        if inside is None:
+            inside = self._inside = Inside(self.buffer, self.value, self.strings, self.outside)
+        return inside
 
     def kept(self) -> Kept:
         """Return all that is known between two chunks; none of it changes in place."""
-        return self.buffer.kept(), self.value.kept(), self.strings.kept(), self.comments.kept(), self.outside.kept()
+        of_outside = self._kept_outside if self._outside is None else self._outside.kept()
+        return self.buffer.kept(), self.value.kept(), self.strings.kept(), of_outside
 
     def copy(self) -> Mender:
         """Return another one that stands at the same place, between two chunks."""
@@ -95,13 +111,13 @@ class Mender:
 
     def feed(self, chunk: str) -> str:
         """Read a chunk; return what is certain of the strict text."""
-        buffer, strings, is_free = self.buffer, self.strings, self.value.shape is None
+        buffer, strings = self.buffer, self.strings
         if (
             buffer.mode == STRING
             and not buffer.text
             and strings.quote == '"'
             and strings.escape_end != buffer.base
-            and is_free
+            and self.value.shape is None
         ):
             if COMPILED:
                 is_plain = plain_end(chunk, 0) == len(chunk)
@@ -122,7 +138,7 @@ class Mender:
         text = buffer.text + chunk if buffer.text else chunk
         if (
             not COMPILED
-            and is_free
+            and self.value.shape is None
             and buffer.flushed < 0
             and buffer.added_colon < 0
             and buffer.drop_kind is None
@@ -150,7 +166,7 @@ class Mender:
             buffer.fail(Reason.UNEXPECTED_END, f"a value{besides}", END_OF_TEXT, end)
         elif buffer.mode == COMPARING:
             buffer.fail(Reason.UNEXPECTED_END, "the rest of the same value again", END_OF_TEXT, end)
-        elif buffer.mode == BLOCK_COMMENT and self.comments.has_mark:
+        elif buffer.mode == BLOCK_COMMENT and outside.has_mark:
             buffer.fail(Reason.AMBIGUOUS, "the end of the comment with quotation marks inside", END_OF_TEXT, end)
         elif buffer.is_truncated or self._is_open():
             text += self._close(end)
@@ -171,7 +187,7 @@ class Mender:
     def _is_open(self) -> bool:
         buffer = self.buffer
         if buffer.mode in (LINE_COMMENT, BLOCK_COMMENT):
-            buffer.mode = self.comments.resume
+            buffer.mode = self.outside.resume
         return written_frame(self.value.top) is not None or buffer.mode == STRING or buffer.mode in _LATE_END
 
     def _close(self, end: i64) -> str:
@@ -190,7 +206,7 @@ class Mender:
         return closers
 
     def _run(self, is_end: bool) -> str:
-        buffer, strings, outside = self.buffer, self.strings, self.outside
+        buffer, strings = self.buffer, self.strings
         n: i64 = buffer.begin(is_end)
         i: i64 = 0
         while i < n and not buffer.is_waiting and not buffer.is_over:
@@ -200,15 +216,15 @@ class Mender:
             elif mode < OUTSIDE:
                 i = self.inside.read(i, n)
             elif mode == OUTSIDE:
-                i = outside.read(i, n)
+                i = self.outside.read(i, n)
             elif mode == LEAVING:
-                i = outside.leave(i, n)
+                i = self.outside.leave(i, n)
             elif mode == SKIPPING:
-                i = outside.skip(i, n)
+                i = self.outside.skip(i, n)
             elif mode == COMPARING:
-                i = outside.compare(i, n)
+                i = self.outside.compare(i, n)
             else:
-                i = self.comments.read(i, n)
+                i = self.outside.read_comment(i, n)
         return buffer.take(n, is_end and buffer.mode == KEY_TEXT and strings.tally.marks > 0)
 
     def _match_clean(self, text: str) -> re.Match[str] | None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from jsontide.mend._value import OBJECT, Frame
 from jsontide.mend._look import (
     CLOSING,
     COLONS,
@@ -34,6 +33,7 @@ from jsontide.mend._look import (
     skip_prefix,
     word_end,
 )
+from jsontide.mend._value import OBJECT, Frame
 from jsontide.mend.options import RepairKind
 
 if TYPE_CHECKING:

@@ -26,10 +26,7 @@ from jsontide.mend._look import (
 from jsontide.mend._quotes import DOUBT, END, JOINED, NO_MARKS, Mark, Tally
 from jsontide.mend.options import RepairKind
 from jsontide.text.modes import (
-    AFTER_ITEM,
-    AFTER_MEMBER,
     COLON,
-    DONE,
     KEY_TEXT,
     STRING,
 )
@@ -38,10 +35,9 @@ from jsontide.text.strings import match_plain, plain_end
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-from jsontide.mend._look import colon_ahead, is_delimiter, string_end
-
 from jsontide.mend._buffer import Buffer
-from jsontide.mend._value import ARRAY, OBJECT, TUPLE, Frame, Value, written_frame
+from jsontide.mend._look import colon_ahead, is_delimiter, string_end
+from jsontide.mend._value import OBJECT, Frame, Value, written_frame
 
 _LETTERS: Final = "bfnrt"
 _SUSPICIOUS: Final = 1
@@ -121,62 +117,65 @@ class Strings:
 
     def _read_escape(self, i: i64, n: i64) -> i64:
         """Read the backslash at `i`, and what belongs to it."""
-        text = self.buffer.text
+        buffer = self.buffer
+        text = buffer.text
         if i + 1 == n:
-            return self.buffer.wait(i)
+            return buffer.wait(i)
         char = text[i + 1]
         if char in '"\\/':
             return i + 2
         if char in _LETTERS:
             if i + 2 == n:
-                self.escape_end = self.buffer.base + n
+                self.escape_end = buffer.base + n
                 return n
             return i + 2 if self.see_escape(i + 2, _SUSPICIOUS) else i
         if self.quote in _CODE_QUOTES and char in _CODE_LETTERS:
             code = self._read_code_escape(i, n)
-            if code != i or self.buffer.is_waiting or self.buffer.is_over:
+            if code != i or buffer.is_waiting or buffer.is_over:
                 return code
         end = self._digits_end(i, n) if char == "u" else i
         if end > i + 2 and end == i + 6:
-            return self.buffer.wait(i) if self._is_half(i + 2, n, "\\u") else end
-        return self.buffer.wait(i) if end == n else self._keep_backslash(i)
+            return buffer.wait(i) if self._is_half(i + 2, n, "\\u") else end
+        return buffer.wait(i) if end == n else self._keep_backslash(i)
 
     def _keep_backslash(self, i: i64) -> i64:
         """Read a backslash that begins no escape."""
-        char = self.buffer.text[i + 1]
+        buffer = self.buffer
+        char = buffer.text[i + 1]
         if char == "'" or char in self.quote:
-            return i + 2 if self.buffer.edit(i, i + 1, "", RepairKind.ESCAPE) else i
+            return i + 2 if buffer.edit(i, i + 1, "", RepairKind.ESCAPE) else i
         if not self.see_escape(i, _UNKNOWN):
             return i
-        return i + 1 if self.buffer.edit(i, i + 1, "\\\\", RepairKind.ESCAPE) else i
+        return i + 1 if buffer.edit(i, i + 1, "\\\\", RepairKind.ESCAPE) else i
 
     def _read_code_escape(self, i: i64, n: i64) -> i64:
         """Read an escape of Python or JavaScript at `i`: a code point in two or eight digits, or in braces.
 
         Return `i` if it is none.
         """
-        text = self.buffer.text
+        buffer = self.buffer
+        text = buffer.text
         if text[i + 1] not in "xuU":
-            return self.buffer.fail_ambiguous(i, "an escape that JSON knows")
+            return buffer.fail_ambiguous(i, "an escape that JSON knows")
         is_braced = text.startswith("{", i + 2)
         if text[i + 1] == "u" and not is_braced:
-            return self.buffer.wait(i) if i + 2 == n and not self.buffer.is_end else i
+            return buffer.wait(i) if i + 2 == n and not buffer.is_end else i
         begin: i64 = i + 3 if is_braced else i + 2
         most: i64 = begin + (6 if is_braced else (2 if text[i + 1] == "x" else 8))
         end: i64 = begin
         while end < n and end < most and text[end] in _HEX:
             end += 1
-        if end == n and (end < most or is_braced) and not self.buffer.is_end:
-            return self.buffer.wait(i)
+        if end == n and (end < most or is_braced) and not buffer.is_end:
+            return buffer.wait(i)
         if end == begin or (end < most and not is_braced) or (is_braced and not text.startswith("}", end)):
             return i
         code = int(text[begin:end], 16)
         if code > _LAST_CODE:
-            return self.buffer.fail_ambiguous(i, "an escape of a character")
+            return buffer.fail_ambiguous(i, "an escape of a character")
         end += 1 if is_braced else 0
         if not self.see_escape(i + 1, _SUSPICIOUS):
             return i
-        return end if self.buffer.edit(i, end, json.dumps(chr(code))[1:-1], RepairKind.ESCAPE) else i
+        return end if buffer.edit(i, end, json.dumps(chr(code))[1:-1], RepairKind.ESCAPE) else i
 
     def _digits_end(self, i: i64, n: i64) -> i64:
         """Return where the digits of the escape at `i` end, of which there should be four."""
@@ -219,10 +218,11 @@ class Strings:
         self.escapes = 0
 
     def read(self, i: i64, n: i64) -> i64:
-        text, quote = self.buffer.text, self.quote
-        if self.start == self.buffer.base + i and i < n:
+        buffer = self.buffer
+        text, quote = buffer.text, self.quote
+        if self.start == buffer.base + i and i < n:
             self.opens_json = text[i] in "{["
-        if self.escape_end == self.buffer.base + i and i < n and not self.see_escape(i, _SUSPICIOUS):
+        if self.escape_end == buffer.base + i and i < n and not self.see_escape(i, _SUSPICIOUS):
             return i
         stops = self._stops()
         while i < n:
@@ -233,7 +233,7 @@ class Strings:
             if i == n:
                 return n
             i = self._read_special(i, n, text[i])
-            if self.buffer.is_waiting or self.buffer.is_over or self.buffer.mode > KEY_TEXT:
+            if buffer.is_waiting or buffer.is_over or buffer.mode > KEY_TEXT:
                 return i
             if self.quote != quote:
                 quote = self.quote
@@ -267,45 +267,48 @@ class Strings:
 
     def _read_mark_inside(self, i: i64, n: i64) -> i64:
         """Read a mark of JSON inside others; it may end a string that “ or „ begins."""
-        is_first = self.escapes & _MARKED == 0 and self.buffer.base + i > self.start
+        buffer = self.buffer
+        is_first = self.escapes & _MARKED == 0 and buffer.base + i > self.start
         may_end = is_first and "”" in self.quote and self.quote != "”"
         found = self._may_end_here(i, n) if may_end else NO
-        if found == WAIT and self.buffer.is_late(i, n):
-            return self.buffer.fail_ambiguous(i, "a clear end of the string with quotation marks inside")
+        if found == WAIT and buffer.is_late(i, n):
+            return buffer.fail_ambiguous(i, "a clear end of the string with quotation marks inside")
         if found != NO:
-            return self.buffer.wait(i) if found == WAIT else self._end(i)
+            return buffer.wait(i) if found == WAIT else self._end(i)
         self.escapes |= _MARKED
-        return i + 1 if self.buffer.edit(i, i + 1, '\\"', RepairKind.QUOTES) else i
+        return i + 1 if buffer.edit(i, i + 1, '\\"', RepairKind.QUOTES) else i
 
     def open_wrapped(self, i: i64, mode: i64) -> i64:
         """Begin a string of a text that was written into another."""
+        buffer = self.buffer
         if mode == STRING:
             self.value.release()
         else:
-            self.buffer.hold_key(i)
-        if not self.buffer.edit(i, i + 2, '"', RepairKind.QUOTES):
+            buffer.hold_key(i)
+        if not buffer.edit(i, i + 2, '"', RepairKind.QUOTES):
             return i
-        self.buffer.mode = mode
+        buffer.mode = mode
         self.begin(self.wrapping, i + 2)
         return i + 2
 
     def _read_wrapped(self, i: i64, n: i64) -> i64:
         """Read a backslash or a quotation mark in such a string, of which there are more than would be elsewhere."""
-        text, quote = self.buffer.text, self.quote
-        end = self.buffer.limit(i, n)
+        buffer = self.buffer
+        text, quote = buffer.text, self.quote
+        end = buffer.limit(i, n)
         need: i64 = 4 if text[i] == "\\" and (quote == DOUBLED or text.startswith("\\\\", i)) else 2
-        if end - i < need and not (self.buffer.is_end and end == n):
-            if self.buffer.is_late(i, n):
-                return self.buffer.fail_held(i) if self.buffer.hold >= 0 else self.buffer.fail_ambiguous(i, "an escape of JSON")
-            return self.buffer.wait(i)
+        if end - i < need and not (buffer.is_end and end == n):
+            if buffer.is_late(i, n):
+                return buffer.fail_held(i) if buffer.hold >= 0 else buffer.fail_ambiguous(i, "an escape of JSON")
+            return buffer.wait(i)
         if text.startswith(quote, i):
             return self._end_wrapped(i)
         escape = text[i : i + 2]
         if text[i] == '"':
-            return self.buffer.fail_ambiguous(i, "the same quotation marks around all strings")
+            return buffer.fail_ambiguous(i, "the same quotation marks around all strings")
         if quote == DOUBLED:
             if text.startswith(DOUBLED, i + 1):
-                return i + 3 if self.buffer.edit(i + 2, i + 3, "", RepairKind.QUOTES) else i
+                return i + 3 if buffer.edit(i + 2, i + 3, "", RepairKind.QUOTES) else i
             return self._read_whole_escape(i, n)
         if escape == "\\\\":
             return self._read_escaped_escape(i, n)
@@ -313,160 +316,171 @@ class Strings:
 
     def _read_whole_escape(self, i: i64, n: i64) -> i64:
         """Read an escape of JSON, all of it; at the end of the text, one that broke off is held."""
-        text = self.buffer.text
+        buffer = self.buffer
+        text = buffer.text
         letter = text[i + 1 : i + 2]
         last: i64 = i + (6 if letter == "u" else 2)
         if last > n:
-            return self.buffer.wait(i)
+            return buffer.wait(i)
         is_odd = letter == "u" and any([char not in _HEX for char in text[i + 2 : last]])
         if letter == "u" and not is_odd and self._is_half(i + 2, n, "\\u"):
-            return self.buffer.wait(i)
-        return last if letter in _ESCAPES and not is_odd else self.buffer.fail_ambiguous(i, "an escape of JSON")
+            return buffer.wait(i)
+        return last if letter in _ESCAPES and not is_odd else buffer.fail_ambiguous(i, "an escape of JSON")
 
     def _read_escaped_escape(self, i: i64, n: i64) -> i64:
         """Read an escape whose backslash is escaped itself; at the end of the text, one that broke off is held."""
-        text = self.buffer.text
+        buffer = self.buffer
+        text = buffer.text
         letter = text[i + 2 : i + 3]
         last: i64 = i + (7 if letter == "u" else (4 if letter == "\\" else 3))
         if last > n:
-            return self.buffer.wait(i)
+            return buffer.wait(i)
         if letter == "\\" and text[i + 2 : last] in ('\\"', "\\\\"):
-            return last if self.buffer.edit(i, last, text[i + 2 : last], RepairKind.ESCAPE) else i
+            return last if buffer.edit(i, last, text[i + 2 : last], RepairKind.ESCAPE) else i
         is_odd = letter == "u" and any([char not in _HEX for char in text[i + 3 : last]])
         if letter == "u" and not is_odd and self._is_half(i + 3, n, "\\\\u"):
-            return self.buffer.wait(i)
+            return buffer.wait(i)
         if letter in _ESCAPES and letter != "\\" and not is_odd:
-            return last if self.buffer.edit(i, i + 1, "", RepairKind.ESCAPE) else i
-        return self.buffer.fail_ambiguous(i, "an escape of JSON")
+            return last if buffer.edit(i, i + 1, "", RepairKind.ESCAPE) else i
+        return buffer.fail_ambiguous(i, "an escape of JSON")
 
     def _end_wrapped(self, i: i64) -> i64:
-        is_key = self.buffer.mode == KEY_TEXT
-        if not self.buffer.edit(i, i + 2, '"', RepairKind.QUOTES):
+        buffer = self.buffer
+        is_key = buffer.mode == KEY_TEXT
+        if not buffer.edit(i, i + 2, '"', RepairKind.QUOTES):
             return i
         self.quote = '"'
-        self.buffer.token_end = self.buffer.base + i + 2
+        buffer.token_end = buffer.base + i + 2
         if is_key:
             self.value.note_key(self._key_before(i))
-            self.buffer.mode = COLON
+            buffer.mode = COLON
         else:
             self.value.leave(i + 2)
         return i + 2
 
     def _read_comma(self, i: i64, n: i64) -> i64:
         """Read a comma in a string whose closing quotation mark may be missing before it."""
+        buffer = self.buffer
         found = self._find_lost_quote(i, n) if self.tally.marks == 0 else NO
         if found == YES:
-            before = self.buffer.before(i)
+            before = buffer.before(i)
             if before in SPACES:
-                return self.buffer.fail_ambiguous(i, "to see where the string ends")
+                return buffer.fail_ambiguous(i, "to see where the string ends")
             return self._close_lost(i)
-        return self.buffer.wait(i) if found == WAIT else i + 1
+        return buffer.wait(i) if found == WAIT else i + 1
 
     def _judge(self, i: i64, n: i64) -> i64:
         """Read the quotation mark at `i`: the end of the string, or text."""
+        buffer = self.buffer
         if len(self.quote) == _TRIPLE and self.quote[0] == self.quote[1]:
             return self._judge_triple(i, n)
-        is_key = self.buffer.mode == KEY_TEXT
+        is_key = buffer.mode == KEY_TEXT
         top = written_frame(self.value.top)
-        if top is None or self.buffer.flushed >= 0 or (is_key and i - self.buffer.hold > self.buffer.max_held):
-            return self.buffer.fail_held(i) if self.tally.marks else self._end(i)
-        if self.wrapping == DOUBLED and self.buffer.text[i] == '"':
+        if top is None or buffer.flushed >= 0 or (is_key and i - buffer.hold > buffer.max_held):
+            return buffer.fail_held(i) if self.tally.marks else self._end(i)
+        if self.wrapping == DOUBLED and buffer.text[i] == '"':
             return self._begin_doubled(i)
         if self.tally.marks == 0 and i + 1 < n and self._ends_plainly(i, n, top):
             return self._end(i)
-        if self.buffer.base + i == self.start and self.buffer.text[i] in "\"'":
-            if i + 1 < n and self.buffer.text[i + 1] == self.buffer.text[i]:
+        if buffer.base + i == self.start and buffer.text[i] in "\"'":
+            if i + 1 < n and buffer.text[i + 1] == buffer.text[i]:
                 return self._begin_triple(i, n)
-            if i + 1 == n and not self.buffer.is_end:
-                return self.buffer.wait(i)
+            if i + 1 == n and not buffer.is_end:
+                return buffer.wait(i)
         return self._judge_by_what_follows(i, n, top)
 
     def _judge_by_what_follows(self, i: i64, n: i64, top: Frame) -> i64:
-        end = self.buffer.limit(i, n)
-        is_end = self.buffer.is_end and end == n
-        is_key = self.buffer.mode == KEY_TEXT
-        mark = Mark(self.buffer.text, i, end, is_end, is_key, top, self.tally, self.buffer.kinds, self.opens_json, self.equals)
+        buffer = self.buffer
+        end = buffer.limit(i, n)
+        is_end = buffer.is_end and end == n
+        is_key = buffer.mode == KEY_TEXT
+        mark = Mark(buffer.text, i, end, is_end, is_key, top, self.tally, buffer.kinds, self.opens_json, self.equals)
         verdict = mark.judge()
         if verdict == WAIT:
             return self._wait_for_next(i, n)
         if verdict == DOUBT or (verdict == END and self._may_have_lost_its_end(i, top)):
-            return self.buffer.fail_ambiguous(i, "only one way to read the quotation mark")
+            return buffer.fail_ambiguous(i, "only one way to read the quotation mark")
         if verdict == JOINED:
             return self._join(i, n)
         return self._end(i) if verdict == END else self._keep_quote(i)
 
     def _may_have_lost_its_end(self, i: i64, top: Frame) -> bool:
         """Return whether a string with quotation marks inside may be more than one, or a key and a value."""
-        text, tally = self.buffer.text, self.tally
+        buffer = self.buffer
+        text, tally = buffer.text, self.tally
         has_newline = self.escapes & NEWLINE != 0
-        before = self.buffer.end_before(i)[:1]
+        before = buffer.end_before(i)[:1]
         place = skip_spaces(text, i + 1, len(text))
         after = text[place : place + 1]
         is_odd = after not in _AFTER_STRING and (has_newline or "\n" not in text[i:place])
-        may_begin = before in COMMAS or (is_odd and self.buffer.mode == KEY_TEXT and before in COLONS)  # another string
+        may_begin = before in COMMAS or (is_odd and buffer.mode == KEY_TEXT and before in COLONS)  # another string
         if has_newline + may_begin + is_odd > 1:
             return True
         if not tally.marks:
             return False
         if after in _COMMENT:
             return True
-        if self.buffer.mode == KEY_TEXT:
+        if buffer.mode == KEY_TEXT:
             key = self._key_before(i)
             return not key or ":" in key or "," in key
         return self.escapes & NEWLINE != 0 and (tally.has_key or top.closer != OBJECT)
 
     def _ends_plainly(self, i: i64, n: i64, top: Frame) -> bool:
         """Return whether the string ends at `i` as nearly all strings do."""
-        text = self.buffer.text
+        buffer = self.buffer
+        text = buffer.text
         char = text[i + 1]
         if self.escapes & NEWLINE:
             return False
-        if self.buffer.mode == KEY_TEXT:
+        if buffer.mode == KEY_TEXT:
             return char == ":"
         if char != ",":
             return char == top.closer
         place: i64 = i + 2
         while place < n and is_delimiter(text, place) and text[place] <= " ":
             place += 1
-        return place < n and text[place] == '"' and place - i <= self.buffer.max_held
+        return place < n and text[place] == '"' and place - i <= buffer.max_held
 
     def _wait_for_next(self, i: i64, n: i64) -> i64:
         """Wait for the token after a quotation mark; if it is too far away, take JSON's reading."""
-        if not self.buffer.is_late(i, n):
-            return self.buffer.wait(i)
+        buffer = self.buffer
+        if not buffer.is_late(i, n):
+            return buffer.wait(i)
         if self.tally.marks or self.escapes & NEWLINE:
-            return self.buffer.fail_ambiguous(i, "a clear end of the string with quotation marks inside")
-        if self.buffer.hold < 0:
-            self.buffer.set_flushed(i)
+            return buffer.fail_ambiguous(i, "a clear end of the string with quotation marks inside")
+        if buffer.hold < 0:
+            buffer.set_flushed(i)
         return self._end(i)
 
     def _keep_quote(self, i: i64) -> i64:
         """Take the quotation mark for text."""
-        text = self.buffer.text
-        before = "" if self.buffer.base + i == self.start else self.buffer.end_before(i)
+        buffer = self.buffer
+        text = buffer.text
+        before = "" if buffer.base + i == self.start else buffer.end_before(i)
         mark = text[i]
         is_apostrophe = mark in _APOSTROPHES and before[-1:].isalnum() and text[i + 1 : i + 2].isalnum()
         after = skip_spaces(text, i + 1, len(text))
         top = written_frame(self.value.top)
-        in_array = self.buffer.mode == STRING and top is not None and top.closer != OBJECT
+        in_array = buffer.mode == STRING and top is not None and top.closer != OBJECT
         tally = self.tally.add(before, text[i + 1 : after + 1], mark, in_array)
         if is_apostrophe:
-            if RepairKind.INNER_QUOTE not in self.buffer.kinds:
-                return self.buffer.fail_at(i)
-        elif not self.buffer.edit(i, i + 1, '\\"' if mark == '"' else f"\\u{ord(mark):04x}", RepairKind.INNER_QUOTE):
+            if RepairKind.INNER_QUOTE not in buffer.kinds:
+                return buffer.fail_at(i)
+        elif not buffer.edit(i, i + 1, '\\"' if mark == '"' else f"\\u{ord(mark):04x}", RepairKind.INNER_QUOTE):
             return i
         self.tally = tally
         return i + 1
 
     def _end(self, i: i64) -> i64:
-        is_key = self.buffer.mode == KEY_TEXT
-        if self.buffer.text[i] != '"' and not self.buffer.edit(i, i + 1, '"', RepairKind.QUOTES):
+        buffer = self.buffer
+        is_key = buffer.mode == KEY_TEXT
+        if buffer.text[i] != '"' and not buffer.edit(i, i + 1, '"', RepairKind.QUOTES):
             return i
-        self.buffer.token_end = self.buffer.base + i + 1
+        buffer.token_end = buffer.base + i + 1
         if is_key:
             if self.value.shape is not None:
                 self.value.note_key(self._key_before(i))
-            self.buffer.mode = COLON
+            buffer.mode = COLON
         else:
             self.value.leave(i + 1)
         return i + 1
@@ -478,89 +492,104 @@ class Strings:
 
     def _join(self, i: i64, n: i64) -> i64:
         """Leave out what is between two strings with a plus sign between them."""
-        place = skip_comments(self.buffer.text, i + 1, n)
-        place = skip_comments(self.buffer.text, place + 1, n)
-        if not self.buffer.edit(i, place + 1, "", RepairKind.CONCATENATION):
+        buffer = self.buffer
+        place = skip_comments(buffer.text, i + 1, n)
+        place = skip_comments(buffer.text, place + 1, n)
+        if not buffer.edit(i, place + 1, "", RepairKind.CONCATENATION):
             return i
-        self.quote = CLOSING[self.buffer.text[place]]
-        self.start = self.buffer.base + place + 1
+        self.quote = CLOSING[buffer.text[place]]
+        self.start = buffer.base + place + 1
         return place + 1
 
     def _begin_doubled(self, i: i64) -> i64:
         """Go on in a string that began with two quotation marks, of which the second is at `i`."""
-        if self.buffer.base + i != self.start:
-            return self.buffer.fail_ambiguous(i, "the same quotation marks around all strings")
-        if not self.buffer.edit(i, i + 1, "", RepairKind.QUOTES):
+        buffer = self.buffer
+        if buffer.base + i != self.start:
+            return buffer.fail_ambiguous(i, "the same quotation marks around all strings")
+        if not buffer.edit(i, i + 1, "", RepairKind.QUOTES):
             return i
         self.quote = DOUBLED
         self.start += 1
         return i + 1
 
     def _begin_triple(self, i: i64, n: i64) -> i64:
-        if i + 2 == n and not self.buffer.is_end:
-            return self.buffer.wait(i)
-        if i + 2 < n and self.buffer.text[i + 2] == self.buffer.text[i]:
-            return self.buffer.fail_ambiguous(i, "three quotation marks, not four")
-        place = skip_spaces(self.buffer.text, i + 2, n)
-        if place == n and not self.buffer.is_end and not self.buffer.is_late(i, n):
-            return self.buffer.wait(i)
-        if place == n or self.buffer.text[place] in _ENDS_STRING:
+        buffer = self.buffer
+        if i + 2 == n and not buffer.is_end:
+            return buffer.wait(i)
+        if i + 2 < n and buffer.text[i + 2] == buffer.text[i]:
+            return buffer.fail_ambiguous(i, "three quotation marks, not four")
+        place = skip_spaces(buffer.text, i + 2, n)
+        if place == n and not buffer.is_end and not buffer.is_late(i, n):
+            return buffer.wait(i)
+        if place == n or buffer.text[place] in _ENDS_STRING:
             self.tally = Tally(1)  # the third mark may end a string that is only one mark
-        if not self.buffer.edit(i, i + 2, "", RepairKind.QUOTES):
+        if not buffer.edit(i, i + 2, "", RepairKind.QUOTES):
             return i
-        self.quote = self.buffer.text[i] * _TRIPLE
+        self.quote = buffer.text[i] * _TRIPLE
         return i + 2
 
     def _may_end_here(self, i: i64, n: i64) -> i64:
         """Tell whether the quotation mark at `i` may end a string that has only one at each end."""
+        buffer = self.buffer
         top = written_frame(self.value.top)
         if top is None:
             return NO
-        end = self.buffer.limit(i, n)
-        is_end = self.buffer.is_end and end == n
+        end = buffer.limit(i, n)
+        is_end = buffer.is_end and end == n
         one = Tally(1)
         verdict = Mark(
-            self.buffer.text, i, end, is_end, self.buffer.mode == KEY_TEXT, top, one, self.buffer.kinds, False, self.equals
+            buffer.text,
+            i,
+            end,
+            is_end,
+            buffer.mode == KEY_TEXT,
+            top,
+            one,
+            buffer.kinds,
+            False,
+            self.equals,
         ).judge()
         return WAIT if verdict == WAIT else (YES if verdict in (END, DOUBT) else NO)
 
     def _judge_triple(self, i: i64, n: i64) -> i64:
-        text = self.buffer.text
+        buffer = self.buffer
+        text = buffer.text
         end: i64 = i
         while end < n and text[end] == self.quote[0] and end < i + 4:
             end += 1
-        if end == n and (not self.buffer.is_end or end < i + _TRIPLE):
-            return self.buffer.wait(i)
+        if end == n and (not buffer.is_end or end < i + _TRIPLE):
+            return buffer.wait(i)
         if end == i + _TRIPLE:
-            if not self.buffer.edit(i, end, '"', RepairKind.QUOTES):
+            if not buffer.edit(i, end, '"', RepairKind.QUOTES):
                 return i
             self.quote = '"'
-            if self.buffer.mode == KEY_TEXT:
-                self.buffer.mode = COLON
+            if buffer.mode == KEY_TEXT:
+                buffer.mode = COLON
             else:
                 self.value.leave(end)
             return end
         found = YES if self.tally.marks else self._may_end_here(i, n)
         if found != NO:
-            if found == WAIT and not self.buffer.is_late(i, n):
-                return self.buffer.wait(i)
-            return self.buffer.fail_ambiguous(i, "only one way to read the quotation mark")
-        if text[i] == '"' and not self.buffer.edit(i, i + 1, '\\"', RepairKind.QUOTES):
+            if found == WAIT and not buffer.is_late(i, n):
+                return buffer.wait(i)
+            return buffer.fail_ambiguous(i, "only one way to read the quotation mark")
+        if text[i] == '"' and not buffer.edit(i, i + 1, '\\"', RepairKind.QUOTES):
             return i
         return i + 1
 
     def _find_lost_quote(self, i: i64, n: i64) -> i64:
         """Tell whether the comma at `i` ends the open string, because a key that the schema knows follows."""
-        text = self.buffer.text
-        end = self.buffer.limit(i, n)
+        buffer = self.buffer
+        text = buffer.text
+        end = buffer.limit(i, n)
         place = skip_spaces(text, i + 1, end)
         if place == end:
-            return NO if self.buffer.is_end or self.buffer.is_late(i, n) else WAIT
+            return NO if buffer.is_end or buffer.is_late(i, n) else WAIT
         if text[place] != '"':
             return NO
         colon = colon_ahead(text, place, end, False)
         if colon == -2:
-            return NO if self.buffer.is_end or self.buffer.is_late(i, n) else WAIT
+            return NO if buffer.is_end or buffer.is_late(i, n) else WAIT
         if colon < 0:
             return NO
         key = decode_key(text[place + 1 : string_end(text, place, end) - 1])
@@ -581,22 +610,24 @@ class Strings:
         )
 
     def _close_lost(self, i: i64) -> i64:
-        if not self.buffer.edit(i, i, '"', RepairKind.LOST_QUOTE):
+        buffer = self.buffer
+        if not buffer.edit(i, i, '"', RepairKind.LOST_QUOTE):
             return i
-        self.buffer.token_end = self.buffer.base + i
+        buffer.token_end = buffer.base + i
         self.value.leave(i)
         return i
 
     def open(self, i: i64, n: i64, mode: i64) -> i64:
         """Read a quotation mark that is none in JSON as one."""
-        char = self.buffer.text[i]
+        buffer = self.buffer
+        char = buffer.text[i]
         if mode == STRING:
             self.value.release()
         else:
-            self.buffer.hold_key(i)
-        if not self.buffer.edit(i, i + 1, '"', RepairKind.QUOTES):
+            buffer.hold_key(i)
+        if not buffer.edit(i, i + 1, '"', RepairKind.QUOTES):
             return i
-        self.buffer.mode = mode
+        buffer.mode = mode
         self.begin(CLOSING[char], i + 1)
         return i + 1
 

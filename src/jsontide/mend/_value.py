@@ -117,40 +117,44 @@ class Value:
 
     def leave(self, i: i64) -> None:
         """Go on after a value that ends at `i`."""
+        buffer = self.buffer
         top = self.top
         while top is not None and top.closer == WRAPPER and top.parent is not None:
-            if not self.buffer.edit(i, i, ARRAY, RepairKind.LIST):
+            if not buffer.edit(i, i, ARRAY, RepairKind.LIST):
                 return
             top = self.top = top.parent
-        self.buffer.mode = self.mode_after()
-        if self.buffer.mode == DONE:
+        buffer.mode = self.mode_after()
+        if buffer.mode == DONE:
             self._end(i)
 
     def release(self) -> None:
         """Give out what was held: a value has begun after it."""
-        if self.buffer.hold >= 0:
-            if self.buffer.has_comma and self.top is not None and self.top.closer == TUPLE:
+        buffer = self.buffer
+        if buffer.hold >= 0:
+            if buffer.has_comma and self.top is not None and self.top.closer == TUPLE:
                 self.top = Frame(TUPLE, self.top.parent, True, self.top.shape)
-            self.buffer.hold = -1
-        self.buffer.flushed = -1
-        if self.buffer.drop_kind is not None:
-            self.buffer.flush_drop()
+            buffer.hold = -1
+        buffer.flushed = -1
+        if buffer.drop_kind is not None:
+            buffer.flush_drop()
 
     def end_token(self, i: i64) -> i64:
         """Leave a number or a literal that ends at `i`: what follows it may tell more of a string before it."""
-        flushed: i64 = self.buffer.flushed
-        is_after_string = self.buffer.token_end == flushed + 1
+        buffer = self.buffer
+        flushed: i64 = buffer.flushed
+        is_after_string = buffer.token_end == flushed + 1
         self.release()
         if is_after_string:
-            self.buffer.flushed = flushed
-        self.buffer.token_end = self.buffer.base + i
+            buffer.flushed = flushed
+        buffer.token_end = buffer.base + i
         self.leave(i)
         return i
 
     def _end(self, i: i64) -> None:
-        self.buffer.token_end = self.buffer.base + i
+        buffer = self.buffer
+        buffer.token_end = buffer.base + i
         if self.first_end < 0:
-            self.first_end = self.buffer.base + i
+            self.first_end = buffer.base + i
 
     def note_key(self, key: str) -> None:
         """Note the key of the member that is read."""
@@ -169,28 +173,30 @@ class Value:
         return shape.member(self.key) if top.closer == OBJECT else shape.item
 
     def open(self, i: i64, closer: str) -> i64:
-        unseen: i64 = self.buffer.flushed if self.buffer.token_end == self.buffer.flushed + 1 else -1
+        buffer = self.buffer
+        unseen: i64 = buffer.flushed if buffer.token_end == buffer.flushed + 1 else -1
         self.release()
-        self.buffer.flushed = unseen
+        buffer.flushed = unseen
         top = self.top
-        most = self.buffer.mending.max_depth
+        most = buffer.mending.max_depth
         if top is not None and top.depth >= most:
-            self.buffer.fail(Reason.TOO_DEEP, f"at most {most} open containers", "more", self.buffer.base + i)
+            buffer.fail(Reason.TOO_DEEP, f"at most {most} open containers", "more", buffer.base + i)
             return i
         self.top = Frame(closer, top, False, None if self.shape is None else self.wanted())
-        self.buffer.mode = KEY_OR_END if closer == OBJECT else ITEM_OR_END
+        buffer.mode = KEY_OR_END if closer == OBJECT else ITEM_OR_END
         return i + 1
 
     def close(self, i: i64) -> i64:
+        buffer = self.buffer
         top = self.top
         assert top is not None
-        if self.buffer.text[i] != top.closer:
-            return self.buffer.fail_at(i)
-        self.buffer.hold = -1
-        self.buffer.flushed = -1
-        self.buffer.added_colon = -1
-        self.buffer.flush_drop()
+        if buffer.text[i] != top.closer:
+            return buffer.fail_at(i)
+        buffer.hold = -1
+        buffer.flushed = -1
+        buffer.added_colon = -1
+        buffer.flush_drop()
         self.top = top.parent
-        self.buffer.token_end = self.buffer.base + i + 1
+        buffer.token_end = buffer.base + i + 1
         self.leave(i + 1)
         return i + 1

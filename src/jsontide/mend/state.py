@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._errors import ParserError, Reason, get_link
-from jsontide.mend._value import link_frames, list_frames
 from jsontide.mend._mender import Kept, Mender
+from jsontide.mend._value import link_frames, list_frames
 from jsontide.mend.options import Mending, Repair, check_mending
 from jsontide.mend.shape import Shape
 from jsontide.text.utf8 import ByteSource, as_text
@@ -233,7 +233,11 @@ def finish_mend(state: MendState) -> tuple[MendState, str, tuple[Repair, ...]]:
 def _step(
     before: MendState, mender: Mender, text: str, source: ByteSource | None
 ) -> tuple[MendState, str, tuple[Repair, ...]]:
-    return MendState(mender, source), text, tuple(mender.buffer.repairs[before._mender.buffer.repair_count : mender.buffer.repair_count])
+    return (
+        MendState(mender, source),
+        text,
+        tuple(mender.buffer.repairs[before._mender.buffer.repair_count : mender.buffer.repair_count]),
+    )
 
 
 def _check_state(state: object) -> None:

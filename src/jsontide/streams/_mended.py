@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from jsontide._errors import JsonStreamError, hint_at_mending
 from jsontide.mend.options import check_mending, check_on_repair
-from jsontide.mend.state import with_path
-from jsontide.mend.state import MendReader
+from jsontide.mend.state import MendReader, with_path
 from jsontide.streams._loop import check_chunk
 
 if TYPE_CHECKING:
