@@ -443,8 +443,8 @@ class Inside:
         if not begins_value(char):
             buffer.fail_at(i)
             return False
-        before = buffer.before(i)
-        if buffer.newline >= buffer.token_end or char in "{[" or (char == '"' and before in " \t"):
+        is_clear = char in "{[" and not self.strings.may_have_ended  # else the brackets may be text
+        if buffer.newline >= buffer.token_end or is_clear or (char == '"' and buffer.before(i) in " \t"):
             return True
         buffer.fail_ambiguous(i, "a comma between two values")
         return False

@@ -18,7 +18,7 @@ from jsontide.mend._buffer import BLOCK_COMMENT, COMPARING, LEAVING, LINE_COMMEN
 from jsontide.mend._inside import Inside
 from jsontide.mend._outside import Outside
 from jsontide.mend._quotes import NO_MARKS
-from jsontide.mend._strings import NEWLINE, Strings
+from jsontide.mend._strings import NEWLINE, ODD_MARKS, Strings
 from jsontide.mend._value import ARRAY, OBJECT, Value, closers_of, written_frame
 from jsontide.mend.options import Mending, Repair, RepairKind
 from jsontide.text import modes
@@ -243,7 +243,7 @@ class Mender:
         if (
             strings.quote != '"'
             or strings.tally is not NO_MARKS
-            or strings.escapes & NEWLINE
+            or strings.escapes & (NEWLINE | ODD_MARKS)
             or strings.escape_end == self.buffer.base
         ):
             return None

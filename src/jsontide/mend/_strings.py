@@ -48,6 +48,10 @@ NEWLINE: Final = 4
 """A raw newline: a string that goes on in the next line may have lost its end."""
 _MARKED: Final = 8
 """A mark of JSON in a string that others delimit."""
+ODD_MARKS: Final = 16
+"""One escaped mark, or three."""
+_MAY_END: Final = 32
+"""An escaped mark before what follows a string: if its backslash is text, it ends the string."""
 _CODE_QUOTES: Final = ("'", "`", "'''")
 """What ends the strings of Python and JavaScript, which know more escapes than JSON."""
 _CODE_LETTERS: Final = "xuUav01234567N"
@@ -71,6 +75,7 @@ class Strings:
         "equals",
         "escape_end",
         "escapes",
+        "may_have_ended",
         "opens_json",
         "quote",
         "start",
@@ -91,6 +96,7 @@ class Strings:
         tally: Tally = NO_MARKS,
         wrapping: str = "",
         equals: bool = False,
+        may_have_ended: bool = False,
     ) -> None:
         self.buffer: Final = buffer
         self.value: Final = value
@@ -102,6 +108,7 @@ class Strings:
         self.tally: Tally = tally  # of the quotation marks inside
         self.wrapping: str = wrapping  # what all strings are in, if the text was written into another: ESCAPED, DOUBLED
         self.equals: bool = equals  # whether a key was followed by an equals sign, and so all may be
+        self.may_have_ended: bool = may_have_ended  # whether a string so far may have ended at an escaped mark
 
     def kept(self) -> tuple[Any, ...]:
         return (
@@ -113,6 +120,7 @@ class Strings:
             self.tally,
             self.wrapping,
             self.equals,
+            self.may_have_ended,
         )
 
     def _read_escape(self, i: i64, n: i64) -> i64:
@@ -122,7 +130,9 @@ class Strings:
         if i + 1 == n:
             return buffer.wait(i)
         char = text[i + 1]
-        if char in '"\\/':
+        if char == '"':
+            return self._read_escaped_mark(i, n)
+        if char in "\\/":
             return i + 2
         if char in _LETTERS:
             if i + 2 == n:
@@ -137,6 +147,15 @@ class Strings:
         if end > i + 2 and end == i + 6:
             return buffer.wait(i) if self._is_half(i + 2, n, "\\u") else end
         return buffer.wait(i) if end == n else self._keep_backslash(i)
+
+    def _read_escaped_mark(self, i: i64, n: i64) -> i64:
+        """Note whether the mark would end the string if it were not escaped."""
+        if i + 2 == n and not self.buffer.is_end:
+            return self.buffer.wait(i)
+        self.escapes ^= ODD_MARKS
+        if i + 2 < n and self.buffer.text[i + 2] in ",:}]":
+            self.escapes |= _MAY_END
+        return i + 2
 
     def _keep_backslash(self, i: i64) -> i64:
         """Read a backslash that begins no escape."""
@@ -477,6 +496,7 @@ class Strings:
         if buffer.text[i] != '"' and not buffer.edit(i, i + 1, '"', RepairKind.QUOTES):
             return i
         buffer.token_end = buffer.base + i + 1
+        self.may_have_ended = self.may_have_ended or self.escapes & (ODD_MARKS | _MAY_END) == ODD_MARKS | _MAY_END
         if is_key:
             if self.value.shape is not None:
                 self.value.note_key(self._key_before(i))
