@@ -77,6 +77,11 @@ class Buffer:
         "wait_place",
     )
 
+    # While a chunk is read:
+    out: list[str]
+    copied: i64  # up to here the text is in `out`, or dropped
+    is_waiting: bool
+    is_end: bool
     # Where the hold began, while there is one:
     held_mode: i64
     held_drop: tuple[RepairKind | None, i64, str]
@@ -134,18 +139,14 @@ class Buffer:
         self.closers: str = closers  # what was added at the end to close it
         self.is_over: bool = is_over
         self.error: ParserError | None = error
-        # While a chunk is read:
-        self.out: list[str] = []
-        self.copied: i64 = 0  # up to here the text is in `out`, or dropped
-        self.hold: i64 = -1  # from here on it is held
-        self.is_waiting: bool = False
-        self.is_end: bool = False
-        self.stop: i64 = -1
+        self.hold: i64 = -1  # while a chunk is read: from here on it is held
+        self.stop: i64 = -1  # and up to here it is read, if it cannot be read on
 
     def kept(self) -> tuple[Any, ...]:
         """Return what is known between two chunks, as a new buffer takes it."""
         repairs = self.repairs
         return (
+            self.mending,
             self.mode,
             self.text,
             self.base,
@@ -172,6 +173,7 @@ class Buffer:
     def begin(self, is_end: bool) -> i64:
         """Begin to read the text again, and return where it ends."""
         self.is_end = is_end
+        self.out = []
         self.copied = 0
         self.hold = -1
         self.is_waiting = False
@@ -260,7 +262,6 @@ class Buffer:
         if self.out:
             self.out.append(text)
             text = "".join(self.out)
-            self.out = []
         if keep < n and self.is_end and not self.is_over:
             self._drop_held(keep)
             keep = n

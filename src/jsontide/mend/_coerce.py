@@ -211,7 +211,7 @@ class Coercions:
         return self._wrap(i, shape, shapes.STRING)
 
     def _words_end(self, i: i64, end: i64) -> i64:
-        """Return where words without quotation marks end: -1 if they are none, -2 if more text is needed to tell."""
+        """Return where words without quotation marks end: -1 if they are none, -2 if more text is needed."""
         text = self.buffer.text
         frame = self.value.top
         while frame is not None and frame.closer == WRAPPER:

@@ -495,7 +495,7 @@ class Inside:
         return end
 
     def _find_end(self, i: i64, n: i64) -> i64:
-        """Tell whether a fence or a tag is at `i`, a comment of HTML, or the backslash of an outer string."""
+        """Return whether a fence or a tag is at `i`, a comment of HTML, or the backslash of an outer string."""
         buffer = self.buffer
         if buffer.text[i] == "`":
             begun = buffer.text[i : i + 3]

@@ -17,7 +17,6 @@ from jsontide._errors import Reason
 from jsontide.mend._buffer import BLOCK_COMMENT, COMPARING, LEAVING, LINE_COMMENT, OUTSIDE, SKIPPING, Buffer, wanted_in
 from jsontide.mend._inside import Inside
 from jsontide.mend._outside import Outside
-from jsontide.mend._quotes import NO_MARKS
 from jsontide.mend._strings import NEWLINE, ODD_MARKS, Strings
 from jsontide.mend._value import ARRAY, OBJECT, Value, closers_of, written_frame
 from jsontide.mend.options import Mending, Repair, RepairKind
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
 Kept: TypeAlias = tuple[tuple[Any, ...], ...]
 """What each part knows between two chunks, in the order of its constructor."""
-
-_NOTHING: Final[Kept] = ((), (), (), ())
 _LATE_END: Final[dict[int, str]] = {
     modes.KEY_TEXT: '": null',
     modes.COLON: ": null",
@@ -75,12 +72,12 @@ class Mender:
 
     __slots__ = ("_inside", "_kept_outside", "_outside", "buffer", "keeps_text", "strings", "value")
 
-    def __init__(self, mending: Mending, shape: Shape | None = None, kept: Kept = _NOTHING) -> None:
+    def __init__(self, kept: Kept) -> None:
         of_buffer, of_value, of_strings, of_outside = kept
-        buffer = self.buffer = Buffer(mending, *of_buffer)
-        value = self.value = Value(buffer, shape, *of_value)
+        buffer = self.buffer = Buffer(*of_buffer)
+        value = self.value = Value(buffer, *of_value)
         self.strings = Strings(buffer, value, *of_strings)
-        self.keeps_text: bool = mending.values == "one"
+        self.keeps_text: bool = buffer.mending.values == "one"
         # These are made when they are needed: most chunks are clean, and each may be read by a copy.
         self._inside: Inside | None = None
         self._outside: Outside | None = None
@@ -107,7 +104,7 @@ class Mender:
 
     def copy(self) -> Mender:
         """Return another one that stands at the same place, between two chunks."""
-        return Mender(self.buffer.mending, self.value.shape, self.kept())
+        return Mender(self.kept())
 
     def feed(self, chunk: str) -> str:
         """Read a chunk; return what is certain of the strict text."""
@@ -242,7 +239,7 @@ class Mender:
         strings = self.strings
         if (
             strings.quote != '"'
-            or strings.tally is not NO_MARKS
+            or strings.tally.marks
             or strings.escapes & (NEWLINE | ODD_MARKS)
             or strings.escape_end == self.buffer.base
         ):
@@ -279,3 +276,7 @@ class Mender:
             buffer.base = base + keep
         buffer.text = text[keep:]
         return certain
+
+
+def start_mender(mending: Mending, shape: Shape | None) -> Mender:
+    return Mender(((mending,), (shape,), (), ()))

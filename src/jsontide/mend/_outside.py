@@ -172,8 +172,8 @@ class Outside:
             self.original,
         )
 
-    def enter(self, lead: str) -> None:
-        self.last_char = lead
+    def enter(self, last_char: str) -> None:
+        self.last_char = last_char
         self.begun = ""
         self.line_marks = 0
         self.at_start = False
@@ -364,7 +364,7 @@ class Outside:
         return i
 
     def _begins_member(self, i: i64, n: i64) -> i64:
-        """Tell whether a member is at `i`, of an object whose brace is not there; of a name, also its value is read."""
+        """Return whether a member is at `i`, of an object whose brace is missing; of a name, also its value is read."""
         text = self.buffer.text
         end = self.buffer.limit(i, n)
         colon = colon_ahead(text, i, end, True)
@@ -416,7 +416,7 @@ class Outside:
         return self._pass_opener(i)
 
     def _find_container(self, i: i64, end: i64, is_sure: bool, is_end: bool) -> i64:
-        """Tell whether a value begins at `i`; what may be in quotation marks begins with a key or an item."""
+        """Return whether a value begins at `i`; what may be in quotation marks begins with a key or an item."""
         text = self.buffer.text
         wrapping = find_wrapping(text, i, end, self.last_char == '"')
         if wrapping == UNKNOWN and not is_end:
@@ -467,7 +467,7 @@ class Outside:
         return self._pass_opener(i)
 
     def _take_cut_off(self, i: i64, end: i64, is_sure: bool, is_end: bool) -> i64:
-        """Tell whether a value begins at `i` of which there is too little, or too much, to see."""
+        """Return whether a value begins at `i` of which there is too little, or too much, to see."""
         buffer = self.buffer
         is_tag = is_end and buffer.text[i] == "[" and read_tag(buffer.text, i, end, False) == UNDECIDED
         if not is_sure or is_tag:
@@ -763,7 +763,7 @@ class Outside:
         return False
 
     def find_html_comment(self, i: i64, n: i64) -> i64:
-        """Tell whether `<!--` is at `i`, unless comments are not left out."""
+        """Return whether `<!--` is at `i`, unless comments are not left out."""
         buffer = self.buffer
         if RepairKind.COMMENT not in buffer.kinds or not "<!--".startswith(buffer.text[i : i + 4]):
             return NO

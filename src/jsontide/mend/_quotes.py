@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 CONTENT: Final = 0
 END: Final = 1
 # WAIT is 2, as in `_look`
-DOUBT: Final = 3
+AMBIGUOUS: Final = 3
 JOINED: Final = 4  # the string goes on after a plus sign
 
 _MARKS: Final = "".join(CLOSING)
@@ -61,6 +61,9 @@ class Tally:
         self.opened: i64 = opened  # those that look like the first of a pair, without the second
         self.is_alone: bool = is_alone  # whether one of them looks like the second, without the first
         self.has_key: bool = has_key  # whether a colon follows one, as it follows a key
+
+    def __reduce__(self) -> tuple[type[Tally], tuple[int, int, bool, bool]]:
+        return Tally, (self.marks, self.opened, self.is_alone, self.has_key)
 
     @property
     def is_balanced(self) -> bool:
@@ -146,12 +149,12 @@ class Mark:
         self.is_known: bool = False  # whether the schema knows the key that follows
 
     def judge(self) -> i64:
-        """Return `END`, `CONTENT`, `WAIT`, `DOUBT` or `JOINED`."""
+        """Return `END`, `CONTENT`, `WAIT`, `AMBIGUOUS` or `JOINED`."""
         i: i64 = skip_comments(self.text, self.place + 1, self.end)
         if i == self.end:
             if not self.is_end:
                 return WAIT
-            return END if self.tally.is_balanced else DOUBT
+            return END if self.tally.is_balanced else AMBIGUOUS
         if self.tally.marks:
             return self._judge_again(i)
         if self.is_key:
@@ -193,7 +196,7 @@ class Mark:
             return self._judge_rest(i)
         if char in CLOSING and i > self.place + 1 and char != "`":
             found = key_ahead(text, i, self.end, False)
-            return DOUBT if found == NO or (found == WAIT and self.is_end) else self._as_end(found)
+            return AMBIGUOUS if found == NO or (found == WAIT and self.is_end) else self._as_end(found)
         if "\n" in text[self.place : i] and key_ahead(text, i, self.end, True) != NO:
             return self._as_end(key_ahead(text, i, self.end, True))
         return self._judge_rest(i)
@@ -208,7 +211,7 @@ class Mark:
         return self._as_end(self._key_ahead(i, self.equals))
 
     def _key_ahead(self, i: i64, names: bool) -> i64:
-        """Tell whether a key is at `i`, and its colon, or an equals sign if keys have them."""
+        """Return whether a key is at `i`, and its colon, or an equals sign if keys have them."""
         found = key_ahead(self.text, i, self.end, names)
         if found != NO or not self.equals:
             return found
@@ -219,7 +222,7 @@ class Mark:
         """Judge by what follows the comma: a key without marks, or text."""
         found = self._key_ahead(i, True)
         if found == NO and "\n" in self.text[self.place : i]:
-            return DOUBT  # a line that ends in a mark and a comma, before one that begins no member
+            return AMBIGUOUS  # a line that ends in a mark and a comma, before one that begins no member
         return self._wait(END) if found == WAIT else self._as_end(found)
 
     def _judge_item(self, i: i64) -> i64:
@@ -239,11 +242,11 @@ class Mark:
             found = self._item_ahead(i)
             return self._as_end(found) if found != NO else self._judge_rest(i)
         if i > self.place + 1 and (char in CLOSING or char in "{[" or char.isdigit()):
-            return DOUBT
+            return AMBIGUOUS
         if char == "-":
             if i + 1 == self.end:
                 return self._wait(CONTENT)
-            return DOUBT if text[i + 1].isdigit() else CONTENT
+            return AMBIGUOUS if text[i + 1].isdigit() else CONTENT
         return self._judge_rest(i)
 
     def _may_break_off(self, i: i64) -> bool:
@@ -273,10 +276,10 @@ class Mark:
             return self._wait(CONTENT)
         if self.text[i] not in "\"'":
             return CONTENT
-        return DOUBT if '"' in self.text[plus:i] else JOINED  # the strings may end in a comment
+        return AMBIGUOUS if '"' in self.text[plus:i] else JOINED  # the strings may end in a comment
 
     def _judge_again(self, i: i64) -> i64:
-        """Judge a mark after others that were text: `DOUBT` if it may be the end, but they are not in pairs."""
+        """Judge a mark after others that were text: `AMBIGUOUS` if it may be the end, but they are not in pairs."""
         text, char = self.text, self.text[i]
         found: i64 = NO
         if self.is_key:
@@ -299,7 +302,7 @@ class Mark:
         is_clear = tally.is_balanced and not (tally.has_key and not self.opens_json)
         is_known = self.is_known and tally.opened == 0 and not tally.has_key
         if found == YES and not is_clear and not is_known:
-            return DOUBT
+            return AMBIGUOUS
         return self._as_end(found)
 
     def _as_end(self, found: i64) -> i64:
@@ -316,7 +319,7 @@ class Mark:
         return i
 
     def _item_ahead(self, i: i64) -> i64:
-        """Tell whether an item of an array begins at `i`, or the array ends there."""
+        """Return whether an item of an array begins at `i`, or the array ends there."""
         text, char = self.text, self.text[i]
         if char in "{[(.…" or char in CLOSING or char == self.frame.closer:
             return YES
@@ -358,7 +361,7 @@ class Mark:
         return self._unless_end(i) if i == self.end else begins_value(self.text[i])
 
     def _closers_ahead(self, i: i64) -> i64:
-        """Tell whether what follows the closing bracket at `i` fits the containers that are open."""
+        """Return whether what follows the closing bracket at `i` fits the containers that are open."""
         frame: Frame | None = self.frame
         while frame is not None:
             if self.text[i] == frame.closer:

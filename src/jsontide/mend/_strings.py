@@ -23,7 +23,7 @@ from jsontide.mend._look import (
     skip_comments,
     skip_spaces,
 )
-from jsontide.mend._quotes import DOUBT, END, JOINED, NO_MARKS, Mark, Tally
+from jsontide.mend._quotes import AMBIGUOUS, END, JOINED, NO_MARKS, Mark, Tally
 from jsontide.mend.options import RepairKind
 from jsontide.text.modes import (
     COLON,
@@ -218,7 +218,7 @@ class Strings:
         return n - digits < 4 and all([char in _HEX for char in text[digits:n]])
 
     def see_escape(self, place: i64, kind: i64) -> bool:
-        r"""Note an escape before `place`, or a backslash there, that may be in doubt; return whether it is not yet.
+        r"""Note an escape before `place`, or a backslash there, that may be ambiguous; return whether none is yet.
 
         In `C:\Users\new` the first backslash begins no escape, and the second one does, but is not meant to.
         """
@@ -417,7 +417,7 @@ class Strings:
         verdict = mark.judge()
         if verdict == WAIT:
             return self._wait_for_next(i, n)
-        if verdict == DOUBT or (verdict == END and self._may_have_lost_its_end(i, top)):
+        if verdict == AMBIGUOUS or (verdict == END and self._may_have_lost_its_end(i, top)):
             return buffer.fail_ambiguous(i, "only one way to read the quotation mark")
         if verdict == JOINED:
             return self._join(i, n)
@@ -549,7 +549,7 @@ class Strings:
         return i + 2
 
     def _may_end_here(self, i: i64, n: i64) -> i64:
-        """Tell whether the quotation mark at `i` may end a string that has only one at each end."""
+        """Return whether the quotation mark at `i` may end a string that has only one at each end."""
         buffer = self.buffer
         top = written_frame(self.value.top)
         if top is None:
@@ -569,7 +569,7 @@ class Strings:
             False,
             self.equals,
         ).judge()
-        return WAIT if verdict == WAIT else (YES if verdict in (END, DOUBT) else NO)
+        return WAIT if verdict == WAIT else (YES if verdict in (END, AMBIGUOUS) else NO)
 
     def _judge_triple(self, i: i64, n: i64) -> i64:
         buffer = self.buffer
@@ -598,7 +598,7 @@ class Strings:
         return i + 1
 
     def _find_lost_quote(self, i: i64, n: i64) -> i64:
-        """Tell whether the comma at `i` ends the open string, because a key that the schema knows follows."""
+        """Return whether the comma at `i` ends the open string, because a key that the schema knows follows."""
         buffer = self.buffer
         text = buffer.text
         end = buffer.limit(i, n)

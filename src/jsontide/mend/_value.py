@@ -107,7 +107,7 @@ class Value:
         self.first_end: i64 = first_end  # where the first value of the text ends
 
     def kept(self) -> tuple[Any, ...]:
-        return self.top, self.key, self.first_end
+        return self.shape, self.top, self.key, self.first_end
 
     def mode_after(self) -> i64:
         top = self.top

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._errors import ParserError, Reason, get_link
-from jsontide.mend._mender import Kept, Mender
+from jsontide.mend._mender import Kept, Mender, start_mender
 from jsontide.mend._value import link_frames, list_frames
 from jsontide.mend.options import Mending, Repair, check_mending
 from jsontide.mend.shape import Shape
@@ -166,16 +166,16 @@ class MendState:
         return f"<MendState at index {self.index}, {count} repairs>"
 
     def __reduce__(self) -> tuple[Callable[..., MendState], tuple[object, ...]]:
-        mender = self._mender
-        of_buffer, (top, *of_value), *others = mender.kept()
-        kept = (of_buffer, (list_frames(top), *of_value), *others)
-        return restore, (mender.buffer.mending, mender.value.shape, kept, self._source)
+        of_buffer, of_value, of_strings, of_outside = self._mender.kept()
+        of_value = (of_value[0], list_frames(of_value[1]), *of_value[2:])
+        return restore, ((of_buffer, of_value, of_strings, of_outside), self._source)
 
 
-def restore(mending: Mending, shape: Shape | None, kept: Kept, source: ByteSource | None) -> MendState:
+def restore(kept: Kept, source: ByteSource | None) -> MendState:
     """Return the state that was pickled."""
-    of_buffer, (frames, *of_value), *others = kept
-    return MendState(Mender(mending, shape, (of_buffer, (link_frames(frames), *of_value), *others)), source)
+    of_buffer, of_value, of_strings, of_outside = kept
+    of_value = (of_value[0], link_frames(of_value[1]), *of_value[2:])
+    return MendState(Mender((of_buffer, of_value, of_strings, of_outside)), source)
 
 
 def start_mend(mending: Mending, shape: Shape | None = None) -> MendState:
@@ -184,7 +184,7 @@ def start_mend(mending: Mending, shape: Shape | None = None) -> MendState:
     if shape is not None and not isinstance(shape, Shape):
         message = f"shape must be what jsontide.schema.shape_of returns, not {type(shape).__name__}"
         raise TypeError(message)
-    return MendState(Mender(checked, shape), None)
+    return MendState(start_mender(checked, shape), None)
 
 
 def mend_chunk(
@@ -269,7 +269,7 @@ class MendReader:
         on_repair: Callable[[Repair], object] | None = None,
         shape: Shape | None = None,
     ) -> None:
-        self._mender: Final = Mender(mending, shape)
+        self._mender: Final = start_mender(mending, shape)
         self._on_repair: Final = on_repair
         self._reported: i64 = 0  # how many repairs `on_repair` was called with
         self._source: ByteSource | None = None
