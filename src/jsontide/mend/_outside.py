@@ -589,7 +589,7 @@ class Outside:
             if not self.in_fence and is_json_info(fence_info(text, i, end)):
                 self.had_brackets = False
                 self.has_quote = self.has_quote and self.found
-        self._begin_line()
+        self._forget_line()
         self.in_fence = not self.in_fence
         self.at_start = True
         if self.in_fence and not is_json_info(fence_info(text, i, end)):
@@ -625,12 +625,12 @@ class Outside:
         elif not buffer.drop_whole(i, after, RepairKind.TAG):
             return i
         marks: i64 = 0 if self.last_char == "\n" else self.line_marks
-        self._begin_line()
+        self._forget_line()
         self.at_start = marks % 2 == 0
         self.line_marks = marks
         return after
 
-    def _begin_line(self) -> None:
+    def _forget_line(self) -> None:
         """Forget the words of the line: what follows is as good as in a new one."""
         self.last_char = "\n"
         self.begun = ""
@@ -658,7 +658,7 @@ class Outside:
             buffer.mode = OUTSIDE
             if kind is not RepairKind.COMMENT:
                 self.at_start = True
-                self._begin_line()
+                self._forget_line()
         return end
 
     def _enter_block(self, i: i64, n: i64) -> i64:
