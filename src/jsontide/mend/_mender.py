@@ -17,6 +17,7 @@ from jsontide._errors import Reason
 from jsontide.mend._buffer import BLOCK_COMMENT, COMPARING, LEAVING, LINE_COMMENT, OUTSIDE, SKIPPING, Buffer, wanted_in
 from jsontide.mend._inside import Inside
 from jsontide.mend._outside import Outside
+from jsontide.mend._quotes import NO_MARKS
 from jsontide.mend._strings import NEWLINE, ODD_MARKS, Strings
 from jsontide.mend._value import ARRAY, OBJECT, Value, closers_of, written_frame
 from jsontide.mend.options import Mending, Repair, RepairKind
@@ -255,8 +256,12 @@ class Mender:
         base = buffer.base
         if begin >= 0:
             buffer.mode = STRING
-            self.strings.begin('"', begin)
-            self.strings.opens_json = text.startswith(("{", "["), begin)
+            strings = self.strings
+            strings.quote = '"'
+            strings.tally = NO_MARKS
+            strings.start = base + begin
+            strings.escapes = 0
+            strings.opens_json = text.startswith(("{", "["), begin)
             certain = text if end < 0 else text[:end]
         else:
             if buffer.mode == STRING:

@@ -149,7 +149,8 @@ class MendState:
     @property
     def index(self) -> int:
         """The number of code points read, with those that are held."""
-        return self._mender.buffer.base + len(self._mender.buffer.text)
+        buffer = self._mender.buffer
+        return buffer.base + len(buffer.text)
 
     def original_index(self, index: int) -> int:
         """Return where in the original text a place of the mended one is.
@@ -294,17 +295,18 @@ class MendReader:
     def feed_text(self, text: str) -> str:
         """Read decoded text."""
         mender = self._mender
+        buffer = mender.buffer
         self._chunk = text
-        self._buffer = mender.buffer.text
-        self._base = mender.buffer.base
-        self._line = mender.buffer.line
-        self._line_start = mender.buffer.line_start
+        self._buffer = buffer.text
+        self._base = buffer.base
+        self._line = buffer.line
+        self._line_start = buffer.line_start
         mended = mender.feed(text)
         if not self._is_good:
             source = self._source
             assert source is not None
             mender.refuse(Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found)
-        if self._reported != mender.buffer.repair_count:
+        if self._reported != buffer.repair_count:
             self._report()
         return mended
 
