@@ -143,6 +143,9 @@ AMBIGUOUS: dict[str, str] = {
     "a cell of CSV whose strings hold fences": (
         '"{\r\n""$ref"": ""```json\n\\""\\"""",\r\n""```json"": ""/*```>]""\r\n}"'
     ),
+    "a bracket in a key after a string with an escaped quote": r'[ [], { "_id": 1000}, [ [], "C:\"], { "]{„}": []}]',
+    "the same with a space": r'[["C:\"], {"] {„}": []}]',
+    "the same with an array": r'[["a\"], ["] [‘x": 1]]',
 }
 
 

@@ -12,25 +12,19 @@ from jsontide.mend import (
     MendState,
     Repair,
     RepairKind,
-    _bits,
     finish_mend,
     mend_chunk,
     start_mend,
 )
-from jsontide.mend.options import COERCIONS, WITHOUT_SCHEMA
 from jsontide.schema import shape_of
 
 
-def test_every_kind_has_a_bit_of_its_own() -> None:
-    places = {name: place for name, place in vars(_bits).items() if name.isupper() and isinstance(place, int)}
-    assert {name: _bits.KINDS[place].name for name, place in places.items()} == {name: name for name in places}
-    assert len(places) == len(RepairKind)
-
-
-def test_kinds_are_with_or_without_a_schema() -> None:
-    assert set(RepairKind) == COERCIONS | WITHOUT_SCHEMA
-    assert not COERCIONS & WITHOUT_SCHEMA
-    assert all(kind.is_coercion == (kind in COERCIONS) for kind in RepairKind)
+def test_a_kind_is_its_value_and_what_it_does() -> None:
+    assert [RepairKind(kind.value) for kind in RepairKind] == list(RepairKind)
+    assert pickle.loads(pickle.dumps(RepairKind.ROOT)) is RepairKind.ROOT  # noqa: S301 - our own
+    root, fence = RepairKind.ROOT, RepairKind.FENCE
+    assert (root.value, root.is_lossy, root.is_structural, root.is_coercion) == ("root", True, True, True)
+    assert (fence.value, fence.is_lossy, fence.is_structural, fence.is_coercion) == ("code fence", False, False, False)
 
 
 def test_sets_differ_by_what_people_write() -> None:

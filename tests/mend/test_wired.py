@@ -18,7 +18,7 @@ import jsontide
 from jsontide import JsonFragmentAccumulator, JsonStreamError, Limits, ParserError, Reason, create_parser_state
 from jsontide.events import JsonFragmentError
 from jsontide.mend import MODELS, Mending, Repair, RepairKind, finish_mend, mend_chunk, start_mend
-from jsontide.mend.places import Passage, original_index, place_error
+from jsontide.mend.state import Passage, original_index, place_error
 from tests.cuts import Chunks, as_bytes, cut_at, cut_randomly, singles, whole
 from tests.mend.cases import Case, read_corpus
 from tests.relations import same

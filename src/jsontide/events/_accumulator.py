@@ -24,7 +24,7 @@ from jsontide.events._options import check_callback, check_result, create_accumu
 from jsontide.events._state import EventState
 from jsontide.events._types import JsonFragmentError, JsonFragmentKind
 from jsontide.events.patterns import PatternSet
-from jsontide.mend.reader import MendReader
+from jsontide.mend.state import MendReader
 from jsontide.text.utf8 import as_text
 
 if TYPE_CHECKING:

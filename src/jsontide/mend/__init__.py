@@ -1,8 +1,8 @@
 """Tolerant reading: text as models write it in, strict JSON text and a report of every repair out."""
 
 from jsontide._public import publish
-from jsontide.mend._state import MendState, finish_mend, mend_chunk, start_mend
 from jsontide.mend.options import EVERYTHING, MODELS, Mending, Repair, RepairKind
+from jsontide.mend.state import MendState, finish_mend, mend_chunk, start_mend
 
 __all__ = [
     "EVERYTHING",

@@ -10,8 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from jsontide.mend import shape as shapes
-from jsontide.mend._bits import BOOLEAN, ENUM, LIST, NESTED_JSON, NUMBER_FORM, UNQUOTED_STRING
-from jsontide.mend._frame import OBJECT, WRAPPER, Frame
+from jsontide.mend._buffer import Buffer
 from jsontide.mend._look import (
     CLOSING,
     COMMAS,
@@ -25,7 +24,8 @@ from jsontide.mend._look import (
     strict_number_end,
     string_end,
 )
-from jsontide.mend._strings import Strings
+from jsontide.mend._value import OBJECT, WRAPPER, Frame, Value
+from jsontide.mend.options import RepairKind
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -74,98 +74,100 @@ _SEPARATORS: Final = re.compile(r"[-_\s]+")
 _NOT_IN_WORDS: Final = '"{[()'
 
 
-class Coercions(Strings):
+class Coercions:
     """Looks at values that begin, with the schema in hand."""
 
-    __slots__ = ()
+    __slots__ = ("buffer", "value")
 
-    def _place(self) -> Shape | None:
-        """Return what the schema wants of the value that begins."""
-        top = self.top
-        if top is None:
-            return self.shape
-        shape = top.shape
-        if shape is None:
-            return None
-        return shape.member(self.key) if top.closer == OBJECT else shape.item
+    def __init__(self, buffer: Buffer, value: Value) -> None:
+        self.buffer: Final = buffer
+        self.value: Final = value
 
-    def _coerce(self, i: i64, n: i64) -> i64:
+    def coerce(self, i: i64, n: i64) -> i64:
         """Return where to read on after the value at `i` was brought into form; `i` if nothing was done to it."""
-        shape = self._place()
+        shape = self.value.wanted()
         if shape is None or shape.kinds == shapes.ANYTHING:
             return i
-        char = self.buffer[i]
+        char = self.buffer.text[i]
         if char in CLOSING:
             if shape.words or not shape.kinds & shapes.STRING:
                 return self._coerce_string(i, n, shape)
             return i
         if char == "{":
             return i if shape.kinds & shapes.OBJECT else self._wrap_object(i, n, shape)
-        if char in "[,]})(" or (char == "." and self.buffer.startswith("..", i)):
+        if char in "[,]})(" or (char == "." and self.buffer.text.startswith("..", i)):
             return i
         return self._coerce_words(i, n, shape)
 
     def _wait_for_end(self, i: i64, n: i64) -> i64:
         """Wait for the end of a value, unless it is too long to be held."""
-        if self.is_end or self._is_late(i, n):
+        buffer = self.buffer
+        if buffer.is_end or buffer.is_late(i, n):
             return i
-        if self.hold < 0:
-            self._begin_hold(i, self.mode)
-        return self._wait(i)
+        if buffer.hold < 0:
+            buffer.begin_hold(i, buffer.mode)
+        return buffer.wait(i)
 
-    def _replace(self, i: i64, end: i64, became: str, kind: i64, lossy: bool = False) -> i64:
-        if not self.kinds >> kind & 1:
+    def _replace(self, i: i64, end: i64, became: str, kind: RepairKind, lossy: bool = False) -> i64:
+        buffer = self.buffer
+        if kind not in buffer.kinds:
             return i
-        if self.hold < 0:
-            self._begin_hold(i, self.mode)
-        return self._end_token(end) if self._edit(i, end, became, kind, lossy) else i
+        if buffer.hold < 0:
+            buffer.begin_hold(i, buffer.mode)
+        return self.value.end_token(end) if buffer.edit(i, end, became, kind, lossy) else i
 
     def _wrap(self, i: i64, shape: Shape, kind: i64) -> i64:
         """Open a list around the value at `i`, if one of such values is wanted."""
+        buffer = self.buffer
         item = shape.item
-        if not self.kinds >> LIST & 1 or not shape.kinds & shapes.ARRAY or item is None or not item.kinds & kind:
+        if (
+            RepairKind.LIST not in buffer.kinds
+            or not shape.kinds & shapes.ARRAY
+            or item is None
+            or not item.kinds & kind
+        ):
             return i
-        if self.hold < 0:
-            self._begin_hold(i, self.mode)
-        if self._edit(i, i, "[", LIST):
-            self._release()
-            self.top = Frame(WRAPPER, self.top, False, shape)
+        if buffer.hold < 0:
+            buffer.begin_hold(i, buffer.mode)
+        if buffer.edit(i, i, "[", RepairKind.LIST):
+            self.value.release()
+            self.value.top = Frame(WRAPPER, self.value.top, False, shape)
         return i
 
     def _wrap_object(self, i: i64, n: i64, shape: Shape) -> i64:
         """Do the same for an object, unless it has other members than those that the schema knows."""
-        buffer = self.buffer
+        text = self.buffer.text
         item = shape.item
-        place = skip_spaces(buffer, i + 1, n)
+        place = skip_spaces(text, i + 1, n)
         if item is not None and item.is_closed and place == n:
             return self._wait_for_end(i, n)
-        if item is not None and item.is_closed and buffer[place] == '"':
-            after = string_end(buffer, place, n)
+        if item is not None and item.is_closed and text[place] == '"':
+            after = string_end(text, place, n)
             if after < 0:
                 return self._wait_for_end(i, n)
-            if not item.knows(buffer[place + 1 : after - 1]):
-                return self._fail_ambiguous(i, "an object that fits the list")
+            if not item.knows(text[place + 1 : after - 1]):
+                return self.buffer.fail_ambiguous(i, "an object that fits the list")
         return self._wrap(i, shape, shapes.OBJECT)
 
     def _coerce_string(self, i: i64, n: i64, shape: Shape) -> i64:
-        buffer = self.buffer
-        end = self._limit(i, n)
-        after = string_end(buffer, i, end)
-        if after < 0 or (after == end and not self.is_end):
+        buffer, text = self.buffer, self.buffer.text
+        end = buffer.limit(i, n)
+        after = string_end(text, i, end)
+        if after < 0 or (after == end and not buffer.is_end):
             return self._wait_for_end(i, n)
-        if after < n and not is_delimiter(buffer, after) and buffer[after] not in CLOSING:
+        if after < n and not is_delimiter(text, after) and text[after] not in CLOSING:
             return i
         try:
-            text: str = json.loads(f'"{buffer[i + 1 : after - 1]}"', strict=False)
+            inner: str = json.loads(f'"{text[i + 1 : after - 1]}"', strict=False)
         except ValueError:
             return i
-        if text in shape.words:
+        if inner in shape.words:
             return i
-        place = self._coerce_text(i, after, text.strip(), shape)
-        if place != i or self.is_over:
+        place = self._coerce_text(i, after, inner.strip(), shape)
+        if place != i or buffer.is_over:
             return place
-        if shape.kinds & (shapes.OBJECT | shapes.ARRAY) and _is_json(text, shape.kinds):
-            return self._replace(i, after, text, NESTED_JSON)
+        if shape.kinds & (shapes.OBJECT | shapes.ARRAY) and _is_json(inner, shape.kinds):
+            return self._replace(i, after, inner, RepairKind.NESTED_JSON)
         return self._wrap(i, shape, shapes.STRING)
 
     def _coerce_text(self, i: i64, end: i64, text: str, shape: Shape) -> i64:
@@ -173,52 +175,52 @@ class Coercions(Strings):
         kinds = shape.kinds
         member = _find_word(text, shape.words)
         if member:
-            return self._replace(i, end, json.dumps(member, ensure_ascii=False), ENUM)
+            return self._replace(i, end, json.dumps(member, ensure_ascii=False), RepairKind.ENUM)
         word = text.lower()
         if kinds & shapes.BOOLEAN and (word in _TRUE or word in _FALSE):
-            return self._replace(i, end, "true" if word in _TRUE else "false", BOOLEAN)
+            return self._replace(i, end, "true" if word in _TRUE else "false", RepairKind.BOOLEAN)
         number = form_number(text, shape.is_integer) if kinds & shapes.NUMBER else ""
         if number == TWO_NUMBERS:
-            return self._fail_ambiguous(i, "a number with one reading")
-        return self._replace(i, end, number, NUMBER_FORM, _drops_words(text, number)) if number else i
+            return self.buffer.fail_ambiguous(i, "a number with one reading")
+        return self._replace(i, end, number, RepairKind.NUMBER_FORM, _drops_words(text, number)) if number else i
 
     def _coerce_words(self, i: i64, n: i64, shape: Shape) -> i64:
         """Look at a value that is neither in quotation marks nor in brackets."""
-        buffer = self.buffer
+        buffer, text = self.buffer, self.buffer.text
         kinds = shape.kinds
         if kinds & shapes.NUMBER:
-            after = strict_number_end(buffer, i, n)
-            place = skip_spaces(buffer, after, n) if after >= 0 else n
-            if place < n and buffer[place] in ",}]" and not (place == after and buffer[place] == ","):
+            after = strict_number_end(text, i, n)
+            place = skip_spaces(text, after, n) if after >= 0 else n
+            if place < n and text[place] in ",}]" and not (place == after and text[place] == ","):
                 return i
-        after = self._words_end(i, self._limit(i, n))
+        after = self._words_end(i, buffer.limit(i, n))
         if after == -2:
-            return self._wait(i) if self.is_end else self._wait_for_end(i, n)
-        text = buffer[i:after].rstrip() if after >= 0 else "null"
-        if text in LITERALS:
+            return buffer.wait(i) if buffer.is_end else self._wait_for_end(i, n)
+        words = text[i:after].rstrip() if after >= 0 else "null"
+        if words in LITERALS:
             return i
-        if is_number(text):
+        if is_number(words):
             is_wanted = kinds & (shapes.NUMBER | shapes.STRING)
             return i if is_wanted else self._wrap(i, shape, shapes.NUMBER)
-        end: i64 = i + len(text)
-        place = self._coerce_text(i, end, text, shape)
-        if place != i or self.is_over:
+        end: i64 = i + len(words)
+        place = self._coerce_text(i, end, words, shape)
+        if place != i or buffer.is_over:
             return place
         if kinds & shapes.STRING and not shape.words:
-            return self._replace(i, end, json.dumps(text, ensure_ascii=False), UNQUOTED_STRING)
+            return self._replace(i, end, json.dumps(words, ensure_ascii=False), RepairKind.UNQUOTED_STRING)
         return self._wrap(i, shape, shapes.STRING)
 
     def _words_end(self, i: i64, end: i64) -> i64:
-        """Return where words without quotation marks end: -1 if they are none, -2 if more text is needed to tell."""
-        buffer = self.buffer
-        frame = self.top
+        """Return where words without quotation marks end: -1 if they are none, -2 if more text is needed."""
+        text = self.buffer.text
+        frame = self.value.top
         while frame is not None and frame.closer == WRAPPER:
             frame = frame.parent
         if frame is None:
             return -1
         is_object = frame.closer == OBJECT
         while i < end:
-            char = buffer[i]
+            char = text[i]
             if char in "\n}]" or char == frame.closer:
                 return i
             if char in _NOT_IN_WORDS or char == "`":
@@ -226,10 +228,10 @@ class Coercions(Strings):
             if char in COMMAS:
                 if not is_object:
                     return i
-                place = skip_spaces(buffer, i + 1, end)
+                place = skip_spaces(text, i + 1, end)
                 if place == end:
                     return -2
-                found = YES if buffer[place] == OBJECT else key_ahead(buffer, place, end, True)
+                found = YES if text[place] == OBJECT else key_ahead(text, place, end, True)
                 if found != NO:
                     return i if found == YES else -2
             i += 1

@@ -1,6 +1,6 @@
 """Text and a place in, what begins there out: looks ahead, and never further than `end`.
 
-Each answer is `YES`, `NO` or `WAIT`: more text is needed to tell.
+Each answer is `YES`, `NO` or `WAIT`: more text is needed.
 Rule: an answer other than `WAIT` stays the same whatever follows, so it does not matter where a text is cut.
 """
 
@@ -77,6 +77,28 @@ _SPACED_NAME: Final = re.compile(r"[^\W\d][\w$-]{0,30}(?: [\w$-]{1,30}){0,3}")
 _NUMBER_RUN: Final = re.compile(r"[-+.\w]+")
 _DELIMITED_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?=[,\]} \n\r\t])")
 _STRICT_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+MISSING: Final = -1
+UNDECIDED: Final = -2
+_FENCE: Final = re.compile(r"(?:`{3,}|~{3,})[ \t]*([\w+.#-]*)")
+_TAG: Final = re.compile(r"</?[^\W\d][^<>\n]{0,80}>|<[|｜][^<>\n]{1,80}[|｜]>|\[/?[A-Z]{3,}(?:_[A-Z]+)*\]")
+_TAG_BEGUN: Final = re.compile(r"</?(?:[^\W\d][^<>\n]{0,80})?|<[|｜][^<>\n]{0,81}|\[/?[A-Z]{0,20}(?:_[A-Z]*)*")
+_TAG_NAME: Final = re.compile(r"<(/?)([\w:-]+)")
+_WRAPPER_NAME: Final = re.compile(r"[<\[]/?(?:[\w-]+:)?([\w-]+)")
+_WRAPPERS: Final = frozenset(
+    (
+        *("tool_call", "tool_calls", "toolcall", "tool", "tools", "tool_use", "tool_request", "function", "functions"),
+        *("function_call", "function_calls", "functioncall", "call", "invoke", "parameters", "parameter", "arguments"),
+        *("args", "input", "json", "answer", "output", "response", "result", "results", "final", "final_answer"),
+        *("message", "content", "data", "object", "value", "structured_output", "code", "pre"),
+        *("inst", "available_tools", "tool_results", "end_tool_request"),
+    )
+)
+"""Names of tags that only say where a value is."""
+_LONGEST_INFO: Final = 120
+_THINKING: Final = frozenset(
+    ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "antthinking", "analysis")
+)
+_JSON: Final = frozenset(("json", "jsonc", "json5", "jsonl", "ndjson", "geojson"))
 
 
 def skip_spaces(text: str, i: i64, end: i64) -> i64:
@@ -187,7 +209,7 @@ def string_end(text: str, quote: i64, end: i64) -> i64:
 def colon_ahead(text: str, i: i64, end: i64, names: bool) -> i64:
     """Return the place of the colon after the key at `i`, in quotation marks, or without if `names`.
 
-    -1 if there is no key with a colon, -2 if more text is needed to tell.
+    -1 if there is no key with a colon, -2 if more text is needed.
     """
     i = skip_prefix(text, i, end)
     if text[i] in CLOSING:
@@ -214,7 +236,7 @@ def skip_prefix(text: str, i: i64, end: i64) -> i64:
 
 
 def begins_clearly(text: str, i: i64, end: i64) -> i64:
-    """Tell whether a value is at `i` that is no word of a sentence."""
+    """Return whether a value is at `i` that is no word of a sentence."""
     i = skip_comments(text, i, end)
     if i == end:
         return WAIT
@@ -225,7 +247,7 @@ def begins_clearly(text: str, i: i64, end: i64) -> i64:
 
 
 def equals_ahead(text: str, i: i64, end: i64) -> i64:
-    """Tell whether `=` or `=>` is at `i`, and a value after it."""
+    """Return whether `=` or `=>` is at `i`, and a value after it."""
     if text[i] != "=":
         return NO
     i += 1
@@ -237,7 +259,7 @@ def equals_ahead(text: str, i: i64, end: i64) -> i64:
 def loose_key_end(text: str, i: i64, end: i64, may_have_spaces: bool) -> i64:
     """Return where the key at `i` ends, if an equals sign follows it, or a colon though it is more than one word.
 
-    -1 if it is none, -2 if more text is needed to tell.
+    -1 if it is none, -2 if more text is needed.
     """
     place = skip_prefix(text, i, end)
     if text[place] in CLOSING:
@@ -306,7 +328,7 @@ def _place_after_wrapped(text: str, i: i64, end: i64) -> i64:
 
 
 def _find_doubled(text: str, i: i64, end: i64, is_in_quotes: bool) -> str:
-    """Tell whether the key at `i` begins an object in a cell of CSV.
+    """Return whether the key at `i` begins an object in a cell of CSV.
 
     Outside of quotation marks, its own may be part of it, unless the value is a string that has them too.
     """
@@ -333,25 +355,25 @@ def decode_key(key: str) -> str:
 
 
 def key_ahead(text: str, i: i64, end: i64, names: bool) -> i64:
-    """Tell whether a key and its colon are at `i`."""
+    """Return whether a key and its colon are at `i`."""
     place = colon_ahead(text, i, end, names)
     return YES if place >= 0 else (NO if place == -1 else WAIT)
 
 
 def begins_value(char: str) -> bool:
-    """Tell whether a value may begin with this character, in some spelling."""
+    """Return whether a value may begin with this character, in some spelling."""
     return char in '-+."{[(' or char in CLOSING or char.isalnum() or char == "_"
 
 
 def container_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool) -> i64:
-    """Tell whether an object or an array begins at `i`."""
+    """Return whether an object or an array begins at `i`."""
     if text[i] == "{":
         return object_begins(text, i, end, is_sure, is_end)
     return array_begins(text, i, end, is_sure, is_end) if text[i] == "[" else NO
 
 
 def object_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool, is_nested: bool = False) -> i64:
-    """Tell whether the brace at `i` opens an object and not a remark in braces.
+    """Return whether the brace at `i` opens an object and not words in braces.
 
     `is_sure`: at a place where a value is expected, so that less has to be seen of it.
     `is_end`: no text follows `end`. `is_nested`: it is the first item of an array.
@@ -375,7 +397,7 @@ def object_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool, is_n
 
 
 def _quoted_key_ahead(text: str, i: i64, end: i64, is_sure: bool) -> i64:
-    """Tell whether the first key of an object is at `i`, in quotation marks, and what follows it fits."""
+    """Return whether the first key of an object is at `i`, in quotation marks, and what follows it fits."""
     quote = string_end(text, i, end)
     after = end if quote < 0 else skip_comments(text, quote, end)
     if after == end:
@@ -390,7 +412,7 @@ def _quoted_key_ahead(text: str, i: i64, end: i64, is_sure: bool) -> i64:
 
 
 def _name_ahead(text: str, i: i64, end: i64) -> i64:
-    """Tell the same of a key without quotation marks: a value must follow its colon."""
+    """Return the same for a key without quotation marks: a value must follow its colon."""
     colon = colon_ahead(text, i, end, True)
     if colon == -1:
         loose = loose_key_end(text, i, end, True)
@@ -406,7 +428,7 @@ def _name_ahead(text: str, i: i64, end: i64) -> i64:
 
 
 def array_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool) -> i64:
-    """Tell whether the bracket at `i` opens an array and not a reference or a remark in brackets."""
+    """Return whether the bracket at `i` opens an array and not a reference or words in brackets."""
     nested: i64 = 0
     i = skip_comments(text, i + 1, end)
     while i < end and (text[i] == "[" or (is_sure and text[i] in COMMAS)):
@@ -435,7 +457,7 @@ def array_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool) -> i6
 
 
 def _string_item_ahead(text: str, i: i64, end: i64, is_sure: bool) -> i64:
-    """Tell whether the first item of an array is the string at `i`."""
+    """Return whether the first item of an array is the string at `i`."""
     after = string_end(text, i, end)
     after = end if after < 0 else skip_comments(text, after, end)
     if after == end:
@@ -444,7 +466,7 @@ def _string_item_ahead(text: str, i: i64, end: i64, is_sure: bool) -> i64:
 
 
 def _plain_item_ahead(text: str, i: i64, end: i64, is_end: bool, is_nested: bool) -> i64:
-    """Tell whether the first item of an array is the number or the literal at `i`."""
+    """Return whether the first item of an array is the number or the literal at `i`."""
     after = number_end(text, i, end)
     if after == i:
         return NO
@@ -463,7 +485,7 @@ def _plain_item_ahead(text: str, i: i64, end: i64, is_end: bool, is_nested: bool
 
 
 def _after_empty(text: str, i: i64, end: i64, is_end: bool, is_nested: bool) -> i64:
-    """Tell whether what follows an empty container fits: another item, or the end of the line."""
+    """Return whether what follows an empty container fits: another item, or the end of the line."""
     if not is_nested:
         return _ends_line(text, i, end, is_end)
     place = skip_comments(text, i, end)
@@ -473,7 +495,7 @@ def _after_empty(text: str, i: i64, end: i64, is_end: bool, is_nested: bool) -> 
 
 
 def _ends_line(text: str, i: i64, end: i64, is_end: bool) -> i64:
-    """Tell whether nothing but a mark of Markdown, a tag or a closer too many follows in the line."""
+    """Return whether nothing but a mark of Markdown, a tag or a closer too many follows in the line."""
     i = skip_blanks(text, i, end)
     while i < end and text[i] in "]};":
         i = skip_blanks(text, i + 1, end)
@@ -483,7 +505,7 @@ def _ends_line(text: str, i: i64, end: i64, is_end: bool) -> i64:
 
 
 def scalar_ends(text: str, i: i64, end: i64, is_end: bool) -> i64:
-    """Tell whether a string, a number or a literal is at `i`, and nothing after it but a mark or a tag."""
+    """Return whether a string, a number or a literal is at `i`, and nothing after it but a mark or a tag."""
     char = text[i]
     if char == '"':
         after = string_end(text, i, end)
@@ -502,3 +524,70 @@ def scalar_ends(text: str, i: i64, end: i64, is_end: bool) -> i64:
     if text[after] == "`" and end - after < 3 and not is_end:
         return WAIT
     return YES if text.startswith("```", after) or text[after] == "<" else NO
+
+
+def read_fence(text: str, i: i64, end: i64, is_end: bool) -> i64:
+    """Return where the line that opens or closes a code block ends, or where the value in the same line begins."""
+    match = _FENCE.match(text, i, end)
+    if match is None:
+        begun = text[i:end]
+        undecided = len(begun) < 3 and begun == begun[0] * len(begun) and not is_end
+        return UNDECIDED if undecided else MISSING
+    after: i64 = match.end()
+    if after == end:
+        return end if is_end else UNDECIDED
+    place: i64 = after
+    is_first = True  # whether nothing but blanks follows the name of the language
+    while place < end and place - i < _LONGEST_INFO:
+        char = text[place]
+        if char == "\n":
+            return place + 1
+        if is_first and char in '{["<`':
+            if place + 1 == end and not is_end:
+                return UNDECIDED
+            if char != "{" or text[place + 1 : place + 2] not in (".", "#", "="):
+                return place
+        is_first = is_first and char in " \t\r"
+        place += 1
+    if place == end:
+        return end if is_end else UNDECIDED
+    return after
+
+
+def fence_info(text: str, i: i64, end: i64) -> str:
+    """Return the language that an opening fence names, in lower case."""
+    match = _FENCE.match(text, i, end)
+    return "" if match is None else match[1].lower()
+
+
+def is_json_info(info: str) -> bool:
+    """Return whether a code block with this name may have words before its value."""
+    return info in _JSON
+
+
+def read_tag(text: str, i: i64, end: i64, is_end: bool) -> i64:
+    """Return where the tag or special token at `i` ends."""
+    match = _TAG.match(text, i, end)
+    if match is not None:
+        return match.end()
+    return UNDECIDED if not is_end and _TAG_BEGUN.fullmatch(text, i, end) is not None else MISSING
+
+
+def is_wrapper(tag: str) -> bool:
+    """Return whether a tag says nothing but where the value is; others may say that it is not meant, as `<example>`.
+
+    >>> [is_wrapper(tag) for tag in ("<tool_call>", "<function=add>", "[TOOL_CALLS]", "<|im_end|>", "</cancelled>")]
+    [True, True, True, True, False]
+    """
+    if tag.startswith(("<|", "<｜")):
+        return True
+    match = _WRAPPER_NAME.match(tag)
+    return match is not None and match[1].lower().replace("-", "_") in _WRAPPERS
+
+
+def thinking_name(tag: str) -> str:
+    """Return the name of a tag that opens or closes a block of thinking, with its slash; else nothing."""
+    match = _TAG_NAME.match(tag)
+    if match is None or match[2].lower() not in _THINKING:
+        return ""
+    return match[1] + match[2]

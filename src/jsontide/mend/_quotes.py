@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from jsontide.mend._bits import CONCATENATION, MISSING_COLON, MISSING_COMMA
-from jsontide.mend._frame import OBJECT, Frame
 from jsontide.mend._look import (
     CLOSING,
     COLONS,
@@ -35,6 +33,8 @@ from jsontide.mend._look import (
     skip_prefix,
     word_end,
 )
+from jsontide.mend._value import OBJECT, Frame
+from jsontide.mend.options import RepairKind
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 CONTENT: Final = 0
 END: Final = 1
 # WAIT is 2, as in `_look`
-DOUBT: Final = 3
+AMBIGUOUS: Final = 3
 JOINED: Final = 4  # the string goes on after a plus sign
 
 _MARKS: Final = "".join(CLOSING)
@@ -61,6 +61,9 @@ class Tally:
         self.opened: i64 = opened  # those that look like the first of a pair, without the second
         self.is_alone: bool = is_alone  # whether one of them looks like the second, without the first
         self.has_key: bool = has_key  # whether a colon follows one, as it follows a key
+
+    def __reduce__(self) -> tuple[type[Tally], tuple[int, int, bool, bool]]:
+        return Tally, (self.marks, self.opened, self.is_alone, self.has_key)
 
     @property
     def is_balanced(self) -> bool:
@@ -129,7 +132,7 @@ class Mark:
         is_key: bool,
         frame: Frame,
         tally: Tally,
-        kinds: i64,
+        kinds: frozenset[RepairKind],
         opens_json: bool,
         equals: bool,
     ) -> None:
@@ -140,18 +143,18 @@ class Mark:
         self.is_key: bool = is_key
         self.frame: Frame = frame
         self.tally: Tally = tally
-        self.kinds: i64 = kinds
+        self.kinds: frozenset[RepairKind] = kinds
         self.opens_json: bool = opens_json  # whether the string begins like JSON
         self.equals: bool = equals  # whether an equals sign may follow keys
         self.is_known: bool = False  # whether the schema knows the key that follows
 
     def judge(self) -> i64:
-        """Return `END`, `CONTENT`, `WAIT`, `DOUBT` or `JOINED`."""
+        """Return `END`, `CONTENT`, `WAIT`, `AMBIGUOUS` or `JOINED`."""
         i: i64 = skip_comments(self.text, self.place + 1, self.end)
         if i == self.end:
             if not self.is_end:
                 return WAIT
-            return END if self.tally.is_balanced else DOUBT
+            return END if self.tally.is_balanced else AMBIGUOUS
         if self.tally.marks:
             return self._judge_again(i)
         if self.is_key:
@@ -170,7 +173,7 @@ class Mark:
         if self.text[self.place] == "“":
             return CONTENT  # it may begin quoted words, and not end the key
         is_apart = i > self.place + 1
-        if self.kinds >> MISSING_COLON & 1 and ((is_apart and begins_value(char)) or char in "{["):
+        if RepairKind.MISSING_COLON in self.kinds and ((is_apart and begins_value(char)) or char in "{["):
             return END
         return CONTENT
 
@@ -189,11 +192,11 @@ class Mark:
             return self._judge_name(i)
         if char == "+" or char in SEMICOLONS:
             return self._judge_plus(i) if char == "+" else self._judge_semicolon(i)
-        if not self.kinds >> MISSING_COMMA & 1:
+        if RepairKind.MISSING_COMMA not in self.kinds:
             return self._judge_rest(i)
         if char in CLOSING and i > self.place + 1 and char != "`":
             found = key_ahead(text, i, self.end, False)
-            return DOUBT if found == NO or (found == WAIT and self.is_end) else self._as_end(found)
+            return AMBIGUOUS if found == NO or (found == WAIT and self.is_end) else self._as_end(found)
         if "\n" in text[self.place : i] and key_ahead(text, i, self.end, True) != NO:
             return self._as_end(key_ahead(text, i, self.end, True))
         return self._judge_rest(i)
@@ -208,7 +211,7 @@ class Mark:
         return self._as_end(self._key_ahead(i, self.equals))
 
     def _key_ahead(self, i: i64, names: bool) -> i64:
-        """Tell whether a key is at `i`, and its colon, or an equals sign if keys have them."""
+        """Return whether a key is at `i`, and its colon, or an equals sign if keys have them."""
         found = key_ahead(self.text, i, self.end, names)
         if found != NO or not self.equals:
             return found
@@ -219,7 +222,7 @@ class Mark:
         """Judge by what follows the comma: a key without marks, or text."""
         found = self._key_ahead(i, True)
         if found == NO and "\n" in self.text[self.place : i]:
-            return DOUBT  # a line that ends in a mark and a comma, before one that begins no member
+            return AMBIGUOUS  # a line that ends in a mark and a comma, before one that begins no member
         return self._wait(END) if found == WAIT else self._as_end(found)
 
     def _judge_item(self, i: i64) -> i64:
@@ -233,17 +236,17 @@ class Mark:
             return self._as_end(self._item_ahead(i))
         if char == "+":
             return self._judge_plus(i)
-        if not self.kinds >> MISSING_COMMA & 1 or char == "`":
+        if RepairKind.MISSING_COMMA not in self.kinds or char == "`":
             return self._judge_rest(i)
         if "\n" in text[self.place : i]:
             found = self._item_ahead(i)
             return self._as_end(found) if found != NO else self._judge_rest(i)
         if i > self.place + 1 and (char in CLOSING or char in "{[" or char.isdigit()):
-            return DOUBT
+            return AMBIGUOUS
         if char == "-":
             if i + 1 == self.end:
                 return self._wait(CONTENT)
-            return DOUBT if text[i + 1].isdigit() else CONTENT
+            return AMBIGUOUS if text[i + 1].isdigit() else CONTENT
         return self._judge_rest(i)
 
     def _may_break_off(self, i: i64) -> bool:
@@ -265,7 +268,7 @@ class Mark:
         return CONTENT
 
     def _judge_plus(self, i: i64) -> i64:
-        if not self.kinds >> CONCATENATION & 1 or not self.tally.is_balanced:
+        if RepairKind.CONCATENATION not in self.kinds or not self.tally.is_balanced:
             return CONTENT
         plus: i64 = i
         i = skip_comments(self.text, i + 1, self.end)
@@ -273,10 +276,10 @@ class Mark:
             return self._wait(CONTENT)
         if self.text[i] not in "\"'":
             return CONTENT
-        return DOUBT if '"' in self.text[plus:i] else JOINED  # the strings may end in a comment
+        return AMBIGUOUS if '"' in self.text[plus:i] else JOINED  # the strings may end in a comment
 
     def _judge_again(self, i: i64) -> i64:
-        """Judge a mark after others that were text: `DOUBT` if it may be the end, but they are not in pairs."""
+        """Judge a mark after others that were text: `AMBIGUOUS` if it may be the end, but they are not in pairs."""
         text, char = self.text, self.text[i]
         found: i64 = NO
         if self.is_key:
@@ -289,7 +292,7 @@ class Mark:
             found = self._closers_ahead(i)
         elif char == "+":
             return self._judge_plus(i)
-        elif "\n" in text[self.place : i] and self.kinds >> MISSING_COMMA & 1 and char != "`":
+        elif "\n" in text[self.place : i] and RepairKind.MISSING_COMMA in self.kinds and char != "`":
             found = key_ahead(text, i, self.end, True) if self.frame.closer == OBJECT else self._item_ahead(i)
         else:
             found = self._judge_rest(i)
@@ -299,7 +302,7 @@ class Mark:
         is_clear = tally.is_balanced and not (tally.has_key and not self.opens_json)
         is_known = self.is_known and tally.opened == 0 and not tally.has_key
         if found == YES and not is_clear and not is_known:
-            return DOUBT
+            return AMBIGUOUS
         return self._as_end(found)
 
     def _as_end(self, found: i64) -> i64:
@@ -316,7 +319,7 @@ class Mark:
         return i
 
     def _item_ahead(self, i: i64) -> i64:
-        """Tell whether an item of an array begins at `i`, or the array ends there."""
+        """Return whether an item of an array begins at `i`, or the array ends there."""
         text, char = self.text, self.text[i]
         if char in "{[(.…" or char in CLOSING or char == self.frame.closer:
             return YES
@@ -358,7 +361,7 @@ class Mark:
         return self._unless_end(i) if i == self.end else begins_value(self.text[i])
 
     def _closers_ahead(self, i: i64) -> i64:
-        """Tell whether what follows the closing bracket at `i` fits the containers that are open."""
+        """Return whether what follows the closing bracket at `i` fits the containers that are open."""
         frame: Frame | None = self.frame
         while frame is not None:
             if self.text[i] == frame.closer:

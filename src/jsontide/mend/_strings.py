@@ -1,18 +1,14 @@
-"""Strings and keys in any quotation marks in, those of JSON out."""
+"""Strings and keys in any quotation marks, with any escapes in, those of JSON out.
+
+Rule: a backslash that begins no escape is kept as text; where escapes beside it may not be meant either, it is refused.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import json
+from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._build import COMPILED
-from jsontide.mend._bits import (
-    CONCATENATION,
-    CONTROL_CHARACTER,
-    ESCAPE,
-    INNER_QUOTE,
-    QUOTES,
-)
-from jsontide.mend._frame import ARRAY, OBJECT, TUPLE, Frame
 from jsontide.mend._look import (
     CLOSING,
     COLONS,
@@ -27,12 +23,10 @@ from jsontide.mend._look import (
     skip_comments,
     skip_spaces,
 )
-from jsontide.mend._quotes import DOUBT, END, JOINED, NO_MARKS, Mark, Tally
+from jsontide.mend._quotes import AMBIGUOUS, END, JOINED, NO_MARKS, Mark, Tally
+from jsontide.mend.options import RepairKind
 from jsontide.text.modes import (
-    AFTER_ITEM,
-    AFTER_MEMBER,
     COLON,
-    DONE,
     KEY_TEXT,
     STRING,
 )
@@ -41,11 +35,29 @@ from jsontide.text.strings import match_plain, plain_end
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-from jsontide.mend._bits import LIST, LOST_QUOTE
-from jsontide.mend._escapes import HEX, MARKED, NEWLINE, SUSPICIOUS, Escapes
-from jsontide.mend._frame import WRAPPER, written_frame
+from jsontide.mend._buffer import Buffer
 from jsontide.mend._look import colon_ahead, is_delimiter, string_end
+from jsontide.mend._value import OBJECT, Frame, Value, written_frame
 
+_LETTERS: Final = "bfnrt"
+_SUSPICIOUS: Final = 1
+"""An escape such as `\\n` with a letter after it, as in a path."""
+_UNKNOWN: Final = 2
+"""A backslash that begins no escape."""
+NEWLINE: Final = 4
+"""A raw newline: a string that goes on in the next line may have lost its end."""
+_MARKED: Final = 8
+"""A mark of JSON in a string that others delimit."""
+ODD_MARKS: Final = 16
+"""One escaped mark, or three."""
+_MAY_END: Final = 32
+"""An escaped mark before what follows a string: if its backslash is text, it ends the string."""
+_CODE_QUOTES: Final = ("'", "`", "'''")
+"""What ends the strings of Python and JavaScript, which know more escapes than JSON."""
+_CODE_LETTERS: Final = "xuUav01234567N"
+"""What begins an escape there, and is text, or means something else, elsewhere."""
+_HEX: Final = "0123456789abcdefABCDEF"
+_LAST_CODE: Final = 0x10FFFF
 _CONTROLS: Final[dict[str, str]] = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _TRIPLE: Final = 3
 _ENDS_STRING: Final = COMMAS + COLONS + "}])"
@@ -55,77 +67,192 @@ _APOSTROPHES: Final = "'’"
 _ESCAPES: Final = ("b", "f", "n", "r", "t", "u", "/", "\\")
 
 
-class Strings(Escapes):
+class Strings:
     """Reads strings and keys."""
 
-    __slots__ = ()
+    __slots__ = (
+        "buffer",
+        "equals",
+        "escape_end",
+        "escapes",
+        "may_have_ended",
+        "opens_json",
+        "quote",
+        "start",
+        "tally",
+        "value",
+        "wrapping",
+    )
 
-    def _after(self) -> i64:
-        top = self.top
-        if top is None or top.closer == WRAPPER:
-            return DONE
-        return AFTER_MEMBER if top.closer == OBJECT else AFTER_ITEM
+    def __init__(
+        self,
+        buffer: Buffer,
+        value: Value,
+        quote: str = '"',
+        start: i64 = 0,
+        opens_json: bool = False,
+        escapes: i64 = 0,
+        escape_end: i64 = -1,
+        tally: Tally = NO_MARKS,
+        wrapping: str = "",
+        equals: bool = False,
+        may_have_ended: bool = False,
+    ) -> None:
+        self.buffer: Final = buffer
+        self.value: Final = value
+        self.quote: str = quote  # what ends the open string
+        self.start: i64 = start  # the index at which it begins
+        self.opens_json: bool = opens_json  # whether it begins like an object or an array
+        self.escapes: i64 = escapes  # whether its escapes may be ambiguous
+        self.escape_end: i64 = escape_end  # the index after an escape that ends with a letter
+        self.tally: Tally = tally  # of the quotation marks inside
+        self.wrapping: str = wrapping  # what all strings are in, if the text was written into another: ESCAPED, DOUBLED
+        self.equals: bool = equals  # whether a key was followed by an equals sign, and so all may be
+        self.may_have_ended: bool = may_have_ended  # whether a string so far may have ended at an escaped mark
 
-    def _leave_value(self, i: i64) -> None:
-        """Go on after a value that ends at `i`."""
-        top = self.top
-        while top is not None and top.closer == WRAPPER and top.parent is not None:
-            if not self._edit(i, i, ARRAY, LIST):
-                return
-            top = self.top = top.parent
-        self.mode = self._after()
-        if self.mode == DONE:
-            self._end_value(i)
+    def kept(self) -> tuple[Any, ...]:
+        return (
+            self.quote,
+            self.start,
+            self.opens_json,
+            self.escapes,
+            self.escape_end,
+            self.tally,
+            self.wrapping,
+            self.equals,
+            self.may_have_ended,
+        )
 
-    def _release(self) -> None:
-        """Give out what was held: a value has begun after it."""
-        if self.hold >= 0:
-            if self.has_comma and self.top is not None and self.top.closer == TUPLE:
-                self.top = Frame(TUPLE, self.top.parent, True, self.top.shape)
-            self.hold = -1
-        self.flushed = -1
-        if self.drop_kind >= 0:
-            self._flush_drop()
+    def _read_escape(self, i: i64, n: i64) -> i64:
+        """Read the backslash at `i`, and what belongs to it."""
+        buffer = self.buffer
+        text = buffer.text
+        if i + 1 == n:
+            return buffer.wait(i)
+        char = text[i + 1]
+        if char == '"':
+            return self._read_escaped_mark(i, n)
+        if char in "\\/":
+            return i + 2
+        if char in _LETTERS:
+            if i + 2 == n:
+                self.escape_end = buffer.base + n
+                return n
+            return i + 2 if self.see_escape(i + 2, _SUSPICIOUS) else i
+        if self.quote in _CODE_QUOTES and char in _CODE_LETTERS:
+            code = self._read_code_escape(i, n)
+            if code != i or buffer.is_waiting or buffer.is_over:
+                return code
+        end = self._digits_end(i, n) if char == "u" else i
+        if end > i + 2 and end == i + 6:
+            return buffer.wait(i) if self._is_half(i + 2, n, "\\u") else end
+        return buffer.wait(i) if end == n else self._keep_backslash(i)
 
-    def _end_token(self, i: i64) -> i64:
-        """Leave a number or a literal that ends at `i`: what follows it may tell more of a string before it."""
-        flushed: i64 = self.flushed
-        is_after_string = self.token_end == flushed + 1
-        self._release()
-        if is_after_string:
-            self.flushed = flushed
-        self.token_end = self.base + i
-        self._leave_value(i)
-        return i
+    def _read_escaped_mark(self, i: i64, n: i64) -> i64:
+        """Note whether the mark would end the string if it were not escaped."""
+        if i + 2 == n and not self.buffer.is_end:
+            return self.buffer.wait(i)
+        self.escapes ^= ODD_MARKS
+        if i + 2 < n and self.buffer.text[i + 2] in ",:}]":
+            self.escapes |= _MAY_END
+        return i + 2
 
-    def _end_value(self, i: i64) -> None:
-        self.token_end = self.base + i
-        if self.first_end < 0:
-            self.first_end = self.base + i
+    def _keep_backslash(self, i: i64) -> i64:
+        """Read a backslash that begins no escape."""
+        buffer = self.buffer
+        char = buffer.text[i + 1]
+        if char == "'" or char in self.quote:
+            return i + 2 if buffer.edit(i, i + 1, "", RepairKind.ESCAPE) else i
+        if not self.see_escape(i, _UNKNOWN):
+            return i
+        return i + 1 if buffer.edit(i, i + 1, "\\\\", RepairKind.ESCAPE) else i
 
-    def _begin_string(self, quote: str, i: i64) -> None:
+    def _read_code_escape(self, i: i64, n: i64) -> i64:
+        """Read an escape of Python or JavaScript at `i`: a code point in two or eight digits, or in braces.
+
+        Return `i` if it is none.
+        """
+        buffer = self.buffer
+        text = buffer.text
+        if text[i + 1] not in "xuU":
+            return buffer.fail_ambiguous(i, "an escape that JSON knows")
+        is_braced = text.startswith("{", i + 2)
+        if text[i + 1] == "u" and not is_braced:
+            return buffer.wait(i) if i + 2 == n and not buffer.is_end else i
+        begin: i64 = i + 3 if is_braced else i + 2
+        most: i64 = begin + (6 if is_braced else (2 if text[i + 1] == "x" else 8))
+        end: i64 = begin
+        while end < n and end < most and text[end] in _HEX:
+            end += 1
+        if end == n and (end < most or is_braced) and not buffer.is_end:
+            return buffer.wait(i)
+        if end == begin or (end < most and not is_braced) or (is_braced and not text.startswith("}", end)):
+            return i
+        code = int(text[begin:end], 16)
+        if code > _LAST_CODE:
+            return buffer.fail_ambiguous(i, "an escape of a character")
+        end += 1 if is_braced else 0
+        if not self.see_escape(i + 1, _SUSPICIOUS):
+            return i
+        return end if buffer.edit(i, end, json.dumps(chr(code))[1:-1], RepairKind.ESCAPE) else i
+
+    def _digits_end(self, i: i64, n: i64) -> i64:
+        """Return where the digits of the escape at `i` end, of which there should be four."""
+        end: i64 = i + 2
+        while end < n and end < i + 6 and self.buffer.text[end] in _HEX:
+            end += 1
+        return end
+
+    def _is_half(self, i: i64, n: i64, begin: str) -> bool:
+        """Return whether the digits at `i` are the first half of a character, and the text may end before the second.
+
+        `begin` is what stands before the digits of an escape in this string.
+        """
+        text = self.buffer.text
+        if text[i] not in "dD" or text[i + 1] not in "89abAB":
+            return False
+        place: i64 = i + 4
+        if not text.startswith(begin, place):
+            return begin.startswith(text[place:n])
+        digits: i64 = place + len(begin)
+        return n - digits < 4 and all([char in _HEX for char in text[digits:n]])
+
+    def see_escape(self, place: i64, kind: i64) -> bool:
+        r"""Note an escape before `place`, or a backslash there, that may be ambiguous; return whether none is yet.
+
+        In `C:\Users\new` the first backslash begins no escape, and the second one does, but is not meant to.
+        """
+        if kind == _UNKNOWN or self.buffer.text[place].isalpha():
+            self.escapes |= kind
+        if self.escapes & _SUSPICIOUS and self.escapes & _UNKNOWN:
+            self.buffer.fail_ambiguous(place, "backslashes that are all escapes, or none")
+            return False
+        return True
+
+    def begin(self, quote: str, i: i64) -> None:
         """Read what follows as text, up to `quote`; it begins at `i`."""
         self.quote = quote
         self.tally = NO_MARKS
-        self.string_start = self.base + i
+        self.start = self.buffer.base + i
         self.escapes = 0
 
-    def _read_string(self, i: i64, n: i64) -> i64:
-        buffer, quote = self.buffer, self.quote
-        if self.string_start == self.base + i and i < n:
-            self.opens_json = buffer[i] in "{["
-        if self.escape_end == self.base + i and i < n and not self._see_escape(i, SUSPICIOUS):
+    def read(self, i: i64, n: i64) -> i64:
+        buffer = self.buffer
+        text, quote = buffer.text, self.quote
+        if self.start == buffer.base + i and i < n:
+            self.opens_json = text[i] in "{["
+        if self.escape_end == buffer.base + i and i < n and not self.see_escape(i, _SUSPICIOUS):
             return i
         stops = self._stops()
         while i < n:
             if stops:
-                i = _plain_end(buffer, i, n, stops)
+                i = _plain_end(text, i, n, stops)
             else:
-                i = plain_end(buffer, i) if COMPILED else match_plain(buffer, i).end()
+                i = plain_end(text, i) if COMPILED else match_plain(text, i).end()
             if i == n:
                 return n
-            i = self._read_special(i, n, buffer[i])
-            if self.is_waiting or self.is_over or self.mode > KEY_TEXT:
+            i = self._read_special(i, n, text[i])
+            if buffer.is_waiting or buffer.is_over or buffer.mode > KEY_TEXT:
                 return i
             if self.quote != quote:
                 quote = self.quote
@@ -135,7 +262,7 @@ class Strings(Escapes):
     def _stops(self) -> str:
         """Return the characters that do not stand for themselves in the open string, if not only those of JSON."""
         quote = self.quote
-        if quote == '"' and self.shape is not None and self._may_lose_quote():
+        if quote == '"' and self.value.shape is not None and self._may_lose_quote():
             return '",'
         return "" if quote == '"' else quote
 
@@ -155,49 +282,52 @@ class Strings(Escapes):
         if char == "\n":
             self.escapes |= NEWLINE
         became = _CONTROLS.get(char) or f"\\u{ord(char):04x}"
-        return i + 1 if self._edit(i, i + 1, became, CONTROL_CHARACTER) else i
+        return i + 1 if self.buffer.edit(i, i + 1, became, RepairKind.CONTROL_CHARACTER) else i
 
     def _read_mark_inside(self, i: i64, n: i64) -> i64:
         """Read a mark of JSON inside others; it may end a string that “ or „ begins."""
-        is_first = self.escapes & MARKED == 0 and self.base + i > self.string_start
+        buffer = self.buffer
+        is_first = self.escapes & _MARKED == 0 and buffer.base + i > self.start
         may_end = is_first and "”" in self.quote and self.quote != "”"
         found = self._may_end_here(i, n) if may_end else NO
-        if found == WAIT and self._is_late(i, n):
-            return self._fail_ambiguous(i, "a clear end of the string with quotation marks inside")
+        if found == WAIT and buffer.is_late(i, n):
+            return buffer.fail_ambiguous(i, "a clear end of the string with quotation marks inside")
         if found != NO:
-            return self._wait(i) if found == WAIT else self._end_string(i)
-        self.escapes |= MARKED
-        return i + 1 if self._edit(i, i + 1, '\\"', QUOTES) else i
+            return buffer.wait(i) if found == WAIT else self._end(i)
+        self.escapes |= _MARKED
+        return i + 1 if buffer.edit(i, i + 1, '\\"', RepairKind.QUOTES) else i
 
-    def _open_wrapped(self, i: i64, mode: i64) -> i64:
+    def open_wrapped(self, i: i64, mode: i64) -> i64:
         """Begin a string of a text that was written into another."""
+        buffer = self.buffer
         if mode == STRING:
-            self._release()
+            self.value.release()
         else:
-            self._hold_key(i)
-        if not self._edit(i, i + 2, '"', QUOTES):
+            buffer.hold_key(i)
+        if not buffer.edit(i, i + 2, '"', RepairKind.QUOTES):
             return i
-        self.mode = mode
-        self._begin_string(self.wrapping, i + 2)
+        buffer.mode = mode
+        self.begin(self.wrapping, i + 2)
         return i + 2
 
     def _read_wrapped(self, i: i64, n: i64) -> i64:
         """Read a backslash or a quotation mark in such a string, of which there are more than would be elsewhere."""
-        buffer, quote = self.buffer, self.quote
-        end = self._limit(i, n)
-        need: i64 = 4 if buffer[i] == "\\" and (quote == DOUBLED or buffer.startswith("\\\\", i)) else 2
-        if end - i < need and not (self.is_end and end == n):
-            if self._is_late(i, n):
-                return self._fail_held(i) if self.hold >= 0 else self._fail_ambiguous(i, "an escape of JSON")
-            return self._wait(i)
-        if buffer.startswith(quote, i):
+        buffer = self.buffer
+        text, quote = buffer.text, self.quote
+        end = buffer.limit(i, n)
+        need: i64 = 4 if text[i] == "\\" and (quote == DOUBLED or text.startswith("\\\\", i)) else 2
+        if end - i < need and not (buffer.is_end and end == n):
+            if buffer.is_late(i, n):
+                return buffer.fail_held(i) if buffer.hold >= 0 else buffer.fail_ambiguous(i, "an escape of JSON")
+            return buffer.wait(i)
+        if text.startswith(quote, i):
             return self._end_wrapped(i)
-        escape = buffer[i : i + 2]
-        if buffer[i] == '"':
-            return self._fail_ambiguous(i, "the same quotation marks around all strings")
+        escape = text[i : i + 2]
+        if text[i] == '"':
+            return buffer.fail_ambiguous(i, "the same quotation marks around all strings")
         if quote == DOUBLED:
-            if buffer.startswith(DOUBLED, i + 1):
-                return i + 3 if self._edit(i + 2, i + 3, "", QUOTES) else i
+            if text.startswith(DOUBLED, i + 1):
+                return i + 3 if buffer.edit(i + 2, i + 3, "", RepairKind.QUOTES) else i
             return self._read_whole_escape(i, n)
         if escape == "\\\\":
             return self._read_escaped_escape(i, n)
@@ -206,104 +336,110 @@ class Strings(Escapes):
     def _read_whole_escape(self, i: i64, n: i64) -> i64:
         """Read an escape of JSON, all of it; at the end of the text, one that broke off is held."""
         buffer = self.buffer
-        letter = buffer[i + 1 : i + 2]
+        text = buffer.text
+        letter = text[i + 1 : i + 2]
         last: i64 = i + (6 if letter == "u" else 2)
         if last > n:
-            return self._wait(i)
-        is_odd = letter == "u" and any([char not in HEX for char in buffer[i + 2 : last]])
+            return buffer.wait(i)
+        is_odd = letter == "u" and any([char not in _HEX for char in text[i + 2 : last]])
         if letter == "u" and not is_odd and self._is_half(i + 2, n, "\\u"):
-            return self._wait(i)
-        return last if letter in _ESCAPES and not is_odd else self._fail_ambiguous(i, "an escape of JSON")
+            return buffer.wait(i)
+        return last if letter in _ESCAPES and not is_odd else buffer.fail_ambiguous(i, "an escape of JSON")
 
     def _read_escaped_escape(self, i: i64, n: i64) -> i64:
         """Read an escape whose backslash is escaped itself; at the end of the text, one that broke off is held."""
         buffer = self.buffer
-        letter = buffer[i + 2 : i + 3]
+        text = buffer.text
+        letter = text[i + 2 : i + 3]
         last: i64 = i + (7 if letter == "u" else (4 if letter == "\\" else 3))
         if last > n:
-            return self._wait(i)
-        if letter == "\\" and buffer[i + 2 : last] in ('\\"', "\\\\"):
-            return last if self._edit(i, last, buffer[i + 2 : last], ESCAPE) else i
-        is_odd = letter == "u" and any([char not in HEX for char in buffer[i + 3 : last]])
+            return buffer.wait(i)
+        if letter == "\\" and text[i + 2 : last] in ('\\"', "\\\\"):
+            return last if buffer.edit(i, last, text[i + 2 : last], RepairKind.ESCAPE) else i
+        is_odd = letter == "u" and any([char not in _HEX for char in text[i + 3 : last]])
         if letter == "u" and not is_odd and self._is_half(i + 3, n, "\\\\u"):
-            return self._wait(i)
+            return buffer.wait(i)
         if letter in _ESCAPES and letter != "\\" and not is_odd:
-            return last if self._edit(i, i + 1, "", ESCAPE) else i
-        return self._fail_ambiguous(i, "an escape of JSON")
+            return last if buffer.edit(i, i + 1, "", RepairKind.ESCAPE) else i
+        return buffer.fail_ambiguous(i, "an escape of JSON")
 
     def _end_wrapped(self, i: i64) -> i64:
-        is_key = self.mode == KEY_TEXT
-        if not self._edit(i, i + 2, '"', QUOTES):
+        buffer = self.buffer
+        is_key = buffer.mode == KEY_TEXT
+        if not buffer.edit(i, i + 2, '"', RepairKind.QUOTES):
             return i
         self.quote = '"'
-        self.token_end = self.base + i + 2
+        buffer.token_end = buffer.base + i + 2
         if is_key:
-            self.key = self._key_before(i)
-            self._note_key()
-            self.mode = COLON
+            self.value.note_key(self._key_before(i))
+            buffer.mode = COLON
         else:
-            self._leave_value(i + 2)
+            self.value.leave(i + 2)
         return i + 2
 
     def _read_comma(self, i: i64, n: i64) -> i64:
         """Read a comma in a string whose closing quotation mark may be missing before it."""
+        buffer = self.buffer
         found = self._find_lost_quote(i, n) if self.tally.marks == 0 else NO
         if found == YES:
-            before = self.buffer[i - 1] if i else self.recent[-1:]
+            before = buffer.before(i)
             if before in SPACES:
-                return self._fail_ambiguous(i, "to see where the string ends")
+                return buffer.fail_ambiguous(i, "to see where the string ends")
             return self._close_lost(i)
-        return self._wait(i) if found == WAIT else i + 1
+        return buffer.wait(i) if found == WAIT else i + 1
 
     def _judge(self, i: i64, n: i64) -> i64:
         """Read the quotation mark at `i`: the end of the string, or text."""
+        buffer = self.buffer
         if len(self.quote) == _TRIPLE and self.quote[0] == self.quote[1]:
             return self._judge_triple(i, n)
-        is_key = self.mode == KEY_TEXT
-        top = written_frame(self.top)
-        if top is None or self.flushed >= 0 or (is_key and i - self.hold > self.max_held):
-            return self._fail_held(i) if self.tally.marks else self._end_string(i)
-        if self.wrapping == DOUBLED and self.buffer[i] == '"':
+        is_key = buffer.mode == KEY_TEXT
+        top = written_frame(self.value.top)
+        if top is None or buffer.flushed >= 0 or (is_key and i - buffer.hold > buffer.max_held):
+            return buffer.fail_held(i) if self.tally.marks else self._end(i)
+        if self.wrapping == DOUBLED and buffer.text[i] == '"':
             return self._begin_doubled(i)
         if self.tally.marks == 0 and i + 1 < n and self._ends_plainly(i, n, top):
-            return self._end_string(i)
-        if self.base + i == self.string_start and self.buffer[i] in "\"'":
-            if i + 1 < n and self.buffer[i + 1] == self.buffer[i]:
+            return self._end(i)
+        if buffer.base + i == self.start and buffer.text[i] in "\"'":
+            if i + 1 < n and buffer.text[i + 1] == buffer.text[i]:
                 return self._begin_triple(i, n)
-            if i + 1 == n and not self.is_end:
-                return self._wait(i)
+            if i + 1 == n and not buffer.is_end:
+                return buffer.wait(i)
         return self._judge_by_what_follows(i, n, top)
 
     def _judge_by_what_follows(self, i: i64, n: i64, top: Frame) -> i64:
-        end = self._limit(i, n)
-        is_end = self.is_end and end == n
-        is_key = self.mode == KEY_TEXT
-        mark = Mark(self.buffer, i, end, is_end, is_key, top, self.tally, self.kinds, self.opens_json, self.equals)
+        buffer = self.buffer
+        end = buffer.limit(i, n)
+        is_end = buffer.is_end and end == n
+        is_key = buffer.mode == KEY_TEXT
+        mark = Mark(buffer.text, i, end, is_end, is_key, top, self.tally, buffer.kinds, self.opens_json, self.equals)
         verdict = mark.judge()
         if verdict == WAIT:
             return self._wait_for_next(i, n)
-        if verdict == DOUBT or (verdict == END and self._may_have_lost_its_end(i, top)):
-            return self._fail_ambiguous(i, "only one way to read the quotation mark")
+        if verdict == AMBIGUOUS or (verdict == END and self._may_have_lost_its_end(i, top)):
+            return buffer.fail_ambiguous(i, "only one way to read the quotation mark")
         if verdict == JOINED:
             return self._join(i, n)
-        return self._end_string(i) if verdict == END else self._keep_quote(i)
+        return self._end(i) if verdict == END else self._keep_quote(i)
 
     def _may_have_lost_its_end(self, i: i64, top: Frame) -> bool:
         """Return whether a string with quotation marks inside may be more than one, or a key and a value."""
-        buffer, tally = self.buffer, self.tally
+        buffer = self.buffer
+        text, tally = buffer.text, self.tally
         has_newline = self.escapes & NEWLINE != 0
-        before = self._end_before(i)[:1]
-        place = skip_spaces(buffer, i + 1, len(buffer))
-        after = buffer[place : place + 1]
-        is_odd = after not in _AFTER_STRING and (has_newline or "\n" not in buffer[i:place])
-        may_begin = before in COMMAS or (is_odd and self.mode == KEY_TEXT and before in COLONS)  # another string
+        before = buffer.end_before(i)[:1]
+        place = skip_spaces(text, i + 1, len(text))
+        after = text[place : place + 1]
+        is_odd = after not in _AFTER_STRING and (has_newline or "\n" not in text[i:place])
+        may_begin = before in COMMAS or (is_odd and buffer.mode == KEY_TEXT and before in COLONS)  # another string
         if has_newline + may_begin + is_odd > 1:
             return True
         if not tally.marks:
             return False
         if after in _COMMENT:
             return True
-        if self.mode == KEY_TEXT:
+        if buffer.mode == KEY_TEXT:
             key = self._key_before(i)
             return not key or ":" in key or "," in key
         return self.escapes & NEWLINE != 0 and (tally.has_key or top.closer != OBJECT)
@@ -311,166 +447,181 @@ class Strings(Escapes):
     def _ends_plainly(self, i: i64, n: i64, top: Frame) -> bool:
         """Return whether the string ends at `i` as nearly all strings do."""
         buffer = self.buffer
-        char = buffer[i + 1]
+        text = buffer.text
+        char = text[i + 1]
         if self.escapes & NEWLINE:
             return False
-        if self.mode == KEY_TEXT:
+        if buffer.mode == KEY_TEXT:
             return char == ":"
         if char != ",":
             return char == top.closer
         place: i64 = i + 2
-        while place < n and is_delimiter(buffer, place) and buffer[place] <= " ":
+        while place < n and is_delimiter(text, place) and text[place] <= " ":
             place += 1
-        return place < n and buffer[place] == '"' and place - i <= self.max_held
+        return place < n and text[place] == '"' and place - i <= buffer.max_held
 
     def _wait_for_next(self, i: i64, n: i64) -> i64:
         """Wait for the token after a quotation mark; if it is too far away, take JSON's reading."""
-        if not self._is_late(i, n):
-            return self._wait(i)
+        buffer = self.buffer
+        if not buffer.is_late(i, n):
+            return buffer.wait(i)
         if self.tally.marks or self.escapes & NEWLINE:
-            return self._fail_ambiguous(i, "a clear end of the string with quotation marks inside")
-        if self.hold < 0:
-            self._set_flushed(i)
-        return self._end_string(i)
+            return buffer.fail_ambiguous(i, "a clear end of the string with quotation marks inside")
+        if buffer.hold < 0:
+            buffer.set_flushed(i)
+        return self._end(i)
 
     def _keep_quote(self, i: i64) -> i64:
         """Take the quotation mark for text."""
         buffer = self.buffer
-        before = "" if self.base + i == self.string_start else self._end_before(i)
-        mark = buffer[i]
-        is_apostrophe = mark in _APOSTROPHES and before[-1:].isalnum() and buffer[i + 1 : i + 2].isalnum()
-        after = skip_spaces(buffer, i + 1, len(buffer))
-        top = written_frame(self.top)
-        in_array = self.mode == STRING and top is not None and top.closer != OBJECT
-        tally = self.tally.add(before, buffer[i + 1 : after + 1], mark, in_array)
+        text = buffer.text
+        before = "" if buffer.base + i == self.start else buffer.end_before(i)
+        mark = text[i]
+        is_apostrophe = mark in _APOSTROPHES and before[-1:].isalnum() and text[i + 1 : i + 2].isalnum()
+        after = skip_spaces(text, i + 1, len(text))
+        top = written_frame(self.value.top)
+        in_array = buffer.mode == STRING and top is not None and top.closer != OBJECT
+        tally = self.tally.add(before, text[i + 1 : after + 1], mark, in_array)
         if is_apostrophe:
-            if not self.kinds >> INNER_QUOTE & 1:
-                return self._fail_at(i)
-        elif not self._edit(i, i + 1, '\\"' if mark == '"' else f"\\u{ord(mark):04x}", INNER_QUOTE):
+            if RepairKind.INNER_QUOTE not in buffer.kinds:
+                return buffer.fail_at(i)
+        elif not buffer.edit(i, i + 1, '\\"' if mark == '"' else f"\\u{ord(mark):04x}", RepairKind.INNER_QUOTE):
             return i
         self.tally = tally
         return i + 1
 
-    def _end_string(self, i: i64) -> i64:
-        is_key = self.mode == KEY_TEXT
-        if self.buffer[i] != '"' and not self._edit(i, i + 1, '"', QUOTES):
+    def _end(self, i: i64) -> i64:
+        buffer = self.buffer
+        is_key = buffer.mode == KEY_TEXT
+        if buffer.text[i] != '"' and not buffer.edit(i, i + 1, '"', RepairKind.QUOTES):
             return i
-        self.token_end = self.base + i + 1
+        buffer.token_end = buffer.base + i + 1
+        self.may_have_ended = self.may_have_ended or self.escapes & (ODD_MARKS | _MAY_END) == ODD_MARKS | _MAY_END
         if is_key:
-            if self.shape is not None:
-                self.key = self._key_before(i)
-                self._note_key()
-            self.mode = COLON
+            if self.value.shape is not None:
+                self.value.note_key(self._key_before(i))
+            buffer.mode = COLON
         else:
-            self._leave_value(i + 1)
+            self.value.leave(i + 1)
         return i + 1
-
-    def _note_key(self) -> None:
-        if self.top is not None and self.top.shape is not None:
-            self.top = self.top.with_key(self.key)
 
     def _key_before(self, i: i64) -> str:
         """Return the key that ends at `i`; nothing if it is too long to be held, or odd."""
-        begin: i64 = self.string_start - self.base
-        return decode_key(self.buffer[begin:i]) if begin >= 0 else ""
+        begin: i64 = self.start - self.buffer.base
+        return decode_key(self.buffer.text[begin:i]) if begin >= 0 else ""
 
     def _join(self, i: i64, n: i64) -> i64:
         """Leave out what is between two strings with a plus sign between them."""
-        place = skip_comments(self.buffer, i + 1, n)
-        place = skip_comments(self.buffer, place + 1, n)
-        if not self._edit(i, place + 1, "", CONCATENATION):
+        buffer = self.buffer
+        place = skip_comments(buffer.text, i + 1, n)
+        place = skip_comments(buffer.text, place + 1, n)
+        if not buffer.edit(i, place + 1, "", RepairKind.CONCATENATION):
             return i
-        self.quote = CLOSING[self.buffer[place]]
-        self.string_start = self.base + place + 1
+        self.quote = CLOSING[buffer.text[place]]
+        self.start = buffer.base + place + 1
         return place + 1
 
     def _begin_doubled(self, i: i64) -> i64:
         """Go on in a string that began with two quotation marks, of which the second is at `i`."""
-        if self.base + i != self.string_start:
-            return self._fail_ambiguous(i, "the same quotation marks around all strings")
-        if not self._edit(i, i + 1, "", QUOTES):
+        buffer = self.buffer
+        if buffer.base + i != self.start:
+            return buffer.fail_ambiguous(i, "the same quotation marks around all strings")
+        if not buffer.edit(i, i + 1, "", RepairKind.QUOTES):
             return i
         self.quote = DOUBLED
-        self.string_start += 1
+        self.start += 1
         return i + 1
 
     def _begin_triple(self, i: i64, n: i64) -> i64:
-        if i + 2 == n and not self.is_end:
-            return self._wait(i)
-        if i + 2 < n and self.buffer[i + 2] == self.buffer[i]:
-            return self._fail_ambiguous(i, "three quotation marks, not four")
-        place = skip_spaces(self.buffer, i + 2, n)
-        if place == n and not self.is_end and not self._is_late(i, n):
-            return self._wait(i)
-        if place == n or self.buffer[place] in _ENDS_STRING:
+        buffer = self.buffer
+        if i + 2 == n and not buffer.is_end:
+            return buffer.wait(i)
+        if i + 2 < n and buffer.text[i + 2] == buffer.text[i]:
+            return buffer.fail_ambiguous(i, "three quotation marks, not four")
+        place = skip_spaces(buffer.text, i + 2, n)
+        if place == n and not buffer.is_end and not buffer.is_late(i, n):
+            return buffer.wait(i)
+        if place == n or buffer.text[place] in _ENDS_STRING:
             self.tally = Tally(1)  # the third mark may end a string that is only one mark
-        if not self._edit(i, i + 2, "", QUOTES):
+        if not buffer.edit(i, i + 2, "", RepairKind.QUOTES):
             return i
-        self.quote = self.buffer[i] * _TRIPLE
+        self.quote = buffer.text[i] * _TRIPLE
         return i + 2
 
     def _may_end_here(self, i: i64, n: i64) -> i64:
-        """Tell whether the quotation mark at `i` may end a string that has only one at each end."""
-        top = written_frame(self.top)
+        """Return whether the quotation mark at `i` may end a string that has only one at each end."""
+        buffer = self.buffer
+        top = written_frame(self.value.top)
         if top is None:
             return NO
-        end = self._limit(i, n)
-        is_end = self.is_end and end == n
+        end = buffer.limit(i, n)
+        is_end = buffer.is_end and end == n
         one = Tally(1)
         verdict = Mark(
-            self.buffer, i, end, is_end, self.mode == KEY_TEXT, top, one, self.kinds, False, self.equals
+            buffer.text,
+            i,
+            end,
+            is_end,
+            buffer.mode == KEY_TEXT,
+            top,
+            one,
+            buffer.kinds,
+            False,
+            self.equals,
         ).judge()
-        return WAIT if verdict == WAIT else (YES if verdict in (END, DOUBT) else NO)
+        return WAIT if verdict == WAIT else (YES if verdict in (END, AMBIGUOUS) else NO)
 
     def _judge_triple(self, i: i64, n: i64) -> i64:
         buffer = self.buffer
+        text = buffer.text
         end: i64 = i
-        while end < n and buffer[end] == self.quote[0] and end < i + 4:
+        while end < n and text[end] == self.quote[0] and end < i + 4:
             end += 1
-        if end == n and (not self.is_end or end < i + _TRIPLE):
-            return self._wait(i)
+        if end == n and (not buffer.is_end or end < i + _TRIPLE):
+            return buffer.wait(i)
         if end == i + _TRIPLE:
-            if not self._edit(i, end, '"', QUOTES):
+            if not buffer.edit(i, end, '"', RepairKind.QUOTES):
                 return i
             self.quote = '"'
-            if self.mode == KEY_TEXT:
-                self.mode = COLON
+            if buffer.mode == KEY_TEXT:
+                buffer.mode = COLON
             else:
-                self._leave_value(end)
+                self.value.leave(end)
             return end
         found = YES if self.tally.marks else self._may_end_here(i, n)
         if found != NO:
-            if found == WAIT and not self._is_late(i, n):
-                return self._wait(i)
-            return self._fail_ambiguous(i, "only one way to read the quotation mark")
-        if buffer[i] == '"' and not self._edit(i, i + 1, '\\"', QUOTES):
+            if found == WAIT and not buffer.is_late(i, n):
+                return buffer.wait(i)
+            return buffer.fail_ambiguous(i, "only one way to read the quotation mark")
+        if text[i] == '"' and not buffer.edit(i, i + 1, '\\"', RepairKind.QUOTES):
             return i
         return i + 1
 
     def _find_lost_quote(self, i: i64, n: i64) -> i64:
-        """Tell whether the comma at `i` ends the open string, because a key that the schema knows follows."""
+        """Return whether the comma at `i` ends the open string, because a key that the schema knows follows."""
         buffer = self.buffer
-        end = self._limit(i, n)
-        place = skip_spaces(buffer, i + 1, end)
+        text = buffer.text
+        end = buffer.limit(i, n)
+        place = skip_spaces(text, i + 1, end)
         if place == end:
-            return NO if self.is_end or self._is_late(i, n) else WAIT
-        if buffer[place] != '"':
+            return NO if buffer.is_end or buffer.is_late(i, n) else WAIT
+        if text[place] != '"':
             return NO
-        colon = colon_ahead(buffer, place, end, False)
+        colon = colon_ahead(text, place, end, False)
         if colon == -2:
-            return NO if self.is_end or self._is_late(i, n) else WAIT
+            return NO if buffer.is_end or buffer.is_late(i, n) else WAIT
         if colon < 0:
             return NO
-        key = decode_key(buffer[place + 1 : string_end(buffer, place, end) - 1])
-        top = self.top
+        key = decode_key(text[place + 1 : string_end(text, place, end) - 1])
+        top = self.value.top
         return YES if top is not None and top.shape is not None and top.shape.knows(key) else NO
 
     def _may_lose_quote(self) -> bool:
         """Return whether the open string is one that a known key may follow."""
-        top = self.top
+        top = self.value.top
         return (
-            self.mode == STRING
-            and self.kinds >> LOST_QUOTE & 1 == 1
+            self.buffer.mode == STRING
+            and RepairKind.LOST_QUOTE in self.buffer.kinds
             and top is not None
             and top.closer == OBJECT
             and top.shape is not None
@@ -479,11 +630,26 @@ class Strings(Escapes):
         )
 
     def _close_lost(self, i: i64) -> i64:
-        if not self._edit(i, i, '"', LOST_QUOTE):
+        buffer = self.buffer
+        if not buffer.edit(i, i, '"', RepairKind.LOST_QUOTE):
             return i
-        self.token_end = self.base + i
-        self._leave_value(i)
+        buffer.token_end = buffer.base + i
+        self.value.leave(i)
         return i
+
+    def open(self, i: i64, n: i64, mode: i64) -> i64:
+        """Read a quotation mark that is none in JSON as one."""
+        buffer = self.buffer
+        char = buffer.text[i]
+        if mode == STRING:
+            self.value.release()
+        else:
+            buffer.hold_key(i)
+        if not buffer.edit(i, i + 1, '"', RepairKind.QUOTES):
+            return i
+        buffer.mode = mode
+        self.begin(CLOSING[char], i + 1)
+        return i + 1
 
 
 def _plain_end(text: str, i: i64, n: i64, quote: str) -> i64:

@@ -7,27 +7,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Self, TypeAlias
 
 from jsontide._check import check_choices, check_count
+
+_LOSSY: Final = "lossy"
+_STRUCTURAL: Final = "structural"
+_NEEDS_SCHEMA: Final = "needs a schema"
 
 
 class RepairKind(Enum):
     """What was mended; each is a switch of `Mending`."""
 
-    PROSE = "prose"
+    _value_: str
+    is_lossy: bool
+    """Whether what it leaves out is lost: words or values, and not only signs."""
+    is_structural: bool
+    """Whether it decides where values begin and end, and not only how one is spelled."""
+    is_coercion: bool
+    """Whether it needs a schema."""
+
+    PROSE = "prose", _LOSSY
     """Words around the value."""
     FENCE = "code fence"
     """The marks of a Markdown code block around the value."""
-    THINKING = "thinking"
+    THINKING = "thinking", _LOSSY
     """A block such as `<think>...</think>` before the value."""
     TAG = "tag"
     """A tag or a special token around the value, such as `<tool_call>` or `<|im_start|>`."""
-    CODE_BLOCK = "code block"
+    CODE_BLOCK = "code block", _LOSSY
     """A whole Markdown code block that is not JSON."""
-    SECOND_VALUE = "second value"
+    SECOND_VALUE = "second value", _LOSSY, _STRUCTURAL
     """What follows the first value, beginning with another one."""
-    EXTRA_CLOSER = "extra closer"
+    EXTRA_CLOSER = "extra closer", _STRUCTURAL
     """A bracket or brace too many after the value."""
     CONTROL_CHARACTER = "control character"
     """A raw newline, tab or other control character inside a string."""
@@ -35,7 +47,7 @@ class RepairKind(Enum):
     """A backslash that begins no escape: it is kept, except before a single quote."""
     QUOTES = "quotes"
     """Other quotation marks than `"` around a string or a key, or backslashes before all of them."""
-    COMMENT = "comment"
+    COMMENT = "comment", _LOSSY
     """`// ...`, `# ...`, `/* ... */` or `<!-- ... -->` between tokens."""
     LITERAL = "literal"
     """`True`, `False`, `None`, `undefined`, `NaN` and the like."""
@@ -47,77 +59,51 @@ class RepairKind(Enum):
     """Another sign in place of a comma or a colon: full-width ones, `;`, `=`, `=>`, `::`."""
     TRAILING_COMMA = "trailing comma"
     """A comma before a closing bracket or brace."""
-    EXTRA_COMMA = "extra comma"
+    EXTRA_COMMA = "extra comma", _STRUCTURAL
     """A comma where no value was."""
-    MISSING_COMMA = "missing comma"
+    MISSING_COMMA = "missing comma", _STRUCTURAL
     """No comma between two values."""
     UNQUOTED_KEY = "unquoted key"
     """A key without quotation marks."""
-    MISSING_COLON = "missing colon"
+    MISSING_COLON = "missing colon", _STRUCTURAL
     """No colon between a key and its value."""
-    CONCATENATION = "concatenation"
+    CONCATENATION = "concatenation", _STRUCTURAL
     """Two strings with a plus sign between them."""
-    TUPLE = "tuple"
+    TUPLE = "tuple", _STRUCTURAL
     """An array in parentheses."""
-    INNER_QUOTE = "inner quote"
+    INNER_QUOTE = "inner quote", _STRUCTURAL
     """A quotation mark inside a string that is not escaped."""
-    ELLIPSIS = "ellipsis"
+    ELLIPSIS = "ellipsis", _LOSSY, _STRUCTURAL
     """`...` in place of values that were left out."""
-    TRUNCATED = "truncated"
+    TRUNCATED = "truncated", _LOSSY, _STRUCTURAL
     """The text ended before the value did: what was open is closed, what was undecided is dropped."""
-    UNQUOTED_STRING = "unquoted string"
+    UNQUOTED_STRING = "unquoted string", _STRUCTURAL, _NEEDS_SCHEMA
     """Words without quotation marks where the schema wants a string."""
-    ENUM = "enum"
+    ENUM = "enum", _NEEDS_SCHEMA
     """A value of an enum in another spelling."""
-    BOOLEAN = "boolean"
+    BOOLEAN = "boolean", _NEEDS_SCHEMA
     """Yes, no and the like where the schema wants a boolean."""
-    NUMBER_FORM = "number form"
+    NUMBER_FORM = "number form", _NEEDS_SCHEMA
     """A number with leading zeros, separators, a currency or a unit, as the schema wants it."""
-    LIST = "list"
+    LIST = "list", _STRUCTURAL, _NEEDS_SCHEMA
     """One value where the schema wants a list."""
-    NESTED_JSON = "nested JSON"
+    NESTED_JSON = "nested JSON", _STRUCTURAL, _NEEDS_SCHEMA
     """JSON in a string where the schema wants an object or an array."""
-    ROOT = "root"
+    ROOT = "root", _LOSSY, _STRUCTURAL, _NEEDS_SCHEMA
     """Another value before the kind of value that the schema wants."""
-    LOST_QUOTE = "lost quote"
+    LOST_QUOTE = "lost quote", _STRUCTURAL, _NEEDS_SCHEMA
     """The closing quotation mark is missing before a key that the schema knows."""
-    LINES = "lines"
+    LINES = "lines", _STRUCTURAL, _NEEDS_SCHEMA
     """Values one after the other where the schema wants a list."""
 
-    @property
-    def is_structural(self) -> bool:
-        """Whether it decides where values begin and end, and not only how one is spelled."""
-        return self in _STRUCTURAL
+    def __new__(cls, value: str, *marks: str) -> Self:
+        kind = object.__new__(cls)
+        kind._value_ = value
+        kind.is_lossy = _LOSSY in marks
+        kind.is_structural = _STRUCTURAL in marks
+        kind.is_coercion = _NEEDS_SCHEMA in marks
+        return kind
 
-    @property
-    def is_coercion(self) -> bool:
-        """Whether it needs a schema."""
-        return self in COERCIONS
-
-
-_STRUCTURAL: Final = frozenset(
-    (
-        RepairKind.SECOND_VALUE,
-        RepairKind.EXTRA_CLOSER,
-        RepairKind.EXTRA_COMMA,
-        RepairKind.MISSING_COMMA,
-        RepairKind.MISSING_COLON,
-        RepairKind.CONCATENATION,
-        RepairKind.TUPLE,
-        RepairKind.INNER_QUOTE,
-        RepairKind.ELLIPSIS,
-        RepairKind.TRUNCATED,
-        RepairKind.LIST,
-        RepairKind.NESTED_JSON,
-        RepairKind.ROOT,
-        RepairKind.LOST_QUOTE,
-        RepairKind.LINES,
-        RepairKind.UNQUOTED_STRING,
-    )
-)
-COERCIONS: Final = frozenset(list(RepairKind)[list(RepairKind).index(RepairKind.UNQUOTED_STRING) :])
-"""The kinds that need a schema."""
-WITHOUT_SCHEMA: Final = frozenset(RepairKind) - COERCIONS
 
 SeveralValues: TypeAlias = Literal["first", "all", "one"]
 _CHOICES: Final = {"values": ("first", "all", "one")}

@@ -15,7 +15,7 @@ from jsontide._errors import ParserError, Reason
 from jsontide._path import Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.mend import Mending, MendState, Repair, RepairKind, finish_mend, mend_chunk, start_mend
-from jsontide.mend.places import Passage, place_error, with_path
+from jsontide.mend.state import Passage, place_error, with_path
 from jsontide.messages.types import ErrorDetail, ErrorKind, ErrorSource
 from jsontide.schema import Partial, Policies, Resolution, SchemaMismatch, from_json_ast, shape_of
 from jsontide.text import Limits

@@ -22,8 +22,7 @@ from jsontide._pattern import AnyItem, AnyKey, Pattern, Slice, parse_pattern
 from jsontide._values import MISSING, Chunk
 from jsontide.events import JsonFragmentAccumulator
 from jsontide.mend.options import check_mending, check_on_repair
-from jsontide.mend.places import with_path
-from jsontide.mend.reader import MendReader
+from jsontide.mend.state import MendReader, with_path
 from jsontide.streams.sources import adrive, as_async_chunks, as_chunks, drive
 from jsontide.tree import ParserState, create_parser_state, finalize, parse_chunk
 

@@ -1,0 +1,287 @@
+"""Text as models write it in, strict JSON text and a list of repairs out, chunk by chunk.
+
+Nearly all text is clean. The interpreter reads clean text inside a value in one step, by one pattern for each place,
+which takes the whole text or nothing, and only what the parts would read without an edit or an ambiguity.
+Compiled, the parts are faster than a pattern.
+
+Rule: what was returned never changes, and nothing is read twice but what is held.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from jsontide._build import COMPILED
+from jsontide._errors import Reason
+from jsontide.mend._buffer import BLOCK_COMMENT, COMPARING, LEAVING, LINE_COMMENT, OUTSIDE, SKIPPING, Buffer, wanted_in
+from jsontide.mend._inside import Inside
+from jsontide.mend._outside import Outside
+from jsontide.mend._quotes import NO_MARKS
+from jsontide.mend._strings import NEWLINE, ODD_MARKS, Strings
+from jsontide.mend._value import ARRAY, OBJECT, Value, closers_of, written_frame
+from jsontide.mend.options import Mending, Repair, RepairKind
+from jsontide.text import modes
+from jsontide.text.grammar import END_OF_TEXT
+from jsontide.text.modes import AFTER_ITEM, AFTER_MEMBER, KEY_OR_END, KEY_TEXT, STRING
+from jsontide.text.strings import plain_end
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+    from jsontide.mend.shape import Shape
+
+Kept: TypeAlias = tuple[tuple[Any, ...], ...]
+"""What each part knows between two chunks, in the order of its constructor."""
+_LATE_END: Final[dict[int, str]] = {
+    modes.KEY_TEXT: '": null',
+    modes.COLON: ": null",
+    modes.MEMBER: "null",
+    modes.ITEM: "null",
+    modes.KEY: '"": null',
+    modes.STRING: '"',
+    modes.FIRST_DIGIT: "0",
+    modes.FIRST_DECIMAL: "0",
+    modes.EXPONENT_SIGN: "0",
+    modes.FIRST_EXPONENT: "0",
+}
+"""What must follow text that was returned in these modes because more would have been too much to hold."""
+
+_SPACES: Final = " \n\r\t"
+_S: Final = rf"[{_SPACES}]*+"
+_TEXT: Final = r'[^"\\\x00-\x1f]*+'
+_STRING_END: Final = rf'{_TEXT}"(?=,{_S}")'
+_SCALAR: Final = (
+    rf"(?:(?:-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?|true|false|null)(?=[,{_SPACES}])"
+    rf'|"{_STRING_END})'
+)
+_LAST: Final = rf'(?:[-0-9][-+.0-9eE]*+|[tfn][a-z]*+|"({_TEXT})("{_S},?{_S})?)?'
+"""The beginning of a scalar: the text of a string is certain, its end and anything else is not."""
+_LAST_KEY: Final = rf'"{_TEXT}(?:"{_S}(?::{_S}{_LAST})?)?'
+_MORE_MEMBERS: Final = rf'(?:,{_S}"{_TEXT}"{_S}:{_S}{_SCALAR})*+{_S}(,{_S}(?:{_LAST_KEY})?)?\Z'
+_MORE_ITEMS: Final = rf"(?:,{_S}{_SCALAR})*+{_S}(,{_S}{_LAST})?\Z"
+
+_FIRST_KEY: Final = re.compile(rf"{_S}({_LAST_KEY})?\Z")
+_MEMBERS: Final = re.compile(_MORE_MEMBERS)
+_ITEMS: Final = re.compile(_MORE_ITEMS)
+_STRING_IN_OBJECT: Final = re.compile(_STRING_END + _MORE_MEMBERS)
+_STRING_IN_ARRAY: Final = re.compile(_STRING_END + _MORE_ITEMS)
+
+
+class Mender:
+    """Mends one text: knows which part reads what is next."""
+
+    __slots__ = ("_inside", "_kept_outside", "_outside", "buffer", "keeps_text", "strings", "value")
+
+    def __init__(self, kept: Kept) -> None:
+        of_buffer, of_value, of_strings, of_outside = kept
+        buffer = self.buffer = Buffer(*of_buffer)
+        value = self.value = Value(buffer, *of_value)
+        self.strings = Strings(buffer, value, *of_strings)
+        self.keeps_text: bool = buffer.mending.values == "one"
+        # These are made when they are needed: most chunks are clean, and each may be read by a copy.
+        self._inside: Inside | None = None
+        self._outside: Outside | None = None
+        self._kept_outside: tuple[Any, ...] = of_outside
+
+    @property
+    def outside(self) -> Outside:
+        outside = self._outside
+        if outside is None:
+            outside = self._outside = Outside(self.buffer, self.value, self.strings, *self._kept_outside)
+        return outside
+
+    @property
+    def inside(self) -> Inside:
+        inside = self._inside
+        if inside is None:
+            inside = self._inside = Inside(self.buffer, self.value, self.strings, self.outside)
+        return inside
+
+    def kept(self) -> Kept:
+        """Return all that is known between two chunks; none of it changes in place."""
+        of_outside = self._kept_outside if self._outside is None else self._outside.kept()
+        return self.buffer.kept(), self.value.kept(), self.strings.kept(), of_outside
+
+    def copy(self) -> Mender:
+        """Return another one that stands at the same place, between two chunks."""
+        return Mender(self.kept())
+
+    def feed(self, chunk: str) -> str:
+        """Read a chunk; return what is certain of the strict text."""
+        buffer, strings = self.buffer, self.strings
+        if (
+            buffer.mode == STRING
+            and not buffer.text
+            and strings.quote == '"'
+            and strings.escape_end != buffer.base
+            and self.value.shape is None
+        ):
+            if COMPILED:
+                is_plain = plain_end(chunk, 0) == len(chunk)
+            else:
+                is_plain = '"' not in chunk and "\\" not in chunk and chunk.isprintable()
+            if is_plain and chunk:
+                if strings.start == buffer.base:
+                    strings.opens_json = chunk[0] in "{["
+                buffer.base += len(chunk)
+                buffer.recent = buffer.recent.rstrip()[-1:] + chunk[-1] if chunk.isspace() else chunk
+                if self.keeps_text:
+                    self.outside.original = self.outside.original.append(chunk)
+                return chunk
+        if buffer.is_over or not chunk:
+            return ""
+        if self.keeps_text:
+            self.outside.original = self.outside.original.append(chunk)
+        text = buffer.text + chunk if buffer.text else chunk
+        if (
+            not COMPILED
+            and self.value.shape is None
+            and buffer.flushed < 0
+            and buffer.added_colon < 0
+            and buffer.drop_kind is None
+            and len(text) <= buffer.max_held
+        ):
+            match = self._match_clean(text)
+            if match is not None:
+                return self._take_clean(text, match)
+        buffer.text = text
+        return self._run(False)
+
+    def finish(self) -> str:
+        """Read the end of the text; return the rest of the strict text, with what closes it."""
+        buffer, outside = self.buffer, self.outside
+        if buffer.is_over:
+            return ""
+        text = self._run(True)
+        if buffer.is_over:
+            return text
+        buffer.flush_drop()
+        buffer.is_over = True
+        end: i64 = buffer.base
+        if not outside.found:
+            besides = f" besides {outside.skipped}, which reads like prose" if outside.skipped else ""
+            buffer.fail(Reason.UNEXPECTED_END, f"a value{besides}", END_OF_TEXT, end)
+        elif buffer.mode == COMPARING:
+            buffer.fail(Reason.UNEXPECTED_END, "the rest of the same value again", END_OF_TEXT, end)
+        elif buffer.mode == BLOCK_COMMENT and outside.has_mark:
+            buffer.fail(Reason.AMBIGUOUS, "the end of the comment with quotation marks inside", END_OF_TEXT, end)
+        elif buffer.is_truncated or self._is_open():
+            text += self._close(end)
+        elif buffer.mode == OUTSIDE and outside.has_quote and (outside.aside or outside.open_brackets):
+            buffer.fail(Reason.AMBIGUOUS, "nothing after the end of the value", END_OF_TEXT, end)
+        elif self.value.top is not None:
+            buffer.add_repair(Repair(RepairKind.LIST, end, "", ARRAY))
+            text += ARRAY
+        return text
+
+    def refuse(self, reason: Reason, wanted: str, found: str) -> None:
+        """Stop for good at the end of what was fed."""
+        buffer = self.buffer
+        if not buffer.is_over:
+            buffer.fail(reason, wanted, found, buffer.base + len(buffer.text))
+            buffer.text = ""
+
+    def _is_open(self) -> bool:
+        buffer = self.buffer
+        if buffer.mode in (LINE_COMMENT, BLOCK_COMMENT):
+            buffer.mode = self.outside.resume
+        return written_frame(self.value.top) is not None or buffer.mode == STRING or buffer.mode in _LATE_END
+
+    def _close(self, end: i64) -> str:
+        """End a text that is not complete."""
+        buffer, tally = self.buffer, self.strings.tally
+        if RepairKind.TRUNCATED not in buffer.kinds:
+            buffer.fail(Reason.UNEXPECTED_END, wanted_in(buffer.mode), END_OF_TEXT, end)
+            return ""
+        if buffer.mode == STRING and tally.marks and (tally.has_key or not tally.is_balanced):
+            buffer.fail(Reason.AMBIGUOUS, "a clear end of the string with quotation marks inside", END_OF_TEXT, end)
+            return ""
+        buffer.note_truncation(END_OF_TEXT, end)
+        closers = buffer.closers = _LATE_END.get(buffer.mode, "") + closers_of(self.value.top)
+        if closers:
+            buffer.add_repair(Repair(RepairKind.TRUNCATED, end, "", closers))
+        return closers
+
+    def _run(self, is_end: bool) -> str:
+        buffer, strings = self.buffer, self.strings
+        n: i64 = buffer.begin(is_end)
+        i: i64 = 0
+        while i < n and not buffer.is_waiting and not buffer.is_over:
+            mode: i64 = buffer.mode
+            if mode <= KEY_TEXT:
+                i = strings.read(i, n)
+            elif mode < OUTSIDE:
+                i = self.inside.read(i, n)
+            elif mode == OUTSIDE:
+                i = self.outside.read(i, n)
+            elif mode == LEAVING:
+                i = self.outside.leave(i, n)
+            elif mode == SKIPPING:
+                i = self.outside.skip(i, n)
+            elif mode == COMPARING:
+                i = self.outside.compare(i, n)
+            else:
+                i = self.outside.read_comment(i, n)
+        return buffer.take(n, is_end and buffer.mode == KEY_TEXT and strings.tally.marks > 0)
+
+    def _match_clean(self, text: str) -> re.Match[str] | None:
+        """Return a match of what is held and the chunk after it, if that is clean."""
+        mode: i64 = self.buffer.mode
+        if mode == AFTER_MEMBER:
+            return _MEMBERS.match(text)
+        if mode == KEY_OR_END:
+            return _FIRST_KEY.match(text)
+        top = self.value.top
+        if top is None or (mode != STRING and mode != AFTER_ITEM):
+            return None
+        if mode == AFTER_ITEM:
+            return _ITEMS.match(text) if top.closer == ARRAY else None
+        strings = self.strings
+        if (
+            strings.quote != '"'
+            or strings.tally.marks
+            or strings.escapes & (NEWLINE | ODD_MARKS)
+            or strings.escape_end == self.buffer.base
+        ):
+            return None
+        if top.closer == OBJECT:
+            return _STRING_IN_OBJECT.match(text)
+        return _STRING_IN_ARRAY.match(text) if top.closer == ARRAY else None
+
+    def _take_clean(self, text: str, match: re.Match[str]) -> str:
+        """Go on after clean text; return what is certain of it."""
+        buffer = self.buffer
+        held, begin, end = match.start(1), match.start(2), match.start(3)
+        base = buffer.base
+        if begin >= 0:
+            buffer.mode = STRING
+            strings = self.strings
+            strings.quote = '"'
+            strings.tally = NO_MARKS
+            strings.start = base + begin
+            strings.escapes = 0
+            strings.opens_json = text.startswith(("{", "["), begin)
+            certain = text if end < 0 else text[:end]
+        else:
+            if buffer.mode == STRING:
+                buffer.mode = self.value.mode_after()
+            certain = text if held < 0 else text[:held]
+            token_end = len(certain.rstrip(_SPACES))
+            if token_end:
+                buffer.token_end = base + token_end
+        keep = len(certain)
+        if keep:
+            if "\n" in certain:
+                newline = certain.rfind("\n")
+                buffer.newline = base + newline
+                buffer.line += certain.count("\n")
+                buffer.line_start = base + newline + 1
+            buffer.recent = buffer.recent.rstrip()[-1:] + certain[-1] if certain.isspace() else certain
+            buffer.base = base + keep
+        buffer.text = text[keep:]
+        return certain
+
+
+def start_mender(mending: Mending, shape: Shape | None) -> Mender:
+    return Mender(((mending,), (shape,), (), ()))
