@@ -196,6 +196,15 @@ def test_a_low_mark_and_a_plain_one_are_no_empty_string() -> None:
     assert judge(mended(['[\n"\\"", ,„",\n12345.678\n]'], EVERYTHING), None) == TRUNCATED
 
 
+@pytest.mark.parametrize("text", ['"', '"{', '"{\t', '"[ ', '"{\t"'])
+def test_what_may_be_a_string_or_a_cell_of_csv_is_not_shown_where_it_is_cut_off(text: str) -> None:
+    assert judge(mended([text], EVERYTHING), None) == REFUSED
+
+
+def test_a_string_with_json_in_it_is_shown_where_it_is_cut_off() -> None:
+    assert judge(mended([r'"{\"a\": 1'], EVERYTHING), '{"a": 1') == TRUNCATED
+
+
 @pytest.mark.parametrize(
     ("text", "most"),
     [

@@ -339,16 +339,32 @@ class Outside:
             if text[i + 1 : i + 2] in ("/", "*"):
                 return self.begin_comment(i, n)
         if not self.had_brackets and (char in '"-tfn' or char in "0123456789"):
-            end = buffer.limit(i, n)
-            found = scalar_ends(text, i, end, buffer.is_end and end == n)
-            if found == WAIT and buffer.is_late(i, n):
-                found = YES
-            if found == WAIT and not buffer.is_end:
+            found = self._find_scalar(i, n)
+            if found == WAIT:
                 return buffer.wait(i)
-            if found == YES or (found == WAIT and char == '"'):
+            if found == YES:
                 self.is_scalar = True
                 return self._begin_value(i)
+            if buffer.is_over:
+                return i
         return self._read_first_word(i, n)
+
+    def _find_scalar(self, i: i64, n: i64) -> i64:
+        """Return whether the value is the scalar that begins at `i`; fail if it may be something else, broken off."""
+        buffer = self.buffer
+        end = buffer.limit(i, n)
+        is_end = buffer.is_end and end == n
+        found = scalar_ends(buffer.text, i, end, is_end)
+        if found == WAIT and buffer.is_late(i, n):
+            return YES
+        if found == WAIT and not buffer.is_end:
+            return WAIT
+        if buffer.text[i] != '"':
+            return YES if found == YES else NO
+        if is_end and found != NO and _may_be_cell(buffer.text[i:].rstrip(), found == WAIT):
+            buffer.fail_ambiguous(i, "more of the string, or of a cell of CSV that holds a value")
+            return NO
+        return NO if found == NO else YES
 
     def _read_first_word(self, i: i64, n: i64) -> i64:
         """Read what begins no value: words, or members of an object whose brace is not there."""
@@ -768,6 +784,18 @@ class Outside:
         if RepairKind.COMMENT not in buffer.kinds or not "<!--".startswith(buffer.text[i : i + 4]):
             return NO
         return YES if i + 4 <= n else (NO if buffer.is_end else WAIT)
+
+
+def _may_be_cell(text: str, is_open: bool) -> bool:
+    """Return whether a string at the end of a text may be the beginning of JSON in a cell of CSV.
+
+    What is strict is a string, and so is what has escapes: a cell doubles its quotation marks instead.
+    """
+    inside = text[1:].lstrip()
+    if not inside:
+        return is_open
+    is_odd = is_open or (text[-1] == '"' and any([char < " " for char in text]))
+    return inside[0] in "[{" and "\\" not in text and is_odd
 
 
 def _begin_line(text: str, before: str) -> str:
