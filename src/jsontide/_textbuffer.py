@@ -4,7 +4,7 @@ Rule: a text is a value. Appending returns a new one, and what the old one says 
 A text is a chain of blocks, each longer than the one after it, and a short text after them: so there are few, and a
 character is rarely copied. Blocks are UTF-8: as `str`, one emoji makes every character of a text four bytes long.
 
-Some servers cut a text as UTF-16 writes it, between the two halves of a character beyond U+FFFF; `join_halves` puts
+Some servers cut a text as UTF-16 writes it, between the two halves of a character beyond U+FFFF; `join_surrogates` puts
 them together.
 """
 
@@ -42,7 +42,7 @@ class TextBlock:
             self._whole = whole = b"".join(pieces).decode("utf-8", "surrogatepass")
         return whole
 
-    def has_half(self) -> bool:
+    def has_lone_surrogate(self) -> bool:
         """Return whether half of a character stands in these bytes, which no UTF-8 has."""
         if self._data.isascii():
             return False
@@ -106,14 +106,14 @@ class GrowingText:
         pieces.reverse()
         return "".join(pieces)
 
-    def has_half(self) -> bool:
+    def has_lone_surrogate(self) -> bool:
         """Return whether half of a character stands alone in the text, which is not joined for it."""
         block = self._blocks
         while block is not None:
-            if block.has_half():
+            if block.has_lone_surrogate():
                 return True
             block = block._before
-        return has_half(self._last)
+        return has_lone_surrogate(self._last)
 
     def __str__(self) -> str:
         return self.read()
@@ -142,12 +142,12 @@ _SECOND_HALF: Final = 0xDC00
 _NO_HALF: Final = 0xE000
 
 
-def ends_in_half(piece: str) -> bool:
+def ends_in_surrogate(piece: str) -> bool:
     """Return whether a piece ends in the first half of a character."""
     return bool(piece) and _FIRST_HALF <= ord(piece[-1]) < _SECOND_HALF
 
 
-def has_half(text: str) -> bool:
+def has_lone_surrogate(text: str) -> bool:
     """Return whether half of a character stands in a text; two that stand side by side were not joined."""
     if text.isascii():
         return False
@@ -158,21 +158,21 @@ def has_half(text: str) -> bool:
     return False
 
 
-def join_halves(held: str, piece: str) -> tuple[str, str]:
+def join_surrogates(held: str, piece: str) -> tuple[str, str]:
     """Return what a piece adds to a text, with the half that waited for it, and the half that waits now."""
     if not piece:
         return "", held
     if held:
         is_second = _SECOND_HALF <= ord(piece[0]) < _NO_HALF
         piece = _pair(held, piece[0]) + piece[1:] if is_second else held + piece
-    return (piece[:-1], piece[-1]) if ends_in_half(piece) else (piece, "")
+    return (piece[:-1], piece[-1]) if ends_in_surrogate(piece) else (piece, "")
 
 
 def _pair(first: str, second: str) -> str:
     return (first + second).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
-def without_half(text: str, held: str) -> str | None:
+def strip_surrogate(text: str, held: str) -> str | None:
     """Return a text without the half of a character that it must begin with, `None` if it begins otherwise."""
     units = text[:1].encode("utf-16-le", "surrogatepass")
     first, second = units[:2].decode("utf-16-le", "surrogatepass"), units[2:].decode("utf-16-le", "surrogatepass")

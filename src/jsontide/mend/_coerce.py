@@ -24,7 +24,7 @@ from jsontide.mend._look import (
     strict_number_end,
     string_end,
 )
-from jsontide.mend._value import OBJECT, WRAPPER, Frame, Value
+from jsontide.mend._value import OBJECT, WRAPPER, Frame, OpenValue
 from jsontide.mend.options import RepairKind
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Coercions:
 
     __slots__ = ("buffer", "value")
 
-    def __init__(self, buffer: Buffer, value: Value) -> None:
+    def __init__(self, buffer: Buffer, value: OpenValue) -> None:
         self.buffer: Final = buffer
         self.value: Final = value
 

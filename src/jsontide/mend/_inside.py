@@ -39,7 +39,7 @@ from jsontide.mend._look import (
 )
 from jsontide.mend._outside import Outside
 from jsontide.mend._strings import Strings
-from jsontide.mend._value import ARRAY, OBJECT, TUPLE, Frame, Value
+from jsontide.mend._value import ARRAY, OBJECT, TUPLE, Frame, OpenValue
 from jsontide.mend.options import Repair, RepairKind
 from jsontide.text import modes
 from jsontide.text.grammar import (
@@ -92,7 +92,7 @@ class Inside:
 
     __slots__ = ("buffer", "coercions", "outside", "strings", "value")
 
-    def __init__(self, buffer: Buffer, value: Value, strings: Strings, outside: Outside) -> None:
+    def __init__(self, buffer: Buffer, value: OpenValue, strings: Strings, outside: Outside) -> None:
         self.buffer: Final = buffer
         self.value: Final = value
         self.strings: Final = strings

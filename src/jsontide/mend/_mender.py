@@ -19,7 +19,7 @@ from jsontide.mend._inside import Inside
 from jsontide.mend._outside import Outside
 from jsontide.mend._quotes import NO_MARKS
 from jsontide.mend._strings import NEWLINE, ODD_MARKS, Strings
-from jsontide.mend._value import ARRAY, OBJECT, Value, closers_of, written_frame
+from jsontide.mend._value import ARRAY, OBJECT, OpenValue, closers_of, written_frame
 from jsontide.mend.options import Mending, Repair, RepairKind
 from jsontide.text import modes
 from jsontide.text.grammar import END_OF_TEXT
@@ -76,7 +76,7 @@ class Mender:
     def __init__(self, kept: Kept) -> None:
         of_buffer, of_value, of_strings, of_outside = kept
         buffer = self.buffer = Buffer(*of_buffer)
-        value = self.value = Value(buffer, *of_value)
+        value = self.value = OpenValue(buffer, *of_value)
         self.strings = Strings(buffer, value, *of_strings)
         self.keeps_text: bool = buffer.mending.values == "one"
         # These are made when they are needed: most chunks are clean, and each may be read by a copy.

@@ -37,7 +37,7 @@ from jsontide.mend._look import (
     thinking_name,
 )
 from jsontide.mend._strings import Strings
-from jsontide.mend._value import ARRAY, Value
+from jsontide.mend._value import ARRAY, OpenValue
 from jsontide.mend.options import RepairKind
 from jsontide.mend.shape import ARRAY as ARRAY_SHAPE
 from jsontide.mend.shape import OBJECT as OBJECT_SHAPE
@@ -98,7 +98,7 @@ class Outside:
     def __init__(
         self,
         buffer: Buffer,
-        value: Value,
+        value: OpenValue,
         strings: Strings,
         at_start: bool = True,
         last_char: str = "\n",

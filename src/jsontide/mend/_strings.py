@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 from jsontide.mend._buffer import Buffer
 from jsontide.mend._look import colon_ahead, is_delimiter, string_end
-from jsontide.mend._value import OBJECT, Frame, Value, written_frame
+from jsontide.mend._value import OBJECT, Frame, OpenValue, written_frame
 
 _LETTERS: Final = "bfnrt"
 _SUSPICIOUS: Final = 1
@@ -87,7 +87,7 @@ class Strings:
     def __init__(
         self,
         buffer: Buffer,
-        value: Value,
+        value: OpenValue,
         quote: str = '"',
         start: i64 = 0,
         opens_json: bool = False,

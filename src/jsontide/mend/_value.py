@@ -92,7 +92,7 @@ def written_frame(frame: Frame | None) -> Frame | None:
     return frame
 
 
-class Value:
+class OpenValue:
     """The value that is read: its open containers, and what the schema wants of it."""
 
     __slots__ = ("buffer", "first_end", "key", "shape", "top")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from jsontide._textbuffer import ends_in_half, join_halves, without_half
+from jsontide._textbuffer import ends_in_surrogate, join_surrogates, strip_surrogate
 from jsontide.messages.calls import BaseCall, PartialCall, ServerCall
 from jsontide.messages.document import ReadingRules
 from jsontide.messages.record import Record
@@ -334,9 +334,9 @@ def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntr
             _UNREADABLE_PIECE if delta.arguments is not None and UNREADABLE in delta.arguments else _CONTRADICTION
         )
     piece = found or ""
-    if piece and (held or ends_in_half(piece)):
+    if piece and (held or ends_in_surrogate(piece)):
         # A whole text contains the surrogate that waits.
-        piece, held = join_halves(held if delta.is_delta else "", piece)
+        piece, held = join_surrogates(held if delta.is_delta else "", piece)
     document = call.document
     if name is not call.name:
         document = rules.name_document(document, name)
@@ -399,7 +399,7 @@ def _find_piece(call: CallEntry, delta: CallDelta, repeats: bool) -> str | None:
     # The length is compared first, so that a shorter text does not join the pieces.
     if len(whole) >= before.length and whole.startswith(before.read()):
         rest = whole[before.length :]
-        if not call.held or without_half(rest, call.held) is not None:
+        if not call.held or strip_surrogate(rest, call.held) is not None:
             return rest
     if repeats and before.read().startswith(whole):
         return ""

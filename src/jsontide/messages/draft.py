@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from jsontide._check import check_state
-from jsontide._textbuffer import NO_TEXT, GrowingList, GrowingLists, ends_in_half, join_halves, without_half
+from jsontide._textbuffer import NO_TEXT, GrowingList, GrowingLists, ends_in_surrogate, join_surrogates, strip_surrogate
 from jsontide._values import MISSING, JsonValue
 from jsontide.messages._merge import UNREADABLE, CallDelta, doubt_open, merge_call
 from jsontide.messages.document import Document, ReadingRules, write_json
@@ -252,7 +252,7 @@ class Draft:
             return False
         rest: str | None = whole[entry.text.length :]
         if entry.held and rest is not None:
-            rest = without_half(rest, entry.held)
+            rest = strip_surrogate(rest, entry.held)
         if rest:
             self._grow_entry(at, entry, rest)
         return rest is not None
@@ -315,8 +315,8 @@ class Draft:
 
     def _grow_entry(self, at: int, entry: TextEntry, piece: str) -> None:
         held = entry.held
-        if held or ends_in_half(piece):
-            piece, held = join_halves(held, piece)
+        if held or ends_in_surrogate(piece):
+            piece, held = join_surrogates(held, piece)
         text = entry.text.append(piece)
         part = entry.part
         assert isinstance(part, GrowingPart)

@@ -316,7 +316,11 @@ def _check_call(entry: CallEntry, ending: Ending, source: ErrorSource, rules: Re
         broken = ErrorDetail(ErrorKind.JSON, source, _CUT_OFF)
         return CheckedDocument(Outcome.TRUNCATED, found.document, (*errors, broken))
     checked = CheckedDocument(found.outcome, found.document, errors)
-    return _refuse_half(checked, source) if checked.outcome is Outcome.COMPLETE and entry.text.has_half() else checked
+    return (
+        _refuse_half(checked, source)
+        if checked.outcome is Outcome.COMPLETE and entry.text.has_lone_surrogate()
+        else checked
+    )
 
 
 def _refuse_half(found: CheckedDocument, source: ErrorSource) -> CheckedDocument:
@@ -410,7 +414,7 @@ def _finish_answer(
 
 
 def _is_damaged(entry: Entry) -> bool:
-    return isinstance(entry, TextEntry) and isinstance(entry.part, TextPart) and entry.text.has_half()
+    return isinstance(entry, TextEntry) and isinstance(entry.part, TextPart) and entry.text.has_lone_surrogate()
 
 
 def _show_answer(checked: CheckedDocument, is_text: bool) -> object:

@@ -22,14 +22,14 @@ from json import JSONDecoder
 from typing import Any, Final, TypeAlias, cast
 from zlib import crc32
 
-from jsontide._textbuffer import GrowingText, has_half
+from jsontide._textbuffer import GrowingText, has_lone_surrogate
 from jsontide.messages.record import Value
 from jsontide.text import Limits
 
 # Text.
 #
 # What is not UTF-8 becomes `DAMAGE`, half a surrogate pair without its other half stays as it is: neither can come from
-# valid UTF-8, so `has_half` finds both. A byte order mark at the start is passed over.
+# valid UTF-8, so `has_lone_surrogate` finds both. A byte order mark at the start is passed over.
 
 # Surrogates are written as numbers: the compiler has no text for them.
 DAMAGE: Final = chr(0xDFFF)
@@ -100,7 +100,7 @@ def _decode_str(state: TextState, chunk: str) -> tuple[TextState, str]:
     if not chunk or (state is _AFTER_START and chunk.isascii()):
         return state, chunk
     text, half = end_of(state) + chunk, ""
-    if has_half(text):
+    if has_lone_surrogate(text):
         text = text.encode(_UTF_16, "surrogatepass").decode(_UTF_16, "surrogatepass")
         if 0xD800 <= ord(text[-1]) < 0xDC00:
             text, half = text[:-1], text[-1]

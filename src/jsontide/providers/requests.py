@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 from jsontide._check import check_choice, check_switch
-from jsontide._textbuffer import has_half
+from jsontide._textbuffer import has_lone_surrogate
 from jsontide.messages import Message, Tool, ToolResult
 from jsontide.messages.options import check_tools
 from jsontide.providers.base import Form, Item
@@ -135,14 +135,18 @@ def _make_sendable(items: list[Item]) -> list[Item]:
             todo += part.values()
         elif isinstance(part, list):
             todo += part
-        elif isinstance(part, str) and has_half(part):
+        elif isinstance(part, str) and has_lone_surrogate(part):
             return cast("list[Item]", _without_halves(items))
     return items
 
 
 def _without_halves(part: Any) -> Any:  # noqa: ANN401
     if isinstance(part, str):
-        return part.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") if has_half(part) else part
+        return (
+            part.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            if has_lone_surrogate(part)
+            else part
+        )
     if isinstance(part, dict):
         return {_without_halves(name): _without_halves(value) for name, value in part.items()}
     return [_without_halves(each) for each in part] if isinstance(part, list) else part

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, TypeAlias
 
-from jsontide._textbuffer import GrowingText, has_half
+from jsontide._textbuffer import GrowingText, has_lone_surrogate
 from jsontide._values import Chunk
 from jsontide.messages.record import Value
 from jsontide.providers.framing import (
@@ -384,14 +384,14 @@ def _load_json(text: str) -> Loaded:
     if text in _DONE_FORMS:
         return DONE
     event = load_json(text) if text.startswith("{") else None
-    if has_half(text):
+    if has_lone_surrogate(text):
         return Damage(f"an event of the stream is not UTF-8: {beginning(text)}")
     return event if isinstance(event, dict) else Damage(f"an event of the stream is not JSON: {beginning(text)}")
 
 
 def _is_harmless(text: str, name: str) -> bool:
     """Return whether data that is not JSON lost nothing: the rest of an object would end as one does."""
-    if text.startswith("{") or text.endswith("}") or has_half(text):
+    if text.startswith("{") or text.endswith("}") or has_lone_surrogate(text):
         return False
     if name == "message":
         return text.lower().strip("[]").replace("-", "").replace("_", "") in _SIGNS
@@ -404,9 +404,9 @@ def _load_stray(line: str) -> object:
     llama.cpp has a field for errors.
     """
     message = load_json(line.removeprefix(_ERROR).strip()) if line.startswith(_ERROR) else None
-    if isinstance(message, dict) and not has_half(line):
+    if isinstance(message, dict) and not has_lone_surrogate(line):
         return message if "error" in message else {"error": message}
-    if "}" not in line and not has_half(line):
+    if "}" not in line and not has_lone_surrogate(line):
         return None
     return Damage(f"a line of the stream belongs to no event: {beginning(line)}")
 
