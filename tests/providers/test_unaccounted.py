@@ -483,3 +483,49 @@ def test_a_call_of_gemini_that_begins_before_the_end_of_another_is_mixed_up_with
     piece = Gemini.call(partialArgs=[{"jsonPath": "$.path", "stringValue": "/"}], willContinue=True)
     assert ran([begun[1], piece, Gemini.call(), Gemini.END]) == [("copy", {"path": "/"})]
     assert ran([*begun, piece, Gemini.call(), Gemini.END]) == []
+
+
+MISPLACED: dict[str, tuple[Any, Event]] = {
+    "Chat, among the content": (
+        Chat,
+        {"choices": [{"index": 0, "delta": {"content": [{"index": 0, "function": {"arguments": TEXT}}]}}]},
+    ),
+    "Chat, as the content": (Chat, {"choices": [{"index": 0, "delta": {"content": {"arguments": TEXT}}}]}),
+    "Bedrock, in a delta of another name": (
+        Bedrock,
+        {"contentBlockDelta": {"contentBlockIndex": 0, "step": {"parameters": {"input": TEXT}}}},
+    ),
+    "Bedrock, in an event of another name": (Bedrock, {"step": {"contentBlockIndex": 5, "input": TEXT}}),
+    "Interactions, without an index": (
+        Interactions,
+        {"event_type": "step.delta", "delta": {"type": "arguments_delta", "arguments": TEXT}},
+    ),
+    "Responses, in an item without them": (
+        Responses,
+        {
+            "type": "response.output_item.done",
+            "output_index": 0,
+            "item": {"type": "function_call", "id": "fc_0", "call_id": "c1", "name": "wipe", "status": "completed"},
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISPLACED)
+def test_arguments_in_a_place_that_no_provider_has_for_them_run_nothing(name: str) -> None:
+    to, event = MISPLACED[name]
+    assert ran([to.head("wipe", 0), to.END]) == [("wipe", {})]
+    assert ran([to.head("wipe", 0), event, to.END]) == []
+
+
+def test_a_call_of_the_provider_s_own_tools_says_of_which() -> None:
+    call = {"candidates": [{"content": {"parts": [{"toolCall": {"name": "wipe", "partialArgs": []}}]}}]}
+    assert ran([Gemini.call(name="wipe", args=ARGUMENTS), Gemini.END]) == [("wipe", ARGUMENTS)]
+    assert ran([Gemini.call(name="wipe", args=ARGUMENTS), call, Gemini.END]) == []
+
+
+def test_an_answer_with_a_field_called_arguments_is_an_answer() -> None:
+    content = {"arguments": ["a"], "verdict": "no"}
+    message = stream_message([{"choices": [{"index": 0, "delta": {"content": content}, "finish_reason": "stop"}]}])
+    assert json.loads(message.final().content) == content
+    assert message.message.outcome is Outcome.COMPLETE

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from jsontide._values import MISSING, JsonValue
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
-from jsontide.messages.draft import NO_KEY, CallDelta, Draft
+from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import File, Other, ReasoningPart, Refusal, TextPart
@@ -322,8 +322,9 @@ def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
             _read_image(draft, find_block(draft, key), as_dict(value))
         else:
             _read_other_delta(draft, key, name, value)
-    if len(block) > _USUAL_FIELDS or "delta" not in block:
-        check_rest(draft, block, _BLOCK)
+    has_none = "delta" not in block
+    if has_none or len(block) > _USUAL_FIELDS:
+        (check_delta if has_none else check_rest)(draft, block, _BLOCK)
         keep_metadata(draft, block, _BLOCK)
 
 
@@ -418,7 +419,7 @@ def _read_rest(draft: Draft, event: dict[str, Any]) -> None:
         for name, value in event.items():
             if name not in _MEMBERS:
                 check_unknown(draft, name, value)
-                if isinstance(draft.find(integer_of(as_dict(value), "contentBlockIndex")), PartialCall):
+                if integer_of(as_dict(value), "contentBlockIndex") != NO_INDEX:  # of a block, as arguments are
                     check_delta(draft, {name: value}, _NO_FIELDS)
         keep_metadata(draft, event, _MEMBERS)
 

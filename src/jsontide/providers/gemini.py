@@ -533,6 +533,7 @@ CONTENTS: Final = (
     "inlineData",
     "fileData",
 )
+_NO_TYPE: Final = "a call that the provider runs does not say of which tool, and may be one that it does not run"
 RESULTS: Final = {"codeExecutionResult": "executableCode", "toolResponse": "toolCall"}
 """The contents that are results, and what they are the results of."""
 _IN_FILE: Final = ("data", "fileUri", "mimeType")
@@ -560,6 +561,8 @@ def add_server_call(draft: Draft, kind: str, fields: dict[str, Any], extra: dict
     name: str | None = "code_execution"
     arguments: JsonValue = {key: item for key, item in fields.items() if key != "id"}
     if kind == "toolCall":
+        if text_of(fields, "toolType") is None:
+            draft.lose(_NO_TYPE)
         name, arguments = text_of(fields, "toolType"), fields.get("args")
     text = "" if arguments is None else write_json(arguments)
     shown = MISSING if arguments is None else arguments

@@ -242,6 +242,7 @@ _INTERACTION: Final = frozenset(
     )
 )
 _NO_ARGUMENTS: Final = "an event with more arguments of a call has none that can be read"
+_NO_STEP: Final = "an event with more arguments of a call does not say of which"
 _ADDRESS: Final = frozenset(("event_id", "event_type", "index", "metadata"))
 _ARGUMENTS: Final = frozenset(("arguments", "type"))
 _USUAL_FIELDS: Final = 4
@@ -365,6 +366,8 @@ class InteractionsReader(Reader):
             arguments = delta.get("arguments")
             if "arguments" not in delta:
                 draft.lose(_NO_ARGUMENTS)
+            if index == NO_INDEX:
+                draft.lose(_NO_STEP)
             check_rest(draft, delta, _ARGUMENTS)
             text, is_whole = arguments_of(arguments), is_object(arguments)
             draft.add_call(CallDelta(index, None, None, text, is_object=is_whole, key=self._find_key(index)))

@@ -228,6 +228,8 @@ def _rest_of(fields: dict[str, Any], read: tuple[str, ...]) -> dict[str, JsonVal
 def read_parts(draft: Draft, content: object) -> None:
     """Note content in parts, as Mistral sends it, or structured output as an object, as Cloudflare does."""
     if not isinstance(content, (list, tuple)):
+        if content and as_dict(content).keys() <= _FUNCTION_READ:
+            check_unknown(draft, "content", as_dict(content))
         text = write_json(plain(content)) if as_dict(content) else as_text(content)
         if text is None:
             keep_metadata(draft, "content", content)
@@ -247,6 +249,7 @@ def read_parts(draft: Draft, content: object) -> None:
         elif text_of(part, "text") is not None:
             draft.add_text(NO_KEY, text_of(part, "text") or "")
         elif part:
+            check_unknown(draft, "content", part)
             draft.put(NO_KEY, Other(kind, plain(item), False, draft.place_of(NO_KEY)))
 
 

@@ -388,6 +388,9 @@ def leftovers(item: dict[str, Any], read: tuple[str, ...]) -> dict[str, JsonValu
     }
 
 
+_NO_ARGUMENTS: Final = "the item of a call has no arguments, not even empty ones"
+
+
 class Items(Texts):
     """Takes down what one event says about items; what must be remembered after it is in its fields."""
 
@@ -478,6 +481,9 @@ class Items(Texts):
         check_call(self.draft, item)
         cut_off = is_done and is_cut_off(item)
         written = arguments_in(item, '"' if is_done and not cut_off else "")
+        on_server = self.is_on_server(item)
+        if is_done and written is None and not on_server and not self._has_arguments(output):
+            self.draft.lose(_NO_ARGUMENTS)
         delta = CallDelta(
             output,
             name_in(item, "call_id"),
@@ -485,12 +491,16 @@ class Items(Texts):
             written,
             is_whole=is_done,
             is_object=is_object(item.get("arguments")),
-            on_server=self.is_on_server(item),
+            on_server=on_server,
             cut_off=cut_off,
             key=NO_KEY if output == NO_INDEX else item_key(output),
             is_written=text_of(item, "type") == CUSTOM,
         )
         self.add_call(delta, item, is_done)
+
+    def _has_arguments(self, output: int) -> bool:
+        call = self.draft.find(item_key(output))
+        return isinstance(call, BaseCall) and call.growing_text.length > 0
 
     def add_call(self, delta: CallDelta, item: dict[str, Any], is_done: bool) -> None:
         """Note what an item says about a call."""
