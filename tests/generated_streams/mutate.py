@@ -316,9 +316,12 @@ def retyped(value: Any, form: int) -> Any:
 def pieces_of(events: list[Any], base: Base) -> dict[str, list[list[Piece]]]:
     """Return the pieces of each call that are in a stream.
 
-    Where calls have no index, each name begins one, and a piece is of the last; before all names, it is nobody's.
+    Where calls have no index, each name begins one, and a piece is of the last; before all names, it is nobody's. The
+    only call of a stream may also get its name after its pieces, unless these stand beside names.
     """
     found: dict[str, list[list[Piece]]] = {name: [[]] if base.indices else [] for name in base.calls}
+    if not base.indices and len(base.calls) == 1 and base.stream.provider not in IN_ORDER:
+        found[next(iter(base.calls))].append([one for event in events for one in find(event, (Piece,))])
     last: list[Piece] = []
     for event in events:
         for one in find(event, (Piece, Name)):
