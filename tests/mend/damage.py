@@ -525,6 +525,12 @@ def missing_comma_in_line(document: Document, random: Random) -> bool:
     return leave_out(document, random, tells)
 
 
+def may_have_ended(text: str) -> bool:
+    """Whether a string has an odd number of escaped quotation marks, and one of them stands where a string may end."""
+    marks = [found.end() for found in re.finditer(r"\\(.)", text, re.DOTALL) if found[1] == '"']
+    return len(marks) % 2 == 1 and any(text[end : end + 1] in (",", ":", "}", "]") for end in marks)
+
+
 def leave_out(document: Document, random: Random, test: Callable[[Token, Token, bool], bool]) -> bool:
     solid = document.solid()
     found = [
@@ -537,6 +543,8 @@ def leave_out(document: Document, random: Random, test: Callable[[Token, Token, 
     if not found:
         return False
     at = random.choice(found)
+    if solid[at + 1].role in CLOSER and any(may_have_ended(token.text) for token in solid[:at]):
+        document.is_certain = False  # if the string ended there, the brackets are text
     comma = solid[at]
     gap = document.tokens[index_of(document, comma) + 1]
     if not gap.text and not (solid[at - 1].role in {"}", "]"} and random.random() < 0.5):

@@ -151,6 +151,7 @@ class TestWhatBelongsToNoCall:
     def test_a_call_that_was_complete_before_or_begins_later_may_lack_it_too(self, to: Any) -> None:
         assert ran([to.head("wipe", 0), to.piece(0, TEXT), to.piece(1, "{"), to.END]) == []
         assert ran([to.piece(1, "{"), to.head("wipe", 0), to.piece(0, TEXT), to.END]) == []
+        assert ran([to.head("wipe", 0), to.piece(0, TEXT), to.piece(1, ["{"]), to.END]) == []
 
     def test_a_late_name_accounts_for_what_came_before_it(self, to: Any) -> None:
         told = [to.head("wipe", 0), to.piece(1, TEXT), to.head("copy", 1), to.END]

@@ -245,7 +245,9 @@ def _may_run(entry: CallEntry) -> bool:
 
 
 def _is_orphan(entry: CallEntry) -> bool:
-    return entry.name is None and not entry.on_server and not entry.is_blank
+    """Return whether arguments belong to no call with a name; those that cannot be read leave a doubt."""
+    has_arguments = not entry.is_blank or bool(entry.doubt)
+    return entry.name is None and not entry.on_server and has_arguments
 
 
 def _release(entry: Entry) -> Entry:
