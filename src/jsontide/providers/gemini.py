@@ -145,7 +145,7 @@ _QUOTED: Final = re.compile(r"""\[("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\]""")
 _IN_QUOTES: Final = re.compile(r'\\.|"', re.DOTALL)
 
 
-class OpenContainer(Value):
+class ArgumentContainer(Value):
     """An open object or array."""
 
     __slots__ = ("count", "keys", "last")
@@ -157,17 +157,17 @@ class OpenContainer(Value):
         self.last: Final = last
         """The member or element that is open, or was written last."""
 
-    def add(self, segment: object) -> OpenContainer | None:
+    def add(self, segment: object) -> ArgumentContainer | None:
         """Return the container with one more member or element, `None` if there cannot be one."""
         keys, count = self.keys, self.count
         if keys is None:
-            return OpenContainer(None, count + 1, segment) if segment == count else None
+            return ArgumentContainer(None, count + 1, segment) if segment == count else None
         if not isinstance(segment, str) or keys.get(segment, count) < count:
             return None
         if len(keys) != count:  # this is not the newest state
             keys = dict(islice(keys.items(), count))
         keys[segment] = count
-        return OpenContainer(keys, count + 1, segment)
+        return ArgumentContainer(keys, count + 1, segment)
 
     def _fields(self) -> tuple[object, ...]:
         keys = self.keys
@@ -182,7 +182,7 @@ class Arguments(Value):
     def __init__(
         self,
         written: GrowingText,
-        path: tuple[OpenContainer, ...],
+        path: tuple[ArgumentContainer, ...],
         place: str,
         in_string: bool,
         is_open: bool,
@@ -214,7 +214,7 @@ class Arguments(Value):
 
 
 def start_arguments() -> Arguments:
-    return Arguments(NO_TEXT, (OpenContainer({}, 0, None),), "", False, False, "", False)
+    return Arguments(NO_TEXT, (ArgumentContainer({}, 0, None),), "", False, False, "", False)
 
 
 def read_continues(fields: dict[str, Any]) -> int:
@@ -254,7 +254,7 @@ def _end_string(held: str) -> str:
     return held + '"'
 
 
-def _close(path: list[OpenContainer] | tuple[OpenContainer, ...], depth: int) -> str:
+def _close(path: list[ArgumentContainer] | tuple[ArgumentContainer, ...], depth: int) -> str:
     """Return what closes the containers from the innermost to a depth."""
     if len(path) == depth + 1:
         return "]" if path[depth].keys is None else "}"
@@ -328,7 +328,7 @@ class _Writer:
 
     def __init__(self, before: Arguments) -> None:
         self.before: Final = before
-        self.path: list[OpenContainer] = list(before.path)
+        self.path: list[ArgumentContainer] = list(before.path)
         self.place: str = before.place
         self.in_string: bool = before.in_string
         self.is_open: bool = before.is_open
@@ -411,15 +411,15 @@ class _Writer:
             self._put_string(text, goes_on)
         return True
 
-    def _open(self, depth: int, path: list[object], opening: list[str]) -> list[OpenContainer] | None:
+    def _open(self, depth: int, path: list[object], opening: list[str]) -> list[ArgumentContainer] | None:
         """Return the containers along a path from a depth on, `None` if there cannot be such; write what opens them."""
         outer = self.path[depth]
-        containers: list[OpenContainer] = []
+        containers: list[ArgumentContainer] = []
         for at in range(depth, len(path)):
             step = path[at]
             is_key = isinstance(step, str)
             if at > depth:
-                outer = OpenContainer({} if is_key else None, 0, None)
+                outer = ArgumentContainer({} if is_key else None, 0, None)
                 opening.append("{" if is_key else "[")
             added = outer.add(step)
             if added is None:
@@ -465,16 +465,16 @@ def _is_torn(text: str) -> bool:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass") != text
 
 
-def _open_path(value: object) -> tuple[list[OpenContainer], object]:
+def _open_path(value: object) -> tuple[list[ArgumentContainer], object]:
     """Return the containers around the last value in a value, and that one, `None` if the innermost is empty."""
-    path: list[OpenContainer] = []
+    path: list[ArgumentContainer] = []
     while isinstance(value, (dict, list)):
         if isinstance(value, dict):
             keys = {str(key): at for at, key in enumerate(value)}
-            path.append(OpenContainer(keys, len(value), next(reversed(value), None)))
+            path.append(ArgumentContainer(keys, len(value), next(reversed(value), None)))
             value = next(reversed(value.values()), None)
         else:
-            path.append(OpenContainer(None, len(value), len(value) - 1))
+            path.append(ArgumentContainer(None, len(value), len(value) - 1))
             value = value[-1] if value else None
     return path, value
 
