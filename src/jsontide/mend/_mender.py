@@ -103,6 +103,15 @@ class Mender:
         of_outside = self._kept_outside if self._outside is None else self._outside.kept()
         return self.buffer.kept(), self.value.kept(), self.strings.kept(), of_outside
 
+    def settle(self) -> None:
+        """Let go of the parts that the next chunk may not need: a state may be kept for long."""
+        outside = self._outside
+        if outside is not None:
+            kept = outside.kept()
+            if kept != self._kept_outside:
+                self._kept_outside = kept
+            self._outside = self._inside = None
+
     def copy(self) -> Mender:
         """Return another one that stands at the same place, between two chunks."""
         return Mender(self.kept())

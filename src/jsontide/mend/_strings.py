@@ -50,6 +50,9 @@ _MARKED: Final = 8
 """A mark of JSON in a string that others delimit."""
 ODD_MARKS: Final = 16
 """One escaped mark, or three."""
+_AFTER_MARK: Final = 64
+"""The escape at the end of the chunk before is a mark."""
+_AFTER_STRINGS: Final = ",:}]"
 _MAY_END: Final = 32
 """An escaped mark before what follows a string: if its backslash is text, it ends the string."""
 _CODE_QUOTES: Final = ("'", "`", "'''")
@@ -104,7 +107,7 @@ class Strings:
         self.start: i64 = start  # the index at which it begins
         self.opens_json: bool = opens_json  # whether it begins like an object or an array
         self.escapes: i64 = escapes  # whether its escapes may be ambiguous
-        self.escape_end: i64 = escape_end  # the index after an escape that ends with a letter
+        self.escape_end: i64 = escape_end  # the index after an escape at the end of a chunk, if what follows it matters
         self.tally: Tally = tally  # of the quotation marks inside
         self.wrapping: str = wrapping  # what all strings are in, if the text was written into another: ESCAPED, DOUBLED
         self.equals: bool = equals  # whether a key was followed by an equals sign, and so all may be
@@ -136,6 +139,7 @@ class Strings:
             return i + 2
         if char in _LETTERS:
             if i + 2 == n:
+                self.escapes &= ~_AFTER_MARK
                 self.escape_end = buffer.base + n
                 return n
             return i + 2 if self.see_escape(i + 2, _SUSPICIOUS) else i
@@ -150,12 +154,21 @@ class Strings:
 
     def _read_escaped_mark(self, i: i64, n: i64) -> i64:
         """Note whether the mark would end the string if it were not escaped."""
-        if i + 2 == n and not self.buffer.is_end:
-            return self.buffer.wait(i)
         self.escapes ^= ODD_MARKS
-        if i + 2 < n and self.buffer.text[i + 2] in ",:}]":
+        if i + 2 == n:
+            self.escapes |= _AFTER_MARK
+            self.escape_end = self.buffer.base + n
+        elif self.buffer.text[i + 2] in _AFTER_STRINGS:
             self.escapes |= _MAY_END
         return i + 2
+
+    def _see_after_escape(self, i: i64) -> bool:
+        """Note what follows an escape at the end of the chunk before; return whether it is not in doubt yet."""
+        if self.escapes & _AFTER_MARK == 0:
+            return self.see_escape(i, _SUSPICIOUS)
+        if self.buffer.text[i] in _AFTER_STRINGS:
+            self.escapes |= _MAY_END
+        return True
 
     def _keep_backslash(self, i: i64) -> i64:
         """Read a backslash that begins no escape."""
@@ -241,7 +254,7 @@ class Strings:
         text, quote = buffer.text, self.quote
         if self.start == buffer.base + i and i < n:
             self.opens_json = text[i] in "{["
-        if self.escape_end == buffer.base + i and i < n and not self.see_escape(i, _SUSPICIOUS):
+        if self.escape_end == buffer.base + i and i < n and not self._see_after_escape(i):
             return i
         stops = self._stops()
         while i < n:

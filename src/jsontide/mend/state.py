@@ -235,6 +235,7 @@ def finish_mend(state: MendState) -> tuple[MendState, str, tuple[Repair, ...]]:
 def _step(
     before: MendState, mender: Mender, text: str, source: ByteSource | None
 ) -> tuple[MendState, str, tuple[Repair, ...]]:
+    mender.settle()
     return (
         MendState(mender, source),
         text,
