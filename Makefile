@@ -37,7 +37,7 @@ ifndef CONCURRENT
 .NOTPARALLEL:
 endif
 .DELETE_ON_ERROR:
-.PHONY: help demo studio agent chat node clients pyodide check test test-pure test-compiled test-long test-dist lint types docs bench growth peers mend-peers fuzz build wheels clean
+.PHONY: help demo studio agent chat node clients pyodide check test test-pure test-compiled test-long test-dist lint types docs bench count growth peers mend-peers fuzz build wheels clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -115,13 +115,14 @@ fi
 endef
 
 test-long: export HYPOTHESIS_PROFILE := long
-test-long: $(VENV)/.test-long node pyodide ## Check at length: coverage, every cut, browsers, all tests with the compiled build (an hour at most)
+test-long: $(VENV)/.test-long node pyodide ## Check at length: coverage, every cut, browsers, counted instructions, all tests with the compiled build (an hour at most)
 	$(PY) -m coverage erase
 	JSONTIDE_EXPECT=pure $(PY) -m coverage run -m pytest -q $(PARALLEL) -m 'not hypothesis and not untraced'
 	$(PY) -m coverage combine --quiet
 	$(PY) -m coverage report
 	JSONTIDE_EXPECT=pure $(PY) -m pytest -q $(PARALLEL) -m 'hypothesis or untraced'
 	@$(call with_the_compiled_build,-m 'long or once or hypothesis')
+	@$(MAKE) --no-print-directory count
 
 test-dist: build ## Install each distribution into an empty environment and try it
 	JSONTIDE_DIST=dist $(PY) -m pytest tests/test_distributions.py
@@ -144,6 +145,10 @@ bench: $(VENV)/.bench ## Measure chunks and whole streams beside other libraries
 	$(PY) -m benchmarks
 	$(PY) -m benchmarks.whole_way
 	$(PY) -m benchmarks.bridges
+
+# The optimized build, as users get it; made once for each state of the sources, in build/bench.
+count: $(VENV)/.test ## Count the instructions of eight ways with valgrind, and compare them with benchmarks/counts.json (UPDATE=1 writes it)
+	$(PY) -m benchmarks.count $(if $(UPDATE),--update)
 
 growth: $(VENV)/.test ## Measure how work grows with hostile input, and write docs/measured/growth.md (ten minutes)
 	$(PY) -m benchmarks.growth

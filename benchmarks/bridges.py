@@ -6,7 +6,6 @@ what people use to send growing values.
 Rule: every form leads to the same last value, which is checked; all sides take turns in one run.
 """
 
-import argparse
 import asyncio
 import json
 import sys
@@ -14,17 +13,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks.builds import ROOT, compiled, machine, pure, versions
+from benchmarks.command import Command
 from benchmarks.documents import SIZE_NAMES, document
-from benchmarks.jsontide_sides import COMPILED, PURE
+from benchmarks.jsontide_sides import PURE
 from benchmarks.tables import digits, table, times
 
-PAGE = ROOT / "docs" / "measured" / "bridges-cost.md"
-ROUNDS = 5
 DOCUMENTS = {
     "records, 2 KB": ("records", 2_000),
     "records, 10 KB": ("records", 10_000),
@@ -282,54 +278,32 @@ def bytes_tables(module: ModuleType) -> list[str]:
     return [*tables, table("Bytes: recordings", header, bytes_of_recordings(module), notes)]
 
 
-def cost_tables(modules: Mapping[str, ModuleType], rounds: int) -> list[str]:
+def cost_tables(modules: Mapping[str, ModuleType], rounds: int, sizes: Sequence[int]) -> list[str]:
     found = []
     for title, sides in (
         ("Cost of a delta: records in an object", partial(sides_of, modules, "records")),
         ("Cost of a delta: one string", partial(sides_of, modules, "string")),
         ("Cost of an event: a text through encoders", partial(encoder_sides, modules)),
     ):
-        costs = {size: cost_of(rounds, sides(size)) for size in SIZES}
-        first = next(iter(costs[SIZES[0]]))
-        rows = [
-            [
-                name,
-                *(
-                    f"{digits(costs[size][name] * 1e6)} ({times(costs[size][name] / costs[size][first])})"
-                    for size in SIZES
-                ),
-            ]
-            for name in costs[SIZES[0]]
-        ]
-        found.append(table(title, ["µs (times the first)", *(SIZE_NAMES[size] for size in SIZES)], rows))
+        costs = {size: cost_of(rounds, sides(size)) for size in sizes}
+        first, *_ = costs[sizes[0]]
+
+        def cell(name: str, size: int, costs: Mapping[int, Mapping[str, float]] = costs, first: str = first) -> str:
+            return f"{digits(costs[size][name] * 1e6)} ({times(costs[size][name] / costs[size][first])})"
+
+        rows = [[name, *(cell(name, size) for size in sizes)] for name in costs[sizes[0]]]
+        found.append(table(title, ["µs (times the first)", *(SIZE_NAMES[size] for size in sizes)], rows))
     return found
 
 
 def main(arguments: Sequence[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.bridges", description=__doc__)
-    parser.add_argument(
-        "--rounds", type=int, default=ROUNDS, help=f"rounds of which the least counts (default: {ROUNDS})"
-    )
-    parser.add_argument("--compiled", type=Path, metavar="DIR", help="take the compiled build from this directory")
-    options = parser.parse_args(arguments)
-    modules: dict[str, ModuleType] = {}
-    missing = []
-    try:
-        modules[COMPILED] = compiled(options.compiled)
-    except ImportError as error:
-        missing.append(f"Missing: {COMPILED} ({error}).")
-    modules[PURE] = pure()
-    circumstances = [
-        f"jsontide {modules[PURE].__version__}, least of {options.rounds} rounds.",
-        *machine(),
-        f"Peers: {', '.join(versions(PEERS))}.",
-        *missing,
-    ]
-    tables = [*bytes_tables(modules[PURE]), *cost_tables(modules, options.rounds)]
-    written = "\n".join([HEAD, *(f"{line}  " for line in circumstances), "", *tables])
-    print(written)
-    PAGE.write_text(written, encoding="utf-8")
-    print(f"written: {PAGE}")
+    command = Command("benchmarks.bridges", "bridges-cost.md", __doc__)
+    options = command.parse(arguments)
+    modules, missing = command.load_builds()
+    made_with = command.circumstances(modules[PURE].__version__, PEERS, missing)
+    sizes = SIZES[:1] if options.quick else SIZES
+    tables = [*bytes_tables(modules[PURE]), *cost_tables(modules, options.rounds, sizes)]
+    command.publish([*made_with, "", *tables], lambda: "\n".join([HEAD, *made_with, "", *tables]))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)
 SIZE_NAMES = {1_000: "1 KB", 10_000: "10 KB", 100_000: "100 KB", 1_000_000: "1 MB"}
 CUTS = {"tokens": (1, 8), "lines": (48, 80)}
 DEPTH = 200
+DIRTY = "dirty"
 
 VOCABULARY = (
     "the train along coast leaves before sunrise and window shows harbour lanterns tide water slowly north ferry "
@@ -144,6 +145,23 @@ SHAPE_NAMES = {
     "deep": f"depth {DEPTH}",
     "flat": "a flat object, 5,000 keys at 100 KB",
 }
+
+
+def write_dirty(value: object) -> str:
+    """A record as models write it when they think of Python."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)}: {write_dirty(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + "".join(f"{write_dirty(item)}, " for item in value).rstrip(" ") + "]"
+    return str(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
+
+
+def dirty_document(size: int) -> Document:
+    rng = random.Random(f"{DIRTY} {size}")
+    before = 'Sure! Here are the places you asked for:\n\n```json\n{"trip": "coast", "items": [\n'
+    after = "\n]}\n```\n\nLet me know if you need more."
+    text = fill((write_dirty(record(rng, number)) for number in count()), size, (before, after))
+    return Document(DIRTY, size, "tokens", text, cut_text(text, "tokens"))
 
 
 @cache

@@ -20,8 +20,7 @@ from rich.markdown import Markdown
 from rich.progress import track
 
 from benchmarks.builds import machine
-from benchmarks.hostile import Case
-from benchmarks.hostile_encoders import CASES
+from benchmarks.hostile import CASES, Case
 from benchmarks.tables import table
 from jsontide import COMPILED, __version__
 

@@ -1,6 +1,6 @@
 """Hostile input of any size for every public entry point.
 
-A case takes a size and returns one call: all that a program would do with input of that size.
+A case makes input of a size, and uses it in one call: all that a program would do with it.
 The work of a call should follow the size; `benchmarks.growth` measures whether it does.
 """
 
@@ -11,11 +11,13 @@ import json
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
+from itertools import accumulate as running
 from math import isqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import jsontide as js
-from jsontide import events, schema, snapshots, tree
+from jsontide import events, frontends, messages, providers, schema, snapshots, streams, testing, tree
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from jsontide.events._options import AccumulatorChoices
 
 Call = Callable[[], object]
-Build = Callable[[int], Call]
+Look = Callable[[js.ParserState], object]
+T = TypeVar("T")
 
 NO_LIMITS = js.Limits(max_depth=10**9, max_chars=10**9, max_string=10**9, max_number=10**9, max_nodes=10**9)
 
@@ -39,6 +42,9 @@ COLLECTED = (
 )
 DIGITS = "Python's own conversion of n digits is quadratic; `max_number` allows 4,300 unless it is raised, as here."
 FORK = "A branch copies what its state can see, so each costs as much as the document before it."
+STEPS = "JSON Patch sends a string again, as a whole, each time it grows; in steps it does so rarely."
+COPIED = "Each state's value that is read back is a list or dict of its own."
+AS_CLIENT = "Each operation copies the containers around it, as the client does."
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,8 @@ class Case:
 
     entries: tuple[str, ...]
     given: str
-    build: Build
+    build: Callable[[int], Call]
+    """Makes input of a size, and returns the call that is measured."""
     start: int
     why: str
 
@@ -55,27 +62,29 @@ class Case:
 CASES: list[Case] = []
 
 
-def case(entries: str, given: str, *, start: int = 500, why: str = "") -> Callable[[Build], Build]:
+def case(  # noqa: PLR0913 - a row of a table
+    entries: str, given: str, make: Callable[[int], T], use: Callable[[T], object], *, start: int = 500, why: str = ""
+) -> None:
     """Add a case for entry points, named with spaces between them; `start` is the smallest size worth measuring."""
 
-    def add(build: Build) -> Build:
-        CASES.append(Case(tuple(entries.split()), given, build, start, why))
-        return build
+    def build(n: int) -> Call:
+        made = make(n)
+        return lambda: use(made)
 
-    return add
+    CASES.append(Case(tuple(entries.split()), given, build, start, why))
 
 
 def cut(text: str, size: int = 4) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
+def drain(found: Iterable[object]) -> int:
+    return sum(1 for _ in found)
+
+
 async def asynchronous(source: Iterable[Any]) -> AsyncIterator[Any]:
     for one in source:
         yield one
-
-
-def drain(found: Iterable[object]) -> int:
-    return sum(1 for _ in found)
 
 
 def adrain(make: Callable[[AsyncIterable[Any]], AsyncIterator[object]], source: Iterable[Any]) -> int:
@@ -112,7 +121,11 @@ HELD = {
 }
 
 
-def parse(chunks: Sequence[str], look: Callable[[js.ParserState], object]) -> js.ParserState:
+def cut_document(given: str) -> Callable[[int], list[str]]:
+    return lambda n: cut(DOCUMENTS[given](n))
+
+
+def parse(chunks: Iterable[str], look: Look = id) -> js.ParserState:
     state = js.create_parser_state(limits=NO_LIMITS)
     for chunk in chunks:
         state = js.parse_chunk(state, chunk)
@@ -120,7 +133,7 @@ def parse(chunks: Sequence[str], look: Callable[[js.ParserState], object]) -> js
     return js.finalize(state)
 
 
-def hold_two() -> Callable[[js.ParserState], object]:
+def hold_two() -> Look:
     held: list[object] = [None, None]
 
     def look(state: js.ParserState) -> None:
@@ -138,227 +151,205 @@ def accumulate(chunks: Iterable[str], **options: Unpack[AccumulatorChoices]) -> 
 
 
 def step_events(chunks: Iterable[str]) -> None:
-    state = events.create_event_state(limits=NO_LIMITS)
+    state = events.start_events(limits=NO_LIMITS)
     for chunk in chunks:
-        state, _ = events.add_fragment(state, chunk)
-    events.finalize(state)
+        state, _ = events.feed_events(state, chunk)
+    events.finish_events(state)
 
 
-def add_document(given: str, make: Callable[[int], str]) -> None:
-    """Every way to read one kind of document, in chunks of four characters."""
-    digits = DIGITS if "digits" in given else ""
-    emitted = COLLECTED if given == "n arrays inside each other" else digits
-
-    def reading(look: Callable[[], Callable[[js.ParserState], object]]) -> Build:
-        def build(n: int) -> Call:
-            chunks = cut(make(n))
-            return lambda: parse(chunks, look())
-
-        return build
-
-    def running(use: Callable[[Sequence[str]], object]) -> Build:
-        def build(n: int) -> Call:
-            chunks = cut(make(n))
-            return lambda: use(chunks)
-
-        return build
-
-    case("parse_chunk finalize create_parser_state", given, why=digits)(reading(lambda: lambda _: None))
-    case("get_resolved_value", given, why=digits)(reading(lambda: js.get_resolved_value))
-    case("ParserState", f"{given}; two values held", why=HELD.get(given, digits))(reading(hold_two))
-    case("JsonFragmentAccumulator", given, why=emitted)(running(lambda chunks: accumulate(chunks, limits=NO_LIMITS)))
-    case("events.add_fragment events.create_event_state events.finalize", given, why=emitted)(running(step_events))
+for _given in DOCUMENTS:
+    _chunks, _digits = cut_document(_given), DIGITS if "digits" in _given else ""
+    _emitted = COLLECTED if _given == "n arrays inside each other" else _digits
+    case("parse_chunk finalize create_parser_state", _given, _chunks, parse, why=_digits)
+    case("get_resolved_value", _given, _chunks, lambda chunks: parse(chunks, js.get_resolved_value), why=_digits)
+    _held = HELD.get(_given, _digits)
+    case("ParserState", f"{_given}; two values held", _chunks, lambda chunks: parse(chunks, hold_two()), why=_held)
+    case("JsonFragmentAccumulator", _given, _chunks, lambda chunks: accumulate(chunks, limits=NO_LIMITS), why=_emitted)
+    case("events.feed_events events.start_events events.finish_events", _given, _chunks, step_events, why=_emitted)
 
 
-for _given, _make in DOCUMENTS.items():
-    add_document(_given, _make)
-
-
-def path_case(entry: str, look: Callable[[js.ParserState, int], object]) -> None:
-    @case(entry, "n members, asked for after each chunk")
-    def _(n: int) -> Call:
-        chunks = [f'"k{i}": {i},' for i in range(n)]
-
-        def run() -> None:
-            state = js.parse_chunk(js.create_parser_state(limits=NO_LIMITS), "{")
-            for number, chunk in enumerate(chunks):
-                state = js.parse_chunk(state, chunk)
-                look(state, number)
-
-        return run
-
-
-path_case("is_open", lambda state, number: js.is_open(state, (f"k{number}",)))
-path_case("node_at", lambda state, number: tree.node_at(state, (f"k{number}",)))
-
-
-@case("parse_chunk", "a state fed n times again", why=FORK)
-def feed_again(n: int) -> Call:
-    state = js.parse_chunk(js.create_parser_state(limits=NO_LIMITS), "[" + "1," * n)
-    return lambda: [js.parse_chunk(state, "2,") for _ in range(n)]
-
-
-@case("values loads", "n members")
-def loop(n: int) -> Call:
-    chunks = cut(DOCUMENTS["n members"](n))
-    return lambda: (drain(js.values(chunks)), js.loads(chunks))
-
-
-@case("avalues aloads", "n members")
-def async_loop(n: int) -> Call:
-    chunks = cut(DOCUMENTS["n members"](n))
-    return lambda: (adrain(js.avalues, chunks), asyncio.run(js.aloads(asynchronous(chunks))))
-
-
-@case("stream astream", "a long string")
-def follow_string(n: int) -> Call:
-    chunks = cut(DOCUMENTS["a long string"](n))
-    return lambda: (drain(js.stream(chunks, "a")), adrain(lambda source: js.astream(source, "a"), chunks))
-
-
-@case("items aitems", "n members")
-def follow_items(n: int) -> Call:
-    chunks = cut(DOCUMENTS["n members"](n))
-    return lambda: (drain(js.items(chunks, "root")), adrain(lambda source: js.aitems(source, "root"), chunks))
-
-
-@case("value avalue", "the last of n members")
-def follow_value(n: int) -> Call:
-    chunks = cut(DOCUMENTS["n members"](n))
-    path = f"k{n - 1}"
-    return lambda: (js.value(chunks, path), asyncio.run(js.avalue(asynchronous(chunks), path)))
-
-
-@case("JsonFragmentAccumulator", "n documents")
-def many_documents(n: int) -> Call:
-    return lambda: accumulate('{"a": [1]}\n' for _ in range(n))
-
-
-@case("JsonFragmentAccumulator", 'n mistakes at one depth, on_error="skip"')
-def skip_flat(n: int) -> Call:
-    return lambda: accumulate(cut("[" + "x," * n), on_error="skip", limits=NO_LIMITS)
-
-
-@case("JsonFragmentAccumulator", 'n mistakes, each deeper, on_error="skip"')
-def skip_deep(n: int) -> Call:
-    return lambda: accumulate(cut("[x," * n), on_error="skip", limits=NO_LIMITS)
-
-
-@case("JsonFragmentAccumulator.on Subscription", "n subscriptions, each cancelled")
-def cancel(n: int) -> Call:
-    def run() -> None:
-        accumulator = js.JsonFragmentAccumulator()
-        for subscription in [accumulator.on(f"k{i}", print) for i in range(n)]:
-            subscription.cancel()
-        accumulator.add_fragment("{}")
+def ask_after_each(ask: Callable[[js.ParserState, tuple[str]], object]) -> Callable[[Iterable[str]], None]:
+    def run(keys: Iterable[str]) -> None:
+        state = js.parse_chunk(js.create_parser_state(limits=NO_LIMITS), "{")
+        for key in keys:
+            state = js.parse_chunk(state, f'"{key}": 1,')
+            ask(state, (key,))
 
     return run
 
 
-@case("JsonFragmentAccumulator.on", "a subscription with once=True before each of n fragments")
-def once(n: int) -> Call:
-    def run() -> None:
-        accumulator = js.JsonFragmentAccumulator(updates=False)
-        accumulator.add_fragment("[")
-        for _ in range(n):
-            accumulator.on("[*]", id, once=True)
-            accumulator.add_fragment("1,")
+MEMBERS, STRING = cut_document("n members"), cut_document("a long string")
+ASKED = "n members, asked for after each chunk"
+case("is_open", ASKED, lambda n: [f"k{i}" for i in range(n)], ask_after_each(js.is_open))
+case("node_at", ASKED, lambda n: [f"k{i}" for i in range(n)], ask_after_each(tree.node_at))
+case(
+    "parse_chunk",
+    "a state fed n times again",
+    lambda n: [js.parse_chunk(js.create_parser_state(limits=NO_LIMITS), "[" + "1," * n)] * n,
+    lambda states: [js.parse_chunk(state, "2,") for state in states],
+    why=FORK,
+)
+case("values loads", "n members", MEMBERS, lambda chunks: (drain(js.values(chunks)), js.loads(chunks)))
+case(
+    "avalues aloads",
+    "n members",
+    MEMBERS,
+    lambda chunks: (adrain(js.avalues, chunks), asyncio.run(js.aloads(asynchronous(chunks)))),
+)
+case(
+    "text_deltas atext_deltas",
+    "a long string",
+    STRING,
+    lambda chunks: (drain(js.text_deltas(chunks, "a")), adrain(lambda source: js.atext_deltas(source, "a"), chunks)),
+)
+case(
+    "items aitems",
+    "n members",
+    MEMBERS,
+    lambda chunks: (drain(js.items(chunks, "root")), adrain(lambda source: js.aitems(source, "root"), chunks)),
+)
+case(
+    "first_value afirst_value",
+    "the last of n members",
+    lambda n: (MEMBERS(n), f"k{n - 1}"),
+    lambda made: (js.first_value(*made), asyncio.run(js.afirst_value(asynchronous(made[0]), made[1]))),
+)
+case("JsonFragmentAccumulator", "n documents", lambda n: ['{"a": [1]}\n'] * n, accumulate)
 
-    return run
+
+def skip_mistakes(chunks: Iterable[str]) -> None:
+    accumulate(chunks, on_error="skip", limits=NO_LIMITS)
 
 
-@case("JsonFragmentAccumulator.on", "eight times `**` in a pattern, n levels", start=50)
-def many_globs(n: int) -> Call:
-    def run() -> None:
-        accumulator = js.JsonFragmentAccumulator(updates=False, limits=NO_LIMITS)
-        accumulator.on(".".join(["**.a"] * 8), id)
-        for chunk in cut('{"a":' * n):
-            accumulator.add_fragment(chunk)
+SKIPPED = "JsonFragmentAccumulator"
+case(SKIPPED, 'n mistakes at one depth, on_error="skip"', lambda n: cut("[" + "x," * n), skip_mistakes)
+case(SKIPPED, 'n mistakes, each deeper, on_error="skip"', lambda n: cut("[x," * n), skip_mistakes)
 
-    return run
 
+def cancel(paths: Iterable[str]) -> None:
+    accumulator = js.JsonFragmentAccumulator()
+    for subscription in [accumulator.on(path, print) for path in paths]:
+        subscription.cancel()
+    accumulator.add_fragment("{}")
+
+
+def subscribe_once(count: int) -> None:
+    accumulator = js.JsonFragmentAccumulator(updates=False)
+    accumulator.add_fragment("[")
+    for _ in range(count):
+        accumulator.on("[*]", id, once=True)
+        accumulator.add_fragment("1,")
+
+
+def match_globs(chunks: Iterable[str]) -> None:
+    accumulator = js.JsonFragmentAccumulator(updates=False, limits=NO_LIMITS)
+    accumulator.on(".".join(["**.a"] * 8), id)
+    for chunk in chunks:
+        accumulator.add_fragment(chunk)
+
+
+case(
+    "JsonFragmentAccumulator.on Subscription",
+    "n subscriptions, each cancelled",
+    lambda n: [f"k{i}" for i in range(n)],
+    cancel,
+)
+case("JsonFragmentAccumulator.on", "a subscription with once=True before each of n fragments", int, subscribe_once)
+case(
+    "JsonFragmentAccumulator.on",
+    "eight times `**` in a pattern, n levels",
+    lambda n: cut('{"a":' * n),
+    match_globs,
+    start=50,
+)
 
 # Snapshots into text.
 
 
-@case("JsonStreamChunker", "n snapshots, each contradicts the first")
-def contradict(n: int) -> Call:
-    def run() -> None:
-        chunker = js.JsonStreamChunker()
-        chunker.process_value({"at": [0]})
-        for number in range(1, n):
-            with suppress(js.SnapshotConflict):
-                chunker.process_value({"at": [number]})
-
-    return run
+def contradict(values: Iterable[Any]) -> None:
+    chunker = js.JsonStreamChunker()
+    for value in values:
+        with suppress(js.SnapshotConflict):
+            chunker.process_value(value)
 
 
-@case("TextStreamChunker", "a text that grows, n characters in all", start=10_000)
-def text_snapshots(n: int) -> Call:
-    texts = ["word " * number for number in range(isqrt(n))]
-
-    def run() -> None:
-        chunker = snapshots.TextStreamChunker()
-        for text in texts:
-            chunker.process(text)
-
-    return run
+def chunk_texts(texts: Iterable[str]) -> None:
+    chunker = snapshots.TextStreamChunker()
+    for text in texts:
+        chunker.process(text)
 
 
-@case("chunk_snapshots achunk_snapshots", "an array that grows, n numbers in all", start=10_000)
-def array_snapshots(n: int) -> Call:
-    texts = [json.dumps(list(range(number))) for number in range(1, isqrt(n))]
-    return lambda: (drain(js.chunk_snapshots(texts)), adrain(js.achunk_snapshots, texts))
+def chunk_once(text: str) -> None:
+    state, _ = snapshots.feed_snapshots(snapshots.start_snapshots(), text)
+    snapshots.finish_snapshots(state)
 
 
-@case("snapshots.add_snapshot snapshots.create_snapshot_state snapshots.finalize", "one snapshot of n members")
-def one_snapshot(n: int) -> Call:
-    text = DOCUMENTS["n members"](n)
-
-    def run() -> None:
-        state, _ = snapshots.add_snapshot(snapshots.create_snapshot_state(), text)
-        snapshots.finalize(state)
-
-    return run
+def nest(depth: int) -> list[Any]:
+    return reduce(lambda inner, _: [inner], range(min(depth, 9_000)), list[Any]())
 
 
-@case("snapshots.add_value", "one value, n arrays inside each other")
-def deep_snapshot(n: int) -> Call:
-    value: list[Any] = []
-    for _ in range(min(n, 9_000)):
-        value = [value]
-
-    return lambda: snapshots.add_value(snapshots.create_snapshot_state(), value)
+def repair(values: Iterable[Any]) -> None:
+    chunker = js.JsonStreamChunker(on_conflict="repair")
+    for value in values:
+        chunker.process_value(value)
+    chunker.flush()
 
 
-@case("JsonStreamChunker", 'n members, all changed in the second snapshot, on_conflict="repair"')
-def repair(n: int) -> Call:
-    first, second = ({f"k{i}": {"a": at} for i in range(n)} for at in (1, 2))
-
-    def run() -> None:
-        chunker = js.JsonStreamChunker(on_conflict="repair")
-        chunker.process_value(first)
-        chunker.process_value(second)
-        chunker.finish()
-
-    return run
-
+case(
+    "JsonStreamChunker",
+    "n snapshots, each contradicts the first",
+    lambda n: [{"at": [number]} for number in range(n)],
+    contradict,
+)
+case(
+    "TextStreamChunker",
+    "a text that grows, n characters in all",
+    lambda n: ["word " * number for number in range(isqrt(n))],
+    chunk_texts,
+    start=10_000,
+)
+case(
+    "chunk_snapshots achunk_snapshots",
+    "an array that grows, n numbers in all",
+    lambda n: [json.dumps(list(range(number))) for number in range(1, isqrt(n))],
+    lambda texts: (drain(js.chunk_snapshots(texts)), adrain(js.achunk_snapshots, texts)),
+    start=10_000,
+)
+case(
+    "snapshots.feed_snapshots snapshots.start_snapshots snapshots.finish_snapshots",
+    "one snapshot of n members",
+    DOCUMENTS["n members"],
+    chunk_once,
+)
+case(
+    "snapshots.feed_snapshot_values",
+    "one value, n arrays inside each other",
+    nest,
+    lambda value: snapshots.feed_snapshot_values(snapshots.start_snapshots(), value),
+)
+case(
+    "JsonStreamChunker",
+    'n members, all changed in the second snapshot, on_conflict="repair"',
+    lambda n: [{f"k{i}": {"a": at} for i in range(n)} for at in (1, 2)],
+    repair,
+)
 
 # Schemas.
 
-ANY_TREE: dict[str, object] = {
+Rules = dict[str, object]
+ANY_TREE: Rules = {
     "anyOf": [
         {"type": "object", "properties": {"a": {"$ref": "#"}, "b": {"type": "integer"}}, "required": ["b"]},
         {"type": "object", "properties": {"a": {"$ref": "#"}, "c": {"type": "integer"}}, "required": ["c"]},
         {"type": "integer"},
     ]
 }
-NUMBERS: dict[str, object] = {"type": "array", "items": {"type": "number", "multipleOf": 0.01}}
-UNIQUE: dict[str, object] = {"type": "array", "uniqueItems": True, "items": {"type": "object"}}
-PATTERNS: dict[str, object] = {"type": "array", "items": {"type": "string", "pattern": "^(a+)+$"}}
+NUMBERS: Rules = {"type": "array", "items": {"type": "number", "multipleOf": 0.01}}
+UNIQUE: Rules = {"type": "array", "uniqueItems": True, "items": {"type": "object"}}
+PATTERNS: Rules = {"type": "array", "items": {"type": "string", "pattern": "^(a+)+$"}}
 
 
-def resolve(rules: dict[str, object], chunks: Iterable[str]) -> object:
+def resolve(rules: Rules, chunks: Iterable[str]) -> object:
     state, last = js.create_parser_state(limits=NO_LIMITS), None
     for chunk in chunks:
         state = js.parse_chunk(state, chunk)
@@ -366,38 +357,348 @@ def resolve(rules: dict[str, object], chunks: Iterable[str]) -> object:
     return schema.from_json_ast(rules, js.finalize(state), last).errors
 
 
-def nested_union(n: int) -> str:
-    return '{"a":' * n + "1" + ',"c":1}' * n
+def stream_models(rules: Rules, chunks: Sequence[str]) -> None:
+    with suppress(js.SchemaError, js.JsonStreamError):
+        drain(js.stream_model(chunks, rules))
+    with suppress(js.SchemaError, js.JsonStreamError):
+        adrain(lambda source: js.astream_model(source, rules), chunks)
 
 
-def schema_case(given: str, rules: dict[str, object], make: Callable[[int], str], start: int = 500) -> None:
-    def stream(chunks: Sequence[str]) -> None:
-        with suppress(js.SchemaError, js.JsonStreamError):
-            drain(js.stream_model(chunks, rules))
-        with suppress(js.SchemaError, js.JsonStreamError):
-            adrain(lambda source: js.astream_model(source, rules), chunks)
-
-    @case("from_json_ast", given, start=start)
-    def _(n: int) -> Call:
-        chunks = cut(make(n))
-        return lambda: resolve(rules, chunks)
-
-    @case("stream_model astream_model", given, start=start)
-    def _(n: int) -> Call:
-        chunks = cut(make(n))
-        return lambda: stream(chunks)
+def schema_case(given: str, rules: Rules, make: Callable[[int], str], start: int = 500) -> None:
+    case("from_json_ast", given, lambda n: cut(make(n)), lambda chunks: resolve(rules, chunks), start=start)
+    case(
+        "stream_model astream_model",
+        given,
+        lambda n: cut(make(n)),
+        lambda chunks: stream_models(rules, chunks),
+        start=start,
+    )
 
 
-schema_case("n levels of a recursive union", ANY_TREE, nested_union, start=10)
+schema_case("n levels of a recursive union", ANY_TREE, lambda n: '{"a":' * n + "1" + ',"c":1}' * n, start=10)
 schema_case("n numbers with multipleOf 0.01", NUMBERS, lambda n: json.dumps([number / 100 for number in range(n)]))
 schema_case("n different objects with uniqueItems", UNIQUE, lambda n: json.dumps([{"k": i} for i in range(n)]))
 schema_case("a nested quantifier and n characters", PATTERNS, lambda n: json.dumps(["a" * n + "b"]), start=10)
+case(
+    "from_json_ast",
+    "a schema with n definitions",
+    lambda n: {f"k{i}": {"type": "object", "properties": {"a": {"type": "integer"}}} for i in range(n)},
+    lambda properties: resolve({"type": "object", "properties": properties}, ["{"]),
+    start=50,
+)
+
+# Streams of every provider's shape.
+
+ANSWER: Rules = {"type": "object", "properties": {"rows": {"type": "array"}}}
+Event = dict[str, object]
 
 
-@case("from_json_ast", "a schema with n definitions", start=50)
-def large_schema(n: int) -> Call:
-    def run() -> None:
-        properties = {f"k{i}": {"type": "object", "properties": {"a": {"type": "integer"}}} for i in range(n)}
-        schema.from_json_ast({"type": "object", "properties": properties}, js.create_parser_state())
+def rows(n: int) -> list[str]:
+    return cut('{"rows": [' + ",".join(map(str, range(n))) + "]}")
 
-    return run
+
+def chat(delta: Event, finish: str | None = None) -> Event:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def chat_call(text: str, index: int = 0, name: str | None = None) -> Event:
+    function = {"arguments": text} if name is None else {"arguments": text, "name": name}
+    return chat({"tool_calls": [{"index": index, "id": f"call_{index}" if name else None, "function": function}]})
+
+
+def chat_tool(n: int) -> list[Event]:
+    return [chat_call("", name="plan"), *map(chat_call, rows(n)), chat({}, "tool_calls")]
+
+
+def chat_calls(n: int) -> list[Event]:
+    return [*(chat_call("{}", index, "plan") for index in range(n)), chat({}, "tool_calls")]
+
+
+def chat_answer(n: int) -> list[Event]:
+    return [*(chat({"content": piece}) for piece in rows(n)), chat({}, "stop")]
+
+
+def sse(found: Iterable[object]) -> list[bytes]:
+    return [b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in found)]
+
+
+def responses(kind: str, **fields: object) -> Event:
+    return {"type": f"response.{kind}", "output_index": 0, "item_id": "item", **fields}
+
+
+def responses_parts(n: int) -> list[Event]:
+    deltas = (responses("output_text.delta", content_index=part, delta="word ") for part in range(n))
+    return [responses("created"), *deltas, responses("completed", response={"status": "completed"})]
+
+
+def responses_done(n: int) -> list[Event]:
+    delta = responses("output_text.delta", content_index=0, delta="word ")
+    texts = running(["word "] * isqrt(n))
+    both = ((delta, responses("output_text.done", content_index=0, text=text)) for text in texts)
+    return [responses("created"), *(event for pair in both for event in pair)]
+
+
+def gemini(call: object) -> Event:
+    return {"candidates": [{"content": {"parts": [{"functionCall": call}]}}]}
+
+
+def gemini_call(groups: Iterable[Iterable[int]]) -> list[Event]:
+    """A call whose rows come in groups, one to an event."""
+    partials = ([{"jsonPath": f"$.rows[{row}]", "numberValue": row} for row in group] for group in groups)
+    parts = (gemini({"partialArgs": group, "willContinue": True}) for group in partials)
+    return [gemini({"name": "plan", "willContinue": True}), *parts, gemini({})]
+
+
+def anthropic(n: int) -> list[Event]:
+    start = {"type": "tool_use", "id": "toolu", "name": "plan", "input": {}}
+    deltas = ({"type": "input_json_delta", "partial_json": piece} for piece in rows(n))
+    return [
+        {"type": "message_start", "message": {"id": "msg", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": start},
+        *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas),
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+        {"type": "message_stop"},
+    ]
+
+
+def interactions(n: int) -> list[Event]:
+    step = {"type": "function_call", "id": "call", "name": "plan", "arguments": ""}
+    deltas = ({"type": "arguments_delta", "arguments": piece} for piece in rows(n))
+    return [
+        {"event_type": "step.start", "index": 0, "step": step},
+        *({"event_type": "step.delta", "index": 0, "delta": delta} for delta in deltas),
+        {"event_type": "step.stop", "index": 0},
+    ]
+
+
+def bedrock(n: int) -> list[Event]:
+    start = {"toolUse": {"toolUseId": "call", "name": "plan"}}
+    deltas: Iterable[Event] = (
+        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {"input": piece}}}} for piece in rows(n)
+    )
+    return [{"contentBlockStart": {"contentBlockIndex": 0, "start": start}}, *deltas]
+
+
+def cohere(n: int) -> list[Event]:
+    def call(kind: str, calls: Event) -> Event:
+        return {"type": f"tool-call-{kind}", "index": 0, "delta": {"message": {"tool_calls": calls}}}
+
+    start = call("start", {"id": "call", "function": {"name": "plan", "arguments": ""}})
+    return [start, *(call("delta", {"function": {"arguments": piece}}) for piece in rows(n))]
+
+
+def ollama(n: int) -> list[Event]:
+    return [{"message": {"content": "word "}, "done": False} for _ in range(n)]
+
+
+STREAMS: dict[str, Callable[[int], list[Event]]] = {
+    "Chat Completions, arguments in n pieces": chat_tool,
+    "Responses, n parts": responses_parts,
+    "Responses, all text so far after each delta, n words in all": responses_done,
+    "Anthropic, arguments in n pieces": anthropic,
+    "Gemini, n partialArgs in one event": lambda n: gemini_call([range(n)]),
+    "Gemini, partialArgs in n events": lambda n: gemini_call([number] for number in range(n)),
+    "Gemini Interactions, arguments in n pieces": interactions,
+    "Bedrock, arguments in n pieces": bedrock,
+    "Ollama, n deltas": ollama,
+    "Cohere, arguments in n pieces": cohere,
+}
+
+
+def read(found: Iterable[js.Message]) -> None:
+    for message in found:
+        _ = message.answer, message.tool_calls
+
+
+for _given, _events in STREAMS.items():
+    case("stream_message MessageStream detect", _given, _events, lambda found: read(js.stream_message(found)))
+
+IN_PIECES = "Chat Completions, arguments in n pieces"
+case("astream_message AsyncMessageStream", IN_PIECES, chat_tool, lambda found: adrain(js.astream_message, found))
+case(
+    "stream_message",
+    "n events in one read, with a response schema",
+    lambda n: sse(chat_answer(n)),
+    lambda reads: read(js.stream_message(reads, response_schema=ANSWER)),
+)
+case(
+    "stream_message Tool",
+    "n events in one read, with a tool that streams",
+    lambda n: sse(chat_tool(n)),
+    lambda reads: read(js.stream_message(reads, tools=[js.Tool("plan", ANSWER, stream_arguments=True)])),
+)
+case("stream_message", "n calls", chat_calls, lambda found: drain(js.stream_message(found)))
+
+
+def many_deltas(n: int) -> list[messages.CompletionChunk]:
+    begun = messages.ToolCallDelta(index=0, name="plan", arguments='{"a" ')
+    more = messages.ToolCallDelta(index=0, arguments="word ")
+    deltas = [messages.Delta(tool_calls=(call,)) for call in (begun, *[more] * n)]
+    return [messages.CompletionChunk(choices=(messages.Choice(delta=delta),)) for delta in deltas]
+
+
+def read_errors(chunks: Iterable[messages.CompletionChunk]) -> None:
+    state = messages.start_message(messages.MessageConfig(tools=[js.Tool("plan", ANSWER, stream_arguments=True)]))
+    for chunk in chunks:
+        state = messages.feed_message(state, chunk)
+        _ = state.errors
+    messages.stop_message(state), messages.fail_message(state, "lost"), messages.finish_message(state)
+
+
+case(
+    "start_message feed_message finish_message stop_message fail_message MessageState",
+    "n deltas, errors read after each",
+    many_deltas,
+    read_errors,
+)
+case(
+    "start_stream feed_stream finish_stream StreamState",
+    IN_PIECES,
+    chat_tool,
+    lambda found: providers.finish_stream(reduce(providers.feed_stream, found, providers.start_stream())),
+)
+
+
+def long_message(n: int) -> js.Message:
+    call = messages.CompleteCall("plan", {"words": ["word"] * n}, id="a", index=1)
+    return messages.Message((messages.TextPart("word " * n), call), messages.Outcome.COMPLETE)
+
+
+def request(message: js.Message) -> None:
+    (call,) = message.tool_calls
+    for provider in providers.PROVIDERS:
+        js.to_request(message, provider)
+        js.to_request(messages.ToolResult(call, call.partial), provider)
+    messages.Message.from_json(message.to_json())
+
+
+def wide_tool(n: int) -> js.Tool[Any]:
+    return js.Tool("plan", {"type": "object", "properties": {f"word{at}": {"type": "string"} for at in range(n)}})
+
+
+def define(tool: js.Tool[Any]) -> None:
+    for provider in providers.PROVIDERS:
+        js.tool_definitions([tool], provider)
+        providers.why_not_strict([tool], provider)
+
+
+async def wait(arguments: object) -> object:
+    await asyncio.sleep(0)
+    return arguments
+
+
+def many_calls(n: int) -> js.Message:
+    calls = tuple(messages.CompleteCall("plan", {"a": 1}, index=at) for at in range(n))
+    return messages.Message(calls, messages.Outcome.COMPLETE)
+
+
+def run_all(message: js.Message) -> None:
+    js.run_tools(message, [js.Tool("plan", function=str)])
+    asyncio.run(js.arun_tools(message, [js.Tool("plan", function=wait)]))
+
+
+case("to_request Message ToolResult", "n words of text, and a call with n words", long_message, request)
+case("tool_definitions why_not_strict to_json_schema", "a schema of n properties", wide_tool, define)
+case("run_tools arun_tools", "n calls", many_calls, run_all)
+
+
+def decode_sse(reads: Iterable[bytes]) -> None:
+    reduce(lambda state, data: providers.feed_sse(state, data)[0], reads, providers.start_sse())
+
+
+def decode_ndjson(reads: Iterable[bytes]) -> None:
+    state = reduce(lambda state, data: providers.feed_ndjson(state, data)[0], reads, providers.start_ndjson())
+    providers.finish_ndjson(state)
+
+
+case("feed_sse start_sse", "one line in n pieces", lambda n: [b"data: {", *[b"word"] * n, b"\n\n"], decode_sse)
+case("feed_sse", "one event of n lines", lambda n: [*[b"data: x\n"] * n, b"\n"], decode_sse)
+case("feed_ndjson finish_ndjson start_ndjson", "one line in n pieces", lambda n: [b"{", *[b"word"] * n], decode_ndjson)
+case(
+    "testing.Recording",
+    "n events",
+    chat_answer,
+    lambda found: testing.Recording.of_events(found).replay(seed=1),
+)
+
+# Deltas and encoders, and the checkers of what they write.
+
+TEXTS = {
+    "a long string": DOCUMENTS["a long string"],
+    "n members": DOCUMENTS["n members"],
+    "n records": lambda n: json.dumps([{"id": i, "name": "word"} for i in range(n // 4)]),
+}
+ENCODERS: dict[str, tuple[Callable[[], Any], Callable[[bytes], object] | None]] = {
+    "Compact": (frontends.CompactEncoder, None),
+    "Vercel": (frontends.VercelEncoder, testing.check_vercel),
+    "AgUi": (lambda: frontends.AgUiEncoder(thread_id="t", run_id="r"), testing.check_ag_ui),
+    "AssistantTransport": (
+        lambda: frontends.AssistantTransportEncoder(message_id="m"),
+        testing.check_assistant_transport,
+    ),
+    "ObjectStream": (frontends.ObjectStreamEncoder, testing.check_object_stream),
+}
+
+
+def states_of(text: str) -> list[js.ParserState]:
+    found: list[js.ParserState] = []
+    parse(cut(text), found.append)
+    return found
+
+
+def follow(states: Iterable[js.ParserState]) -> None:
+    writer, patches = frontends.CompactWriter(), frontends.PatchWriter(in_steps=True)
+    shown, before = frontends.CompactValue(), None
+    for state in states:
+        writer, found = writer.write(frontends.read_changes(before, state))
+        for event in found:
+            shown = shown.read(json.loads(frontends.write_json(event)))
+        patches, _ = patches.write(state)
+        frontends.open_path(state)
+        before = state
+    patches.finish(before)
+
+
+def encode(encoder: Any, found: Iterable[js.Message]) -> bytes:  # noqa: ANN401 - any encoder
+    state, sent = encoder.begin()
+    parts = [sent]
+    for message in found:
+        state, new = encoder.encode(state, message)
+        parts.append(new)
+    return b"".join(parts)
+
+
+def add_text(given: str, make: Callable[[int], str]) -> None:
+    case(
+        "read_changes CompactWriter CompactValue PatchWriter write_json write_pointer open_path",
+        given,
+        lambda n: states_of(make(n)),
+        follow,
+        why=STEPS if given == "a long string" else COPIED,
+    )
+    both = "states astates"
+    case(both, given, lambda n: cut(make(n)), lambda c: (drain(streams.states(c)), adrain(streams.astates, c)))
+
+
+def add_encoder(name: str, make: Callable[[], Any], check: Callable[[bytes], object] | None) -> None:
+    def run(found: Iterable[object]) -> bytes:
+        return encode(make(), js.stream_message(found))
+
+    given = "arguments in n pieces"
+    case(f"{name}Encoder {name.removesuffix('Transport')}State message_changes", given, chat_tool, run)
+    if check is not None:
+        why = AS_CLIENT if name == "ObjectStream" else ""
+        case(check.__name__, given, lambda n: run(chat_tool(n)), check, why=why)
+
+
+for _given, _make in TEXTS.items():
+    add_text(_given, _make)
+case(
+    "compare_values",
+    "n states of a schema",
+    chat_answer,
+    lambda found: encode(frontends.CompactEncoder(), js.stream_message(found, response_schema=ANSWER)),
+)
+for _name, (_encoder, _check) in ENCODERS.items():
+    add_encoder(_name, _encoder, _check)

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.documents import records_model
 from benchmarks.kinds import Event, Events, Feed, Offers, Snapshots, Stream, Whole, Writer
-from benchmarks.readers import TextReader
+from benchmarks.rewriters import TextReader
 
 COMPILED = "jsontide, compiled"
 PURE = "jsontide, pure Python"
@@ -99,4 +99,4 @@ def parse_all(module: ModuleType, chunks: Sequence[str]) -> object:
 
 def start_writer(module: ModuleType, key_order: str) -> Writer:
     chunker = module.JsonStreamChunker(key_order=key_order)
-    return Writer(chunker.process_value, chunker.finish)
+    return Writer(chunker.process_value, chunker.flush)

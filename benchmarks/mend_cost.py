@@ -5,11 +5,8 @@ Out: processor time per chunk of `values`, strict and with `mend`, beside tools 
 Rule: all take turns in one run, and every side reads the value after every chunk.
 """
 
-import argparse
-import json
-import random
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import product
@@ -17,21 +14,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks.builds import ROOT, compiled, machine, pure, versions
-from benchmarks.documents import SHAPE_NAMES, SIZE_NAMES, SIZES, Document, cut_text, document, fill, record
+from benchmarks.command import Command, load
+from benchmarks.documents import DIRTY, SHAPE_NAMES, SIZE_NAMES, SIZES, Document, dirty_document, document
 from benchmarks.jsontide_sides import COMPILED, PURE
 from benchmarks.kinds import Feed, Reparse, tolerate
 from benchmarks.measure import Case, Run, extrapolate, run_rounds
 from benchmarks.peers import reparse_text
-from benchmarks.tables import digits, table, times
+from benchmarks.report import ratio_cell
+from benchmarks.tables import table, times
 from benchmarks.timing import Course, Stretch, plan_reparse
 
-PAGE = ROOT / "docs" / "measured" / "mend-cost.md"
-ROUNDS, QUICK_ROUNDS = 5, 2
 MOST = 2.0
 """How many times the cost of strict reading mending may cost on clean text."""
 CLEAN = ("records", "string", "flat")
-DIRTY = "dirty"
 STRICT, MEND = "strict", "mend"
 CUT = "tokens"
 HEAD = """# The cost of mending
@@ -41,24 +36,6 @@ Chunks have 1 to 8 characters, and the value is read after each of them.
 This page is written by `python -m benchmarks.mend_cost`; all its figures are from one run.
 """
 METHOD = Path(__file__).with_name("mend_cost_method.md")
-
-
-def write_dirty(value: object) -> str:
-    """A record as models write it when they think of Python."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)}: {write_dirty(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + "".join(f"{write_dirty(item)}, " for item in value).rstrip(" ") + "]"
-    return str(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
-
-
-def dirty_document(size: int) -> Document:
-    rng = random.Random(f"{DIRTY} {size}")
-    before = 'Sure! Here are the places you asked for:\n\n```json\n{"trip": "coast", "items": [\n'
-    after = "\n]}\n```\n\nLet me know if you need more."
-    items = (write_dirty(record(rng, number)) for number in range(sys.maxsize))
-    text = fill(items, size, (before, after))
-    return Document(DIRTY, size, CUT, text, cut_text(text, CUT))
 
 
 def text_of(shape: str, size: int) -> Document:
@@ -97,23 +74,25 @@ READS = {"records": ("json_repair", "langchain"), DIRTY: ("json_repair",)}
 """Who can read a text; the other texts are for the builds of jsontide only."""
 
 
-def plan_all(run: Run, modules: Mapping[str, ModuleType], text: Document, peers: Iterable[str]) -> dict[Case, Course]:
+def plan_all(
+    run: Run, modules: Mapping[str, ModuleType], text: Document, peers: Mapping[str, Reparse]
+) -> dict[Case, Course]:
     courses: dict[Case, Course] = {}
     for side, module in modules.items():
         for way, read in ways_of(module).items():
             if way == MEND or text.shape != DIRTY:
                 stretch = Stretch([text.chunks], len(text.chunks), 1 / 2, partial(give, read))
                 courses[Case(text.shape, text.size, CUT, way, side)] = Course(len(text.chunks), [stretch])
-    for side in (peer for peer in peers if peer in READS.get(text.shape, ())):
+    for side in READS.get(text.shape, ()):
         case = Case(text.shape, text.size, CUT, MEND, side)
         if (far := extrapolate(run, case, len(text.chunks))) is not None:
             run.costs[case] = far
-        else:
-            courses[case] = plan_reparse(PEERS[side]().start, text.chunks, tolerate)
+        elif side in peers:
+            courses[case] = plan_reparse(peers[side].start, text.chunks, tolerate)
     return courses
 
 
-def measure(modules: Mapping[str, ModuleType], peers: Sequence[str], sizes: Sequence[int], rounds: int) -> Run:
+def measure(modules: Mapping[str, ModuleType], peers: Mapping[str, Reparse], sizes: Sequence[int], rounds: int) -> Run:
     run = Run([*modules, *peers])
     for shape, size in product((*CLEAN, DIRTY), sizes):
         print(f"{shape} {size:,}", flush=True)
@@ -148,12 +127,10 @@ def cost_table(run: Run, shape: str, title: str, sizes: Sequence[int]) -> str:
     rows = []
     ours = next(side for side in (COMPILED, PURE) if side in run.sides)
     for side, way in product(run.sides, (MEND, STRICT)):
-        cells = []
-        for size in sizes:
-            cost = run.costs.get(Case(shape, size, CUT, way, side))
-            own = run.seconds(Case(shape, size, CUT, MEND, ours))
-            ratio = f" ({times(cost.seconds / own)})" if cost is not None and own is not None else ""
-            cells.append("" if cost is None else f"{cost.mark}{digits(cost.seconds * 1e6)}{ratio}")
+        cells = [
+            ratio_cell(run, Case(shape, size, CUT, way, side), 1e6, run.seconds(Case(shape, size, CUT, MEND, ours)))
+            for size in sizes
+        ]
         if any(cells):
             label = f", {way}" if side in (COMPILED, PURE) else ""
             rows.append([f"{side}{label}", *cells])
@@ -161,65 +138,28 @@ def cost_table(run: Run, shape: str, title: str, sizes: Sequence[int]) -> str:
     return table(title, header, rows)
 
 
+def tables(run: Run, sizes: Sequence[int]) -> list[str]:
+    return [
+        ratio_table(run, sizes),
+        cost_table(run, "records", "Clean text: records in an object", sizes),
+        cost_table(run, DIRTY, "The same records as a model may write them", sizes),
+    ]
+
+
 def page(run: Run, sizes: Sequence[int], circumstances: Sequence[str]) -> str:
-    return "\n".join(
-        [
-            HEAD,
-            *(f"{line}  " for line in circumstances),
-            "",
-            ratio_table(run, sizes),
-            cost_table(run, "records", "Clean text: records in an object", sizes),
-            cost_table(run, DIRTY, "The same records as a model may write them", sizes),
-            METHOD.read_text(encoding="utf-8"),
-        ]
-    )
-
-
-def load_modules(directory: Path | None) -> tuple[dict[str, ModuleType], list[str]]:
-    modules, missing = {}, []
-    try:
-        modules[COMPILED] = compiled(directory)
-    except ImportError as error:
-        missing.append(f"Missing: {COMPILED} ({error}).")
-    modules[PURE] = pure()
-    return modules, missing
-
-
-def find_peers() -> tuple[list[str], list[str]]:
-    found, missing = [], []
-    for name, load in PEERS.items():
-        try:
-            load()
-        except ImportError as error:
-            missing.append(f"Missing: {name} ({error}).")
-        else:
-            found.append(name)
-    return found, missing
+    return "\n".join([HEAD, *circumstances, "", *tables(run, sizes), METHOD.read_text(encoding="utf-8")])
 
 
 def main(arguments: Sequence[str]) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.mend_cost", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="documents up to 10 KB, fewer rounds, no page")
-    parser.add_argument("--rounds", type=int, help=f"rounds of which the least counts (default: {ROUNDS})")
-    parser.add_argument("--compiled", type=Path, metavar="DIR", help="take the compiled build from this directory")
-    options = parser.parse_args(arguments)
+    command = Command("benchmarks.mend_cost", "mend-cost.md", __doc__)
+    options = command.parse(arguments)
     sizes = SIZES[:2] if options.quick else SIZES
-    rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
-    modules, no_modules = load_modules(options.compiled)
-    peers, no_peers = find_peers()
-    run = measure(modules, peers, sizes, rounds)
-    circumstances = [
-        f"jsontide {modules[PURE].__version__}, least of up to {rounds} rounds.",
-        *machine(),
-        f"Peers: {', '.join(versions(('json-repair', 'langchain-core')))}.",
-        *no_modules,
-        *no_peers,
-    ]
-    written = page(run, sizes, circumstances)
-    print(written)
-    if not options.quick:
-        PAGE.write_text(written, encoding="utf-8")
-        print(f"written: {PAGE}")
+    modules, no_modules = command.load_builds()
+    peers, no_peers = load(PEERS)
+    run = measure(modules, peers, sizes, options.rounds)
+    distributions = ("json-repair", "langchain-core")
+    made_with = command.circumstances(modules[PURE].__version__, distributions, {**no_modules, **no_peers})
+    command.publish([*made_with, "", *tables(run, sizes)], lambda: page(run, sizes, made_with))
 
 
 if __name__ == "__main__":

@@ -8,18 +8,115 @@ Modules are imported by name when a side is loaded, so that a missing one is rep
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
 from functools import partial
 from importlib import import_module
-from types import ModuleType
+from types import ModuleType, coroutine
 from typing import Any, NamedTuple
 
+from benchmarks import tool_shapes
 from benchmarks.builds import without
 from benchmarks.documents import records_model
-from benchmarks.jsonriver_feed import start_jsonriver
 from benchmarks.kinds import Event, Events, Feed, Offers, Reparse, Stream, Whole
 from benchmarks.rewriters import by_patch, by_prefix
-from benchmarks.sdks import anthropic_accumulator, openai_accumulator
+
+
+@coroutine
+def pause() -> Generator[None, None, None]:
+    yield
+
+
+def start_jsonriver(parse: Callable[[AsyncIterator[str]], AsyncIterator[object]]) -> Feed:
+    inbox: list[str] = []
+
+    async def chunks() -> AsyncIterator[str]:
+        while True:
+            while not inbox:
+                await pause()
+            yield inbox.pop()
+
+    values = parse(chunks())
+    waiting: Any = values.__anext__()
+    value: object = None
+
+    def feed(chunk: str) -> object:
+        nonlocal waiting, value
+        inbox.append(chunk)
+        while True:
+            try:
+                waiting.send(None)
+            except StopIteration as yielded:
+                value = yielded.value
+                waiting = values.__anext__()
+            else:
+                return value
+
+    return feed
+
+
+OPENAI_TOOL = {"type": "function", "function": {"name": "plan", "strict": True, "parameters": {"type": "object"}}}
+OPENAI_CALL = tool_shapes.call("", index=0, id="call", name="plan")
+OPENAI_CHUNK = tool_shapes.chunk({"role": "assistant", "tool_calls": [OPENAI_CALL]})
+ANTHROPIC_MESSAGE: dict[str, object] = {
+    "id": "message",
+    "type": "message",
+    "role": "assistant",
+    "model": "model",
+    "content": [],
+    "stop_reason": None,
+    "stop_sequence": None,
+    "usage": {"input_tokens": 0, "output_tokens": 0},
+}
+ANTHROPIC_CALL = {"type": "tool_use", "id": "call", "name": "plan", "input": {}}
+ANTHROPIC_DELTA = {"type": "input_json_delta", "partial_json": ""}
+
+
+def openai_accumulator() -> Reparse:
+    state_type = import_module("openai.lib.streaming.chat").ChatCompletionStreamState
+    chunk_type = import_module("openai.types.chat").ChatCompletionChunk
+
+    def start(before: str) -> Feed:
+        state: Any = state_type(input_tools=[OPENAI_TOOL])
+        first = chunk_type.model_validate(OPENAI_CHUNK)
+        first.choices[0].delta.tool_calls[0].function.arguments = before
+        state.handle_chunk(first)
+        event = chunk_type.model_validate(OPENAI_CHUNK)
+        event.choices[0].delta.role = None
+        call = event.choices[0].delta.tool_calls[0]
+        call.id = call.function.name = None
+
+        def feed(chunk: str) -> object:
+            call.function.arguments = chunk
+            state.handle_chunk(event)
+            message = state.current_completion_snapshot.choices[0].message
+            return message.tool_calls[0].function.parsed_arguments
+
+        return feed
+
+    return Reparse(start)
+
+
+def anthropic_accumulator() -> Reparse:
+    accumulate = import_module("anthropic.lib.streaming._messages").accumulate_event
+    types = import_module("anthropic.types")
+
+    def start(before: str) -> Feed:
+        buffers = {0: before.encode()}
+        opening = types.RawMessageStartEvent(type="message_start", message=ANTHROPIC_MESSAGE)
+        message: Any = accumulate(event=opening, current_snapshot=None, json_bufs=buffers)
+        block = types.RawContentBlockStartEvent(type="content_block_start", index=0, content_block=ANTHROPIC_CALL)
+        message = accumulate(event=block, current_snapshot=message, json_bufs=buffers)
+        event = types.RawContentBlockDeltaEvent(type="content_block_delta", index=0, delta=ANTHROPIC_DELTA)
+
+        def feed(chunk: str) -> object:
+            event.delta.partial_json = chunk
+            snapshot = accumulate(event=event, current_snapshot=message, json_bufs=buffers)
+            return snapshot.content[0].input
+
+        return feed
+
+    return Reparse(start)
+
 
 JITER = "jiter"
 STREAMING_NATIVE = "streaming-json-parser, native"

@@ -222,15 +222,15 @@ def figure_cell(figure: Figure | None) -> str:
     return f"{value} ({figure.where})" if figure.where else value
 
 
-def page(run: Run, extent: Extent, circumstances: Sequence[str], chart: str) -> str:
+def page(run: Run, extent: Extent, circumstances: Sequence[str]) -> str:
     head = [
         "# Benchmarks",
         "",
         "This page is written by `make bench`; all its figures are from one run.",
         "",
-        *(f"{line}  " for line in circumstances),
+        *circumstances,
         "",
-        f"![Cost per chunk over document size]({chart})",
+        "![Cost per chunk over document size](benchmarks.svg)",
         "",
         METHOD.read_text(encoding="utf-8"),
     ]

@@ -1,7 +1,8 @@
-"""What else turns snapshots into something that can be sent.
+"""What else turns snapshots into something that can be sent, and readers of all that is sent, for the audit.
 
-In: a snapshot. Out: what is to be sent after it.
-Rule: each is written as well as it can be without ceasing to be what it is.
+In: a snapshot. Out: what is to be sent after it; and the value that this shows.
+Rule: each writer is as good as it can be without ceasing to be what it is. Texts are read by the model of the tests
+and by `json.loads`; patches are received as the text they are sent as.
 
 By prefix: the snapshot is written whole, and what it has in common with the text of the one before is sent, as far as
 it is not sent yet.
@@ -9,12 +10,49 @@ What follows may be closing brackets that the next snapshot moves, so that it is
 By patch: the difference to the snapshot before, after RFC 6902.
 """
 
+import codecs
+import json
 from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
-from typing import AnyStr
+from typing import Any, AnyStr
 
 from benchmarks.kinds import Snapshots, Writer
-from benchmarks.readers import PatchReader, TextReader
+from tests.oracles import shown, visible
+
+
+class TextReader:
+    def __init__(self) -> None:
+        self.text = ""
+        self.decode = codecs.getincrementaldecoder("utf-8")().decode
+
+    @property
+    def length(self) -> int:
+        return len(self.text)
+
+    def receive(self, sent: str | bytes) -> object:
+        self.text += sent if isinstance(sent, str) else self.decode(sent)
+        # A number at the end is written whole; for the model it could continue.
+        return visible(self.text if shown(self.text).open_string else f"{self.text} ")
+
+    def finish(self) -> object:
+        return json.loads(self.text)
+
+
+class PatchReader:
+    def __init__(self) -> None:
+        self.value: object = None
+        self.length = 0
+        self.from_string = import_module("jsonpatch").JsonPatch.from_string
+
+    def receive(self, sent: Any) -> object:  # noqa: ANN401 - a class of a library without types
+        text = sent.to_string()
+        self.length += len(text)
+        self.value = self.from_string(text).apply(self.value, in_place=True)
+        return self.value
+
+    def finish(self) -> object:
+        return self.value
 
 
 def common_prefix(one: AnyStr, other: AnyStr) -> int:

@@ -14,7 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from jsontide import MISSING, Outcome, ParserState, create_parser_state, is_open, loads, parse_chunk
-from jsontide.snapshots import add_snapshot, create_snapshot_state
+from jsontide.snapshots import feed_snapshots, start_snapshots
 from jsontide.tree import node_at
 
 TARGET = Path(__file__).with_name("pictures")
@@ -223,11 +223,11 @@ def draw_snapshots() -> str:
     snapshots = ['{"name": "Mat"}', '{"age": 32, "name": "Matthew"}', '{"tags": [], "age": 32, "name": "Matthew"}']
     drawing = Drawing("Snapshots with their keys in any order become text that only grows", 52 + 64 * len(snapshots))
     drawing.write(18, 28, "snapshot, and below it the text so far", "quiet")
-    state, written = create_snapshot_state(), ""
+    state, written = start_snapshots(), ""
     for row, snapshot in enumerate(snapshots):
         y = 42.0 + 64 * row
         drawing.label(14, y, snapshot)
-        state, chunk = add_snapshot(state, snapshot)
+        state, chunk = feed_snapshots(state, snapshot)
         drawing.write(46, y + 44, "→", "quiet", "middle")
         drawing.write(62, y + 44, written, "code quiet")
         drawing.write(62 + CHARACTER * len(written), y + 44, chunk, "code new")

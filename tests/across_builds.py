@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsontide import COMPILED, Limits, ParserState, create_parser_state, finalize, parse_chunk
-from jsontide.events import EventState, add_fragment, create_event_state
-from jsontide.events import finalize as finalize_events
-from jsontide.messages import Message, MessageState, finish_message, reduce_chunk, start_message
-from jsontide.providers import StreamState, finish_stream, reduce_item, start_stream
-from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
-from jsontide.snapshots import finalize as finalize_snapshots
+from jsontide.events import EventState, feed_events, finish_events, start_events
+from jsontide.messages import Message, MessageState, feed_message, finish_message, start_message
+from jsontide.providers import StreamState, feed_stream, finish_stream, start_stream
+from jsontide.snapshots import SnapshotState, feed_snapshot_values, feed_snapshots, finish_snapshots, start_snapshots
 from tests.cuts import singles
 from tests.messages.telling import call, end, text
 from tests.relations import portrait
@@ -99,7 +97,7 @@ def documents() -> Iterator[str | bytes]:
 
 
 def chunked(state: SnapshotState, snapshot: Any) -> tuple[SnapshotState, str]:
-    return add_snapshot(state, snapshot) if isinstance(snapshot, str) else add_value(state, snapshot)
+    return feed_snapshots(state, snapshot) if isinstance(snapshot, str) else feed_snapshot_values(state, snapshot)
 
 
 State = ParserState | EventState | SnapshotState | MessageState | StreamState
@@ -112,15 +110,15 @@ def seen(state: State, rest: Any) -> tuple[str, str, str]:
         for snapshot in rest:
             chunking, chunk = chunked(chunking, snapshot)
             chunks.append(chunk)
-        return state.text, repr(chunks), finalize_snapshots(chunking)[1]
+        return state.text, repr(chunks), finish_snapshots(chunking)[1]
     if isinstance(state, EventState):
-        later, updates = add_fragment(state, rest)
-        return repr(state), repr(updates), repr(finalize_events(later)[1])
+        later, updates = feed_events(state, rest)
+        return repr(state), repr(updates), repr(finish_events(later)[1])
     if isinstance(state, MessageState):
-        after = reduce(reduce_chunk, rest, state)
+        after = reduce(feed_message, rest, state)
         return shown(state), shown(after), shown(finish_message(after))
     if isinstance(state, StreamState):
-        read = reduce(reduce_item, rest, state)
+        read = reduce(feed_stream, rest, state)
         return shown(state), shown(read), shown(finish_stream(read))
     fed = parse_chunk(state, rest)
     return repr(portrait(state)), repr(portrait(fed)), repr(portrait(finalize(fed)))
@@ -136,13 +134,13 @@ def records() -> Iterator[Record]:
                 # From the pickled place on, one character at a time: states in all modes.
                 state = parse_chunk(state, document[place : place + 1])
         for options in EVENT_OPTIONS:
-            telling = create_event_state(**options)
+            telling = start_events(**options)
             for place in range(len(document) + 1):
                 rest = document[place:]
                 yield Record(pickle.dumps(telling), rest, seen(telling, rest))
-                telling, _ = add_fragment(telling, document[place : place + 1])
+                telling, _ = feed_events(telling, document[place : place + 1])
     for options in SNAPSHOT_OPTIONS:
-        chunking = create_snapshot_state(**options)
+        chunking = start_snapshots(**options)
         for place in range(len(SNAPSHOTS) + 1):
             later = SNAPSHOTS[place:]
             yield Record(pickle.dumps(chunking), later, seen(chunking, later))
@@ -157,13 +155,13 @@ def messages() -> Iterator[Record]:
         coming = CHUNKS[place:]
         yield Record(pickle.dumps(message), coming, seen(message, coming))
         for chunk in coming[:1]:
-            message = reduce_chunk(message, chunk)
+            message = feed_message(message, chunk)
     for told in STREAMS:
         stream = start_stream()
         for place in range(len(told) + 1):
             yield Record(pickle.dumps(stream), told[place:], seen(stream, told[place:]))
             for item in told[place : place + 1]:
-                stream = reduce_item(stream, item)
+                stream = feed_stream(stream, item)
 
 
 def shown(state: MessageState | StreamState) -> str:

@@ -29,8 +29,8 @@ from jsontide import (
     stream_message,
     values,
 )
-from jsontide.messages import Message, Outcome, finish_message, reduce_chunk, start_message, stop_message
-from jsontide.providers import finish_stream, reduce_item, start_stream
+from jsontide.messages import Message, Outcome, feed_message, finish_message, start_message, stop_message
+from jsontide.providers import feed_stream, finish_stream, start_stream
 from tests.cuts import Chunks, cut_randomly, fed, prefixes, states_along, whole
 from tests.events.collect import collect, join_strings
 from tests.messages.telling import delta, end, entry, finished
@@ -135,7 +135,7 @@ def law_9(random: Random) -> int:
     chunks = [delta(tool_calls=(entry(**said),)) for said in interleaved_calls(wanted, random)]
     calls = finished([*chunks, end()]).message.tool_calls
     assert all(same(call.arguments_value, value) for call, value in zip(calls, wanted, strict=True))  # type: ignore[union-attr]
-    state = reduce(reduce_chunk, chunks[: random.randint(0, len(chunks))], start_message())
+    state = reduce(feed_message, chunks[: random.randint(0, len(chunks))], start_message())
     for ended in (finish_message(state), stop_message(state)):
         assert not any(hasattr(call, "arguments_value") for call in ended.message.tool_calls)
     return len(chunks)
@@ -237,7 +237,7 @@ def check_message(message: Message[Any], recorded: Recorded) -> None:
 def read_recording(recorded: Recorded) -> int:
     """After each event, from every kind of cut, from pickles, broken off anywhere; all that is shown stays as it is."""
     random = Random(recorded.name)
-    states = list(accumulate(recorded.events, reduce_item, initial=start_stream()))
+    states = list(accumulate(recorded.events, feed_stream, initial=start_stream()))
     check_message(finish_stream(states[-1]).message, recorded)
     shown = [state.message.to_json() for state in states]
     partials = []  # all that is held of messages that are gone

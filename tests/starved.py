@@ -20,11 +20,9 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from jsontide import JsonFragmentAccumulator, Limits, create_parser_state, finalize, parse_chunk
-from jsontide.events import JsonFragmentUpdate, add_fragment, create_event_state
-from jsontide.events import finalize as finalize_events
+from jsontide.events import JsonFragmentUpdate, feed_events, finish_events, start_events
 from jsontide.schema import from_json_ast
-from jsontide.snapshots import add_snapshot, create_snapshot_state
-from jsontide.snapshots import finalize as finalize_snapshots
+from jsontide.snapshots import feed_snapshots, finish_snapshots, start_snapshots
 
 memory: Any = import_module("_testcapi")  # which type checkers do not know
 
@@ -105,11 +103,11 @@ def paths(updates: list[JsonFragmentUpdate]) -> list[str]:
 
 
 def events() -> Scene:
-    state = yield partial(create_event_state, skip_errors=True, documents=None)
+    state = yield partial(start_events, skip_errors=True, documents=None)
     for piece in [*PIECES, *WRONG]:
-        state, updates = yield partial(add_fragment, state, piece)
+        state, updates = yield partial(feed_events, state, piece)
         yield partial(paths, updates)
-    yield partial(finalize_events, state)
+    yield partial(finish_events, state)
 
 
 def subscriptions() -> Scene:
@@ -127,10 +125,10 @@ def subscriptions() -> Scene:
 
 
 def snapshots() -> Scene:
-    state = yield partial(create_snapshot_state, on_conflict="repair")
+    state = yield partial(start_snapshots, on_conflict="repair")
     for snapshot in SNAPSHOTS:
-        state, _ = yield partial(add_snapshot, state, snapshot)
-    yield partial(finalize_snapshots, state)
+        state, _ = yield partial(feed_snapshots, state, snapshot)
+    yield partial(finish_snapshots, state)
 
 
 def nested(word: str) -> str:
@@ -140,9 +138,9 @@ def nested(word: str) -> str:
 
 def levels() -> Scene:
     """At each level of a snapshot it is asked which of the members has changed."""
-    state, _ = add_snapshot(create_snapshot_state(on_conflict="repair"), nested("x"))
-    state, _ = yield partial(add_snapshot, state, nested("xy"))
-    yield partial(finalize_snapshots, state)
+    state, _ = feed_snapshots(start_snapshots(on_conflict="repair"), nested("x"))
+    state, _ = yield partial(feed_snapshots, state, nested("xy"))
+    yield partial(finish_snapshots, state)
 
 
 def schema() -> Scene:

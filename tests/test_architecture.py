@@ -28,13 +28,11 @@ LAYERS = (
     {"tree", "events", "snapshots"},
     {"mend"},
     {"text", "_pattern"},
-    {"_errors", "_json_text"},  # an error names a path
+    {"_errors"},  # an error names a path
     {
         "_build",
         "_check",
-        "_decoded",
-        "_flatten",
-        "_interpreter",
+        "_decode",
         "_mypyc",
         "_private_file",
         "_path",

@@ -48,6 +48,20 @@ def test_the_reference_lists_every_public_name_once() -> None:
     assert sorted(listed) == sorted(offered)
 
 
+def test_help_the_reference_and_the_architecture_list_the_same_packages() -> None:
+    packages = {package.__name__.removeprefix("jsontide.") for package in PUBLIC}
+    assert jsontide.__doc__ is not None
+    _, _, listed = jsontide.__doc__.partition("in the packages")
+    assert set(re.findall(r"`(\w+)`", listed)) == packages
+    rows = re.findall(
+        r"^\| \[.+\.md\) \| (.*) \| .* \|$", (DOCS / "reference/index.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert set(re.findall(r"`(\w+)`", " ".join(rows))) == packages
+    _, stack, *_ = (DOCS.parent / "ARCHITECTURE.md").read_text("utf-8").split("```")
+    shown = {word for line in stack.splitlines() for word in re.split(r"  +", line)[0].replace("|", "·").split(" · ")}
+    assert packages <= {word.strip() for word in shown}
+
+
 def test_the_figures_of_the_readme_are_those_of_the_last_run() -> None:
     measured = (DOCS / "measured/benchmarks.md").read_text(encoding="utf-8").splitlines()
     first = measured.index("### Records in an object, chunks of 1 to 8 characters")

@@ -28,9 +28,8 @@ from jsontide import (
     parse_chunk,
     stream_message,
 )
-from jsontide.events import add_fragment, create_event_state
-from jsontide.snapshots import add_snapshot, create_snapshot_state
-from jsontide.snapshots import finalize as finalize_snapshots
+from jsontide.events import feed_events, start_events
+from jsontide.snapshots import feed_snapshots, finish_snapshots, start_snapshots
 from tests.cuts import Chunks, prefixes
 from tests.oracles import loads, visible
 from tests.relations import same
@@ -122,11 +121,11 @@ def test_law_4_telling_can_be_broken_off_at_any_line(lines: int) -> None:
     text = '{"a": null, "b": [2, "x\\ny", {}], "a": "again", "c": 3.5, "d": nope, "e": 1}'
     for size in (5, 12):
         chunks = [text[at : at + size] for at in range(0, len(text), size)]
-        state = expected = create_event_state(skip_errors=True)
+        state = expected = start_events(skip_errors=True)
         for chunk in chunks:
-            break_off(partial(add_fragment, state, chunk), lines)
-            expected, updates = add_fragment(expected, chunk)
-            state, again = add_fragment(state, chunk)
+            break_off(partial(feed_events, state, chunk), lines)
+            expected, updates = feed_events(expected, chunk)
+            state, again = feed_events(state, chunk)
             assert again == updates
 
 
@@ -134,14 +133,14 @@ def test_law_4_telling_can_be_broken_off_at_any_line(lines: int) -> None:
 @pytest.mark.parametrize("lines", range(0, 400, 3))
 def test_law_4_chunking_can_be_broken_off_at_any_line(lines: int) -> None:
     snapshots = ['{"a": ["x"]}', '{"a": ["xy", 1, {"b": "", "c": "d"}], "e": 2}', '{"a": 5, "f": "g", "e": 2}']
-    state = expected = create_snapshot_state(on_conflict="repair")
+    state = expected = start_snapshots(on_conflict="repair")
     for snapshot in snapshots:
-        break_off(partial(add_snapshot, state, snapshot), lines)
-        expected, chunk = add_snapshot(expected, snapshot)
-        state, again = add_snapshot(state, snapshot)
+        break_off(partial(feed_snapshots, state, snapshot), lines)
+        expected, chunk = feed_snapshots(expected, snapshot)
+        state, again = feed_snapshots(state, snapshot)
         assert again == chunk
-    break_off(partial(finalize_snapshots, state), lines)
-    assert loads(finalize_snapshots(state)[0].text) == loads(snapshots[-1])
+    break_off(partial(finish_snapshots, state), lines)
+    assert loads(finish_snapshots(state)[0].text) == loads(snapshots[-1])
 
 
 @pytest.mark.parametrize("lines", range(0, 120, 3))

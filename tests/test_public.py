@@ -105,11 +105,11 @@ print({name}.__module__)
         ("streams", "stream_message", "jsontide"),
         ("providers", "to_request", "jsontide"),
         ("streams", "MessageStream", "jsontide.streams"),
-        ("providers", "decode_sse", "jsontide.providers"),
+        ("providers", "feed_sse", "jsontide.providers"),
         ("events", "JsonFragmentAccumulator", "jsontide"),
         ("events", "JsonFragmentUpdate", "jsontide.events"),
-        ("events", "finalize", "jsontide.events"),
-        ("snapshots", "finalize", "jsontide.snapshots"),
+        ("events", "finish_events", "jsontide.events"),
+        ("snapshots", "finish_snapshots", "jsontide.snapshots"),
         ("tree", "finalize", "jsontide"),
     ],
 )
@@ -120,7 +120,7 @@ def test_it_is_the_same_place_whatever_is_imported_first(package: str, name: str
 
 
 def test_what_a_function_returns_says_it_too_when_only_the_function_was_imported() -> None:
-    program = "from jsontide.providers import decode_sse as f, SseState as S; print(type(f(S(), b'')[0]).__module__)"
+    program = "from jsontide.providers import feed_sse as f, start_sse as s; print(type(f(s(), b'')[0]).__module__)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     assert done.stdout.split() == ["jsontide.providers"]
 
@@ -128,7 +128,7 @@ def test_what_a_function_returns_says_it_too_when_only_the_function_was_imported
 def test_tracebacks_show_public_names() -> None:
     for call, shown in (
         (lambda: jsontide.loads("[1,]"), "jsontide.JsonStreamError: expected a value"),
-        (lambda: jsontide.value("1", "a["), "jsontide.PathSyntaxError: expected"),
+        (lambda: jsontide.first_value("1", "a["), "jsontide.PathSyntaxError: expected"),
         (lambda: list(jsontide.chunk_snapshots(['["a"]', '["b"]'])), "jsontide.SnapshotConflict: "),
         (lambda: list(jsontide.stream_model("1", {"type": "string"})), "jsontide.SchemaError: "),
     ):
@@ -141,7 +141,7 @@ def test_tracebacks_show_public_names() -> None:
     ("value", "place"),
     [
         (jsontide.create_parser_state(), "jsontide.ParserState"),
-        (events.create_event_state(), "jsontide.events.EventState"),
+        (events.start_events(), "jsontide.events.EventState"),
         (jsontide.JsonStreamChunker(), "jsontide.JsonStreamChunker"),
     ],
 )

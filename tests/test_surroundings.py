@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from jsontide import COMPILED
-from jsontide._interpreter import is_main
+from jsontide._mypyc import is_main
 from tests.interpreters import NAME
 
 ROOT = Path(__file__).parents[1]

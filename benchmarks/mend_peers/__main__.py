@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import builds
-from benchmarks.mend_peers.kinds import NO_SCHEMA, task_of
-from benchmarks.mend_peers.peers import PEERS, Peer, start, version_of
-from benchmarks.mend_peers.processes import MissingToolError
+from benchmarks.mend_peers.peers import PEERS, MissingToolError, Peer, start, version_of
 from benchmarks.mend_peers.report import page, tables
 from benchmarks.mend_peers.score import Score, add
+from benchmarks.mend_peers.tools import NO_SCHEMA, task_of
 from tests.mend.cases import Case, read_corpus
 
 PAGE = "mend-peers.md"

@@ -14,8 +14,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from benchmarks.mend_peers.kinds import Answer, Task
-from benchmarks.mend_peers.tools import Tool, again
+from benchmarks.mend_peers.tools import Answer, Task, Tool, again
 
 ANY = "JSON"
 SOURCE = """

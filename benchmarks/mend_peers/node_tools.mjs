@@ -1,4 +1,4 @@
-// jsonrepair, plain and streaming: one task per line in, one answer per line out, as benchmarks/mend_peers/kinds.py says.
+// jsonrepair, plain and streaming: one task per line in, one answer per line out, as benchmarks/mend_peers/tools.py says.
 // Values go back as text, because numbers of JavaScript are not those of JSON.
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'

@@ -1,20 +1,93 @@
-"""The tools of the table, in its order, and how each is started.
+"""The tools of the table, in its order, each in a process of its own: tasks in, answers out.
 
-In: the environment. Out: an asker for each tool: tasks in, answers out.
-Rule: a tool that is not there is named with the reason, and left out.
+Rule: a tool that is not there is named with the reason, and left out. A process that does not answer in time is ended,
+the task counts as an error, and the next one gets a new process.
 """
 
 import json
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
 from typing import Any, NamedTuple
 
-from benchmarks.mend_peers.kinds import Answer, Task
-from benchmarks.mend_peers.own import shown
-from benchmarks.mend_peers.processes import MissingToolError, Process
+from benchmarks.mend_peers.tools import Answer, Task, shown
 from jsontide import __version__
+
+SECONDS = 20.0
+LATE = f"no answer in {SECONDS:.0f} s"
+ENDED = "the process ended"
+
+
+class MissingToolError(Exception):
+    """A tool that cannot be loaded; the message says why."""
+
+
+class Process:
+    def __init__(self, command: Sequence[str]) -> None:
+        self.command = command
+        self.start()
+
+    def start(self) -> None:
+        try:
+            self.process = subprocess.Popen(  # noqa: S603 - our own command
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                encoding="utf-8",
+            )
+        except OSError as error:
+            raise MissingToolError(f"{self.command[0]}: {error.strerror}") from error
+        self.lines: Queue[str] = Queue()
+        Thread(target=self.collect, args=(self.process, self.lines), daemon=True).start()
+        greeting = self.receive()
+        if greeting is None or "missing" in greeting:
+            self.stop()
+            raise MissingToolError("it does not start" if greeting is None else greeting["missing"])
+
+    @staticmethod
+    def collect(process: "subprocess.Popen[str]", lines: "Queue[str]") -> None:
+        assert process.stdout is not None  # noqa: S101 - it is a pipe
+        for line in process.stdout:
+            lines.put(line)
+        lines.put("")
+
+    def receive(self) -> dict[str, Any] | None:
+        """The next line, `None` if there is none or it is late."""
+        try:
+            line = self.lines.get(timeout=SECONDS)
+        except Empty:
+            return None
+        received: dict[str, Any] | None = json.loads(line) if line else None
+        return received
+
+    def ask(self, task: Task) -> Answer:
+        assert self.process.stdin is not None  # noqa: S101 - it is a pipe
+        self.process.stdin.write(json.dumps(asdict(task)) + "\n")
+        self.process.stdin.flush()
+        answer = self.receive()
+        if answer is not None:
+            return Answer(**answer)
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=1)
+        reason = LATE if self.process.poll() is None else ENDED
+        self.stop()
+        self.start()
+        return Answer([[] for _ in task.chunks], [], reason)
+
+    def stop(self) -> None:
+        assert self.process.stdin is not None  # noqa: S101 - it is a pipe
+        self.process.kill()
+        self.process.wait()
+        with suppress(OSError):  # what was not sent yet
+            self.process.stdin.close()
+
 
 PACKAGES = Path(sys.prefix) / "node_modules"
 NODE = Path(__file__).with_name("node_tools.mjs")
@@ -30,7 +103,7 @@ class Peer(NamedTuple):
 
 
 PEERS = (
-    Peer("jsontide", "jsontide", "own jsontide"),
+    Peer("jsontide", "jsontide", "tools jsontide"),
     Peer("json_repair", "json-repair", "tools json_repair"),
     Peer("json_repair, strict", "json-repair", "tools json_repair_strict"),
     Peer("jsonrepair", "jsonrepair", "node plain"),
@@ -51,7 +124,7 @@ class Asker(NamedTuple):
 def start(peer: Peer) -> Asker:
     module, _, name = peer.tool.partition(" ")
     if module != "node":
-        process = Process([sys.executable, "-m", "benchmarks.mend_peers.worker", module, name])
+        process = Process([sys.executable, "-m", "benchmarks.mend_peers.tools", module, name])
         return Asker(process.ask, process.stop)
     if not PACKAGES.is_dir():
         raise MissingToolError("not installed by npm")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks import builds
-from benchmarks.mend_peers.processes import ENDED, LATE
+from benchmarks.mend_peers.peers import ENDED, LATE
 from benchmarks.mend_peers.score import Score
 from benchmarks.tables import table
 from tests.mend.cases import Case, Expect

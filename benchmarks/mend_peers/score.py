@@ -11,7 +11,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any, Literal
 
-from benchmarks.mend_peers.kinds import NO_SCHEMA, Answer
+from benchmarks.mend_peers.tools import NO_SCHEMA, Answer
 from jsontide import MISSING
 from tests.mend.cases import REPEATS, Case
 from tests.relations import grows, same

@@ -1,31 +1,82 @@
-"""The run: every kind of stream, every side in turn.
+"""The run: every kind of stream, every side in turn; then many streams at once.
 
 In: what the sides offer. Out: costs, and the bytes of open streams.
 Rule: a side is timed only after the last thing it showed was what had been sent; all take turns, as everywhere.
+Of many streams, each lets all others go on before each read, so that none runs ahead.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from functools import partial
+from typing import Any, cast
 
-from benchmarks.kinds import FAILURES
+from benchmarks.kinds import FAILURES, Feed
 from benchmarks.measure import Run, run_rounds
+from benchmarks.memory import held_by
+from benchmarks.timing import Course, Stretch
 from benchmarks.whole_way.clients import OBJECTS
-from benchmarks.whole_way.crowd import CROWD, MANY, AsyncOpener, open_memory, plan_crowd
 from benchmarks.whole_way.streams import pieces_of, respond
-from benchmarks.whole_way.targets import case_of
 from benchmarks.whole_way.works import (
     ASYNCHRONOUS,
+    LOOP,
     SIZES,
     TOOL_CALL,
     WORKS,
     Opener,
     Openers,
+    Source,
     Work,
+    case_of,
     is_right,
     plan,
     read_all,
 )
+
+CROWD = "streams on one loop"
+MANY = 1_000
+OPEN_SIZE = 5_000
+OPEN_STREAMS = 20
+
+AsyncOpener = Callable[..., AsyncIterator[object]]
+"""As an opener, with a `pause` that is awaited before each read."""
+
+
+def plan_crowd(opener: AsyncOpener, count: int) -> Course:
+    response = respond(TOOL_CALL.form, pieces_of(TOOL_CALL.form, TOOL_CALL.text(SIZES[0])))
+    pause = partial(asyncio.sleep, 0)
+
+    async def read() -> None:
+        async for _ in opener(iter(response.reads), pause=pause):
+            pass
+
+    async def read_all() -> None:
+        await asyncio.gather(*(read() for _ in range(count)))
+
+    def start(_: Feed | None) -> Feed:
+        return lambda _: LOOP.run_until_complete(read_all())
+
+    events = count * len(response.events)
+    return Course(events, [Stretch([None], events, 1 / 2, start)])
+
+
+def open_memory(opener: Opener) -> float:
+    """The bytes that a stream holds after so much text, with what was read of it last."""
+    form = TOOL_CALL.form
+    pieces = pieces_of(form, TOOL_CALL.text(OPEN_SIZE))
+    reads = respond(form, pieces).reads[: len(form.head) + len(pieces)]
+
+    def read_on() -> object:
+        source = Source(reads)
+        values: Any = opener(source)
+        last: object = None
+        while source.given < len(reads):
+            last = next(values)
+        return values, last
+
+    read_on()  # what is made once belongs to no stream
+    return held_by(lambda: [read_on() for _ in range(OPEN_STREAMS)]) / OPEN_STREAMS
+
 
 EVERY = (*WORKS, *OBJECTS.values())
 WRONG = "wrong in the end"

@@ -1,22 +1,108 @@
 """From what was found to tables and to docs/measured/whole-way.md.
 
 In: what was found and what it ran on. Out: the page, generated and never edited by hand.
-Rule: no figure without version, machine and command.
+Rule: no figure without version, machine and command; a target whose figures were not measured says so, and none is left
+out because it fails.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.documents import SIZE_NAMES
-from benchmarks.measure import Run
+from benchmarks.jsontide_sides import COMPILED, PURE
+from benchmarks.measure import Case, Run
 from benchmarks.report import ratio_cell
-from benchmarks.tables import table, times
-from benchmarks.whole_way.clients import ANTHROPIC, CREATE, GENAI
-from benchmarks.whole_way.crowd import CROWD, OPEN_SIZE
-from benchmarks.whole_way.measure import Extent, Found
-from benchmarks.whole_way.sides import BY_HAND, OWN
-from benchmarks.whole_way.targets import case_of, target_table
-from benchmarks.whole_way.works import TOOL_CALL
+from benchmarks.tables import digits, table, times
+from benchmarks.whole_way.clients import ANTHROPIC, CREATE, GENAI, INSTRUCTOR, LITELLM, PYDANTIC_AI, STREAM
+from benchmarks.whole_way.measure import CROWD, MANY, OPEN_SIZE, Extent, Found
+from benchmarks.whole_way.sides import BY_HAND
+from benchmarks.whole_way.streams import ANTHROPIC_TOOL, RESPONSES_TOOL
+from benchmarks.whole_way.works import ASYNCHRONOUS, CUT_READS, PLAIN, SIZES, TOOL_CALL, Work, case_of
+
+SMALL, MIDDLE, LARGE = SIZES
+
+
+@dataclass(frozen=True)
+class Target:
+    """`bound` is a sign and a number; `figure` is `None` where it was not measured."""
+
+    bound: str
+    figure: float | None
+
+    @property
+    def reached(self) -> str:
+        if self.figure is None:
+            return "not measured"
+        sign, number = self.bound.split()
+        is_met = self.figure >= float(number) if sign == "≥" else self.figure <= float(number)
+        return "reached" if is_met else "not reached"
+
+    @property
+    def cells(self) -> list[str]:
+        return [self.bound, "" if self.figure is None else digits(self.figure), self.reached]
+
+
+Measure = Callable[[Run, str], float | None]
+Demand = tuple[str, str, Measure]
+"""What is demanded, the bound, and how a side of jsontide is measured."""
+
+
+def ratio(run: Run, over: Case, under: Case) -> float | None:
+    first, second = run.seconds(over), run.seconds(under)
+    return first / second if first and second else None
+
+
+def against_hand(work: Work, size: int) -> Measure:
+    return lambda run, side: ratio(run, case_of(work.name, size, side), case_of(work.name, size, BY_HAND))
+
+
+def times_faster(peer: str, work: Work = TOOL_CALL) -> Measure:
+    return lambda run, side: ratio(run, case_of(work.name, SMALL, peer), case_of(work.name, SMALL, side))
+
+
+def between(one: Work, other: Work, sizes: tuple[int, int]) -> Measure:
+    """The cost of one kind of stream divided by that of another, or of the same in another size."""
+    return lambda run, side: ratio(run, case_of(one.name, sizes[0], side), case_of(other.name, sizes[1], side))
+
+
+def events_per_second(run: Run, side: str) -> float | None:
+    """Relative to those by hand: the fewer seconds an event takes, the more there are in a second."""
+    return ratio(run, case_of(CROWD, MANY, BY_HAND), case_of(CROWD, MANY, side))
+
+
+def demands() -> Iterator[Demand]:
+    bounds = {SMALL: "≤ 1.6", MIDDLE: "≤ 0.35", LARGE: "≤ 0.03"}
+    for size, bound in bounds.items():
+        yield f"{TOOL_CALL.name}, {SIZE_NAMES[size]}: cost / by hand", bound, against_hand(TOOL_CALL, size)
+    for form in (ANTHROPIC_TOOL, RESPONSES_TOOL):
+        yield f"{form.name}, 1 KB: cost / by hand", "≤ 1.6", against_hand(PLAIN[form.name], SMALL)
+    for peer, work, bound in (
+        (CREATE, TOOL_CALL, "≥ 13"),
+        (STREAM, TOOL_CALL, "≥ 28"),
+        (ANTHROPIC, PLAIN[ANTHROPIC_TOOL.name], "≥ 10"),
+        (INSTRUCTOR, TOOL_CALL, "≥ 25"),
+        (PYDANTIC_AI, TOOL_CALL, "≥ 50"),
+        (LITELLM, TOOL_CALL, "≥ 90"),
+    ):
+        yield f"{work.name}, 1 KB: times faster than {peer}", bound, times_faster(peer, work)
+    flat, cut, loop = (
+        between(TOOL_CALL, TOOL_CALL, (LARGE, SMALL)),
+        between(CUT_READS, TOOL_CALL, (MIDDLE, MIDDLE)),
+        between(ASYNCHRONOUS, TOOL_CALL, (MIDDLE, MIDDLE)),
+    )
+    yield f"{TOOL_CALL.name}: an event at 100 KB / at 1 KB", "≤ 1.15", flat
+    yield f"{TOOL_CALL.name}, 10 KB: 1,400 bytes a read / one event a read", "≤ 1.2", cut
+    yield f"{TOOL_CALL.name}, 10 KB: asynchronous / synchronous", "≤ 1.25", loop
+    yield f"{MANY:,} {CROWD}: events per second / by hand", "≥ 0.55", events_per_second
+
+
+def target_table(run: Run) -> str:
+    rows = [[text, *Target(bound, measure(run, COMPILED)).cells] for text, bound, measure in demands()]
+    header = ["", "demanded", "measured", ""]
+    notes = ["The compiled build; each is a ratio of two figures of this run."]
+    return table("Targets", header, rows, notes)
+
 
 METHOD = Path(__file__).with_name("method.md")
 CLIENTS = (CREATE, ANTHROPIC, GENAI)
@@ -30,7 +116,7 @@ def page(found: Found, extent: Extent, circumstances: Sequence[str]) -> str:
             "What an event costs on its way from the bytes of a response to the message and its partial arguments.",
             "This page is written by `make bench`; all its figures are from one run.",
             "",
-            *(f"{line}  " for line in circumstances),
+            *circumstances,
             "",
             "## Results",
             "",
@@ -54,7 +140,7 @@ def sections(found: Found, extent: Extent) -> Iterator[str]:
 
 def tool_call_table(run: Run, extent: Extent) -> str:
     """All sides; the ratio is to the first build of jsontide that was measured."""
-    own = next((side for side in run.sides if side in OWN), "")
+    own = next((side for side in run.sides if side in (COMPILED, PURE)), "")
     rows = []
     for side in run.sides:
         cases = [case_of(TOOL_CALL.name, size, side) for size in extent.sizes]
@@ -70,7 +156,7 @@ def tool_call_table(run: Run, extent: Extent) -> str:
 
 
 def streams_table(run: Run, extent: Extent, size: int) -> str:
-    own = [side for side in run.sides if side in OWN]
+    own = [side for side in run.sides if side in (COMPILED, PURE)]
     rows = []
     for work in extent.works:
         hand = run.seconds(case_of(work.name, size, BY_HAND))

@@ -29,10 +29,6 @@ from benchmarks.whole_way.works import (
 BY_HAND = "by hand (orjson, jiter)"
 FLOOR = "floor: SSE, json, append"
 FLOOR_ORJSON = "floor: SSE, orjson, append"
-COMPILED = "jsontide, compiled"
-PURE = "jsontide, pure Python"
-BEFORE = "jsontide before, pure Python"
-OWN = (COMPILED, PURE, BEFORE)
 
 DONE = b"[DONE]"
 Loads = Callable[[bytes], Any]
@@ -136,7 +132,7 @@ def jsontide_openers(module: ModuleType) -> Openers:
     plain: dict[str, dict[str, object]] = {name: {} for name in (*PLAIN, CUT_READS.name, DICTS.name, *OBJECTS)}
     if model := ten_fields():
         tool = partial(module.messages.Tool, NAME)
-        plain[JSON_SCHEMA.name] = {"tools": [tool(model.model_json_schema(), stream=True)]}
+        plain[JSON_SCHEMA.name] = {"tools": [tool(model.model_json_schema(), stream_arguments=True)]}
         plain[TYPED.name] = {"tools": [tool(model)]}
         plain[CHAT_ANSWER.name] = {"response_schema": records_model(optional=False)}
     else:

@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.kinds import Feed
+from benchmarks.measure import Case
 from benchmarks.timing import STREAM_BUDGET, STREAM_PATIENCE, Course, Stretch, spread
 from benchmarks.whole_way.streams import (
     CHAT_TOOL,
@@ -93,6 +94,10 @@ JSON_SCHEMA = Work(f"{CHAT_TOOL.name}, JSON Schema of ten fields", CHAT_TOOL, fi
 TYPED = Work(f"{CHAT_TOOL.name}, pydantic model of ten fields", CHAT_TOOL, fields_text)
 DICTS = replace(TOOL_CALL, name=f"{CHAT_TOOL.name}, from dicts", delivered=lambda response: response.events)
 WORKS = (*PLAIN.values(), CUT_READS, ASYNCHRONOUS, JSON_SCHEMA, TYPED, DICTS)
+
+
+def case_of(work: str, size: int, side: str) -> Case:
+    return Case(work, size, "", "whole way", side)
 
 
 def read_all(opener: Opener, reads: Sequence[Any]) -> list[object]:

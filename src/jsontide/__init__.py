@@ -9,7 +9,7 @@ What most programs need is here; the rest is in the packages `mend`, `tree`, `ev
 
 from typing import TYPE_CHECKING
 
-from jsontide import _interpreter  # noqa: F401 - refuses before anything is loaded that could break
+from jsontide import _mypyc  # noqa: F401 - refuses before anything is loaded that could break
 from jsontide._build import COMPILED
 from jsontide._errors import JsonStreamError, JsontideError, ParserError, PathSyntaxError, Reason
 from jsontide._public import lazily, publish
@@ -19,16 +19,16 @@ from jsontide.events import JsonFragmentAccumulator
 from jsontide.snapshots import JsonStreamChunker, SnapshotConflict
 from jsontide.streams import (
     achunk_snapshots,
+    afirst_value,
     aitems,
     aloads,
-    astream,
-    avalue,
+    atext_deltas,
     avalues,
     chunk_snapshots,
+    first_value,
     items,
     loads,
-    stream,
-    value,
+    text_deltas,
     values,
 )
 from jsontide.text import Limits
@@ -83,29 +83,29 @@ __all__ = [
     "ToolResult",
     "__version__",
     "achunk_snapshots",
+    "afirst_value",
     "aitems",
     "aloads",
     "arun_tools",
-    "astream",
     "astream_message",
     "astream_model",
-    "avalue",
+    "atext_deltas",
     "avalues",
     "chunk_snapshots",
     "create_parser_state",
     "finalize",
+    "first_value",
     "get_resolved_value",
     "is_open",
     "items",
     "loads",
     "parse_chunk",
     "run_tools",
-    "stream",
     "stream_message",
     "stream_model",
+    "text_deltas",
     "to_request",
     "tool_definitions",
-    "value",
     "values",
 ]
 

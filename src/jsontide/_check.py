@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-State = TypeVar("State")
+Kind = TypeVar("Kind")
 
 
-def check_state(state: object, kind: type[State], article: str = "a") -> State:
+def check_state(state: object, kind: type[Kind], article: str = "a") -> Kind:
     """Return a state, refuse anything else."""
     if not isinstance(state, kind):
         message = f"a state must be {article} {kind.__name__}, not {type(state).__name__}"
         raise TypeError(message)
     return state
+
+
+def check_type(name: str, value: object, kind: type[Kind], expected: str = "") -> Kind:
+    """Return a value, refuse one of another type."""
+    if not isinstance(value, kind):
+        message = f"{name} must be {expected or kind.__name__}, not {type(value).__name__}"
+        raise TypeError(message)
+    return value
 
 
 def check_choices(options: object, accepted: Mapping[str, Sequence[str]]) -> None:
@@ -39,16 +45,24 @@ def check_switches(options: object, *names: str) -> None:
 
 def check_switch(name: str, value: object) -> None:
     """Refuse anything but `True` and `False`."""
-    if not isinstance(value, bool):
-        message = f"{name} must be a bool, not {type(value).__name__}"
-        raise TypeError(message)
+    check_type(name, value, bool, "a bool")
 
 
-def check_count(name: str, value: object, expected: str = "an int") -> None:
-    """Refuse anything but an integer of at least 1."""
+def check_count(name: str, value: object, expected: str = "an int", least: int = 1) -> None:
+    """Refuse anything but an integer of at least 1, or another least one."""
     if not isinstance(value, int) or isinstance(value, bool):
         message = f"{name} must be {expected}, not {type(value).__name__}"
         raise TypeError(message)
-    if value < 1:
-        message = f"{name} must be at least 1, not {value}"
+    if value < least:
+        message = f"{name} must be at least {least}, not {value}"
+        raise ValueError(message)
+
+
+def check_seconds(name: str, value: object, least: float = 0) -> None:
+    """Refuse anything but a number of seconds of at least `least`."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        message = f"{name} must be a number of seconds, not {type(value).__name__}"
+        raise TypeError(message)
+    if not least <= value < float("inf"):
+        message = f"{name} must be at least {least:g} seconds, not {value!r}"
         raise ValueError(message)

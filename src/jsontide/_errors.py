@@ -5,7 +5,7 @@
     JsontideError                      everything that jsontide raises on purpose
     ├── JsonStreamError                a text is not JSON, raised by functions that return values instead of states
     │   └── JsonFragmentError          the same with the updates before the place, in `events`
-    ├── SnapshotConflict               a snapshot contradicts what is already written, in `snapshots`
+    ├── SnapshotConflict               a snapshot contradicts the written text, in `snapshots`
     ├── SchemaError                    a complete document does not fit its schema, in `schema`
     ├── UnsupportedSchemaError         a schema cannot be used, in `schema`
     ├── IncompleteCallError            a call without arguments to run was asked for them, in `messages`
@@ -23,13 +23,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from unicodedata import combining, east_asian_width
 
-from jsontide._path import PathLink, link_to
-
-if TYPE_CHECKING:
-    from jsontide._path import Path
+from jsontide._path import Path, PathLink, link_to
 
 
 class Reason(Enum):
@@ -64,7 +61,7 @@ class Reason(Enum):
     NUMBER_OUT_OF_RANGE = "number out of range"
     """A number that `decimal.Decimal` cannot hold, with `floats="decimal"`."""
     AMBIGUOUS = "ambiguous"
-    """Bad JSON that can be read in more than one way, and nothing tells which one is meant."""
+    """Bad JSON that can be read in more than one way, and nothing decides between them."""
     HELD_TOO_LONG = "held too long"
     """Bad JSON that more than `Mending.max_held` characters would have to be held for, to see how it is meant."""
     TOO_MANY_REPAIRS = "too many repairs"

@@ -39,7 +39,13 @@ def segment_text(segment: Segment) -> str:
     # Keys and indices may be enum members, which an f-string would show by name.
     if isinstance(segment, int):
         return f"[{int(segment)}]"
-    return "." + segment if segment.isidentifier() else f"[{_quote(segment)}]"
+    if segment.isidentifier():
+        return "." + segment
+    return f"[{_SURROGATE.sub(_escape, json.dumps(segment, ensure_ascii=False))}]"
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 class PathLink:
@@ -81,11 +87,3 @@ def link_to(path: Path) -> PathLink:
     for segment in path:
         link = PathLink(link, segment)
     return link
-
-
-def _quote(key: str) -> str:
-    return _SURROGATE.sub(_escape, json.dumps(key, ensure_ascii=False))
-
-
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"

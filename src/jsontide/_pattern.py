@@ -76,7 +76,7 @@ _STARS: Final = re.compile(r"\*{1,2}")
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
 _MAX_DIGITS: Final = 18
 
-_FIRST: Final = "a key, '*', '**', '[' or 'root'"
+_FIRST_STEP: Final = "a key, '*', '**', '[' or 'root'"
 _AFTER_DOT: Final = "a key, '*' or '**'"
 _AFTER_STEP: Final = "'.', '[' or the end"
 _ODD_KEY: Final = '; write other keys as ["like this"]'
@@ -137,20 +137,17 @@ def _parse_text(text: str) -> Pattern:
     if _ROOT.match(text):
         at = len("root")
     elif not text.startswith("["):
-        step, at = _parse_word(text, 0, _FIRST)
+        step, at = _parse_word(text, 0, _FIRST_STEP)
         steps.append(step)
     while at < len(text):
-        step, at = _parse_step(text, at)
+        if text[at] == ".":
+            step, at = _parse_word(text, at + 1, _AFTER_DOT)
+        elif text[at] == "[":
+            step, at = _parse_brackets(text, at + 1)
+        else:
+            _fail(_AFTER_STEP + _ODD_KEY, text, at)
         steps.append(step)
     return tuple(steps)
-
-
-def _parse_step(text: str, at: int) -> tuple[Step, int]:
-    if text[at] == ".":
-        return _parse_word(text, at + 1, _AFTER_DOT)
-    if text[at] != "[":
-        _fail(_AFTER_STEP + _ODD_KEY, text, at)
-    return _parse_brackets(text, at + 1)
 
 
 def _parse_word(text: str, at: int, expected: str) -> tuple[Step, int]:

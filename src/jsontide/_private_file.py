@@ -1,4 +1,4 @@
-"""A path in, a file to write out that nobody but its owner can read: recordings have what a model was told and said.
+"""A path in, a file to write out that nobody but its owner can read: recordings contain prompts and answers.
 
 Where a file is there already, its owner has decided who may read it, and that stays.
 """

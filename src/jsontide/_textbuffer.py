@@ -1,26 +1,23 @@
 """A text that grows at its end: pieces in, the whole out when it is read.
 
-Rule: a text is a value. Appending returns a new one, and what the old one says stays.
+Rule: a text is a value. Appending returns a new one, and the old one stays as it is.
 A text is a chain of blocks, each longer than the one after it, and a short text after them: so there are few, and a
 character is rarely copied. Blocks are UTF-8: as `str`, one emoji makes every character of a text four bytes long.
 
-Some servers cut a text as UTF-16 writes it, between the two halves of a character beyond U+FFFF; `join_surrogates` puts
-them together.
+Some servers cut a text as UTF-16 writes it, inside a surrogate pair; `join_surrogates` puts the halves together.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_SHORT: Final = 128
-"""Pieces up to so many characters are joined at once: copying them costs less than another object."""
+_MAX_SHORT_PIECE: Final = 128
+"""Pieces up to this length are joined at once: copying them costs less than another object."""
 
 
 class TextBlock:
-    """What does not change any more of a text, in UTF-8, with that of halves of characters too."""
+    """A part of a text that does not change any more, in UTF-8 that may have lone surrogates."""
 
     __slots__ = ("_before", "_data", "_whole")
 
@@ -43,7 +40,7 @@ class TextBlock:
         return whole
 
     def has_lone_surrogate(self) -> bool:
-        """Return whether half of a character stands in these bytes, which no UTF-8 has."""
+        """Return whether these bytes have a lone surrogate, which is not valid UTF-8."""
         if self._data.isascii():
             return False
         try:
@@ -69,7 +66,7 @@ class GrowingText:
             return self
         length = self.length + len(piece)
         piece = self._last + piece
-        if len(piece) <= _SHORT:
+        if len(piece) <= _MAX_SHORT_PIECE:
             return GrowingText(piece, self._blocks, length)
         data = piece.encode("utf-8", "surrogatepass")
         before = self._blocks
@@ -89,7 +86,7 @@ class GrowingText:
         return whole
 
     def tail(self, count: int) -> str:
-        """Return the last characters, so many of them; what is before them is not joined."""
+        """Return the last `count` characters; the text before them is not joined."""
         last = self._last
         block = self._blocks
         if count <= len(last) or block is None:
@@ -107,7 +104,7 @@ class GrowingText:
         return "".join(pieces)
 
     def has_lone_surrogate(self) -> bool:
-        """Return whether half of a character stands alone in the text, which is not joined for it."""
+        """Return whether the text has a lone surrogate, without joining it."""
         block = self._blocks
         while block is not None:
             if block.has_lone_surrogate():
@@ -137,18 +134,18 @@ class GrowingText:
 NO_TEXT: Final = GrowingText()
 """Where every text begins."""
 
-_FIRST_HALF: Final = 0xD800
-_SECOND_HALF: Final = 0xDC00
-_NO_HALF: Final = 0xE000
+_HIGH_SURROGATE: Final = 0xD800
+_LOW_SURROGATE: Final = 0xDC00
+_AFTER_SURROGATES: Final = 0xE000
 
 
 def ends_in_surrogate(piece: str) -> bool:
-    """Return whether a piece ends in the first half of a character."""
-    return bool(piece) and _FIRST_HALF <= ord(piece[-1]) < _SECOND_HALF
+    """Return whether a piece ends in a high surrogate."""
+    return bool(piece) and _HIGH_SURROGATE <= ord(piece[-1]) < _LOW_SURROGATE
 
 
 def has_lone_surrogate(text: str) -> bool:
-    """Return whether half of a character stands in a text; two that stand side by side were not joined."""
+    """Return whether a text has a surrogate; also two that make a pair but were not joined."""
     if text.isascii():
         return False
     try:
@@ -159,11 +156,11 @@ def has_lone_surrogate(text: str) -> bool:
 
 
 def join_surrogates(held: str, piece: str) -> tuple[str, str]:
-    """Return what a piece adds to a text, with the half that waited for it, and the half that waits now."""
+    """Join a held high surrogate with the next piece; return the text to append, and the surrogate to hold now."""
     if not piece:
         return "", held
     if held:
-        is_second = _SECOND_HALF <= ord(piece[0]) < _NO_HALF
+        is_second = _LOW_SURROGATE <= ord(piece[0]) < _AFTER_SURROGATES
         piece = _pair(held, piece[0]) + piece[1:] if is_second else held + piece
     return (piece[:-1], piece[-1]) if ends_in_surrogate(piece) else (piece, "")
 
@@ -173,7 +170,7 @@ def _pair(first: str, second: str) -> str:
 
 
 def strip_surrogate(text: str, held: str) -> str | None:
-    """Return a text without the half of a character that it must begin with, `None` if it begins otherwise."""
+    """Return a text without the high surrogate that it must begin with, `None` if it begins otherwise."""
     units = text[:1].encode("utf-16-le", "surrogatepass")
     first, second = units[:2].decode("utf-16-le", "surrogatepass"), units[2:].decode("utf-16-le", "surrogatepass")
     return second + text[1:] if first == held else None
@@ -182,11 +179,12 @@ def strip_surrogate(text: str, held: str) -> str | None:
 class GrowingList:
     """A list that grows at its end, as `GrowingText` does."""
 
-    __slots__ = ("_before", "_last")
+    __slots__ = ("_before", "_last", "count")
 
     def __init__(self, last: list[object], before: GrowingList | None = None) -> None:
         self._last: Final = last
         self._before: Final = before
+        self.count: Final[int] = len(last) + (0 if before is None else before.count)
 
     def extend(self, items: list[object]) -> GrowingList:
         before: GrowingList | None = self
@@ -194,6 +192,13 @@ class GrowingList:
             items = before._last + items
             before = before._before
         return GrowingList(items, before)
+
+    def item(self, at: int) -> object:
+        """Return the item at an index, which there must be."""
+        part: GrowingList = self
+        while part._before is not None and at < part._before.count:
+            part = part._before
+        return part._last[at if part._before is None else at - part._before.count]
 
     def read(self) -> list[object]:
         """Return a new list of all items."""
@@ -213,6 +218,11 @@ class GrowingLists:
 
     def __init__(self, values: dict[str, object]) -> None:
         self._values: Final = values
+
+    def find(self, name: str) -> object:
+        """Return the list of a name, as a list that grows, or the value that is there instead."""
+        value = self._values.get(name)
+        return GrowingList(value) if isinstance(value, list) else value
 
     def extend(self, more: dict[str, object]) -> GrowingLists:
         """Return the same with more items in its lists; of any other value, the last one counts."""

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from jsontide.cli._drawing import EXPECTED, LiveView, NewParts, describe_usage, growing_path
 from jsontide.messages import Usage
-from jsontide.recordings import Moment, Piece, finish_moment, next_moment, start_moment
+from jsontide.recordings import Moment, Piece, feed_moment, finish_moment, start_moment
 from jsontide.tree import Mode, Path
 from tests.cli.streams import ollama, openai, sse
 
@@ -15,7 +15,7 @@ from tests.cli.streams import ollama, openai, sse
 def moment_after(*pieces: bytes, ended: bool = False) -> Moment:
     moment = start_moment()
     for number, piece in enumerate(pieces):
-        moment = next_moment(moment, Piece(float(number), piece))
+        moment = feed_moment(moment, Piece(float(number), piece))
     return finish_moment(moment) if ended else moment
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from jsontide import JsonFragmentAccumulator, JsonValue
 from jsontide._path import Path
 from jsontide._pattern import parse_pattern
-from jsontide.cli._events import matches
+from jsontide.cli.commands.events import matches
 
 DOCUMENT: JsonValue = {
     "a": [{"id": 1, "b": [1, 2, 3, 4]}, [], "x"],

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 
 from jsontide.cli import _app
 from jsontide.cli._output import RecentText, Spot, escape_unsafe_json
-from jsontide.cli.commands.mend import KINDS, ReportForPeople, mend_stream
-from jsontide.mend import EVERYTHING, MODELS, Repair, RepairKind, finish_mend, mend_chunk, start_mend
+from jsontide.cli.commands.mend import KINDS, RepairReport, ReportForPeople, mend_stream
+from jsontide.mend import EVERYTHING, MODELS, Repair, RepairKind, feed_mend, finish_mend, start_mend
 from tests.mend.cases import read_corpus
 
 ANSWER = """\
@@ -197,7 +197,7 @@ def test_a_byte_order_mark_is_not_counted(mend: Any) -> None:
     assert objects(result)[0]["column"] == 3
 
 
-class Reports:
+class Reports(RepairReport):
     """Where repairs are said to be."""
 
     def __init__(self) -> None:
@@ -205,8 +205,6 @@ class Reports:
 
     def repair(self, repair: Repair, spot: Spot) -> None:
         self.spots.append((repair, spot))
-
-    def end(self, *_: object) -> None: ...
 
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
@@ -261,7 +259,7 @@ def test_all_of_a_text_is_in_the_output_or_in_a_repair(parts: list[str]) -> None
     state = start_mend(MODELS)
     settled = 0
     for part in parts:
-        state, text, repairs = mend_chunk(state, part)
+        state, text, repairs = feed_mend(state, part)
         settled += len(text) + sum(len(repair.was) - len(repair.became) for repair in repairs)
         assert settled <= state.index
         if state.error is not None:

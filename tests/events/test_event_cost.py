@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jsontide import JsonFragmentAccumulator, Limits, Reason
-from jsontide.events import add_fragment, create_event_state
+from jsontide.events import feed_events, start_events
 from tests.meters import Meter, interpreted, opcodes, untraced
 from tests.test_cost import SAMPLE, SHAPES, SLACK, SMALL, Shape
 
@@ -83,7 +83,7 @@ def test_a_late_subscription_costs_what_is_open_and_not_its_square() -> None:
 @interpreted
 def test_reading_a_pickle_costs_what_is_open_and_not_its_square() -> None:
     def cost(depth: int) -> int:
-        state, _ = add_fragment(create_event_state(limits=Limits(max_depth=depth)), '{"a":[' * (depth // 2))
+        state, _ = feed_events(start_events(limits=Limits(max_depth=depth)), '{"a":[' * (depth // 2))
         dumped = pickle.dumps(state)
         return opcodes(lambda: pickle.loads(dumped))[0]  # noqa: S301 - our own pickle
 

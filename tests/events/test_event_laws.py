@@ -9,8 +9,7 @@ from typing import Any
 from hypothesis import example, given
 
 from jsontide import JsonFragmentAccumulator, ParserError, finalize
-from jsontide.events import EventState, JsonFragmentUpdate, add_fragment, create_event_state
-from jsontide.events import finalize as finalize_events
+from jsontide.events import EventState, JsonFragmentUpdate, feed_events, finish_events, start_events
 from tests.cuts import Chunks, cut_randomly, fed
 from tests.events.collect import collect, errors, join_strings
 from tests.oracles import Event, Fault, events, fault, folded, line_and_column, loads, possible_part
@@ -39,9 +38,9 @@ def test_law_1_any_cut_emits_the_events_of_the_model(document: tuple[str, Chunks
 @given(cut_good)
 def test_law_1_what_is_certain_is_emitted_with_the_fragment_that_makes_it_so(document: tuple[str, Chunks]) -> None:
     _, chunks = document
-    state, updates, done = create_event_state(), list[JsonFragmentUpdate](), b""
+    state, updates, done = start_events(), list[JsonFragmentUpdate](), b""
     for chunk in chunks:
-        state, more = add_fragment(state, chunk)
+        state, more = feed_events(state, chunk)
         updates += more
         done += chunk if isinstance(chunk, bytes) else chunk.encode("utf-8", "surrogatepass")
         seen = done.decode("utf-8", "ignore" if isinstance(chunk, bytes) else "surrogatepass")
@@ -146,13 +145,13 @@ def test_law_7_bytes_that_are_no_utf8_fail_where_the_parser_does(chunks: Chunks)
 @given(cut_bad, randoms)
 def test_law_4_old_states_can_be_fed_again_and_pickled(document: tuple[str, Chunks], random: Random) -> None:
     _, chunks = document
-    states: list[EventState] = [create_event_state(skip_errors=random.random() < 0.5)]
+    states: list[EventState] = [start_events(skip_errors=random.random() < 0.5)]
     steps: list[list[JsonFragmentUpdate]] = []
     for chunk in chunks:
-        state, updates = add_fragment(states[-1], chunk)
+        state, updates = feed_events(states[-1], chunk)
         states.append(state)
         steps.append(updates)
-    end = flat_updates(finalize_events(states[-1])[1])
+    end = flat_updates(finish_events(states[-1])[1])
     expected_steps = [flat_updates(updates) for updates in steps]
     for at in random.choices(range(len(states)), k=3):
         state = states[at]
@@ -160,9 +159,9 @@ def test_law_4_old_states_can_be_fed_again_and_pickled(document: tuple[str, Chun
             state = pickle.loads(pickle.dumps(state))  # noqa: S301 - our own pickle
         rest: Any = chunks[at:]
         for chunk, saved in zip(rest, expected_steps[at:], strict=True):
-            state, updates = add_fragment(state, chunk)
+            state, updates = feed_events(state, chunk)
             assert flat_updates(updates) == saved
-        assert flat_updates(finalize_events(state)[1]) == end
+        assert flat_updates(finish_events(state)[1]) == end
     assert [flat_updates(updates) for updates in steps] == expected_steps
 
 
@@ -183,15 +182,15 @@ def test_law_4_an_accumulator_and_the_branches_of_its_states_are_independent(
         if random.random() < 0.5:
             states.append((at, accumulator.state))
         if states and random.random() < 0.5:
-            add_fragment(random.choice(states)[1], random.choice(chunks))
+            feed_events(random.choice(states)[1], random.choice(chunks))
         assert flat_updates(accumulator.add_fragment(chunk)) == expected_steps[at]
     assert flat_updates(accumulator.finish()) == end
     for at, state in states:
         branch = state
         for chunk, saved in zip(chunks[at:], expected_steps[at:], strict=True):
-            branch, updates = add_fragment(branch, chunk)
+            branch, updates = feed_events(branch, chunk)
             assert flat_updates(updates) == saved
-        assert flat_updates(finalize_events(branch)[1]) == end
+        assert flat_updates(finish_events(branch)[1]) == end
 
 
 def flat_updates(updates: list[JsonFragmentUpdate]) -> list[object]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from jsontide import JsonFragmentAccumulator
-from jsontide.events import JsonFragmentUpdate, Subscription, add_fragment
+from jsontide.events import JsonFragmentUpdate, Subscription, feed_events
 from tests.cuts import Chunks
 from tests.oracles import Path, Steps, matches
 from tests.strategies import cut_documents, documents, examples, randoms, spell_pattern
@@ -107,7 +107,7 @@ def test_each_gets_what_begins_after_it_until_it_is_cancelled(document: tuple[st
             listener.subscription.cancel()
             live.remove(listener)
         if fragments and random.random() < 0.2:
-            add_fragment(accumulator.state, random.choice(fragments))  # a branch takes nothing from the accumulator
+            feed_events(accumulator.state, random.choice(fragments))  # a branch takes nothing from the accumulator
         if chunk is None:
             accumulator.finish()
         else:

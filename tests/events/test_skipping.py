@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jsontide import JsonFragmentAccumulator, Limits, ParserError, Reason
-from jsontide.events import JsonFragmentUpdate, add_fragment, create_event_state
+from jsontide.events import JsonFragmentUpdate, feed_events, start_events
 from tests.cuts import ways
 from tests.events.collect import collect, errors, join_strings
 from tests.meters import Meter, heap
@@ -142,9 +142,9 @@ def test_lines_that_are_no_documents_are_bounded_too() -> None:
 
 
 def test_a_pickle_counts_on() -> None:
-    state, _ = add_fragment(create_event_state(skip_errors=True, max_errors=2), "[@, ")
+    state, _ = feed_events(start_events(skip_errors=True, max_errors=2), "[@, ")
     for each in (state, pickle.loads(pickle.dumps(state))):  # noqa: S301 - our own pickle
-        assert reasons(add_fragment(each, "@, @")[1])[-1] is Reason.TOO_MANY_ERRORS
+        assert reasons(feed_events(each, "@, @")[1])[-1] is Reason.TOO_MANY_ERRORS
 
 
 @pytest.mark.parametrize(("wrong", "error"), [(0, ValueError), (-1, ValueError), (None, TypeError), (True, TypeError)])

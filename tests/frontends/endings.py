@@ -26,8 +26,8 @@ from jsontide.messages import (
     TextPart,
     Usage,
     fail_message,
+    feed_message,
     finish_message,
-    reduce_chunk,
     start_message,
     stop_message,
 )
@@ -74,7 +74,7 @@ def made_up(random: Random) -> list[MessageState]:
     state = start_message(MessageConfig(mend=MODELS) if random.random() < 0.2 else None)
     states = [state]
     for chunk in chunks:
-        state = reduce_chunk(state, chunk)
+        state = feed_message(state, chunk)
         if state is not states[-1]:
             states.append(state)
     return states

@@ -15,13 +15,7 @@ from jsontide.testing import AgUiRun, check_ag_ui
 from tests.cuts import states_along
 from tests.frontends.clients import read_ag_ui
 from tests.frontends.hostile import without_hostile
-from tests.frontends.turns import (
-    CONTRADICTED,
-    TURNS,
-    chat,
-    encode,
-    read,
-)
+from tests.frontends.turns import CONTRADICTED, TURNS, chat, encode, read
 from tests.frontends.turns import call as call_event
 from tests.node_scripts import needs_node
 from tests.provider_streams import ENCODED, events

@@ -7,20 +7,12 @@ from typing import Any
 import pytest
 
 from jsontide import MISSING, finalize
-from jsontide.frontends import (
-    AssistantTransportEncoder,
-    ObjectStreamEncoder,
-)
+from jsontide.frontends import AssistantTransportEncoder, ObjectStreamEncoder
 from jsontide.messages import File, Message, Other, Outcome, ServerCall, Source, TextPart
 from jsontide.testing import AssistantTransport, check_assistant_transport, check_object_stream
 from tests.cuts import states_along
 from tests.frontends.protocols import without_refused
-from tests.frontends.turns import (
-    TURNS,
-    chat,
-    encode,
-    read,
-)
+from tests.frontends.turns import TURNS, chat, encode, read
 from tests.frontends.turns import call as call_event
 from tests.testing.mutations import frames_of
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide import MISSING, create_parser_state, finalize, frontends, stream_message
+from jsontide import MISSING, create_parser_state, finalize, frontends, parse_chunk, stream_message
 from jsontide.frontends import (
     AppendText,
     Change,
@@ -249,3 +249,8 @@ def test_changes_of_a_text_give_its_values(text: str, every: int, duplicates: An
         before = state
         assert shown.value == state.value
     assert shown.is_finished(())
+
+
+def test_a_text_of_another_stream_is_set_and_not_taken_for_more_of_the_first() -> None:
+    first, other = (parse_chunk(create_parser_state(), text) for text in ('{"a": "Kyo', '{"a": "Nara'))
+    assert read_changes(first, other) == [SetValue((), {"a": "Nara"}, ("a",))]

@@ -27,7 +27,7 @@ from jsontide.messages import (
     Source,
     TextPart,
 )
-from jsontide.providers import finish_stream, reduce_item, start_stream
+from jsontide.providers import feed_stream, finish_stream, start_stream
 from tests.cuts import states_along
 from tests.frontends.turns import encode, turn_to_the_provider
 from tests.provider_streams import ALL, NAMES, events
@@ -117,7 +117,7 @@ def check_all(messages: Iterable[Message[Any]], *, has_answer: bool = False, as_
 def along(sent: list[Any], config: MessageConfig | None = None) -> Iterator[Message[Any]]:
     state = start_stream(config) if config else start_stream()
     for event in sent:
-        state = reduce_item(state, event)
+        state = feed_stream(state, event)
         yield state.message
     yield finish_stream(state).message
 

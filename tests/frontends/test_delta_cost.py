@@ -8,7 +8,7 @@ import pytest
 from jsontide import create_parser_state, parse_chunk
 from jsontide.frontends import CompactEncoder, CompactWriter, PatchWriter, read_changes, write_json
 from jsontide.messages import MessageConfig
-from jsontide.providers import reduce_item, start_stream
+from jsontide.providers import feed_stream, start_stream
 from jsontide.tree import ParserState
 from tests.meters import Meter, untraced
 from tests.test_cost import SAMPLE, SHAPES, SLACK, SMALL, Shape
@@ -51,11 +51,11 @@ def test_an_event_of_a_message_costs_the_same_early_and_late(meter: Meter, schem
         told = encoder.begin()[0]
         head = '{"text": "' if schema else ""
         for piece in [head, *["word " for _ in range(pieces)]]:
-            state = reduce_item(state, {"message": {"content": piece}, "done": False})
+            state = feed_stream(state, {"message": {"content": piece}, "done": False})
         told, _ = encoder.encode(told, state.message)
         costs = []
         for _ in range(SAMPLE):
-            state = reduce_item(state, {"message": {"content": "more "}, "done": False})
+            state = feed_stream(state, {"message": {"content": "more "}, "done": False})
             message = state.message
             spent, (told, _) = meter(lambda told=told, message=message: encoder.encode(told, message))  # type: ignore[misc]
             costs.append(spent)

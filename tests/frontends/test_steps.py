@@ -4,15 +4,7 @@ import json
 
 from jsontide import stream_message
 from jsontide.frontends import describe_error
-from jsontide.frontends.steps import (
-    ArgumentsGrew,
-    CallFailed,
-    CallReady,
-    CallStarted,
-    Progress,
-    ServerCallEnded,
-    Step,
-)
+from jsontide.frontends.steps import ArgumentsGrew, CallFailed, CallReady, CallStarted, Progress, ServerCallEnded, Step
 from jsontide.mend import MODELS
 from jsontide.messages import Message, MessageConfig
 from tests.messages.telling import call, end, finished, trail

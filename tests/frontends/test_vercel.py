@@ -13,14 +13,7 @@ from jsontide import stream_message
 from jsontide.frontends import VercelEncoder
 from jsontide.frontends.base import LOST
 from jsontide.mend import MODELS
-from jsontide.messages import (
-    File,
-    Message,
-    Other,
-    Outcome,
-    Source,
-    Tool,
-)
+from jsontide.messages import File, Message, Other, Outcome, Source, Tool
 from jsontide.testing import VercelReport, check_vercel
 from tests import provider_streams
 from tests.frontends.clients import read_vercel, resume_vercel

@@ -10,7 +10,7 @@ from jsontide import stream_message
 from jsontide.frontends import Encoder
 from jsontide.mend import MODELS
 from jsontide.messages import Message, MessageConfig, Outcome, fail_message, finish_message, stop_message
-from jsontide.providers import reduce_item, start_stream
+from jsontide.providers import feed_stream, start_stream
 from tests.messages import telling
 
 Turn = list[Message[Any]]
@@ -88,7 +88,7 @@ def end_by(end: Any, events: Iterable[Any]) -> Turn:
     """The messages of a stream that the program ends itself."""
     state, turn = start_stream(), []
     for event in events:
-        state = reduce_item(state, event)
+        state = feed_stream(state, event)
         turn.append(state.message)
     return [*turn, end(state.message_state).message]
 
@@ -170,7 +170,7 @@ def states_of(events: Iterable[Any], config: MessageConfig | None = None) -> lis
     """The states of a stream after each event, the first before any."""
     states = [start_stream(config) if config else start_stream()]
     for event in events:
-        states.append(reduce_item(states[-1], event))
+        states.append(feed_stream(states[-1], event))
     return states
 
 

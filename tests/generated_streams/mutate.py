@@ -10,7 +10,7 @@ Rule: nothing here comes from `jsontide`, so that no expectation does.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -31,7 +31,7 @@ TEXT, WHOLE, OBJECT, PATHS, BROKEN = range(5)
 SPOKEN = ("response.output_text.", "response.content_part.", "response.reasoning_", "content-", "tool-plan-")
 CALLING = re.compile("rguments|rgs|nput|ool|tep|inish|top|done|unction|ame|nteraction")
 ELSEWHERE = 20
-"""Where no calls are."""
+"""The first index at which no calls are."""
 SEGMENT = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
@@ -53,7 +53,7 @@ class Name:
     value: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Base:
     """A stream with pieces in place of arguments."""
 
@@ -62,6 +62,18 @@ class Base:
     calls: dict[str, Call]
     indices: dict[int, str]
     """Which call an index is of; empty if the calls of a stream are told apart by their order."""
+    known: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict)
+    """Each of the events by its `id`, as it is written and with what is marked in it: most are never mutated."""
+
+    def written(self, event: Any) -> Any:
+        """Return an event as the provider sends it."""
+        known = self.known.get(id(event))
+        return write(event) if known is None else known[0]
+
+    def marks(self, event: Any) -> list[Any]:
+        """Return the pieces and names in an event, in order."""
+        known = self.known.get(id(event))
+        return find(event) if known is None else known[1]
 
 
 # From a stream to one with pieces.
@@ -76,14 +88,15 @@ def find_base(stream: Stream) -> Base | None:
         return None
     marker = _Marker(calls)
     events = [marker.mark(event, event, None) for event in stream.events]
-    seen = {piece.call for piece in find(events, (Piece,))}
+    seen = {piece.call for piece in find(events) if isinstance(piece, Piece)}
     if any(call.value and name not in seen for name, call in calls.items()):  # in an envelope that hides them
         return None
     short = [event for at, event in enumerate(events) if not is_spoken(stream.events[at]) or not at]
     for at, event in enumerate(short):
         if "sequence_number" in event:
             short[at] = {**event, "sequence_number": at}
-    return Base(stream, short, calls, {} if stream.provider in IN_ORDER else marker.indices)
+    known = {id(event): (write(event), find(event)) for event in short}
+    return Base(stream, short, calls, {} if stream.provider in IN_ORDER else marker.indices, known)
 
 
 def is_spoken(event: Event) -> bool:
@@ -143,16 +156,17 @@ def is_answer(holder: Any) -> bool:
     return isinstance(holder, dict) and (is_choice or any(name in holder for name in names))
 
 
-def find(value: Any, kinds: tuple[type, ...]) -> Iterator[Any]:
-    """Give what is of these kinds in an event, in order."""
-    if isinstance(value, kinds):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from find(item, kinds)
-    elif isinstance(value, list):
-        for item in value:
-            yield from find(item, kinds)
+def find(value: Any) -> list[Any]:
+    """Return the pieces and names in an event, in order."""
+    found: list[Any] = []
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, (Piece, Name)):
+            found.append(one)
+        elif isinstance(one, (dict, list)):
+            waiting.extend(reversed(one.values() if isinstance(one, dict) else one))
+    return found
 
 
 def write(value: Any) -> Any:
@@ -174,34 +188,34 @@ def mutate(base: Base, random: Random) -> tuple[list[Any], list[str]]:
     return events, [way(events, base, random) for way in ways]
 
 
-def pick(events: list[Any], random: Random) -> int:
+def pick(events: list[Any], base: Base, random: Random) -> int:
     """Return the place of an event, as a rule of one with arguments or a name."""
-    told = [at for at, event in enumerate(events) if any(True for _ in find(event, (Piece, Name)))]
-    return random.choice(told) if told and random.random() < 0.8 else random.randrange(len(events))
+    told = [at for at, event in enumerate(events) if base.marks(event)] if random.random() < 0.8 else []
+    return random.choice(told) if told else random.randrange(len(events))
 
 
-def move(events: list[Any], _: Base, random: Random) -> str:
-    at, to = pick(events, random), random.randrange(len(events))
+def move(events: list[Any], base: Base, random: Random) -> str:
+    at, to = pick(events, base, random), random.randrange(len(events))
     events.insert(to, events.pop(at))
     return f"moved {at} to {to}"
 
 
-def drop(events: list[Any], _: Base, random: Random) -> str:
-    at = pick(events, random)
+def drop(events: list[Any], base: Base, random: Random) -> str:
+    at = pick(events, base, random)
     if len(events) > 1:
         events.pop(at)
     return f"dropped {at}"
 
 
-def double(events: list[Any], _: Base, random: Random) -> str:
-    at = pick(events, random)
+def double(events: list[Any], base: Base, random: Random) -> str:
+    at = pick(events, base, random)
     events.insert(random.choice((at, random.randrange(len(events)))), events[at])
     return f"doubled {at}"
 
 
 def change(events: list[Any], base: Base, random: Random) -> str:
     """Change something in one event."""
-    at = pick(events, random)
+    at = pick(events, base, random)
     paths = list(paths_of(events[at], ()))
     if not paths:
         return "nothing"
@@ -209,9 +223,9 @@ def change(events: list[Any], base: Base, random: Random) -> str:
     return alter(events, [at], path, base, random)
 
 
-def everywhere(events: list[Any], _: Base, random: Random) -> str:
+def everywhere(events: list[Any], base: Base, random: Random) -> str:
     """Rename a field in all events that have it at the same path, as a new version of an API does."""
-    paths = [path for path in paths_of(events[pick(events, random)], ()) if path and isinstance(path[-1], str)]
+    paths = [path for path in paths_of(events[pick(events, base, random)], ()) if path and isinstance(path[-1], str)]
     paths = [path for path in paths if path[-1] not in INDEX]  # without one, a piece that moves is another call's
     if not paths:
         return "nothing"
@@ -234,17 +248,18 @@ def paths_of(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 def put(value: Any, path: tuple[Any, ...], edit: Any) -> Any:
     """Return an event in which what holds the end of a path is edited, the same if there is no such path."""
-    if isinstance(value, dict):
-        if path[0] not in value:
-            return value
-        if len(path) == 1:
-            return edit(dict(value), path[0])
-        return {key: put(item, path[1:], edit) if key == path[0] else item for key, item in value.items()}
-    if not isinstance(value, list) or not isinstance(path[0], int) or path[0] >= len(value):
+    key = path[0]
+    is_there = key in value if isinstance(value, dict) else isinstance(value, list) and key in range(len(value))
+    if not is_there:
         return value
     if len(path) == 1:
-        return edit(list(value), path[0])
-    return [put(item, path[1:], edit) if at == path[0] else item for at, item in enumerate(value)]
+        return edit(value.copy(), key)
+    inner = put(value[key], path[1:], edit)
+    if inner is value[key]:
+        return value
+    changed = value.copy()
+    changed[key] = inner
+    return changed
 
 
 def renamed(holder: Any, name: Any, other: str) -> Any:
@@ -254,6 +269,7 @@ def renamed(holder: Any, name: Any, other: str) -> Any:
 def alter(events: list[Any], places: list[int], path: tuple[Any, ...], base: Base, random: Random) -> str:
     how = random.choice(("drop", "rename", "retype", "retype", "lift", "index"))
     other, form, number = random.choice(OTHER_NAMES), random.randrange(6), random.randrange(8)
+    far = ELSEWHERE + 8 + random.randrange(10**6)  # a piece and a name that both get it would be of one call
 
     def edit(holder: Any, name: Any) -> Any:
         if name == "index" and is_answer(holder):
@@ -268,7 +284,7 @@ def alter(events: list[Any], places: list[int], path: tuple[Any, ...], base: Bas
             inside = holder.pop(name)
             return {**holder, **inside} if isinstance(holder, dict) else [*holder, *inside.values()]
         else:
-            holder[name] = retyped(holder[name], form)
+            holder[name] = retyped(holder[name], form, far)
         return holder
 
     for at in places:
@@ -278,7 +294,7 @@ def alter(events: list[Any], places: list[int], path: tuple[Any, ...], base: Bas
 
 def redirected(holder: Any, name: str, number: int, base: Base) -> Any:
     """Say another index; pieces that now say the index of another call are that call's."""
-    if any(True for _ in find(holder, (Name,))):
+    if any(isinstance(one, Name) for one in find(holder)):
         return {**holder, name: number if number in base.indices else number + ELSEWHERE}
     target = base.indices.get(number)
     holder = {**holder, name: number}
@@ -293,8 +309,8 @@ def owned_by(value: Any, call: str) -> Any:
     return [owned_by(item, call) for item in value] if isinstance(value, list) else value
 
 
-def retyped(value: Any, form: int) -> Any:
-    """Return a value as one of another type; of what is empty nothing is left."""
+def retyped(value: Any, form: int, number: int) -> Any:
+    """Return a value as one of another type, such as this number; of what is empty nothing is left."""
     if isinstance(value, Piece) and form:
         return Piece(value.call, (7, True, 0.5, [7], "\0")[form - 1], BROKEN)
     if isinstance(value, list) and value and all(isinstance(item, Piece) for item in value):
@@ -304,10 +320,11 @@ def retyped(value: Any, form: int) -> Any:
     if form == 1:
         return {"value": value}
     if isinstance(value, (dict, list)):
-        pieces = [replace(piece, kind=BROKEN) for piece in find(value, (Piece,))]
+        pieces = [replace(piece, kind=BROKEN) for piece in find(value) if isinstance(piece, Piece)]
         text = json.dumps(write(value))
         return Piece(pieces[0].call, text, BROKEN) if pieces and form > 2 else text if form > 2 else None
-    return (None, ELSEWHERE, Name("7") if isinstance(value, Name) else "7", [])[form - 2]
+    text = str(number)
+    return (None, number, Name(text) if isinstance(value, Name) else text, [])[form - 2]
 
 
 # What may be run.
@@ -320,19 +337,19 @@ def pieces_of(events: list[Any], base: Base) -> dict[str, list[list[Piece]]]:
     only call of a stream may also get its name after its pieces, unless these stand beside names.
     """
     found: dict[str, list[list[Piece]]] = {name: [[]] if base.indices else [] for name in base.calls}
+    marks = [one for event in events for one in base.marks(event)]
     if not base.indices and len(base.calls) == 1 and base.stream.provider not in IN_ORDER:
-        found[next(iter(base.calls))].append([one for event in events for one in find(event, (Piece,))])
+        found[next(iter(base.calls))].append([one for one in marks if isinstance(one, Piece)])
     last: list[Piece] = []
-    for event in events:
-        for one in find(event, (Piece, Name)):
-            if isinstance(one, Name):
-                last = []
-                if not base.indices and one.value in found:
-                    found[one.value].append(last)
-            elif base.indices:
-                found[one.call][0].append(one)
-            else:
-                last.append(one)
+    for one in marks:
+        if isinstance(one, Name):
+            last = []
+            if not base.indices and one.value in found:
+                found[one.value].append(last)
+        elif base.indices:
+            found[one.call][0].append(one)
+        else:
+            last.append(one)
     return found
 
 

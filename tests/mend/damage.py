@@ -5,7 +5,7 @@ In: a value and a source of chance. Out: a text with damage of known kinds, and 
 `DAMAGES` are meant to be mended, `DOUBTS` may be mended or refused, `REFUSED` must be errors.
 Rule: the value is read off the tokens that were written; nothing here comes from `jsontide` but the names of kinds.
 
-`python -m tests.mend.damage [COUNT]` shows what becomes of each.
+`python -m tests.mend.damage COUNT SEED` draws documents, each from a seed of its own, and counts what becomes of them.
 """
 
 import json
@@ -28,7 +28,7 @@ SEPARATED = 6
 """Tokens between two damages that cannot be taken for one another."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Token:
     """`role`: a bracket, a comma, a colon, `key`, `string`, `number`, `word`, `gap`, or `junk`, which means nothing."""
 
@@ -53,7 +53,7 @@ class Document:
     after: str = ""
     kinds: set[RepairKind] = field(default_factory=set)
     also: set[RepairKind] = field(default_factory=set)
-    """Kinds that may be named too: how the damage is told is not fixed."""
+    """Kinds that may be named too: how the damage is reported is not fixed."""
     is_certain: bool = True
     """Otherwise it may be refused, but not be read as something else."""
 
@@ -95,7 +95,7 @@ class Document:
 
     @property
     def is_scalar(self) -> bool:
-        return not isinstance(self.value, list | dict)
+        return self.tokens[0].role not in CLOSER
 
     def solid(self) -> list[Token]:
         return [token for token in self.tokens if token.role != "gap"]
@@ -209,7 +209,10 @@ def quoted(text: str, random: Random) -> str:
 
 def is_plain(text: str) -> bool:
     """Without surrogates: its UTF-8 exists."""
-    return not any("\ud800" <= char <= "\udfff" for char in text)
+    return text.isascii() or not SURROGATES.search(text)
+
+
+SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 WORDS = (
@@ -463,7 +466,7 @@ def punctuation(document: Document, random: Random) -> bool:
 
 
 def ends(document: Document, *, least: int = 1, root: bool = True) -> list[tuple[int, int]]:
-    """The places of the brackets of containers with so many items."""
+    """The places of the brackets of containers with at least `least` items."""
     found, opened = [], []
     counts: list[int] = []
     for at, token in enumerate(document.tokens):
@@ -1042,7 +1045,7 @@ def one_escape_too_many(document: Document, random: Random) -> bool:
 
 
 def cell_of_csv(document: Document, random: Random) -> bool:
-    """The same for a cell of CSV, with its quotes or without; of an object, whose first key may tell."""
+    """The same for a cell of CSV, with its quotes or without; only of an object, whose first key shows it."""
     if not isinstance(document.value, dict) or not document.value:
         return False
     quote = random.choice(('"', ""))
@@ -1231,13 +1234,14 @@ REFUSED: dict[str, Damage] = {
 TO_TOKENS = [
     name for name in DAMAGES if name not in {"prose", "fence", "code_block", "thinking", "tag", "second_value"}
 ]
+MIXED = sorted(DAMAGES.keys() - {"as_python"})
 AROUND = ("extra_closer", "fence", "tag", "second_value", "code_block", "thinking", "prose")
 """From the inside out."""
 
 
 def damaged(name: str, value: Any, random: Random) -> Document:
     """A document with one known damage; around the value, if it has no place for that."""
-    damage = (DAMAGES | DOUBTS | REFUSED)[name]
+    damage = EVERY_DAMAGE[name]
     for attempt in range(50):
         document = write(value, random)
         if not document.is_scalar and damage(document, random):
@@ -1248,8 +1252,8 @@ def damaged(name: str, value: Any, random: Random) -> Document:
 
 def mixture(value: Any, random: Random) -> Document:
     """A document with two or three kinds of damage, certain only where they are far from one another."""
-    names = random.sample(sorted(DAMAGES.keys() - {"as_python"}), k=random.randint(2, 3))
-    document = write(rooted(value, random), random)
+    names = random.sample(MIXED, k=random.randint(2, 3))
+    document = write(value, random)
     inside = [name for name in names if name not in AROUND]
     for name in inside + [name for name in AROUND if name in names]:
         DAMAGES[name](document, random)
@@ -1257,23 +1261,87 @@ def mixture(value: Any, random: Random) -> Document:
     return document
 
 
-def main(count: int) -> None:
-    """Show what becomes of each damage."""
-    from tests.mend.runs import judge, mended  # noqa: PLC0415 - the stage is needed here only
+# Documents drawn anew, each from one seed.
 
-    for name in [*DAMAGES, *DOUBTS, *REFUSED]:
-        random = Random(name)
-        tally: Counter[str] = Counter()
-        examples: dict[str, str] = {}
-        for _ in range(count):
-            document = damaged(name, rooted(phrase(random), random), random)
-            found = judge(mended([document.text]), document.value)
-            tally[found] += 1
-            examples[found] = min(examples.get(found, document.text), document.text, key=len)
-        print(f"{name:24}", "  ".join(f"{found} {tally[found] / count:6.1%}" for found in sorted(tally)))  # noqa: T201
-        if "wrong" in tally:
-            print(f"    wrong: {examples['wrong']!r}")  # noqa: T201 - its output is the product
+BITS = (
+    *(", ", ",", ": ", ":", "{", "}", "[", "]", "(", ")", "'", '"', "//", "/*", "*/", "# ", "\\", "\n", " + ", "..."),
+    *(
+        "```",
+        "```json\n",
+        "<",
+        ">",
+        "</a>",
+        "<|x|>",
+        "“",
+        "”",
+        "„",
+        "；",
+        "=",
+        "=>",
+        "-",
+        "1",
+        "5",
+        "null",
+        "true",
+        "é",
+    ),
+    *("a", "b c", "said", "rain and", "{x}", "[1]", '"k": ', "\t", "\u00a0", "，", "."),
+)
+
+
+def draw_text(random: Random) -> str:
+    """A text in which JSON's own signs are frequent."""
+    form = random.random()
+    if form < 0.3:
+        return "".join(random.choices(BITS, k=random.randint(0, 6)))
+    return random.choice(PHRASES) if form < 0.6 else phrase(random)
+
+
+def draw_value(random: Random, depth: int = 0) -> Any:
+    """A container of a few values."""
+    form = random.random() if depth else 1
+    if form < 0.6:
+        return draw_text(random)
+    if form < 0.8 or depth > 2:
+        return random.choice((0, 1, -5, 31, 1000, 0.5, -2.5, 12345.678, None, True, False))
+    count = random.choice((0, 1, 1, 2, 2, 2, 3, 4))
+    if random.random() < 0.4:
+        return [draw_value(random, depth + 1) for _ in range(count)]
+    keys = [random.choice(KEYS) if random.random() < 0.6 else draw_text(random) for _ in range(count)]
+    return {key: draw_value(random, depth + 1) for key in keys}
+
+
+def draw(random: Random) -> tuple[str, Document]:
+    """A damage by its name, and a document that has it, small if it has a place there."""
+    name = random.choice(NAMES)
+    if name == "mixture":
+        return name, mixture(draw_value(random), random)
+    for _ in range(4):
+        document = write(draw_value(random), random)
+        if EVERY_DAMAGE[name](document, random):
+            return name, document
+    return name, damaged(name, draw_value(random), random)
+
+
+EVERY_DAMAGE = DAMAGES | DOUBTS | REFUSED
+NAMES = (*EVERY_DAMAGE, *["mixture"] * 8)
+
+
+def main(count: int, seed: int) -> None:
+    """Draw documents, and count what becomes of each damage."""
+    from tests.mend.runs import WRONG, judge_drawn  # noqa: PLC0415 - the stage is needed here only
+
+    tallies: dict[str, Counter[str]] = {name: Counter() for name in NAMES}
+    for at in range(seed, seed + count):
+        name, document = draw(Random(at))
+        found = judge_drawn(name, document)
+        tallies[name][found] += 1
+        if found == WRONG:
+            print(f"{name}, seed {at}: {document.text!r} is meant to be {document.value!r}", flush=True)  # noqa: T201
+    tallies["all"] = sum(tallies.values(), Counter())
+    for name, tally in tallies.items():
+        print(f"{name:24}", "  ".join(f"{found} {tally[found]}" for found in sorted(tally)))  # noqa: T201
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 300)
+    main(*map(int, sys.argv[1:3]))

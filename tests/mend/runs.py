@@ -7,9 +7,11 @@ Rule: what is right is said by `json.loads` and by whoever damaged the text, nev
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from jsontide.mend import MODELS, Mending, MendState, Repair, RepairKind, finish_mend, mend_chunk, start_mend
+from jsontide.mend import EVERYTHING, MODELS, Mending, MendState, Repair, RepairKind, feed_mend, finish_mend, start_mend
 from jsontide.schema import shape_of
-from tests.oracles import loads
+from tests.mend.damage import REFUSED as MUST_FAIL
+from tests.mend.damage import Document
+from tests.oracles import is_json, loads
 
 RIGHT, REFUSED, TRUNCATED, WRONG = "right", "refused", "truncated", "wrong"
 
@@ -33,7 +35,7 @@ def begin(mending: Mending = MODELS, schema: Any = None) -> Moment:
 
 
 def feed(moment: Moment, chunk: str | bytes) -> Moment:
-    state, text, repairs = mend_chunk(moment.state, chunk)
+    state, text, repairs = feed_mend(moment.state, chunk)
     return Moment(state, moment.text + text, moment.repairs + repairs)
 
 
@@ -82,6 +84,15 @@ def judge(end: Moment, expected: Any) -> str:
     if end.state.is_truncated:
         return TRUNCATED
     return RIGHT if alike(loads(end.text), expected) else WRONG
+
+
+def judge_drawn(name: str, document: Document) -> str:
+    """What became of a document with a damage. If it is JSON by chance, nobody can see what was meant."""
+    text = document.text
+    found = judge(mended([text], EVERYTHING), document.value)
+    if found == WRONG or (found != REFUSED and name in MUST_FAIL):
+        return "strict" if is_json(text) else WRONG
+    return found
 
 
 def edited(original: str, repairs: Iterable[Repair]) -> str:

@@ -15,11 +15,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from jsontide import MISSING, Reason, create_parser_state, finalize, parse_chunk
-from jsontide.mend import EVERYTHING, MODELS, Mending, RepairKind, finish_mend, mend_chunk, start_mend
+from jsontide.mend import EVERYTHING, MODELS, Mending, RepairKind, feed_mend, finish_mend, start_mend
+from jsontide.mend.state import MendReader
 from tests.cuts import Chunks, cut_randomly, every, few, singles, whole
 from tests.mend.damage import DAMAGES, DOUBTS, REFUSED, Document, contents, damaged, mixture, rooted, write
 from tests.mend.runs import REFUSED as AN_ERROR
@@ -59,7 +60,7 @@ def in_suite(test: Callable[..., None]) -> Callable[..., None]:
 def some_damage(name: str, value: Any, random: Random) -> Document:
     if name == "none":
         return write(rooted(value, random), random)
-    return mixture(value, random) if name == "mixture" else damaged(name, value, random)
+    return mixture(rooted(value, random), random) if name == "mixture" else damaged(name, value, random)
 
 
 broken = st.builds(
@@ -247,7 +248,7 @@ def test_what_has_no_reading_is_an_error(name: str, value: Any, random: Random) 
 @examples(8)
 @given(contents, randoms)
 def test_mixed_damage_comes_back_equal_or_is_refused(value: Any, random: Random) -> None:
-    document = mixture(value, random)
+    document = mixture(rooted(value, random), random)
     end = mended(cut_randomly(document.text, random), EVERYTHING)
     assert judge(end, document.value) != WRONG, explain(document, end)
     if document.is_certain:
@@ -299,7 +300,12 @@ def test_m3_only_what_drops_words_or_values_is_lossy(document: Document) -> None
             (tag, False)
             for tag in ("<tool_call>", "<function=pay>", "<json>", "<|im_start|>", "[TOOL_CALLS]", "<a:invoke>")
         ],
+        *[
+            (tag, False)
+            for tag in ('<invoke name="pay">', "<tool_call id='7'>", "<｜tool▁calls▁begin｜>", "<|python_tag|>")
+        ],
         *[(tag, True) for tag in ("<cancelled>", "<example>", "<b>", "<not_json>", "[CANCELLED]", "<invoke-not>")],
+        *[(tag, True) for tag in ("<|cancelled|>", "<|user|>", '<tool_call status="cancelled">', "<call cancelled>")],
     ],
 )
 def test_m3_a_tag_is_no_loss_if_it_only_says_where_the_value_is(tag: str, lossy: bool) -> None:  # noqa: FBT001
@@ -488,7 +494,7 @@ def test_m5_str_and_bytes_say_the_same(text: str, random: Random) -> None:
     data = bytearray(text.encode())
     moment = begin(EVERYTHING)
     for view in (memoryview(data)[:7], memoryview(data)[7:]):
-        state, more, repairs = mend_chunk(moment.state, view)
+        state, more, repairs = feed_mend(moment.state, view)
         moment = Moment(state, moment.text + more, moment.repairs + repairs)
     told = moment.told
     data[:] = b" " * len(data)
@@ -551,12 +557,28 @@ def test_bytes_that_are_not_utf8_are_an_error(data: bytes, random: Random) -> No
 def test_after_an_error_or_the_end_nothing_changes(text: str, more: str) -> None:
     end = mended(whole(text), EVERYTHING)
     if end.state.error is not None:
-        state, output, repairs = mend_chunk(end.state, more)
+        state, output, repairs = feed_mend(end.state, more)
         assert (output, repairs) == ("", ())
         assert Moment(state, end.text, end.repairs).told == end.told
     state, output, repairs = finish_mend(end.state)
     assert (output, repairs) == ("", ())
     assert Moment(state, end.text, end.repairs).told == end.told
+
+
+@examples(1)
+@given(any_texts, any_texts)
+@example(r'{"a": "\d \new', "more").via("an error inside a string, and plain text after it")
+def test_a_reader_gives_out_what_states_do_and_nothing_after_an_error(text: str, more: str) -> None:
+    reader = MendReader(EVERYTHING)
+    moment = begin(EVERYTHING)
+    for char in text:
+        before = moment
+        moment = feed(moment, char)
+        assert reader.feed(char) == moment.text[len(before.text) :]
+    assert reader.repairs == moment.repairs
+    if moment.state.error is not None:
+        assert reader.error == moment.state.error
+        assert reader.feed(more) == ""
 
 
 # M6. What was cut off is never complete.
@@ -670,7 +692,7 @@ def test_law_2_values_only_grow_at_every_character(text: str) -> None:
     parser = create_parser_state(duplicate_keys="first")
     old: Any = MISSING
     for char in text:
-        state, output, _ = mend_chunk(state, char)
+        state, output, _ = feed_mend(state, char)
         parser = parse_chunk(parser, output)
         assert parser.error is None, (text, output)
         assert grows(old, parser.value)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from jsontide import ParserError, create_parser_state, mend, parse_chunk
-from jsontide.mend import Mending, MendState, Repair, RepairKind, finish_mend, mend_chunk, start_mend
+from jsontide.mend import Mending, MendState, Repair, RepairKind, feed_mend, finish_mend, start_mend
 from jsontide.schema import shape_of
 from tests.cuts import as_bytes, cut_randomly, singles, whole
 from tests.mend.cases import REPEATS, Case, read_corpus
@@ -55,7 +55,7 @@ def run(case: Case, chunks: Iterable[str] | Iterable[bytes]) -> Result:
     outputs = []
     told: tuple[Repair, ...] = ()
     for chunk in chunks:
-        state, text, repairs = mend_chunk(state, chunk)
+        state, text, repairs = feed_mend(state, chunk)
         outputs.append(text)
         told += repairs
     state, text, repairs = finish_mend(state)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from jsontide import Reason
 from jsontide.mend import EVERYTHING
 from tests.cuts import Chunks, every, singles, whole
 from tests.mend.runs import REFUSED, RIGHT, TRUNCATED, edited, judge, mended
@@ -62,6 +63,12 @@ MENDED: dict[str, tuple[str, Any]] = {
         [{"“[": ["a b"]}, [{"c": "d"}]],
     ),
     "a value in parentheses": ('Use the object ({"b": 1})', {"b": 1}),
+    "an index in prose before the value": ('Use config["a"] to get {"b": 1}', {"b": 1}),
+    "a value in quotes in the index of what it is assigned to": ('data["k"] = {"b": 1}', {"b": 1}),
+    "an argument of a call": ("print({'total': 12})", {"total": 12}),
+    "an object with apostrophes in the middle of a sentence": ("I got {'a': 1} from it", {"a": 1}),
+    "an array with apostrophes in the middle of a sentence": ("I got ['a', 'b'] from it", ["a", "b"]),
+    "a semicolon before a key without quotes": ('{name: "Zed"; age: 4}', {"name": "Zed", "age": 4}),
     "a comment of HTML with a value": ('<!-- {"a": 2} -->\n{"a": 1}', {"a": 1}),
     "half a character before a backslash": (r'["z:\ud800\\"]', ["z:\ud800\\"]),
 }
@@ -113,6 +120,7 @@ AMBIGUOUS: dict[str, str] = {
     "a key of two words after a comma": '[{"n": "k:",first name:" a"}]',
     "another array after one that may have ended early": '[""], [", "b"]',
     "nothing in a quoted scalar in prose": 'He wrote "{}}" there',
+    "a number in a quoted scalar in prose, after a lone quote": 'A lone " too: "<|x|>5</a>"',
     "the same before a tag": 'The result is "<\\"\\"{}</a>"',
     "a fence in a quoted scalar in prose": 'Sure: "a ```json\n{}}" b',
     "a fence in a string of an object that cannot be read": '｛\n"a": "<```json\\n\\"",\n"b": [\n"km",\n-1\n]\n｝',
@@ -124,11 +132,19 @@ AMBIGUOUS: dict[str, str] = {
     "a tag in a string, the same": '［{"a":"<|x|>```json\\n"},\n["b", {"c": 1}]］',
     "a brace in a string of an object in prose that broke off": 'Use {a: "}", b: {"path": "/"}',
     "the same in apostrophes": 'Use {a: \'}\', b: {"path": "/"}',
+    "the same after an escaped quotation mark": 'Use {a: "\\"}", b: {"path": "/"}',
+    "the same in marks that are escaped": 'Use {a: \\"}\\", b: {"path": "/"}',
     "the same with its end": 'Use {a: "}", b: {"path": "/"}}',
     "an object behind an empty array in prose": 'Sure! [[], {"a": 2}]',
     "an object behind a bracket in a string in prose": 'Sure! [1, "]", {"a": 2}]',
     "an object in a tuple": '("ok", {"a": 2})',
     "an object in a tuple in prose": 'It says (1, {"a": 2}) there',
+    "an object behind a name in a tuple": '(a, {"b": 1})',
+    "an argument behind another": 'f(x, {"c": 2})',
+    "an argument behind another call": 'f(g(x), {"c": 2})',
+    "an argument with a name": 'Foo(a={"c": 2})',
+    "an argument with a name behind another": 'Foo(a=1, b={"c": 2})',
+    "an index with a string": 'config["a"] is 5',
     "members without the brace before them": '"city": "Oslo", "pos": {"lat": 1}}',
     "the same without the one after them": '"city": "Oslo", "pos": {"lat": 1}',
     "the same in a fence": '```json\n"city": "Oslo",\n"pos": {"lat": 1}}\n```',
@@ -138,6 +154,7 @@ AMBIGUOUS: dict[str, str] = {
     "the same in an array": '["a", """, "b", """]',
     "three quotes, and one inside that may end a string": '{"a": """x", "k": """}',
     "escapes that Python knows and JSON does not": r"{'a': 'C:\apps'}",
+    "a line that Python continues": "{'a': 'x\\\ny'}",
     "an octal escape": r"{'a': 'x\101'}",
     "an escape of Python beside a backslash that is text": r"{'a': 'C:\data\xab'}",
     "a cell of CSV whose strings hold fences": (
@@ -145,7 +162,26 @@ AMBIGUOUS: dict[str, str] = {
     ),
     "a bracket in a key after a string with an escaped quote": r'[ [], { "_id": 1000}, [ [], "C:\"], { "]{„}": []}]',
     "the same with a space": r'[["C:\"], {"] {„}": []}]',
+    "a bracket on another line after a path that ends in a backslash": '[0, "C:\\data\\",\n[\n"，„*/", {"n": 1}]]',
+    "the same with an escaped backslash before it": '[0, "a\\",\n[\n"，„*/", {"n": 1}]]',
+    "the same in one line": '[0, "a\\", ["，„*/", {"n": 1}]]',
+    "a trailing comma after a string that may have ended": '["a\\", ", 1,]',
+    "a typographic mark inside a string that begins with one": '{\n„a":„null”\xa0",\n„b":{„c":1}\n}',
+    "a key that ends in a typographic mark, or not": '{"a": 1, "x”: ":„[)”"}',
+    "two ends of a string that begins with a typographic mark": '[“a”, ", “`b`", “c"]',
+    "a key of words that may be quoted words with a comma before them": '{"a":"<b>" , is it\t:\n "“c”"\n,"d":1}',
+    "a full-width comma and a low mark after a string, or inside": '["é"，„\'",31,1000]',
+    "a tag and a fence in a key after a string that lost its end": '{"a":"b,"}</a>```json\\nnull":"5 km"}',
+    "an equals sign after two quotes of a cell of CSV": '{\n""=>//\\""k\\"": "":\nfalse}',
+    "an equals sign right after a value that may have ended early": '["[1"]=a)# //", "5 is", {"b": null}]',
+    "another value on a line after a comma, the same": '["[1"] a)# //",\n "5 is",\n{"b": null}]',
+    "a typographic mark and a brace in a key": '{„a”{":{„b":1,„c":„d"}}',
     "the same with an array": r'[["a\"], ["] [‘x": 1]]',
+    "two typographic marks that may be a string or text": '[„a b", „”, „c d", „e f"]',
+    "a string between typographic marks after one that a plain mark ended": '{“a": “b”}',
+    "a key in brackets in a cell of CSV": '{""[1]"": ""a b""}',
+    "a fence in a string after a mark that lost its backslash": '[-5, "”"](=>```", "a b"]',
+    "an array between tags in a quoted scalar": 'Prices :-)\n"\\uff0c</a>[1]<|x|>"',
 }
 
 
@@ -203,6 +239,12 @@ def test_what_may_be_a_string_or_a_cell_of_csv_is_not_shown_where_it_is_cut_off(
 
 def test_a_string_with_json_in_it_is_shown_where_it_is_cut_off() -> None:
     assert judge(mended([r'"{\"a\": 1'], EVERYTHING), '{"a": 1') == TRUNCATED
+
+
+def test_an_error_of_a_low_limit_is_where_the_text_is_that_would_have_to_be_held() -> None:
+    error = mended(['{\n"a":null\n    "b":"x"\n}'], replace(EVERYTHING, max_held=2)).state.error
+    assert error is not None
+    assert (error.reason, error.index) == (Reason.HELD_TOO_LONG, 15)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from jsontide.mend import EVERYTHING, MODELS, Mending, MendState, finish_mend, mend_chunk, start_mend
+from jsontide.mend import EVERYTHING, MODELS, Mending, MendState, feed_mend, finish_mend, start_mend
 from tests.cuts import singles, sized, whole
 from tests.meters import heap, interpreted, opcodes, untraced
 from tests.oracles import is_json
@@ -94,7 +94,7 @@ def filled(head: str, unit: str, size: int) -> str:
 def run(chunks: list[str], mending: Mending) -> MendState:
     state = start_mend(mending)
     for chunk in chunks:
-        state, _, _ = mend_chunk(state, chunk)
+        state, _, _ = feed_mend(state, chunk)
     return finish_mend(state)[0]
 
 
@@ -129,12 +129,12 @@ def test_m8_a_late_chunk_takes_no_more_memory_than_an_early_one(name: str, head:
 
     def costs(before: int) -> list[int]:
         state = start_mend(MANY)
-        state, _, _ = mend_chunk(state, head)
+        state, _, _ = feed_mend(state, head)
         for _ in range(before):
-            state, _, _ = mend_chunk(state, piece)
+            state, _, _ = feed_mend(state, piece)
         found = []
         for chunk in islice(repeat(piece), 30):
-            cost, (state, _, _) = heap(partial(mend_chunk, state, chunk))
+            cost, (state, _, _) = heap(partial(feed_mend, state, chunk))
             found.append(cost)
         return found
 
@@ -164,7 +164,7 @@ def test_m8_a_state_does_not_grow_with_what_is_closed(unit: str) -> None:
     def size_after(length: int) -> int:
         state = start_mend(MODELS)
         for chunk in sized(filled('{"items": [', unit, length), 50):
-            state, _, _ = mend_chunk(state, chunk)
+            state, _, _ = feed_mend(state, chunk)
         return len(pickle.dumps(state))
 
     assert size_after(100_000) <= size_after(2_000) + 200
@@ -174,7 +174,7 @@ def test_m8_a_state_does_not_grow_with_an_open_string() -> None:
     def size_after(length: int) -> int:
         state = start_mend(MODELS)
         for chunk in sized(filled('{"text": "', "lorem ipsum, it's `a` {b} [c]: ", length), 50):
-            state, _, _ = mend_chunk(state, chunk)
+            state, _, _ = feed_mend(state, chunk)
         return len(pickle.dumps(state))
 
     assert size_after(100_000) <= size_after(2_000) + 200
@@ -185,7 +185,7 @@ def test_m8_what_a_state_keeps_is_what_it_tells(name: str, head: str) -> None:
     """Beside its repairs a state holds the undecided text, and a little for each repair and open bracket."""
     state = start_mend(EVERYTHING)
     for chunk in sized(filled(head, HOSTILE[name], 30_000), 100):
-        state, _, _ = mend_chunk(state, chunk)
+        state, _, _ = feed_mend(state, chunk)
         # What is undecided, after words that are left out and not reported yet.
         assert len(state.held) <= 2 * EVERYTHING.max_held + 100
     told = sum(len(repair.was.encode()) + len(repair.became.encode()) for repair in state.repairs)
@@ -209,7 +209,7 @@ def test_m8_a_megabyte_is_read_to_its_end(name: str) -> None:
 def test_m8_a_megabyte_of_clean_text_passes() -> None:
     text = filled('{"items": [', CLEAN, 1_000_000).rstrip(",\n") + "]}"
     assert is_json(text)
-    state, output, repairs = untraced(partial(mend_chunk, start_mend(MODELS), text))
+    state, output, repairs = untraced(partial(feed_mend, start_mend(MODELS), text))
     state, rest, more = finish_mend(state)
     assert (output + rest, repairs + more, state.error) == (text, (), None)
 

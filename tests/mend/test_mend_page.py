@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from jsontide.mend import EVERYTHING, MODELS, MendState, RepairKind, finish_mend, mend_chunk, start_mend
+from jsontide.mend import EVERYTHING, MODELS, MendState, RepairKind, feed_mend, finish_mend, start_mend
 from jsontide.schema import shape_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "bad-json.md").read_text("utf-8")
@@ -49,7 +49,7 @@ SCHEMAS: dict[str, dict[str, object]] = {
 
 def mend(text: str, *, everything: bool = False, schema: dict[str, object] | None = None) -> tuple[MendState, str]:
     shape = None if schema is None else shape_of(schema)
-    state, begin, _ = mend_chunk(start_mend(EVERYTHING if everything else MODELS, shape), text)
+    state, begin, _ = feed_mend(start_mend(EVERYTHING if everything else MODELS, shape), text)
     state, end, _ = finish_mend(state)
     return state, begin + end
 

@@ -12,8 +12,8 @@ from jsontide.mend import (
     MendState,
     Repair,
     RepairKind,
+    feed_mend,
     finish_mend,
-    mend_chunk,
     start_mend,
 )
 from jsontide.schema import shape_of
@@ -29,10 +29,10 @@ def test_a_kind_is_its_value_and_what_it_does() -> None:
 
 def test_sets_differ_by_what_people_write() -> None:
     assert EVERYTHING.kinds - MODELS.kinds == {RepairKind.ELLIPSIS}
-    assert MODELS.including(RepairKind.ELLIPSIS) == EVERYTHING
+    assert MODELS.with_kinds(RepairKind.ELLIPSIS) == EVERYTHING
     assert EVERYTHING.without(RepairKind.ELLIPSIS) == MODELS
-    assert MODELS.running_with(RepairKind.PROSE).runs_with == {RepairKind.PROSE}
-    assert MODELS.runs_with == frozenset()
+    assert MODELS.allow_in_calls(RepairKind.PROSE).allowed_in_calls == {RepairKind.PROSE}
+    assert MODELS.allowed_in_calls == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_sets_differ_by_what_people_write() -> None:
     [
         ({"kinds": ["prose"]}, TypeError),
         ({"kinds": {"prose"}}, TypeError),
-        ({"kinds": frozenset(), "runs_with": "prose"}, TypeError),
+        ({"kinds": frozenset(), "allowed_in_calls": "prose"}, TypeError),
         ({"kinds": frozenset(), "values": "last"}, ValueError),
         ({"kinds": frozenset(), "max_held": 0}, ValueError),
         ({"kinds": frozenset(), "max_repairs": 1.5}, TypeError),
@@ -58,7 +58,7 @@ def test_anything_but_mending_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError, match="Mending"):
         start_mend(wrong)
     with pytest.raises(TypeError, match="MendState"):
-        mend_chunk(wrong, "")
+        feed_mend(wrong, "")
     with pytest.raises(TypeError, match="MendState"):
         finish_mend(wrong)
 
@@ -72,13 +72,13 @@ def test_a_schema_is_given_by_its_shape() -> None:
 @pytest.mark.parametrize("wrong", [None, 1, ["{"], {}])
 def test_a_chunk_is_text_or_bytes(wrong: Any) -> None:
     with pytest.raises(TypeError, match="chunk must be"):
-        mend_chunk(start_mend(MODELS), wrong)
+        feed_mend(start_mend(MODELS), wrong)
 
 
 def feed(state: MendState, *chunks: str | bytes) -> tuple[MendState, str]:
     output = ""
     for chunk in chunks:
-        state, text, _ = mend_chunk(state, chunk)
+        state, text, _ = feed_mend(state, chunk)
         output += text
     state, text, _ = finish_mend(state)
     return state, output + text
@@ -110,7 +110,7 @@ def test_what_is_switched_off_is_an_error_at_its_place() -> None:
 
 def test_a_state_is_a_value_with_a_schema_too() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}, "tags": {"type": "array", "items": {}}}}
-    before, first, _ = mend_chunk(start_mend(MODELS, shape_of(schema)), '{"n": "1,2')
+    before, first, _ = feed_mend(start_mend(MODELS, shape_of(schema)), '{"n": "1,2')
     again = pickle.loads(pickle.dumps(before))  # noqa: S301 - our own
     for state in (before, again, before):
         after, rest = feed(state, '00", "tags": [1,')

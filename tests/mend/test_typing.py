@@ -21,14 +21,14 @@ def wrong(repair: int) -> None: ...
 async def mends(chunks: AsyncIterator[str], message: Message[object], call: CompleteCall[Any] | PartialCall) -> None:
     list(jsontide.values("1", mend=MODELS, on_repair=note))
     jsontide.loads([b"1"], None, mend=MODELS, on_repair=lambda repair: repair.kind)
-    list(jsontide.stream("1", "a", mend=MODELS, on_repair=note))
+    list(jsontide.text_deltas("1", "a", mend=MODELS, on_repair=note))
     list(jsontide.items("1", "a", mend=MODELS, on_repair=note))
-    jsontide.value("1", "a", mend=MODELS, on_repair=note)
+    jsontide.first_value("1", "a", mend=MODELS, on_repair=note)
     jsontide.avalues(chunks, mend=MODELS, on_repair=note)
     await jsontide.aloads(chunks, mend=MODELS, on_repair=note)
-    jsontide.astream(chunks, "a", mend=MODELS, on_repair=note)
+    jsontide.atext_deltas(chunks, "a", mend=MODELS, on_repair=note)
     jsontide.aitems(chunks, "a", mend=MODELS, on_repair=note)
-    await jsontide.avalue(chunks, "a", mend=MODELS, on_repair=note)
+    await jsontide.afirst_value(chunks, "a", mend=MODELS, on_repair=note)
     jsontide.stream_model("1", int, mend=MODELS, on_repair=note)
     jsontide.astream_model(chunks, int, mend=MODELS, on_repair=note)
     jsontide.stream_message([], mend=MODELS)
@@ -36,7 +36,7 @@ async def mends(chunks: AsyncIterator[str], message: Message[object], call: Comp
     assert_type(JsonFragmentAccumulator(mend=MODELS).repairs, tuple[Repair, ...])
     assert_type(message.repairs, tuple[Repair, ...])
     assert_type(call.repairs, tuple[Repair, ...])
-    assert_type(MODELS.running_with(RepairKind.PROSE), Mending)
+    assert_type(MODELS.allow_in_calls(RepairKind.PROSE), Mending)
     MessageConfig(mend=MODELS)
 
 def takes_other_types() -> None:

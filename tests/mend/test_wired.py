@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import jsontide
 from jsontide import JsonFragmentAccumulator, JsonStreamError, Limits, ParserError, Reason, create_parser_state
 from jsontide.events import JsonFragmentError
-from jsontide.mend import MODELS, Mending, Repair, RepairKind, finish_mend, mend_chunk, start_mend
+from jsontide.mend import MODELS, Mending, Repair, RepairKind, feed_mend, finish_mend, start_mend
 from jsontide.mend.state import Passage, original_index, place_error
 from tests.cuts import Chunks, as_bytes, cut_at, cut_randomly, singles, whole
 from tests.mend.cases import Case, read_corpus
@@ -36,7 +36,7 @@ class Expected:
     """What the stage itself says of a whole text."""
 
     def __init__(self, text: str) -> None:
-        state, begun, _ = mend_chunk(start_mend(MODELS), text)
+        state, begun, _ = feed_mend(start_mend(MODELS), text)
         self.state, rest, _ = finish_mend(state)
         self.text = begun + rest
         self.repairs = self.state.repairs
@@ -83,11 +83,11 @@ async def alast_of(found: AsyncIterator[Any]) -> Any:
 DOORS: dict[str, Callable[..., Any]] = {
     "loads": jsontide.loads,
     "values": lambda chunks, **options: last_of(jsontide.values(chunks, **options)),
-    "value": lambda chunks, **options: jsontide.value(chunks, (), **options),
+    "first_value": lambda chunks, **options: jsontide.first_value(chunks, (), **options),
     "stream_model": lambda chunks, **options: last_of(jsontide.stream_model(chunks, ANYTHING, **options)),
     "aloads": lambda chunks, **options: asyncio.run(aloaded(chunks, options)),
     "avalues": lambda chunks, **options: asyncio.run(alast_of(jsontide.avalues(arriving(chunks), **options))),
-    "avalue": lambda chunks, **options: asyncio.run(avalued(chunks, options)),
+    "afirst_value": lambda chunks, **options: asyncio.run(avalued(chunks, options)),
     "astream_model": lambda chunks, **options: asyncio.run(
         alast_of(jsontide.astream_model(arriving(chunks), ANYTHING, **options))
     ),
@@ -99,7 +99,7 @@ async def aloaded(chunks: Iterable[Any], options: dict[str, Any]) -> Any:
 
 
 async def avalued(chunks: Iterable[Any], options: dict[str, Any]) -> Any:
-    return await jsontide.avalue(arriving(chunks), (), **options)
+    return await jsontide.afirst_value(arriving(chunks), (), **options)
 
 
 doors = pytest.mark.parametrize("door", DOORS)
@@ -266,7 +266,7 @@ def _is_insertion(expected: Expected, at: int) -> bool:
 
 def test_the_line_of_a_token_that_began_before_is_found_by_the_repairs() -> None:
     text = 'x\n{"a": "b\nc\nd'
-    state, mended, _ = mend_chunk(start_mend(MODELS), text)
+    state, mended, _ = feed_mend(start_mend(MODELS), text)
     strict = jsontide.parse_chunk(create_parser_state(limits=Limits(max_string=1)), mended)
     assert strict.error is not None
     placed = place_error(strict.error, state.repairs, Passage("e", len(text), 4, 13))
@@ -289,7 +289,7 @@ def test_wrong_options_raise_before_anything_is_read() -> None:
         jsontide.values(["1"], on_repair=print)
     with pytest.raises(TypeError, match="on_repair needs mend"):
         jsontide.avalues(arriving(["1"]), on_repair=print)
-    for follow in (jsontide.stream, jsontide.items):
+    for follow in (jsontide.text_deltas, jsontide.items):
         with pytest.raises(TypeError, match="mend must be a Mending"):
             follow(["1"], "a", mend=1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="mend must be a Mending"):
@@ -321,10 +321,10 @@ def test_bytes_that_are_not_utf8_are_an_error_at_their_place(data: bytes, index:
 def test_stream_and_items_show_what_is_mended() -> None:
     text = "Sure!\n{answer: 'Take the \"night\" train', steps: [1, 2,], }"
     for chunks in (whole(text), singles(text)):
-        assert "".join(jsontide.stream(chunks, "answer", mend=MODELS)) == 'Take the "night" train'
+        assert "".join(jsontide.text_deltas(chunks, "answer", mend=MODELS)) == 'Take the "night" train'
         assert list(jsontide.items(chunks, "steps", mend=MODELS)) == [(0, 1), (1, 2)]
         found: list[Any] = []
-        asyncio.run(collect(jsontide.astream(arriving(chunks), "answer", mend=MODELS), found))
+        asyncio.run(collect(jsontide.atext_deltas(arriving(chunks), "answer", mend=MODELS), found))
         assert "".join(found) == 'Take the "night" train'
         found.clear()
         asyncio.run(collect(jsontide.aitems(arriving(chunks), "steps", mend=MODELS), found))
@@ -332,7 +332,7 @@ def test_stream_and_items_show_what_is_mended() -> None:
 
 
 def test_what_was_shown_before_an_error_stays() -> None:
-    shown = jsontide.stream(["{a: 'Kyo", "to', b: (1 + ", "2)}"], "a", mend=MODELS)
+    shown = jsontide.text_deltas(["{a: 'Kyo", "to', b: (1 + ", "2)}"], "a", mend=MODELS)
     assert (next(shown), next(shown)) == ("Kyo", "to")
     with pytest.raises(JsonStreamError) as caught:
         next(shown)
@@ -340,7 +340,7 @@ def test_what_was_shown_before_an_error_stays() -> None:
 
 
 def test_the_path_of_an_error_is_that_of_the_value_being_read() -> None:
-    for loop in (jsontide.loads, lambda text, **options: jsontide.value(text, "z", **options)):
+    for loop in (jsontide.loads, lambda text, **options: jsontide.first_value(text, "z", **options)):
         with pytest.raises(JsonStreamError) as caught:
             loop('{"a": {"b": [1, "cut', mend=MODELS)
         assert caught.value.error.path == ("a", "b", 1)

@@ -1,6 +1,6 @@
 """Mending in messages: the structured output, and the arguments of calls of every provider that sends them as text.
 
-Rule M7: a call whose arguments lost something or were restructured does not run, unless `runs_with` names the kind.
+Rule M7: a call whose arguments lost something or were restructured runs only if `allowed_in_calls` names the kind.
 Law 9 stays: whatever was mended, only a `CompleteCall` has arguments to run.
 """
 
@@ -205,7 +205,7 @@ def test_a_call_that_lost_something_or_was_restructured_runs_only_if_that_is_all
     assert kind in {repair.kind for repair in call.repairs}
     assert call.error is not None
     assert call.error.kind is ErrorKind.JSON
-    assert "runs_with" in call.error.message
+    assert "allowed_in_calls" in call.error.message
     assert kind.value in call.error.message
     tool = Tool("pay", function=pytest.fail)
     (result,) = run_tools(message, [tool])
@@ -213,9 +213,9 @@ def test_a_call_that_lost_something_or_was_restructured_runs_only_if_that_is_all
     assert kind.value in result.error
     assert kind.value in message.feedback()
 
-    others = EVERYTHING.running_with(*(other for other in RepairKind if other is not kind))
+    others = EVERYTHING.allow_in_calls(*(other for other in RepairKind if other is not kind))
     assert read(provider, text, others).outcome is Outcome.INVALID
-    allowed = read(provider, text, EVERYTHING.running_with(kind))
+    allowed = read(provider, text, EVERYTHING.allow_in_calls(kind))
     (call,) = allowed.tool_calls
     assert (allowed.outcome, call.arguments_value) == (Outcome.COMPLETE, value)
     for form in STREAMS:
@@ -234,14 +234,14 @@ def test_quotes_inside_others_of_their_kind_are_told_as_those_of_json_are(text: 
     (call,) = read("openai_chat", text).tool_calls
     assert call.status is Outcome.INVALID
     assert RepairKind.INNER_QUOTE in {repair.kind for repair in call.repairs}
-    (call,) = read("openai_chat", text, MODELS.running_with(RepairKind.INNER_QUOTE)).tool_calls
+    (call,) = read("openai_chat", text, MODELS.allow_in_calls(RepairKind.INNER_QUOTE)).tool_calls
     assert call.arguments_value == value
 
 
 @providers
 @pytest.mark.parametrize("text", NEVER)
 def test_what_cannot_be_mended_never_runs(provider: str, text: str) -> None:
-    everything = EVERYTHING.running_with(*RepairKind)
+    everything = EVERYTHING.allow_in_calls(*RepairKind)
     message = read(provider, text, everything)
     (call,) = message.tool_calls
     assert (message.outcome, call.status) == (Outcome.INVALID, Outcome.INVALID)
@@ -251,7 +251,7 @@ def test_what_cannot_be_mended_never_runs(provider: str, text: str) -> None:
 @providers
 @pytest.mark.parametrize("text", CUT)
 def test_a_call_that_broke_off_never_runs_even_if_closing_it_is_allowed(provider: str, text: str) -> None:
-    everything = EVERYTHING.running_with(*RepairKind)
+    everything = EVERYTHING.allow_in_calls(*RepairKind)
     for is_normal in (True, False):
         message = read(provider, text, everything, is_normal=is_normal)
         (call,) = message.tool_calls
@@ -294,7 +294,7 @@ def test_arguments_that_contradict_those_before_are_never_mended_into_one_text(
     for event in events[-2:]:
         item = event["item"] if "item" in event else event["response"]["output"][0]
         item["arguments"] = whole_text
-    message = last(*events, mend=EVERYTHING.running_with(*RepairKind))
+    message = last(*events, mend=EVERYTHING.allow_in_calls(*RepairKind))
     assert not any(isinstance(call, CompleteCall) for call in message.tool_calls)
     assert message.outcome is Outcome.INVALID
 
@@ -372,7 +372,7 @@ def test_content_without_a_schema_stays_as_it_is() -> None:
 
 
 def test_every_state_goes_on_after_it_was_saved() -> None:
-    config = MessageConfig(mend=MODELS, tools=[Tool("pay", SCHEMA, stream=True)])
+    config = MessageConfig(mend=MODELS, tools=[Tool("pay", SCHEMA, stream_arguments=True)])
     events = chat(singles("```\n{city: 'Kyoto', days: 3,}\n```"))
     end = last(*events, mend=MODELS, tools=config.tools)
     assert end.outcome is Outcome.COMPLETE
@@ -386,8 +386,8 @@ def test_every_state_goes_on_after_it_was_saved() -> None:
 def test_two_different_values_are_refused_also_where_the_first_is_wanted() -> None:
     text = '{"a": 1} {"a": 2}'
     assert MODELS.values == "first"
-    assert last(*chat([text]), mend=MODELS.running_with(*RepairKind)).outcome is Outcome.INVALID
-    several = replace(MODELS, values="all").running_with(*RepairKind)
+    assert last(*chat([text]), mend=MODELS.allow_in_calls(*RepairKind)).outcome is Outcome.INVALID
+    several = replace(MODELS, values="all").allow_in_calls(*RepairKind)
     assert last(*chat([text]), mend=several).outcome is Outcome.INVALID
 
 
@@ -436,5 +436,5 @@ def test_the_schema_of_a_tool_decides_what_only_it_can(provider: str) -> None:
         assert last(*STREAMS[provider](pieces), tools=tools).outcome is Outcome.INVALID
     restructured = ['{"tags": "new"}']
     assert last(*STREAMS[provider](restructured), tools=tools, mend=MODELS).outcome is Outcome.INVALID
-    allowed = last(*STREAMS[provider](restructured), tools=tools, mend=MODELS.running_with(RepairKind.LIST))
+    allowed = last(*STREAMS[provider](restructured), tools=tools, mend=MODELS.allow_in_calls(RepairKind.LIST))
     assert allowed.outcome is Outcome.COMPLETE

@@ -13,8 +13,8 @@ from jsontide.messages import (
     MessageConfig,
     MessageState,
     ToolCallDelta,
+    feed_message,
     finish_message,
-    reduce_chunk,
     start_message,
 )
 from jsontide.messages.document import Document
@@ -44,11 +44,11 @@ def end(reason: str = "tool_calls") -> CompletionChunk:
 
 
 def fed(chunks: Iterable[CompletionChunk], config: MessageConfig | None = None) -> MessageState:
-    return reduce(reduce_chunk, chunks, start_message(config))
+    return reduce(feed_message, chunks, start_message(config))
 
 
 def trail(chunks: Iterable[CompletionChunk], config: MessageConfig | None = None) -> list[MessageState]:
-    return list(accumulate(chunks, reduce_chunk, initial=start_message(config)))
+    return list(accumulate(chunks, feed_message, initial=start_message(config)))
 
 
 def finished(chunks: Iterable[CompletionChunk], config: MessageConfig | None = None) -> MessageState:

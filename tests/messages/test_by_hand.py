@@ -36,8 +36,8 @@ from jsontide.messages import (
     TruncatedError,
     Usage,
     fail_message,
+    feed_message,
     finish_message,
-    reduce_chunk,
     start_message,
     stop_message,
 )
@@ -97,7 +97,7 @@ class TestBuilt:
         assert (MESSAGE.content, MESSAGE.reasoning, MESSAGE.refusal) == ("It is ", "Hm.", "No.")
         assert MESSAGE.tool_calls == PARTS[3:5]
         assert MESSAGE.sources == PARTS[8:9]
-        assert MESSAGE.needs_action == (PARTS[6], PARTS[11])
+        assert MESSAGE.pending_actions == (PARTS[6], PARTS[11])
         assert MESSAGE.answer is MISSING
 
     @pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{type(part).__name__}{part.index}")
@@ -179,6 +179,12 @@ class TestBuilt:
     def test_what_to_json_did_not_write_is_refused(self, told: object) -> None:
         with pytest.raises(ValueError, match="not a message that to_json wrote"):
             Message.from_json(told)
+
+    @pytest.mark.parametrize("provider", PROVIDERS)
+    def test_null_in_a_citation_says_nothing(self, provider: str) -> None:
+        cited = {"type": "url_citation", "url": "https://a.example", "title": None, "raw": None}
+        message = Message.from_json({"jsontide": 1, "parts": [{"kind": "text", "text": "Hi", "citations": [cited]}]})
+        assert isinstance(to_request(message, provider), list)
 
 
 class Route(BaseModel):
@@ -346,7 +352,7 @@ class TestFeedback:
 def test_a_state_that_was_not_fed_is_a_message_too() -> None:
     message = start_message().message
     assert Message.from_json(message.to_json()) == message == Message()
-    assert reduce_chunk(start_message(), text("")).message == message
+    assert feed_message(start_message(), text("")).message == message
 
 
 @pytest.mark.parametrize(("choice", "error"), [(True, TypeError), ("0", TypeError), (-1, ValueError)])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jsontide.messages import Citation, Message, MessageConfig, Other, Outcome, ServerCall, TextPart, Tool, Usage
-from jsontide.providers import finish_stream, reduce_item, start_stream
+from jsontide.providers import feed_stream, finish_stream, start_stream
 
 LEVELS = 500
 TEXT = "[" * LEVELS + "]" * LEVELS
@@ -35,6 +35,10 @@ STREAMS: dict[str, list[dict[str, Any]]] = {
             ]
         }
     ],
+    "an error": [
+        {"message": {"content": "Hi"}, "done": False},
+        {"error": {"message": "no", "type": "server_error", "more": OBJECT}},
+    ],
     "what a provider adds": [
         {"type": "message_start", "message": {"role": "assistant", "usage": {"input_tokens": 1, "more": OBJECT}}},
         {
@@ -54,9 +58,9 @@ STREAMS: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("schema", [None, {"type": "array"}, list], ids=["no schema", "a JSON Schema", "a type"])
 @pytest.mark.parametrize("name", STREAMS)
 def test_every_state_of_a_stream_can_be_pickled(name: str, schema: Any) -> None:
-    state = start_stream(MessageConfig(response_schema=schema, tools=[Tool("look", stream=True)]))
+    state = start_stream(MessageConfig(response_schema=schema, tools=[Tool("look", stream_arguments=True)]))
     for event in STREAMS[name]:
-        state = pickle.loads(pickle.dumps(reduce_item(state, event)))  # noqa: S301
+        state = pickle.loads(pickle.dumps(feed_stream(state, event)))  # noqa: S301
     ended = finish_stream(state)
     again = pickle.loads(pickle.dumps(ended))  # noqa: S301
     assert again.message == ended.message
@@ -66,7 +70,7 @@ def test_every_state_of_a_stream_can_be_pickled(name: str, schema: Any) -> None:
 def test_the_value_itself_comes_back() -> None:
     state = start_stream(MessageConfig(response_schema={"type": "array"}))
     for event in STREAMS["answer"]:
-        state = reduce_item(state, event)
+        state = feed_stream(state, event)
     message = finish_stream(state).message
     assert (message.outcome, message.answer) == (Outcome.COMPLETE, DEEP)
     assert pickle.loads(pickle.dumps(message)).answer == DEEP  # noqa: S301

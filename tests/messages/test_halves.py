@@ -23,8 +23,8 @@ from jsontide.messages import (
     Outcome,
     Tool,
     fail_message,
+    feed_message,
     finish_message,
-    reduce_chunk,
     start_message,
     stop_message,
 )
@@ -79,7 +79,7 @@ def test_arguments_cut_at_any_unit_are_whole_and_only_grow(whole: str, random: R
     shown: list[Any] = [made.partial for state in states for made in state.message.tool_calls]
     assert all(grows(old, new) for old, new in pairwise(shown))
     assert all(document.startswith(made.arguments) for state in states for made in state.message.tool_calls)
-    ended = finish_message(reduce_chunk(states[-1], end()))
+    ended = finish_message(feed_message(states[-1], end()))
     assert values(ended) == [(None, "say", value)]
     assert ended.message.tool_calls[0].arguments == document
 
@@ -89,9 +89,9 @@ def test_states_with_a_half_can_be_fed_again_and_pickled(whole: str, random: Ran
     chunks = [delta(content=unit, tool_calls=call(unit, index=0).choices[0].delta.tool_calls) for unit in units(whole)]
     at = random.randint(0, len(chunks))
     state = fed(chunks[:at])
-    reduce_chunk(state, delta(content="x", tool_calls=call("x", index=0).choices[0].delta.tool_calls))
+    feed_message(state, delta(content="x", tool_calls=call("x", index=0).choices[0].delta.tool_calls))
     for same in (state, pickle.loads(pickle.dumps(state))):  # noqa: S301
-        last = reduce(reduce_chunk, chunks[at:], same)
+        last = reduce(feed_message, chunks[at:], same)
         assert (last.message.content, last.message.tool_calls[0].arguments) == (whole, whole)
 
 
@@ -232,65 +232,39 @@ def test_all_arguments_so_far() -> None:
     wholes = ['{"a": "', '{"a": "' + FIRST, '{"a": "' + FIRST, '{"a": "😀', '{"a": "😀"}']
     config = MessageConfig(cumulative_arguments=True)
     states = trail((call(whole, index=0, name="say") for whole in wholes), config)
-    assert values(finish_message(reduce_chunk(states[-1], end()))) == [(None, "say", {"a": "😀"})]
+    assert values(finish_message(feed_message(states[-1], end()))) == [(None, "say", {"a": "😀"})]
     assert states[3] is states[2]
 
 
-def of_stream(*events: object) -> MessageState:
-    stream = stream_message([json.dumps(event).encode() + b"\n" for event in events])
-    list(stream)
-    return stream.state.message_state
+@pytest.mark.parametrize("streamed", [["a" + FIRST, SECOND + "b"], ["a" + FIRST, SECOND], ["a" + FIRST], ["a"], []])
+def test_a_text_that_is_repeated_whole_has_the_half_that_did_not_come(streamed: list[str]) -> None:
+    deltas = [{"type": "response.output_text.delta", "delta": piece} for piece in streamed]
+    done = {"type": "response.output_text.done", "text": "a😀b"}
+    *_, message = stream_message([{"type": "response.created"}, *deltas, done, done])
+    assert message.content == "a😀b"
 
 
-class TestProviders:
-    def test_chat(self) -> None:
-        deltas = [{"content": "a" + FIRST}, {"content": SECOND + "b"}, {"reasoning": FIRST}, {"reasoning": SECOND}]
-        chunks = [{"choices": [{"index": 0, "delta": said}]} for said in deltas]
-        message = of_stream(*chunks).message
-        assert (message.content, message.reasoning) == ("a😀b", "😀")
+@pytest.mark.parametrize(("last", "whole"), [(SECOND, "a😀"), ("", "a" + FIRST), ("b", "a" + FIRST + "b")])
+def test_a_half_that_is_lost_in_partial_arguments_is_not_written_as_an_escape(last: str, whole: str) -> None:
+    """It would look as if it had been meant."""
+    calls: list[dict[str, object]] = [{"name": "say", "willContinue": True}]
+    for piece, goes_on in (("a" + FIRST, True), (last, False)):
+        partial = {"jsonPath": "$.it", "stringValue": piece, "willContinue": goes_on}
+        calls.append({"partialArgs": [partial], "willContinue": True})
+    chunks = [{"candidates": [{"content": {"parts": [{"functionCall": one}]}}]} for one in [*calls, {}]]
+    *_, message = stream_message([*chunks, {"candidates": [{"finishReason": "STOP"}]}])
+    (shown,) = message.tool_calls
+    assert (shown.arguments, shown.partial) == (f'{{"it":"{whole}"}}', {"it": whole})
+    assert shown.status is (Outcome.COMPLETE if last == SECOND else Outcome.INVALID)
 
-    @pytest.mark.parametrize("streamed", [["a" + FIRST, SECOND + "b"], ["a" + FIRST, SECOND], ["a" + FIRST], ["a"], []])
-    def test_responses_whose_text_is_repeated_at_the_end(self, streamed: list[str]) -> None:
-        deltas = [{"type": "response.output_text.delta", "delta": piece} for piece in streamed]
-        done = {"type": "response.output_text.done", "text": "a😀b"}
-        begun = {"type": "response.created"}
-        assert of_stream(begun, *deltas, done, done).message.content == "a😀b"
 
-    def test_responses_with_a_custom_tool(self) -> None:
-        item = {"type": "custom_tool_call", "call_id": "c", "name": "say", "input": ""}
-        kinds = "response.output_item.added", "response.custom_tool_call_input.delta", "response.output_item.done"
-        state = of_stream(
-            {"type": kinds[0], "output_index": 0, "item": item},
-            {"type": kinds[1], "output_index": 0, "delta": 'x"' + FIRST},
-            {"type": kinds[1], "output_index": 0, "delta": SECOND},
-            {"type": kinds[2], "output_index": 0, "item": {**item, "input": 'x"😀'}},
-            {"type": "response.completed", "response": {}},
-        )
-        assert values(state) == [("c", "say", 'x"😀')]
-
-    @pytest.mark.parametrize(("last", "whole"), [(SECOND, "a😀"), ("", "a" + FIRST), ("b", "a" + FIRST + "b")])
-    def test_gemini_with_partial_arguments(self, last: str, whole: str) -> None:
-        """A half that is lost is not written as an escape, which would look as if it had been meant."""
-        partials = [("a" + FIRST, True), (last, False)]
-        calls: list[dict[str, object]] = [{"name": "say", "willContinue": True}]
-        for piece, goes_on in partials:
-            partial = {"jsonPath": "$.it", "stringValue": piece, "willContinue": goes_on}
-            calls.append({"partialArgs": [partial], "willContinue": True})
-        parts = [[{"functionCall": one}] for one in [*calls, {}]]
-        chunks = [{"candidates": [{"content": {"parts": part}}]} for part in parts]
-        state = of_stream(*chunks, {"candidates": [{"finishReason": "STOP"}]})
-        (shown,) = state.message.tool_calls
-        assert (shown.arguments, shown.partial) == (f'{{"it":"{whole}"}}', {"it": whole})
-        assert shown.status is (Outcome.COMPLETE if last == SECOND else Outcome.INVALID)
-
-    def test_gemini_with_halves_side_by_side_never_raises(self) -> None:
-        partial = {"jsonPath": "$.it", "stringValue": FIRST + SECOND}
-        part = {"functionCall": {"name": "say", "partialArgs": [partial]}}
-        *_, message = stream_message([{"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}])
-        assert not hasattr(message.tool_calls[0], "arguments_value")
+def test_halves_side_by_side_in_partial_arguments_of_gemini_never_raise() -> None:
+    part = {"functionCall": {"name": "say", "partialArgs": [{"jsonPath": "$.it", "stringValue": FIRST + SECOND}]}}
+    *_, message = stream_message([{"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}])
+    assert not hasattr(message.tool_calls[0], "arguments_value")
 
 
 def test_the_first_state_is_not_changed() -> None:
     start = start_message()
-    assert reduce_chunk(start, text(FIRST)) is not start
+    assert feed_message(start, text(FIRST)) is not start
     assert start.message.content == ""

@@ -73,3 +73,22 @@ def test_what_is_not_a_number_is_null_in_what_is_saved() -> None:
 def test_what_can_be_held_is_complete(number: str) -> None:
     (call,) = stream_message(called(number)).final().tool_calls
     assert call.status is Outcome.COMPLETE
+
+
+CALLED = {"type": "tool_use", "id": "t", "name": "pay", "input": {"to": float("nan")}}
+SEARCHED = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": float("inf")}}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_no_request_has_one_that_a_client_gave_as_a_number(provider: str) -> None:
+    content = [CALLED, SEARCHED, {"type": "odd", "score": float("-inf"), "name": "\ud83d"}]
+    told = {"type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use"}
+    message = stream_message([told]).final()
+    assert message.outcome is Outcome.INVALID
+    json.dumps(to_request(message, provider), allow_nan=False)
+
+
+def test_what_is_around_one_is_sent_back_as_it_came() -> None:
+    odd = {"type": "odd", "score": float("inf"), "at": [1, {"b": True}, {}]}
+    message = stream_message([{"type": "message", "content": [odd], "stop_reason": "end_turn"}]).final()
+    assert to_request(message) == [{"role": "assistant", "content": [{**odd, "score": None}]}]

@@ -14,7 +14,7 @@ from jsontide.messages import (
     MessageState,
     Outcome,
     Tool,
-    reduce_chunk,
+    feed_message,
 )
 from tests.messages.telling import call, delta, end, entry, fed, finished, shown_answer, text, trail, values
 
@@ -229,7 +229,7 @@ class TestNamedCases:
         chunks = [
             call('{"city": ', index=0, id="a", name="weather"),
             call('"Rome"}', index=0),
-            call('{"city": "Rome"}', index=0, id="a", name="weather", spelling="whole"),
+            call('{"city": "Rome"}', index=0, id="a", name="weather", mode="cumulative"),
         ]
         assert values(finished([*chunks, end()])) == TWO[:1]
         *_, before, after = trail(chunks)
@@ -238,7 +238,7 @@ class TestNamedCases:
     def test_whole_arguments_that_contradict_the_deltas_cannot_be_run(self) -> None:
         chunks = [
             call('{"city": "Rome"}', index=0, id="a", name="weather"),
-            call('{"city": "Paris"}', index=0, spelling="whole"),
+            call('{"city": "Paris"}', index=0, mode="cumulative"),
             end(),
         ]
         assert finished(chunks).message.tool_calls[0].status is Outcome.INVALID
@@ -250,7 +250,7 @@ class TestNamedCases:
     ) -> None:
         chunks = [call("", index=0, id="a", name="pay"), *(call(piece, index=0) for piece in pieces)]
         for more in ([], [call("}", index=0)]):
-            state = finished([*chunks, call(whole, index=0, spelling="whole"), *more, end()])
+            state = finished([*chunks, call(whole, index=0, mode="cumulative"), *more, end()])
             assert [one.status for one in state.message.tool_calls] == [Outcome.INVALID]
 
     def test_cumulative_arguments_are_recognised_when_asked_for(self) -> None:
@@ -316,7 +316,7 @@ class TestNothingIsGuessed:
     def test_an_entry_that_says_nothing_is_nobodys(self) -> None:
         for nothing in (call(), call(""), call(" ", name=""), call(id="")):
             state = fed(OPEN)
-            assert reduce_chunk(state, nothing) is state
+            assert feed_message(state, nothing) is state
 
     def test_what_a_server_runs_may_be_meant_too(self) -> None:
         search = call('{"query": ', index=0, name="search", on_server=True)

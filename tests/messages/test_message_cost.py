@@ -16,11 +16,11 @@ from jsontide.messages import (
     MessageConfig,
     MessageState,
     Tool,
+    feed_message,
     finish_message,
-    reduce_chunk,
     start_message,
 )
-from jsontide.providers import reduce_item, start_stream
+from jsontide.providers import feed_stream, start_stream
 from tests.messages.telling import call, end, text
 from tests.meters import Meter, heap, interpreted, opcodes, untraced
 from tests.test_cost import SAMPLE, SLACK, SMALL
@@ -59,7 +59,7 @@ def costs(meter: Meter, state: MessageState, chunks: list[CompletionChunk]) -> l
     """What each chunk costs, with a look at the arguments after it."""
     found = []
     for chunk in chunks:
-        cost, state = meter(lambda before=state, chunk=chunk: reduce_chunk(before, chunk))  # type: ignore[misc]
+        cost, state = meter(lambda before=state, chunk=chunk: feed_message(before, chunk))  # type: ignore[misc]
         found.append(cost + meter(lambda after=state: after.message.tool_calls[-1].partial)[0])  # type: ignore[misc]
     return found
 
@@ -67,8 +67,8 @@ def costs(meter: Meter, state: MessageState, chunks: list[CompletionChunk]) -> l
 @pytest.mark.parametrize("written", [many, long])
 def test_a_character_of_arguments_costs_the_same_early_and_late(meter: Meter, written: Callable[[int], str]) -> None:
     chunks = deltas(written(SIZES[meter]))
-    early = untraced(lambda: reduce(reduce_chunk, chunks[:200], start_message()))
-    late = untraced(lambda: reduce(reduce_chunk, chunks[200:-200], early))
+    early = untraced(lambda: reduce(feed_message, chunks[:200], start_message()))
+    late = untraced(lambda: reduce(feed_message, chunks[200:-200], early))
     first = costs(meter, early, chunks[200 : 200 + SAMPLE])
     last = costs(meter, late, chunks[-200 : SAMPLE - 200])
     assert median(last) <= SLACK[meter] * median(first) + SMALL[meter]
@@ -78,19 +78,19 @@ def test_a_character_of_typed_arguments_costs_the_same_early_and_late(meter: Met
     pytest.importorskip("pydantic", reason="pydantic is not installed")
     chunks = deltas(many(SIZE // 8))
     start = start_message(MessageConfig(tools=[Tool("write", Notes)]))
-    early = untraced(lambda: reduce(reduce_chunk, chunks[:200], start))
-    late = untraced(lambda: reduce(reduce_chunk, chunks[200:-200], early))
+    early = untraced(lambda: reduce(feed_message, chunks[:200], start))
+    late = untraced(lambda: reduce(feed_message, chunks[200:-200], early))
     first = costs(meter, early, chunks[200 : 200 + SAMPLE])
     last = costs(meter, late, chunks[-200 : SAMPLE - 200])
     assert median(last) <= SLACK[meter] * median(first) + SMALL[meter]
 
 
 def test_a_character_of_text_costs_the_same_early_and_late(meter: Meter) -> None:
-    early = untraced(lambda: reduce(reduce_chunk, [text("a")] * 200, start_message()))
-    late = untraced(lambda: reduce(reduce_chunk, [text("a")] * 20_000, early))
+    early = untraced(lambda: reduce(feed_message, [text("a")] * 200, start_message()))
+    late = untraced(lambda: reduce(feed_message, [text("a")] * 20_000, early))
 
     def cost(state: MessageState) -> int:
-        return meter(lambda: reduce_chunk(state, text("b")))[0]
+        return meter(lambda: feed_message(state, text("b")))[0]
 
     assert cost(late) <= SLACK[meter] * cost(early) + SMALL[meter]
 
@@ -117,13 +117,13 @@ def test_a_delta_costs_little_for_each_of_the_calls_that_were_made(meter: Meter,
     def costs(calls: int) -> dict[str, int]:
         """What each delta costs after the same calls, which are made once for all of them."""
         made = (call("{}", index=at, id=str(at), name="write") for at in range(calls))
-        state = untraced(lambda: reduce(reduce_chunk, [*first, *made], start_message(config)))
+        state = untraced(lambda: reduce(feed_message, [*first, *made], start_message(config)))
         found = {}
         for name, more in MORE.items():
             tries = []
             for _ in range(3):
-                state = reduce_chunk(state, call(" ", index=-1))
-                tries.append(meter(lambda: reduce_chunk(state, more))[0])  # noqa: B023
+                state = feed_message(state, call(" ", index=-1))
+                tries.append(meter(lambda: feed_message(state, more))[0])  # noqa: B023
             found[name] = min(tries)
         return found
 
@@ -155,11 +155,11 @@ def test_a_delta_that_may_belong_to_any_call_costs_little_for_each_that_is_open(
 
     def cost(calls: int) -> int:
         made = [call(begun, id=str(at), name="write") for at in range(calls)]
-        state = untraced(lambda: reduce(reduce_chunk, [*made, UNCLEAR[more]], start_message(config)))
+        state = untraced(lambda: reduce(feed_message, [*made, UNCLEAR[more]], start_message(config)))
         costs = []
         for _ in range(3):
-            state = reduce_chunk(state, call(" ", id="0"))
-            costs.append(meter(lambda: reduce_chunk(state, UNCLEAR[more]))[0])  # noqa: B023
+            state = feed_message(state, call(" ", id="0"))
+            costs.append(meter(lambda: feed_message(state, UNCLEAR[more]))[0])  # noqa: B023
         return min(costs)
 
     few, many = 20, 300
@@ -169,7 +169,7 @@ def test_a_delta_that_may_belong_to_any_call_costs_little_for_each_that_is_open(
 NUMBERS = {"type": "array", "items": {"type": "integer"}}
 WRONG: dict[str, tuple[MessageConfig, Callable[[int], CompletionChunk]]] = {
     "items of one call": (
-        MessageConfig(tools=[Tool("write", NUMBERS, stream=True)]),
+        MessageConfig(tools=[Tool("write", NUMBERS, stream_arguments=True)]),
         lambda at: call('"a",' if at else "[", index=0, name="write"),
     ),
     "items of an answer": (MessageConfig(response_schema=NUMBERS), lambda at: text('"a",' if at else "[")),
@@ -190,7 +190,7 @@ def test_reading_errors_after_each_chunk_costs_the_same_however_many_there_are(w
         state = start_message(config)
         found = []
         for at in range(chunks):
-            state = untraced(lambda before=state, at=at: reduce_chunk(before, chunk(at)))  # type: ignore[misc]
+            state = untraced(lambda before=state, at=at: feed_message(before, chunk(at)))  # type: ignore[misc]
             reading, _ = opcodes(lambda after=state: after.errors) if at > chunks - 9 else (0, state.errors)  # type: ignore[misc]
             found.append(reading)
         return int(median(found[-8:]))
@@ -205,9 +205,9 @@ def test_a_delta_of_a_responses_text_costs_little_for_each_part_that_there_is(me
 
     def cost(parts: int) -> int:
         state = untraced(
-            lambda: reduce(lambda one, part: reduce_item(one, told(part, "a")), range(parts), start_stream())
+            lambda: reduce(lambda one, part: feed_stream(one, told(part, "a")), range(parts), start_stream())
         )
-        return meter(lambda: reduce_item(state, told(parts - 1, "b")))[0]
+        return meter(lambda: feed_stream(state, told(parts - 1, "b")))[0]
 
     few, many = 10, 900
     assert cost(many) <= SLACK[meter] * cost(few) + SMALL[meter] + A_PART[meter] * (many - few)
@@ -215,18 +215,18 @@ def test_a_delta_of_a_responses_text_costs_little_for_each_part_that_there_is(me
 
 def test_a_state_of_many_calls_that_is_fed_again_forks_once() -> None:
     made = [call("{}", index=at, id=str(at), name="write") for at in range(300)]
-    old = reduce(reduce_chunk, made, start_message())
-    reduce_chunk(old, call("{}", index=300, name="write"))
-    branch = reduce_chunk(old, call("[", index=301, name="write"))
+    old = reduce(feed_message, made, start_message())
+    feed_message(old, call("{}", index=300, name="write"))
+    branch = feed_message(old, call("[", index=301, name="write"))
     assert [one.arguments for one in branch.message.tool_calls[-2:]] == ["{}", "["]
-    again, _ = opcodes(lambda: reduce_chunk(branch, call("1", index=301)))
-    fresh = reduce_chunk(reduce(reduce_chunk, made, start_message()), call("[", index=301, name="write"))
-    assert again <= opcodes(lambda: reduce_chunk(fresh, call("1", index=301)))[0] + SMALL[opcodes]
+    again, _ = opcodes(lambda: feed_message(branch, call("1", index=301)))
+    fresh = feed_message(reduce(feed_message, made, start_message()), call("[", index=301, name="write"))
+    assert again <= opcodes(lambda: feed_message(fresh, call("1", index=301)))[0] + SMALL[opcodes]
 
 
 def test_all_of_it_ends_in_the_value() -> None:
     document = many(SIZE)
-    state = reduce(reduce_chunk, [*deltas(document), end()], start_message(MessageConfig()))
+    state = reduce(feed_message, [*deltas(document), end()], start_message(MessageConfig()))
     (shown,) = finish_message(state).message.tool_calls
     assert shown.arguments == document
     assert shown.partial == json.loads(document)

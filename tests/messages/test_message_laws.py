@@ -20,8 +20,8 @@ from jsontide.messages import (
     Outcome,
     Tool,
     fail_message,
+    feed_message,
     finish_message,
-    reduce_chunk,
     start_message,
     stop_message,
 )
@@ -77,23 +77,23 @@ def test_law_4_old_states_stay_as_they_were_branch_and_pickle(stream: Stream, ra
     at = random.randrange(len(states))
     before = told(states[at])
     other = [delta(tool_calls=(entry("[", index=0),)), delta(content="x")]
-    branch = reduce(reduce_chunk, other, states[at])
-    assert told(reduce(reduce_chunk, chunks[at:], states[at])) == told(states[-1])
+    branch = reduce(feed_message, other, states[at])
+    assert told(reduce(feed_message, chunks[at:], states[at])) == told(states[-1])
     assert told(states[at]) == before
     restored: MessageState = pickle.loads(pickle.dumps(states[at]))  # noqa: S301
     assert told(restored) == before
-    assert told(reduce(reduce_chunk, chunks[at:], restored)) == told(states[-1])
-    assert told(branch) == told(reduce(reduce_chunk, [*chunks[:at], *other], start_message()))
+    assert told(reduce(feed_message, chunks[at:], restored)) == told(states[-1])
+    assert told(branch) == told(reduce(feed_message, [*chunks[:at], *other], start_message()))
 
 
 def test_law_4_a_restored_state_hears_nothing_new_in_an_entry_that_says_nothing() -> None:
     config = MessageConfig(tools=[Tool("pay")])
     calls = (entry("{}", index=0, name="pay"), entry("{", index=1))  # the second has no name yet
-    state = reduce(reduce_chunk, [delta(tool_calls=calls), end()], start_message(config))
+    state = reduce(feed_message, [delta(tool_calls=calls), end()], start_message(config))
     nothing = delta(tool_calls=(entry("", index=1),))
     for same_state in (state, pickle.loads(pickle.dumps(state)), deepcopy(state)):  # noqa: S301
-        assert reduce_chunk(same_state, nothing) is same_state
-        first = finish_message(reduce_chunk(same_state, nothing)).message.tool_calls[0]
+        assert feed_message(same_state, nothing) is same_state
+        first = finish_message(feed_message(same_state, nothing)).message.tool_calls[0]
         assert first.status is Outcome.INVALID  # what has no name may be more of it
 
 
@@ -109,7 +109,7 @@ def test_law_9_what_is_broken_off_anywhere_and_anyhow_cannot_be_run(stream: Stre
     chunks = stream[0]
     cut = chunks[: random.randint(0, len(chunks))]
     for conclude in ENDS:
-        state = conclude(reduce(reduce_chunk, cut, start_message()))
+        state = conclude(reduce(feed_message, cut, start_message()))
         assert not any(hasattr(call, "arguments_value") for call in state.message.tool_calls)
 
 
@@ -179,7 +179,7 @@ def test_errors_that_are_certain_stay(stream: tuple[list[dict[str, Any]], list[A
     """Also beside prose that is no answer, whatever the end is, and however often they are read."""
     config = MessageConfig(
         response_schema={"type": "object", "properties": {"a": {"type": "integer"}}},
-        tools=random.choice(((), (Tool("tool0", {"type": "object"}, stream=True), Tool("tool1")))),
+        tools=random.choice(((), (Tool("tool0", {"type": "object"}, stream_arguments=True), Tool("tool1")))),
         emulate_structured_output=random.random() < 0.3,
         output_name="tool2",
     )
@@ -193,7 +193,7 @@ def test_errors_that_are_certain_stay(stream: tuple[list[dict[str, Any]], list[A
     for state in random.choices(states, k=3):
         fresh: MessageState = pickle.loads(pickle.dumps(state))  # noqa: S301
         assert fresh.errors == state.errors
-        ended = [conclude(state) for conclude in ENDS] + [finish_message(reduce_chunk(state, one)) for one in LAST]
+        ended = [conclude(state) for conclude in ENDS] + [finish_message(feed_message(state, one)) for one in LAST]
         assert all(stay(state, one) for one in ended)
 
 

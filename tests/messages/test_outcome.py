@@ -23,12 +23,12 @@ from jsontide.messages import (
     Tool,
     ToolCallDelta,
     fail_message,
+    feed_message,
     finish_message,
-    reduce_chunk,
     start_message,
     stop_message,
 )
-from jsontide.providers import SseState, decode_sse, finish_stream, reduce_item, start_stream
+from jsontide.providers import feed_sse, feed_stream, finish_stream, start_sse, start_stream
 from tests.messages.telling import call, delta, end, fed, finished, text, values
 
 WEATHER = call('{"city": "Rome"}', index=0, id="a", name="weather")
@@ -64,9 +64,9 @@ class TestLawNine:
             chat(reason),
         )
         for place in range(len(data)):
-            _, found = decode_sse(SseState(), data[:place])
+            _, found = feed_sse(start_sse(), data[:place])
             events = [json.loads(event.data) for event in found]
-            state = finish_stream(reduce(reduce_item, events, start_stream()))
+            state = finish_stream(reduce(feed_stream, events, start_stream()))
             assert all(shown.status is Outcome.TRUNCATED for shown in state.message.tool_calls)
             assert state.outcome is Outcome.TRUNCATED
 
@@ -171,7 +171,7 @@ class TestOutcomes:
 
     def test_a_state_that_is_over_stays_as_it_is(self) -> None:
         for state in (finished([WEATHER, end()]), stop_message(fed([WEATHER])), fail_message(fed([WEATHER]), "x")):
-            assert reduce_chunk(state, text("more")) is state
+            assert feed_message(state, text("more")) is state
             assert finish_message(state) is state
             assert stop_message(state) is state
             assert fail_message(state, "again") is state
@@ -182,7 +182,7 @@ class TestOutcomes:
 
     def test_a_chunk_that_is_none_is_refused_with_a_hint(self) -> None:
         with pytest.raises(TypeError, match="must be a CompletionChunk, not dict; stream_message"):
-            reduce_chunk(start_message(), {"choices": []})  # type: ignore[arg-type]
+            feed_message(start_message(), {"choices": []})  # type: ignore[arg-type]
 
 
 class TestFinishReasons:
@@ -280,12 +280,12 @@ class TestWrongTypes:
     @pytest.mark.parametrize(
         ("wrong", "said"),
         [
-            (lambda: reduce_chunk(None, CompletionChunk()), "a state must be a MessageState, not NoneType"),  # type: ignore[arg-type]
+            (lambda: feed_message(None, CompletionChunk()), "a state must be a MessageState, not NoneType"),  # type: ignore[arg-type]
             (lambda: finish_message({}), "a state must be a MessageState, not dict"),  # type: ignore[arg-type]
             (lambda: stop_message("x"), "a state must be a MessageState, not str"),  # type: ignore[arg-type]
             (lambda: fail_message(None, "x"), "a state must be a MessageState, not NoneType"),  # type: ignore[arg-type]
             (lambda: fail_message(start_message(), None), "an error must be an exception or a text, not NoneType"),  # type: ignore[arg-type]
-            (lambda: start_message({}), "a config must be a MessageConfig, not dict"),  # type: ignore[arg-type]
+            (lambda: start_message({}), "config must be a MessageConfig, not dict"),  # type: ignore[arg-type]
             (lambda: MessageConfig(tools=None), "tools must be an iterable of Tool, not NoneType"),  # type: ignore[arg-type]
             (lambda: MessageConfig(tools=[{"name": "a"}]), "every tool must be a Tool, not dict"),  # type: ignore[list-item]
         ],
@@ -318,7 +318,7 @@ class TestWrongTypes:
             (lambda: CompletionChunk(choices=Choice()), "choices must be a tuple of Choice, not Choice"),  # type: ignore[arg-type]
             (lambda: CompletionChunk(choices=(Delta(),)), "choices must hold Choice only, not Delta"),  # type: ignore[arg-type]
             (lambda: CompletionChunk(error=OSError()), "error must be a str or None, not OSError"),  # type: ignore[arg-type]
-            (lambda: Tool("a", stream="no"), "stream must be a bool, not str"),  # type: ignore[call-overload]
+            (lambda: Tool("a", stream_arguments="no"), "stream_arguments must be a bool, not str"),  # type: ignore[call-overload]
             (lambda: MessageConfig(cumulative_arguments=1), "cumulative_arguments must be a bool, not int"),  # type: ignore[arg-type]
             (lambda: MessageConfig(emulate_structured_output="x"), "emulate_structured_output must be a bool, not str"),  # type: ignore[arg-type]
         ],
@@ -327,9 +327,9 @@ class TestWrongTypes:
         with pytest.raises(TypeError, match=f"^{said}$"):
             wrong()
 
-    def test_an_unknown_spelling_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="spelling must be 'delta' or 'whole', not 'all'"):
-            ToolCallDelta(spelling="all")  # type: ignore[arg-type]
+    def test_an_unknown_mode_of_arguments_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="mode must be one of 'delta', 'cumulative', not 'all'"):
+            ToolCallDelta(mode="all")  # type: ignore[arg-type]
 
     def test_what_is_as_good_as_the_right_type_is_taken(self) -> None:
         class Text(str):
@@ -419,9 +419,9 @@ class TestErrors:
 
     def test_that_are_certain_stay_at_any_end(self) -> None:
         state = fed([call('{"city": oops}', index=0, id="a", name="weather")])
-        refused = finish_message(reduce_chunk(state, delta("stop", refusal="No.")))
+        refused = finish_message(feed_message(state, delta("stop", refusal="No.")))
         ends = (stop_message(state), fail_message(state, "reset"), refused, finish_message(state))
-        for ended in (*ends, finish_message(reduce_chunk(state, end("content_filter")))):
+        for ended in (*ends, finish_message(feed_message(state, end("content_filter")))):
             assert state.errors[0] in ended.errors
             assert ended.message.tool_calls[0].error == state.errors[0]
 
@@ -440,11 +440,11 @@ class TestErrors:
 class TestSeed:
     def test_characters_split_across_chunks(self) -> None:
         data = sse(chat(content="Zoë 𝄞"), chat("stop"))
-        state, decoder = start_stream(), SseState()
+        state, decoder = start_stream(), start_sse()
         for at in range(len(data)):
-            decoder, found = decode_sse(decoder, data[at : at + 1])
+            decoder, found = feed_sse(decoder, data[at : at + 1])
             for event in found:
-                state = reduce_item(state, json.loads(event.data))
+                state = feed_stream(state, json.loads(event.data))
         assert finish_stream(state).message.content == "Zoë 𝄞"
 
     def test_escapes_split_across_chunks(self) -> None:

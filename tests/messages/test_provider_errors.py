@@ -15,7 +15,7 @@ from jsontide.messages import (
     finish_message,
     start_message,
 )
-from jsontide.providers import reduce_item, start_stream
+from jsontide.providers import feed_stream, start_stream
 from jsontide.streams import stream_message
 
 Kind = ProviderErrorKind
@@ -201,7 +201,7 @@ def test_an_exception_that_raises_when_it_is_asked_is_none() -> None:
 
 def test_it_is_saved_with_the_message() -> None:
     for provider, event, _ in DOCUMENTED:
-        state = reduce_item(reduce_item(start_stream(), BEGUN[provider]), event)
+        state = feed_stream(feed_stream(start_stream(), BEGUN[provider]), event)
         message = state.message
         assert Message.from_json(message.to_json()) == message == pickle.loads(pickle.dumps(message))  # noqa: S301
     for odd in ({"kind": "x"}, None, {"kind": "server", "retry_after": "x"}, {"kind": "server", "more": 1}):

@@ -21,8 +21,8 @@ from jsontide.messages import (
     Outcome,
     PartialCall,
     Tool,
+    feed_message,
     finish_message,
-    reduce_chunk,
     start_message,
     stop_message,
 )
@@ -153,11 +153,11 @@ class TestPlainSchemas:
         assert shown(states) == [MISSING] * 15 + [{"city": "Rome"}]
 
     def test_stream_if_they_opt_in(self) -> None:
-        config = MessageConfig(tools=[Tool("weather", PLAIN, stream=True)])
+        config = MessageConfig(tools=[Tool("weather", PLAIN, stream_arguments=True)])
         assert shown(trail([call('{"city": "Ro', index=0, name="weather")], config)) == [{"city": "Ro"}]
 
     def test_types_can_opt_out(self) -> None:
-        config = MessageConfig(tools=[Tool("weather", Weather, stream=False)])
+        config = MessageConfig(tools=[Tool("weather", Weather, stream_arguments=False)])
         assert shown(trail([call('{"city": "Ro', index=0, name="weather")], config)) == [MISSING]
 
     def test_validate_at_the_end(self) -> None:
@@ -248,7 +248,7 @@ class TestStructuredContent:
         config = MessageConfig(response_schema=Itinerary, tools=[WEATHER])
         states = trail([text("Let me look."), call("", index=0, name="weather")], config)
         assert [len(state.errors) for state in states] == [0, 0, 0]
-        assert len(finish_message(reduce_chunk(states[1], end("stop"))).errors) == 1
+        assert len(finish_message(feed_message(states[1], end("stop"))).errors) == 1
 
     def test_prose_where_no_tools_were_offered_is_told_and_not_taken_back(self) -> None:
         chunks = [text("Let me look."), call("{}", index=0, name="weather"), end()]
@@ -329,7 +329,7 @@ class TestEmulatedOutput:
         states = trail(chunks, config)
         seen = [shown_answer(state.message) for state in states]
         assert all(grows(old, new) for old, new in pairwise(seen))
-        ended = finish_message(reduce_chunk(states[-1], end())).message
+        ended = finish_message(feed_message(states[-1], end())).message
         assert (ended.outcome, ended.answer) == (Outcome.COMPLETE, Itinerary.model_validate_json(TEXT))
         assert ended.tool_calls == ()
 
@@ -421,7 +421,7 @@ def test_what_a_json_schema_accepts_is_what_was_shown_before(random: Random) -> 
     days = {"type": "array", "items": {"type": "object", "properties": {"tags": {"type": "array"}}}}
     schema = {"type": "object", "properties": {"days": days, "note": {"type": "string"}}}
     written = '{"days": [{"tags": ["a", {"b": []}]}, {"tags": []}], "note": "Hello"}'
-    config = MessageConfig(response_schema=schema, tools=[Tool("plan", schema, stream=True)])
+    config = MessageConfig(response_schema=schema, tools=[Tool("plan", schema, stream_arguments=True)])
     pieces = cut_randomly(written, random)
     states = trail([*map(text, pieces), *(call(each, index=0, name="plan") for each in pieces), end()], config)
     message = finish_message(states[-1]).message
@@ -454,7 +454,7 @@ def test_a_state_with_schemas_can_be_pickled_anywhere(random: Random) -> None:
     before = fed(chunks[: len(chunks) // 2], config)
     state: MessageState = pickle.loads(pickle.dumps(before))  # noqa: S301
     assert state.message == before.message
-    ended = finish_message(reduce(reduce_chunk, [*chunks[len(chunks) // 2 :], end()], state))
+    ended = finish_message(reduce(feed_message, [*chunks[len(chunks) // 2 :], end()], state))
     (done,) = ended.message.tool_calls
     assert done.status is Outcome.COMPLETE
     assert json.loads(done.arguments) == {"city": "Rome"}

@@ -1,12 +1,121 @@
-"""What checks a value by a type of a client; it is made once for each type, which takes a tenth of a second."""
+"""What the clients of the providers say of requests: their own types and models check what is written for them."""
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+
+Event = dict[str, Any]
 
 
 @cache
 def adapter_of(kind: Any) -> Any:
+    """What checks a value by a type; it is made once for each type, which takes a tenth of a second."""
     pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
     return pydantic.TypeAdapter(kind)
+
+
+def types_of(module: str) -> Any:
+    return pytest.importorskip(module, reason=f"the client with {module} is not installed")
+
+
+def check_chat(items: list[Event]) -> None:
+    chat = types_of("openai.types.chat")
+    kinds = {
+        "assistant": chat.ChatCompletionAssistantMessageParam,
+        "tool": chat.ChatCompletionToolMessageParam,
+        "function": chat.ChatCompletionFunctionMessageParam,
+    }
+    for item in items:
+        adapter_of(kinds[item["role"]]).validate_python(item)
+
+
+def check_responses(items: list[Event]) -> None:
+    for item in items:
+        found = adapter_of(types_of("openai.types.responses").ResponseInputItemParam).validate_python(item)
+        assert found.get("type", "message") == item["type"]
+
+
+def check_anthropic(items: list[Event]) -> None:
+    for item in items:
+        found = adapter_of(types_of("anthropic.types.beta").BetaMessageParam).validate_python(item)
+        assert [*found["content"]]  # they are checked as they are read
+        for block in item["content"]:
+            assert {*block} <= fields_of_blocks().get(block["type"], {*block})
+
+
+@cache
+def fields_of_blocks() -> dict[str, set[str]]:
+    """The fields that each type of Anthropic's blocks may have in a request: a TypedDict lets others pass."""
+    typing = pytest.importorskip("typing_extensions", reason="typing_extensions is not installed")
+    kinds = get_args(types_of("anthropic.types.beta").BetaContentBlockParam)
+    hints = [typing.get_type_hints(kind) for kind in kinds if typing.is_typeddict(kind)]
+    return {get_args(hint["type"])[0]: {*hint} for hint in hints}
+
+
+def check_bedrock(items: list[Event], **more: Any) -> None:
+    validator = types_of("botocore.validate").ParamValidator()
+    report = validator.validate({"modelId": "m", "messages": items, **more}, bedrock_shape())
+    assert not report.has_errors(), report.generate_report()
+
+
+@cache
+def bedrock_shape() -> Any:
+    """The model that boto3 checks requests by."""
+    described = types_of("botocore.loaders").Loader().load_service_model("bedrock-runtime", "service-2")
+    return types_of("botocore.model").ServiceModel(described).operation_model("ConverseStream").input_shape
+
+
+def check_gemini(items: list[Event]) -> None:
+    for item in items:
+        types_of("google.genai.types").Content.model_validate(item)
+
+
+def check_interactions(items: list[Event]) -> None:
+    adapter = adapter_of(types_of("google.genai.interactions").Step)
+    assert not any(getattr(adapter.validate_python(item), "is_unknown", False) for item in items)
+
+
+def check_ollama(items: list[Event]) -> None:
+    ollama = types_of("ollama")
+    for item in items:
+        assert ollama.Message.model_validate(item).role == item["role"]
+
+
+def check_cohere(items: list[Event]) -> None:
+    types = types_of("cohere.types")
+    kinds = {"assistant": types.AssistantChatMessageV2, "tool": types.ToolChatMessageV2}
+    for item in items:
+        kind = kinds[item["role"]]
+        kind.model_validate(item)
+        assert {*item} <= {*kind.model_fields}
+
+
+CHECK_MESSAGES: dict[str, Callable[[list[Event]], None]] = {
+    "openai_chat": check_chat,
+    "openai_responses": check_responses,
+    "anthropic": check_anthropic,
+    "bedrock": check_bedrock,
+    "cohere": check_cohere,
+    "gemini": check_gemini,
+    "gemini_interactions": check_interactions,
+    "ollama": check_ollama,
+}
+TOOLS = {
+    "openai_chat": ("openai.types.chat", "ChatCompletionToolParam"),
+    "openai_responses": ("openai.types.responses", "ToolParam"),
+    "anthropic": ("anthropic.types", "ToolParam"),
+    "cohere": ("cohere.types", "ToolV2"),
+    "gemini": ("google.genai.types", "FunctionDeclaration"),
+    "gemini_interactions": ("google.genai.interactions", "Function"),
+    "ollama": ("ollama", "Tool"),
+}
+
+
+def check_tool(provider: str, tool: Event) -> None:
+    if provider == "bedrock":
+        check_bedrock([], toolConfig={"tools": [tool]})
+    else:
+        module, name = TOOLS[provider]
+        adapter_of(getattr(types_of(module), name)).validate_python(tool)

@@ -1,7 +1,6 @@
 """Anthropic Messages: what a stream says, and the next request."""
 
-from functools import cache
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -11,24 +10,14 @@ from jsontide.messages import (
     Message,
     Other,
     Outcome,
-    PartialCall,
     ReasoningPart,
-    Refusal,
     ServerCall,
     TextPart,
     ToolResult,
     Usage,
 )
-from jsontide.providers import finish_stream
 from jsontide.providers.anthropic import AnthropicForm
-from jsontide.streams import stream_message
-from tests.providers.block_streams import (
-    Event,
-    last,
-    only,
-    runnable,
-    states,
-)
+from tests.providers.block_streams import Event, last, only, runnable, states
 
 FORM = AnthropicForm()
 STOP = {"type": "message_stop"}
@@ -60,59 +49,7 @@ def end(reason: str, **details: Any) -> Event:
     return {"type": "message_delta", "delta": {"stop_reason": reason, **details}}
 
 
-@cache
-def adapter(name: str) -> Any:
-    """What checks a parameter by the type that the client has for it."""
-    types = pytest.importorskip("anthropic.types", reason="the anthropic client is not installed")
-    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
-    return pydantic.TypeAdapter(getattr(types.beta if name.startswith("Beta") else types, name))
-
-
-@cache
-def fields_of_blocks() -> dict[str, set[str]]:
-    """The fields that each type of block may have in a request: a TypedDict lets others pass."""
-    types = pytest.importorskip("anthropic.types", reason="the anthropic client is not installed")
-    typing = pytest.importorskip("typing_extensions", reason="typing_extensions is not installed")
-    params = [kind for kind in get_args(types.beta.BetaContentBlockParam) if typing.is_typeddict(kind)]
-    hints = [typing.get_type_hints(kind) for kind in params]
-    return {get_args(hint["type"])[0]: {*hint} for hint in hints}
-
-
-def validate(item: Event, *, is_beta: bool = False) -> None:
-    found = adapter("BetaMessageParam" if is_beta else "MessageParam").validate_python(item)
-    assert list(found["content"])  # they are validated as they are read
-    for block in item["content"]:
-        assert {*block} <= fields_of_blocks()[block["type"]]
-
-
 class TestBlocks:
-    def test_citations_belong_to_their_text(self) -> None:
-        web: Event = {
-            "type": "web_search_result_location",
-            "url": "https://a.b",
-            "title": "A",
-            "cited_text": "It rains.",
-        }
-        page: Event = {"type": "char_location", "document_title": "Doc", "cited_text": "Rain", "start_char_index": 1}
-        message = last(
-            start(0, type="text", text="", citations=[]),
-            delta(0, "citations_delta", citation={**web, "encrypted_index": "x"}),
-            delta(0, "text_delta", text="Rain."),
-            delta(0, "citations_delta", citation=page),
-            stop(0),
-            end("end_turn"),
-        )
-        part = only(message)
-        assert isinstance(part, TextPart)
-        assert part.citations == (
-            Citation(**web, raw={**web, "encrypted_index": "x"}),
-            Citation(type="char_location", title="Doc", cited_text="Rain", raw=page),
-        )
-        (sent,) = FORM.write_message(message)
-        assert sent["content"] == [
-            {"type": "text", "text": "Rain.", "citations": [dict(c.raw) for c in part.citations]}
-        ]
-
     def test_a_citation_may_come_before_its_text(self) -> None:
         message = last(delta(0, "citations_delta", citation={"type": "x", "url": 5}), end("end_turn"))
         assert only(message) == TextPart("", (Citation(type="x", raw={"type": "x", "url": 5}),))
@@ -195,18 +132,6 @@ class TestBlocks:
         assert [type(part) for part in message.parts] == [ServerCall, Other]
         assert FORM.write_message(message)[0]["content"] == [call, *results]
 
-    def test_a_compaction_comes_in_one_delta(self) -> None:
-        said = {"content": "All so far.", "encrypted_content": "x"}
-        message = last(
-            start(0, type="compaction", content=None, encrypted_content=None),
-            delta(0, "compaction_delta", **said),
-            stop(0),
-            start(1, type="text", text="Hi"),
-            end("end_turn"),
-        )
-        assert message.parts[0] == Other("compaction", {"type": "compaction", **said})
-        assert FORM.write_message(message)[0]["content"][0] == {"type": "compaction", **said}
-
     def test_deltas_of_a_kind_that_nobody_knows_are_kept(self) -> None:
         new = start(0, type="new", text="", parts=[1])
         deltas = [delta(0, "new_delta", parts=[2]), delta(0, "text_delta", text="a"), delta(0, "text_delta", text="b")]
@@ -263,25 +188,6 @@ class TestBlocks:
 
 
 class TestCalls:
-    def test_tools_that_the_server_runs_cannot_be_run(self) -> None:
-        message = last(
-            start(0, type="server_tool_use", id="s", name="web_search", input={}),
-            piece(0, '{"query": "Rome"}'),
-            start(1, type="mcp_tool_use", id="m", name="echo", input={}),
-            piece(1, "{}"),
-            start(2, type="tool_use", id="t", name="weather", input={}),
-            piece(2, '{"city": "Rome"}'),
-            end("tool_use"),
-        )
-        assert runnable(message) == [("t", "weather", {"city": "Rome"})]
-        assert len(message.tool_calls) == 1
-        assert [type(part) for part in message.parts] == [ServerCall, ServerCall, CompleteCall]
-
-    def test_what_called_a_tool_is_kept(self) -> None:
-        message = last(begun(CALL, stop_reason="tool_use"), STOP)
-        assert message.tool_calls[0].extra == {"caller": {"type": "code_execution"}}
-        assert FORM.write_message(message) == [{"role": "assistant", "content": [CALL]}]
-
     def test_a_limit_in_the_middle_of_arguments(self) -> None:
         call = start(1, type="tool_use", id="t", name="weather", input={})
         message = last(call, piece(1, ""), piece(1, '{"city": "Ro'), end("max_tokens"))
@@ -343,11 +249,6 @@ class TestCalls:
 
 
 class TestEnds:
-    def test_a_full_context_window_is_a_limit_too(self) -> None:
-        message = last(end("model_context_window_exceeded"))
-        assert (message.outcome, message.finish_reason) == (Outcome.TRUNCATED, "length")
-        assert message.raw_finish_reason == "model_context_window_exceeded"
-
     def test_a_refusal_says_why_once(self) -> None:
         refused = end("refusal", stop_details={"explanation": "Not that.", "category": "cyber"})
         message = last(start(0, type="text", text="Sure"), refused, refused)
@@ -494,54 +395,3 @@ class TestWholeMessages:
         )
         assert message.parts == expected.parts
         assert message.usage == expected.usage
-
-
-class TestRequests:
-    def test_a_message_of_another_provider_has_what_both_know(self) -> None:
-        message = Message(
-            parts=(
-                ReasoningPart("Hm.", signature="x"),
-                TextPart("Hi", (Citation(type="x"),), 1),
-                CompleteCall("pay", {"to": 1}, id="functions.pay:0", index=2, extra={"thoughtSignature": "x"}),
-                CompleteCall("now", {}, index=3),
-                PartialCall(None, "{", index=4),
-                ServerCall("search", "{}", index=5),
-                Refusal("No.", 6),
-                Other("x", {"type": "x"}, index=7),
-            ),
-            provider="gemini",
-        )
-        (sent,) = FORM.write_message(message)
-        assert sent == {
-            "role": "assistant",
-            "content": [
-                {"type": "text", "text": "Hi"},
-                {"type": "tool_use", "id": "functions_pay_0", "name": "pay", "input": {"to": 1}},
-                {"type": "tool_use", "id": "call_3", "name": "now", "input": {}},
-                {"type": "tool_use", "id": "call_4", "name": "unknown", "input": {}},
-                {"type": "text", "text": "No."},
-            ],
-        }
-        validate(sent)
-        (answer,) = FORM.write_results([ToolResult(call, "ok") for call in message.tool_calls])
-        assert [each["tool_use_id"] for each in answer["content"]] == ["functions_pay_0", "call_3", "call_4"]
-        validate(answer)
-
-    def test_nothing_to_say_is_no_message(self) -> None:
-        assert FORM.write_message(Message(parts=(TextPart(" \n"),))) == []
-        assert FORM.write_results([]) == []
-
-    def test_tools(self) -> None:
-        schema = {"type": "object", "properties": {"city": {"type": "string"}}}
-        tool = FORM.write_tool("weather", "The weather.", schema, strict=True)
-        assert tool == {"name": "weather", "description": "The weather.", "input_schema": schema, "strict": True}
-        adapter("ToolParam").validate_python(tool)
-        plain = FORM.write_tool("now", "", {}, strict=False)
-        assert plain == {"name": "now", "input_schema": {"type": "object"}}
-        adapter("ToolParam").validate_python(plain)
-
-
-def test_a_message_is_the_same_however_it_is_read() -> None:
-    told = [begun(), start(0, type="text", text="a"), delta(0, "text_delta", text="b"), stop(0), end("end_turn"), STOP]
-    *_, streamed = stream_message(told)
-    assert finish_stream(states(told)[-1]).message == streamed

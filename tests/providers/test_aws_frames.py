@@ -8,7 +8,7 @@ from zlib import crc32
 import pytest
 
 from jsontide.messages import CompleteCall, ErrorKind, Message, Outcome
-from jsontide.providers import finish_stream, reduce_item, start_stream
+from jsontide.providers import feed_stream, finish_stream, start_stream
 from jsontide.recordings import Piece, follow
 from jsontide.streams import stream_message
 from tests.cuts import cut_randomly, halves, singles, sized
@@ -56,7 +56,7 @@ def test_every_cut_of_a_few_frames() -> None:
 def test_a_saved_state_goes_on_in_the_middle_of_a_frame() -> None:
     data = frames.encoded(events(CALLS))
     for at in Random(5).sample(range(len(data)), 12):
-        saved = pickle.loads(pickle.dumps(reduce_item(start_stream(), data[:at])))  # noqa: S301 - our own
+        saved = pickle.loads(pickle.dumps(feed_stream(start_stream(), data[:at])))  # noqa: S301 - our own
         assert stream_message([data[at:]], state=saved).final() == stream_message(events(CALLS)).final()
 
 
@@ -106,7 +106,7 @@ def test_headers_of_all_types_are_passed_over() -> None:
         + b"\x01f\x05" + bytes(8) + b"\x01g\x06\x00\x02ab" + b"\x01h\x08" + bytes(8) + b"\x01i\x09" + bytes(16)
     )  # fmt: skip
     name = frames.header(":event-type", "messageStop")
-    state = reduce_item(start_stream(), frames.frame(b'{"stopReason": "end_turn"}', others + name))
+    state = feed_stream(start_stream(), frames.frame(b'{"stopReason": "end_turn"}', others + name))
     assert finish_stream(state).message.raw_finish_reason == stop["messageStop"]["stopReason"]
 
 

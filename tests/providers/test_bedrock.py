@@ -1,34 +1,14 @@
 """Amazon Bedrock ConverseStream: what a stream says, and the next request."""
 
 from base64 import b64encode
-from functools import cache
 from typing import Any
 
 import pytest
 
-from jsontide._values import MISSING
-from jsontide.messages import (
-    Citation,
-    CompleteCall,
-    File,
-    Message,
-    Other,
-    Outcome,
-    PartialCall,
-    ReasoningPart,
-    ServerCall,
-    TextPart,
-    ToolResult,
-    Usage,
-)
+from jsontide.messages import File, Message, Other, Outcome, ReasoningPart, ServerCall, TextPart, Usage
 from jsontide.providers.bedrock import BedrockForm
-from tests.providers.block_streams import (
-    Event,
-    last,
-    only,
-    runnable,
-    saved,
-)
+from tests.providers.block_streams import Event, last, only, runnable, saved
+from tests.providers.client_types import check_bedrock
 
 FORM = BedrockForm()
 BEGUN = {"messageStart": {"role": "assistant"}}
@@ -62,58 +42,7 @@ def failure(message: Message) -> str:
     return message.errors[0].message
 
 
-def kind_of(event: Event) -> str:
-    return next(iter(event))
-
-
-@cache
-def shape_of(operation: str) -> Any:
-    loaders = pytest.importorskip("botocore.loaders", reason="botocore is not installed")
-    model = pytest.importorskip("botocore.model")
-    described = loaders.Loader().load_service_model("bedrock-runtime", "service-2")
-    return model.ServiceModel(described).operation_model(operation).input_shape
-
-
-def validate(*messages: Event, tools: list[Event] | None = None) -> None:
-    """Check messages by the model that boto3 checks requests by."""
-    shape = shape_of("ConverseStream")
-    validator = pytest.importorskip("botocore.validate").ParamValidator()
-    request: Event = {"modelId": "m", "messages": list(messages)}
-    if tools:
-        request["toolConfig"] = {"tools": tools}
-    report = validator.validate(request, shape)
-    assert not report.has_errors(), report.generate_report()
-
-
 class TestBlocks:
-    def test_citations_belong_to_their_text(self) -> None:
-        web: Event = {
-            "title": "A",
-            "sourceContent": [{"text": "It "}, {"text": "rains."}],
-            "location": {"web": {"url": "u"}},
-        }
-        page: Event = {"location": {"documentPage": {"documentIndex": 0, "start": 1, "end": 2}}}
-        message = last(
-            BEGUN,
-            delta(0, text="Rain."),
-            delta(0, citation=web),
-            delta(0, citation=page),
-            delta(0, text=" Yes."),
-            stop(0),
-            end("end_turn"),
-        )
-        assert only(message) == TextPart(
-            "Rain. Yes.",
-            (
-                Citation(type="web", url="u", title="A", cited_text="It rains.", raw=web),
-                Citation(type="documentPage", raw=page),
-            ),
-        )
-        sent = FORM.write_message(message)
-        block = {"content": [{"text": "Rain. Yes."}], "citations": [web, page]}
-        assert sent == [{"role": "assistant", "content": [{"citationsContent": block}]}]
-        validate(*sent)
-
     @pytest.mark.parametrize("as_bytes", [True, False])
     def test_reasoning_that_is_withheld(self, *, as_bytes: bool) -> None:
         pieces = [b"\xff\x00secre", b"t!"]
@@ -126,7 +55,7 @@ class TestBlocks:
         assert message.parts[0] == ReasoningPart(redacted=True, encrypted=b64encode(whole).decode())
         (sent,) = FORM.write_message(saved(message))
         assert sent["content"] == [{"reasoningContent": {"redactedContent": whole}}, {"text": "Hi"}]
-        validate(sent)
+        check_bedrock([sent])
 
     def test_a_signature_in_pieces(self) -> None:
         said = [{"text": "Hm."}, {"signature": "ab"}, {"signature": "cd"}, {"mood": "glad"}]
@@ -167,7 +96,7 @@ class TestBlocks:
             orphan.raw,
             {"text": "Found."},
         ]
-        validate(sent)
+        check_bedrock([sent])
 
     def test_an_image_in_pieces(self) -> None:
         pieces = [b"\x89PNG", b"more"]
@@ -176,7 +105,7 @@ class TestBlocks:
         assert only(message) == File("image/png", b64encode(b"".join(pieces)).decode())
         sent = FORM.write_message(message)
         assert sent[0]["content"] == [{"image": {"format": "png", "source": {"bytes": b"".join(pieces)}}}]
-        validate(*sent)
+        check_bedrock(sent)
 
     def test_an_image_elsewhere_or_none(self) -> None:
         place: Event = {"uri": "s3://a/b", "bucketOwner": "1"}
@@ -231,37 +160,8 @@ class TestBlocks:
 
 
 class TestCalls:
-    def test_a_call_without_any_delta_has_no_arguments(self) -> None:
-        assert runnable(last(call(0, toolUseId="t", name="now"), end("tool_use"))) == [("t", "now", {})]
-
-    def test_tools_that_the_server_runs_cannot_be_run(self) -> None:
-        server = call(0, toolUseId="s", name="search", type="server_tool_use")
-        message = last(server, more(0, "{}"), end("end_turn"))
-        assert message.tool_calls == ()
-        part = only(message)
-        assert isinstance(part, ServerCall)
-        assert (part.type, part.result) == ("server_tool_use", MISSING)
-
     def test_a_block_may_end_after_its_message(self) -> None:
         assert runnable(last(call(0, toolUseId="t", name="now"), end("tool_use"), stop(0))) == [("t", "now", {})]
-
-    @pytest.mark.parametrize(
-        ("reason", "outcome", "said"),
-        [
-            ("guardrail_intervened", Outcome.FILTERED, "content_filter"),
-            ("content_filtered", Outcome.FILTERED, "content_filter"),
-            ("malformed_tool_use", Outcome.INVALID, "malformed"),
-            ("malformed_model_output", Outcome.INVALID, "malformed"),
-            ("max_tokens", Outcome.TRUNCATED, "length"),
-            ("model_context_window_exceeded", Outcome.TRUNCATED, "length"),
-            ("newer", Outcome.TRUNCATED, "newer"),
-        ],
-    )
-    def test_other_ends(self, reason: str, outcome: Outcome, said: str) -> None:
-        message = last(call(0, toolUseId="t", name="now"), more(0, '{"a": 1'), end(reason))
-        assert message.outcome is outcome
-        assert (message.finish_reason, message.raw_finish_reason) == (said, reason)
-        assert runnable(message) == []
 
 
 class TestEnds:
@@ -331,57 +231,4 @@ class TestWholeResponses:
         }
         sent = FORM.write_message(saved(message))
         assert sent == [{"role": "assistant", "content": CONTENT}]
-        validate(*sent)
-
-
-class TestRequests:
-    def test_a_message_of_another_provider_has_what_both_know(self) -> None:
-        message = Message(
-            parts=(
-                ReasoningPart("Hm.", signature="x"),
-                TextPart("Hi", (Citation(type="x"),), 1),
-                CompleteCall("pay", {"to": 1}, id="functions.pay:0", index=2),
-                PartialCall("now", "{", index=3),
-                ServerCall("search", "{}", index=4),
-                File("image/png", "eA==", index=5),
-                Other("x", {"type": "x"}, index=6),
-            ),
-            provider="openai_chat",
-        )
-        sent = FORM.write_message(message)
-        assert sent == [
-            {
-                "role": "assistant",
-                "content": [
-                    {"text": "Hi"},
-                    {"toolUse": {"toolUseId": "functions_pay_0", "name": "pay", "input": {"to": 1}}},
-                    {"toolUse": {"toolUseId": "call_3", "name": "now", "input": {}}},
-                ],
-            }
-        ]
-        pay, now = message.tool_calls
-        answers = FORM.write_results([ToolResult(pay, ""), ToolResult(now, error="not JSON")])
-        assert answers == [
-            {
-                "role": "user",
-                "content": [
-                    {"toolResult": {"toolUseId": "functions_pay_0", "content": []}},
-                    {"toolResult": {"toolUseId": "call_3", "content": [{"text": "not JSON"}], "status": "error"}},
-                ],
-            }
-        ]
-        validate(*sent, *answers)
-
-    def test_nothing_to_say_is_no_message(self) -> None:
-        assert FORM.write_message(Message(parts=(TextPart(" \n"),))) == []
-        assert FORM.write_results([]) == []
-
-    def test_tools(self) -> None:
-        schema = {"type": "object", "properties": {"city": {"type": "string"}}}
-        tools = [FORM.write_tool("weather", "It.", schema, strict=True), FORM.write_tool("now", "", {}, strict=False)]
-        spec = {"name": "weather", "description": "It.", "inputSchema": {"json": schema}, "strict": True}
-        assert tools == [
-            {"toolSpec": spec},
-            {"toolSpec": {"name": "now", "inputSchema": {"json": {"type": "object"}}}},
-        ]
-        validate({"role": "user", "content": [{"text": "Hi"}]}, tools=tools)
+        check_bedrock(sent)

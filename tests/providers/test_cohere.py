@@ -1,53 +1,13 @@
-"""Cohere Chat, version 2: recordings, other shapes, whole answers, and the next request."""
+"""Cohere Chat, version 2: shapes that the streams of the contract do not have, and whole answers."""
 
 from typing import Any
 
 import pytest
 
-from jsontide.messages import (
-    CompleteCall,
-    Message,
-    Other,
-    Outcome,
-    PartialCall,
-    ReasoningPart,
-    TextPart,
-    Tool,
-    ToolResult,
-)
-from jsontide.providers import to_request, tool_definitions
+from jsontide.messages import Outcome, TextPart
 from jsontide.streams import stream_message
-from tests.providers.block_streams import (
-    Event,
-    check_law_nine_at_every_cut,
-    check_law_three,
-    check_saved,
-    last,
-    missing_leaves,
-    only,
-    runnable,
-    saved,
-    states,
-)
+from tests.providers.block_streams import Event, last, only, runnable, states
 from tests.providers.chat_events import failure, kinds
-
-KINDS = (
-    "message-start",
-    "content-start",
-    "content-delta",
-    "content-end",
-    "tool-plan-delta",
-    "tool-call-start",
-    "tool-call-delta",
-    "tool-call-end",
-    "citation-start",
-    "citation-end",
-    "message-end",
-)
-DROPPED = [(kind, field) for kind in KINDS for field in ("type", "index")] + [
-    ("content-start", "delta.message.content.type"),
-    ("tool-call-start", "delta.message.tool_calls.type"),
-]
 
 
 def content(kind: str, index: int | None, **said: Any) -> Event:
@@ -99,52 +59,12 @@ STREAM: list[Event] = [
 ]
 
 
-class TestAStream:
-    def test_is_read(self) -> None:
-        message = last(*STREAM)
-        reasoning, text, tool = message.parts
-        assert isinstance(reasoning, ReasoningPart)
-        assert (reasoning.text, reasoning.extra) == ("They ask of birds.", {})
-        assert isinstance(text, TextPart)
-        assert text.text == "The penguins swim."
-        (citation,) = text.citations
-        assert (citation.start, citation.end, citation.url, citation.title) == (4, 12, "https://p.org", "Penguins")
-        assert citation.raw == CITATION
-        assert runnable(message) == [("c0", "weather", {"city": "Rome"})]
-        assert tool.index == 2
-        assert message.usage is not None
-        assert (message.usage.input_tokens, message.usage.output_tokens) == (9, 4)
-        assert (message.id, message.provider, message.raw_finish_reason) == ("m-1", "cohere", "TOOL_CALL")
-
-    def test_loses_nothing_and_can_be_saved_anywhere(self) -> None:
-        assert missing_leaves(STREAM, last(*STREAM), lambda event: event["type"], DROPPED) == []
-        check_saved(STREAM)
-        check_law_three(STREAM)
-        check_law_nine_at_every_cut(STREAM, lambda event: event["type"] == "message-end")
-
+class TestShapes:
     def test_parts_are_open_until_the_provider_ends_them(self) -> None:
         found = [[part.is_open for part in state.message.parts] for state in states(STREAM)]
         assert found[3:6] == [[True], [True], [False]]
-        assert found[10:15] == [
-            [False, True],
-            [False, False],
-            [False, False, True],
-            [False, False, True],
-            [False, False, True],
-        ]
-        assert found[15] == [False, False, False]
-
-    def test_of_objects_of_the_sdk(self) -> None:
-        v2 = pytest.importorskip("cohere.v2.types.v2chat_stream_response", reason="the objects of the SDK are needed")
-        models = pytest.importorskip("cohere.core.unchecked_base_model", reason="as above")
-        objects = [models.construct_type(type_=v2.V2ChatStreamResponse, object_=event) for event in STREAM]
-        assert last(*objects) == last(*STREAM)
-
-
-class TestShapes:
-    def test_a_call_without_arguments(self) -> None:
-        message = last(call("tool-call-start", 0, id="c", function={"name": "now"}), end("TOOL_CALL"))
-        assert runnable(message) == [("c", "now", {})]
+        assert found[10:12] == [[False, True], [False, False]]
+        assert found[12:16] == [[False, False, True]] * 3 + [[False] * 3]
 
     def test_other_ends(self) -> None:
         assert last(BEGUN, end("MAX_TOKENS")).outcome is Outcome.TRUNCATED
@@ -180,12 +100,6 @@ class TestShapes:
         assert message.reasoning == "I will look now."
         assert message.parts[0].extra == {"type": "tool_plan"}
 
-    def test_content_of_another_kind_is_kept(self) -> None:
-        message = last(content("content-start", 0, type="image", image="x"), end())
-        part = only(message)
-        assert isinstance(part, Other)
-        assert (part.type, part.raw) == ("image", {"type": "image", "image": "x"})
-
     def test_citations_of_plans_and_of_no_text(self) -> None:
         planned = {"start": 0, "end": 1, "type": "PLAN", "sources": []}
         message = last(plan("I will."), cited(0, **planned), cited(1, **{**planned, "type": "THINKING_CONTENT"}), end())
@@ -194,24 +108,6 @@ class TestShapes:
         alone = only(last(cited(0, start=0), content("content-delta", None, text="Hi"), end()))
         assert isinstance(alone, TextPart)
         assert (alone.text, len(alone.citations)) == ("Hi", 1)
-
-    def test_fields_and_events_that_nobody_knows_are_kept(self) -> None:
-        probabilities = {"text": "Hi", "token_ids": [1], "logprobs": [-0.5]}
-        message = last(
-            {**BEGUN, "model": "command"},
-            {**content("content-delta", 0, text="Hi"), "logprobs": probabilities},
-            {"type": "debug", "prompt": "<s>"},
-            {"type": "ping"},
-            {"type": "content-new", "x": 1},
-            end("COMPLETE", took=5),
-        )
-        assert message.metadata == {
-            "model": "command",
-            "logprobs": [probabilities],
-            "prompt": "<s>",
-            "events": [{"type": "content-new", "x": 1}],
-            "took": 5,
-        }
 
     def test_a_message_that_begins_twice_or_another_one(self) -> None:
         assert last(BEGUN, BEGUN, *STREAM[1:]) == last(*STREAM)
@@ -236,78 +132,6 @@ class TestShapes:
         planned = last({**more, "message": {**whole["message"], "tool_plan": "I will."}})
         assert planned.metadata == {"logprobs": [{"text": "a"}], "x": 1}
         assert planned.reasoning == "I will.They ask of birds."
-
-
-def check(item: Event) -> None:
-    """An item is what the SDK takes as a message."""
-    types = pytest.importorskip("cohere.types", reason="the types of the SDK are needed")
-    kinds = {"assistant": types.AssistantChatMessageV2, "tool": types.ToolChatMessageV2}
-    kind = kinds[item["role"]]
-    kind.model_validate(item)
-    assert set(item) <= set(kind.model_fields)
-
-
-class TestRequests:
-    def test_a_message_goes_back_as_it_came(self) -> None:
-        message = saved(last(*STREAM))
-        (item,) = to_request(message)
-        assert item == {
-            "role": "assistant",
-            "content": [
-                {"type": "thinking", "thinking": "They ask of birds."},
-                {"type": "text", "text": "The penguins swim."},
-            ],
-            "tool_calls": [
-                {"id": "c0", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}}
-            ],
-            "citations": [CITATION],
-        }
-        check(item)
-
-    def test_a_message_of_another_provider(self) -> None:
-        parts = (
-            ReasoningPart("Hm."),
-            TextPart("Hi"),
-            CompleteCall("now", {}, index=2),
-            PartialCall("now", "{", id="d"),
-        )
-        (item,) = to_request(Message(parts, provider="anthropic"), "cohere")
-        function = {"name": "now", "arguments": "{}"}
-        assert item == {
-            "role": "assistant",
-            "content": [{"type": "text", "text": "Hi"}],
-            "tool_calls": [
-                {"id": "call_2", "type": "function", "function": function},
-                {"id": "d", "type": "function", "function": function},
-            ],
-        }
-        check(item)
-        (empty,) = to_request(Message(()), "cohere")
-        assert empty == {"role": "assistant", "content": ""}
-        check(empty)
-
-    def test_results_are_documents(self) -> None:
-        asked = CompleteCall("now", {}, id="c")
-        results = [ToolResult(asked, {"h": 12}), ToolResult(asked, "noon"), ToolResult(asked, error="no")]
-        items = to_request(results, "cohere")
-        for item in items:
-            check(item)
-        assert [item["content"][0]["document"]["data"] for item in items] == [
-            {"h": 12},
-            {"result": "noon"},
-            {"error": "no"},
-        ]
-        assert {item["tool_call_id"] for item in items} == {"c"}
-
-    def test_tools(self) -> None:
-        schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-        (item,) = tool_definitions([Tool("weather", schema, description="Today.")], "cohere")
-        assert item == {
-            "type": "function",
-            "function": {"name": "weather", "description": "Today.", "parameters": schema},
-        }
-        types = pytest.importorskip("cohere.types", reason="the types of the SDK are needed")
-        assert types.ToolV2.model_validate(item).function.name == "weather"
 
 
 @pytest.mark.parametrize("error", [{"type": "error"}, {"message": "internal server error"}])

@@ -16,15 +16,14 @@ from typing import Any
 
 import pytest
 
-from jsontide.messages import CompleteCall, Message, Outcome, ToolResult
-from jsontide.providers import PROVIDERS, StreamState, detect, finish_stream, reduce_item, start_stream, to_request
+from jsontide.messages import CompleteCall, Message, Outcome
+from jsontide.providers import PROVIDERS, StreamState, detect, feed_stream, finish_stream, start_stream, to_request
 from jsontide.streams import stream_message
 from tests.cuts import cut_randomly
 from tests.generated_streams import STREAMS, WRITERS, compare
 from tests.leaves import TABLE, Dropped, is_shown, leaves, lost, read_table, shown_in
 from tests.provider_streams import ALL, NAMES, RECORDED, Event, end_of, events, every_stream, reading
 from tests.providers.block_streams import as_object
-from tests.providers.client_types import adapter_of
 from tests.relations import same
 
 every_own_stream = pytest.mark.parametrize("name", ALL)
@@ -35,7 +34,7 @@ SSE, SSE_WITH_MORE, NDJSON = "data: {}\n\n", ": keep-alive\n\nevent: {}\r\ndata:
 @cache
 def states_of(name: str) -> list[StreamState]:
     """The state before the first event, and after each."""
-    return list(accumulate(events(name), reduce_item, initial=start_stream()))
+    return list(accumulate(events(name), feed_stream, initial=start_stream()))
 
 
 @cache
@@ -154,7 +153,7 @@ class TestSaving:
         for form in ("data: {}\r\n\r\n", NDJSON):
             data = encoded(events(name), form)
             at = Random(f"{name}{form}").randrange(len(data))
-            saved = pickle.loads(pickle.dumps(reduce_item(start_stream(), data[:at])))  # noqa: S301
+            saved = pickle.loads(pickle.dumps(feed_stream(start_stream(), data[:at])))  # noqa: S301
             assert stream_message([data[at:]], state=saved).final() == final(name)
 
 
@@ -202,66 +201,7 @@ class TestNothingIsLost:
                     assert not is_shown((path, other), found)
 
 
-# The objects of the SDKs.
-
-
-def by_clients(names: Iterable[str]) -> list[Any]:
-    """Of each provider, the stream that says most; the rest takes long, because clients are slow."""
-    found = sorted(names, key=lambda name: len(STREAMS[name].events), reverse=True)
-    most = {STREAMS[name].provider: name for name in reversed(found)}
-    return [name if name in most.values() else pytest.param(name, marks=pytest.mark.long) for name in found]
-
-
-def openai_object(kind: str, member: str) -> Callable[[Event], Any]:
-    def make(event: Event) -> Any:
-        models = pytest.importorskip("openai._models", reason="the openai client is not installed")
-        types = pytest.importorskip(f"openai.types.{kind}", reason="the openai client is not installed")
-        return models.construct_type(type_=getattr(types, member), value=event)
-
-    return make
-
-
-def anthropic_object(event: Event) -> Any:
-    models = pytest.importorskip("anthropic._models", reason="the anthropic client is not installed")
-    types = pytest.importorskip("anthropic.types", reason="the anthropic client is not installed")
-    return models.construct_type(type_=types.RawMessageStreamEvent, value=event)
-
-
-def gemini_object(event: Event) -> Any:
-    types = pytest.importorskip("google.genai.types", reason="google-genai is not installed")
-    return types.GenerateContentResponse.model_validate(event)
-
-
-def ollama_object(event: Event) -> Any:
-    ollama = pytest.importorskip("ollama", reason="ollama is not installed")
-    kind = ollama.GenerateResponse if "response" in event else ollama.ChatResponse
-    return kind.model_validate(event)
-
-
-SDK: dict[str, Callable[[Event], Any]] = {
-    "openai_chat": openai_object("chat", "ChatCompletionChunk"),
-    "openai_responses": openai_object("responses", "ResponseStreamEvent"),
-    "anthropic": anthropic_object,
-    "gemini": gemini_object,
-    "ollama": ollama_object,
-}
-"""Of those that have objects: Bedrock's client gives dicts."""
-
-
-NOT_IN_SDK = {
-    "gemini/a limit as number",
-    "gemini/a number that has two meanings",
-    "gemini/enums as numbers",
-    "gemini/error",
-    "gemini/error with usage",
-    "gemini/files and parts of other kinds",
-    "ollama/an image",
-    "ollama/calls line by line",
-    "ollama/error",
-    "ollama/log probabilities and other fields",
-    "ollama/thinking, text and calls",
-}
-"""Streams in which something has no place in the models of the SDK, which refuse it or leave it out."""
+# Objects; those of the clients are in `test_clients`.
 
 
 def is_json(text: str) -> bool:
@@ -292,88 +232,8 @@ class TestObjects:
         told = [as_object(event) for event in events(name)]
         assert lean(stream_message(told).final()) == lean(final(name))
 
-    @pytest.mark.parametrize("name", [*by_clients(name for name in ALL if name not in NOT_IN_SDK), *RECORDED])
-    def test_of_the_sdk_say_the_same(self, name: str) -> None:
-        make = SDK.get(str(final(name).provider), as_object)
-        assert lean(stream_message(map(make, events(name))).final()) == lean(final(name))
-
 
 # Back into a request.
-
-
-def validate_anthropic(items: list[Event]) -> None:
-    types = pytest.importorskip("anthropic.types.beta", reason="the anthropic client is not installed")
-    for item in items:
-        found = adapter_of(types.BetaMessageParam).validate_python(item)
-        assert [*found["content"]]  # they are checked as they are read
-
-
-def validate_bedrock(items: list[Event]) -> None:
-    report = (
-        pytest.importorskip("botocore.validate")
-        .ParamValidator()
-        .validate({"modelId": "m", "messages": items}, bedrock_shape())
-    )
-    assert not report.has_errors(), report.generate_report()
-
-
-@cache
-def bedrock_shape() -> Any:
-    """The model that boto3 checks requests by."""
-    loaders = pytest.importorskip("botocore.loaders", reason="botocore is not installed")
-    described = loaders.Loader().load_service_model("bedrock-runtime", "service-2")
-    return pytest.importorskip("botocore.model").ServiceModel(described).operation_model("ConverseStream").input_shape
-
-
-def validate_chat(items: list[Event]) -> None:
-    chat = pytest.importorskip("openai.types.chat", reason="the openai client is not installed")
-    for item in items:
-        adapter_of(chat.ChatCompletionMessageParam).validate_python(item)
-
-
-def validate_responses(items: list[Event]) -> None:
-    responses = pytest.importorskip("openai.types.responses", reason="the openai client is not installed")
-    for item in items:
-        assert adapter_of(responses.ResponseInputItemParam).validate_python(item)["type"] == item["type"]
-
-
-def validate_gemini(items: list[Event]) -> None:
-    types = pytest.importorskip("google.genai.types", reason="google-genai is not installed")
-    for item in items:
-        types.Content.model_validate(item)
-
-
-def validate_interactions(items: list[Event]) -> None:
-    interactions: Any = pytest.importorskip("google.genai.interactions", reason="google-genai is not installed")
-    steps = [adapter_of(interactions.Step).validate_python(item) for item in items]
-    assert not any(getattr(step, "is_unknown", False) for step in steps)
-
-
-def validate_ollama(items: list[Event]) -> None:
-    ollama = pytest.importorskip("ollama", reason="ollama is not installed")
-    for item in items:
-        ollama.Message.model_validate(item)
-
-
-VALIDATORS: dict[str, Callable[[list[Event]], None]] = {
-    "openai_chat": validate_chat,
-    "openai_responses": validate_responses,
-    "anthropic": validate_anthropic,
-    "bedrock": validate_bedrock,
-    "gemini": validate_gemini,
-    "gemini_interactions": validate_interactions,
-    "ollama": validate_ollama,
-}
-NOT_IN_REQUESTS = {
-    "bedrock/a result of an earlier call, an image and a block of another kind",
-    "gemini/files and parts of other kinds",
-    "gemini_interactions/a step of another kind",
-    "ollama/an image",  # which the client takes as text, and its type does not
-    "openai_responses/a search of xAI",
-    "openai_responses/an unknown item",
-    "openai_responses/content of another type",
-}
-"""Streams with something that no type of the client has."""
 
 
 class TestRequests:
@@ -383,13 +243,6 @@ class TestRequests:
         sent = to_request(message)
         assert sent == STREAMS[name].request
         assert to_request(Message.from_json(message.to_json())) == sent
-
-    @pytest.mark.parametrize("name", [*by_clients(name for name in NAMES if name not in NOT_IN_REQUESTS), *RECORDED])
-    def test_the_client_takes_it_and_the_results_of_its_calls(self, name: str) -> None:
-        message = final(name)
-        validate = VALIDATORS.get(message.provider, json.dumps)
-        validate(to_request(message))
-        validate(to_request([ToolResult(call, {"found": True}) for call in message.tool_calls], message.provider))
 
 
 # Damage.

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jsontide.providers import reduce_item, start_stream
+from jsontide.providers import feed_stream, start_stream
 from tests.meters import Meter, heap, interpreted, opcodes
 
 Event = dict[str, Any]
@@ -53,10 +53,34 @@ def responses_citations(at: int) -> Event:
     return {"type": "response.output_text.annotation.added", **where, "annotation": cited}
 
 
+def gemini_citations(at: int) -> Event:
+    cited = {"startIndex": 0, "endIndex": 1, "uri": f"https://a.example/{1_000_000 + at}"}
+    return {"candidates": [{"citationMetadata": {"citations": [cited]}}]}
+
+
+def gemini_grounding(at: int) -> Event:
+    told = {"groundingSupports": [{"segment": {"endIndex": 1, "text": "a"}, "groundingChunkIndices": [0], "at": at}]}
+    return {"candidates": [{"groundingMetadata": {"webSearchQueries": [f"{1_000_000 + at}"], **told}}]}
+
+
+def mistral_references(at: int) -> Event:
+    cited = {"type": "reference", "reference_ids": [1_000_000 + at]}
+    return {"choices": [{"index": 0, "delta": {"content": [{"type": "text", "text": "a"}, cited]}}]}
+
+
 BEFORE: dict[Callable[[int], Event], Event] = {
     anthropic_citations: {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "a"}},
     bedrock_citations: {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "a"}}},
     cohere_citations: {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "a"}}}},
+    gemini_citations: {"candidates": [{"content": {"parts": [{"text": "a"}]}}]},
+    gemini_grounding: {
+        "candidates": [
+            {
+                "content": {"parts": [{"text": "a"}]},
+                "groundingMetadata": {"groundingChunks": [{"web": {"uri": "https://a.example"}}]},
+            }
+        ]
+    },
     responses_citations: {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "a"},
 }
 SAMPLE, EARLY = 32, 32
@@ -83,12 +107,12 @@ def cost(meter: Meter, make: Callable[[int], Event], before: int) -> int:
     told = numbered(make)
     state = start_stream()
     if make in BEFORE:
-        state = reduce_item(state, BEFORE[make])
+        state = feed_stream(state, BEFORE[make])
     for event in islice(told, before):
-        state = reduce_item(state, event)
+        state = feed_stream(state, event)
     counts = []
     for event in islice(told, SAMPLE):
-        count, state = meter(partial(reduce_item, state, event))
+        count, state = meter(partial(feed_stream, state, event))
         counts.append(count)
     return sorted(counts)[SAMPLE // 2]
 
@@ -106,6 +130,9 @@ def cost(meter: Meter, make: Callable[[int], Event], before: int) -> int:
         bedrock_citations,
         cohere_citations,
         responses_citations,
+        gemini_citations,
+        gemini_grounding,
+        mistral_references,
     ],
 )
 def test_an_event_costs_the_same_early_and_late(meter: Meter, make: Callable[[int], Event]) -> None:

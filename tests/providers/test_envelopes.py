@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jsontide.messages import CompleteCall, Message, Outcome
-from jsontide.providers import reduce_item, start_stream
+from jsontide.providers import detect, feed_stream, start_stream
 from jsontide.streams import stream_message
 from tests.generated_streams import STREAMS, compare
 from tests.provider_streams import events
@@ -251,13 +251,15 @@ FOREIGN = [
     ("Realtime", {"type": "response.created", "response": {"object": "realtime.response"}}),
     ("Live", {"serverContent": {"modelTurn": {"parts": [{"text": "Hi"}]}}}),
     ("Live", {"setupComplete": {}}),
+    ("Live", {"toolCall": {"functionCalls": [{"id": "a", "name": "now", "args": {}}]}}),
     ("Live", of_module("google.genai.types", server_content=None, usage_metadata=None, tool_call=None)),
 ]
 
 
 @pytest.mark.parametrize(("name", "event"), FOREIGN)
 def test_an_event_of_a_framework_or_a_session_is_named_and_says_what_to_pass(name: str, event: Any) -> None:
-    state = reduce_item(start_stream(), event)
+    assert detect(event) is None
+    state = feed_stream(start_stream(), event)
     assert state.is_over
     (error,) = state.message.errors
     assert name in error.message

@@ -1,26 +1,14 @@
 """Gemini's `generateContentStream`: what a message holds of its responses."""
 
-import json
 from functools import reduce
 from typing import Any, ClassVar
 
 import pytest
 
-from jsontide.messages import (
-    CompleteCall,
-    File,
-    Message,
-    MessageConfig,
-    Other,
-    Outcome,
-    ReasoningPart,
-    ServerCall,
-    Source,
-    TextPart,
-)
-from jsontide.providers import reduce_item, start_stream
-from jsontide.streams import stream_message
+from jsontide.messages import CompleteCall, Message, MessageConfig, Outcome, ServerCall, TextPart
+from jsontide.providers import feed_stream, start_stream
 from tests.generated_streams.said import Event
+from tests.providers.block_streams import last
 
 STOP: Event = {"candidates": [{"finishReason": "STOP"}]}
 
@@ -29,23 +17,11 @@ def response(*parts: Event, **candidate: Any) -> Event:
     return {"candidates": [{"content": {"role": "model", "parts": [*parts]}, **candidate}]}
 
 
-def last(*told: Any, **options: Any) -> Message:
-    *_, message = stream_message([*told], **options)
-    return message
-
-
 def ended(*told: Event) -> Message:
     return last(*told, STOP)
 
 
 class TestText:
-    def test_in_a_row_is_one_part(self) -> None:
-        message = ended(
-            response({"text": "Hm.", "thought": True}), response({"text": "a"}, {"text": "b"}), response({"text": "c"})
-        )
-        assert message.parts == (ReasoningPart("Hm.", index=0), TextPart("abc", index=1))
-        assert message.role == "assistant"
-
     def test_around_a_call_is_two_parts(self) -> None:
         call = {"functionCall": {"name": "now", "args": {}}}
         message = ended(response({"text": "a"}), response(call), response({"text": "b"}), response({"text": "c"}))
@@ -61,7 +37,7 @@ class TestText:
             response({"text": "a"}),
             response({"functionCall": {"name": "now"}}),
         ):
-            state = reduce_item(state, event)
+            state = feed_stream(state, event)
             seen.append([part.is_open for part in state.message.parts])
         assert seen == [[True], [False, True], [False, False, False]]
 
@@ -84,29 +60,17 @@ class TestText:
         message = last(*pieces, response_schema=dict[str, int])
         assert (message.answer, message.outcome) == ({"a": 1}, Outcome.COMPLETE)
 
-    def test_of_a_thought_has_its_signature(self) -> None:
-        message = ended(response({"text": "Hm.", "thought": True, "thoughtSignature": "c2ln"}), response({"text": "a"}))
-        assert message.parts == (ReasoningPart("Hm.", "c2ln", index=0), TextPart("a", index=1))
-
     def test_signed_is_a_part_too_many_where_there_is_no_room(self) -> None:
         told = [response({"text": "a", "thoughtSignature": "c2ln"}, {"thoughtSignature": "c2ln"})]
-        state = reduce(reduce_item, told, start_stream(MessageConfig(max_parts=1)))
+        state = reduce(feed_stream, told, start_stream(MessageConfig(max_parts=1)))
         assert (state.outcome, len(state.message.parts)) == (Outcome.TRUNCATED, 1)
 
 
 class TestCalls:
-    def test_keep_their_signatures_and_ids(self) -> None:
-        first = {"functionCall": {"id": "f1", "name": "pay", "args": {"to": "Zoe"}}, "thoughtSignature": "c2ln"}
-        message = ended(response(first, {"functionCall": {"name": "pay", "args": {"to": "Ann"}}}))
-        assert message.parts == (
-            CompleteCall("pay", {"to": "Zoe"}, '{"to":"Zoe"}', "f1", extra={"thoughtSignature": "c2ln"}),
-            CompleteCall("pay", {"to": "Ann"}, '{"to":"Ann"}', None, index=1),
-        )
-
     def test_show_what_they_are_while_they_are_signed(self) -> None:
         event = response({"functionCall": {"name": "pay", "args": {"to": "Zoe"}}, "thoughtSignature": "c2ln"})
-        (call,) = reduce_item(start_stream(), event).message.tool_calls
-        assert (call.partial, call.is_complete("to")) == ({"to": "Zoe"}, True)
+        (call,) = feed_stream(start_stream(), event).message.tool_calls
+        assert (call.partial, call.is_complete_at("to")) == ({"to": "Zoe"}, True)
 
     @pytest.mark.parametrize("strange", [5, "x", [], True, 0.5])
     def test_do_not_end_with_what_is_no_object(self, strange: object) -> None:
@@ -130,18 +94,6 @@ class TestServerCalls:
     }
     RESULT: ClassVar[Event] = {"codeExecutionResult": {"id": "x1", "outcome": "OUTCOME_OK", "output": "1\n"}}
 
-    def test_have_their_result(self) -> None:
-        message = ended(response(self.CODE), response(self.RESULT), response({"text": "It is 1."}))
-        call, text = message.parts
-        assert isinstance(call, ServerCall)
-        assert (call.name, call.type, call.id, call.status) == ("code_execution", "executableCode", "x1", "OUTCOME_OK")
-        assert call.partial == {"language": "PYTHON", "code": "print(1)"}
-        assert json.loads(call.arguments) == call.partial
-        assert call.result == self.RESULT["codeExecutionResult"]
-        assert call.extra == {"thoughtSignature": "c2ln"}
-        assert isinstance(text, TextPart)
-        assert (message.tool_calls, message.finish_reason) == ((), "stop")
-
     def test_are_found_by_their_ids(self) -> None:
         told = [
             {"toolCall": {"id": at, "toolType": "GOOGLE_SEARCH_WEB", "args": {"query_text": at}}} for at in ("a", "b")
@@ -164,25 +116,6 @@ class TestServerCalls:
         assert (part.type, part.result) == ("codeExecutionResult", self.RESULT["codeExecutionResult"])
 
 
-class TestFiles:
-    def test_are_parts(self) -> None:
-        message = ended(
-            response(
-                {"text": "See:"},
-                {"inlineData": {"mimeType": "image/png", "data": "AAEC"}, "thoughtSignature": "c2ln"},
-                {"fileData": {"mimeType": "video/mp4", "fileUri": "gs://a/b", "displayName": "b"}},
-            )
-        )
-        assert message.parts[1:] == (
-            File("image/png", "AAEC", index=1, extra={"thoughtSignature": "c2ln"}),
-            File("video/mp4", None, "gs://a/b", index=2, extra={"displayName": "b"}),
-        )
-
-    def test_what_is_not_known_is_kept(self) -> None:
-        (part,) = ended(response({"hologram": {"depth_of": 3}, "thoughtSignature": "c2ln"})).parts
-        assert part == Other("hologram", {"hologram": {"depthOf": 3}, "thoughtSignature": "c2ln"})
-
-
 SAID = "Zoë won. It rained."
 CHUNKS = [
     {"web": {"uri": "https://a.example", "title": "a", "domain": "a.example"}},
@@ -202,23 +135,6 @@ class TestGrounding:
         "groundingSupports": [*SUPPORTS],
         "webSearchQueries": ["who won"],
     }
-
-    def test_gives_sources_and_citations_in_characters(self) -> None:
-        message = ended(response({"text": SAID}), response({"text": ""}, groundingMetadata=self.WHOLE))
-        text, *sources = message.parts
-        assert message.metadata["groundingMetadata"] == self.WHOLE
-        assert sources == [
-            Source("https://a.example", "a", 1, extra={"web": {"domain": "a.example"}}),
-            Source("gs://b", "b", 2, extra={"retrievedContext": {"text": "it was wet"}}),
-        ]
-        assert isinstance(text, TextPart)
-        told = [(one.url, one.title, SAID[one.start : one.end], one.cited_text) for one in text.citations]
-        assert told == [
-            ("https://a.example", "a", "Zoë won.", None),
-            ("https://a.example", "a", "It rained.", None),
-            ("gs://b", "b", "It rained.", "it was wet"),
-        ]
-        assert text.citations[0].raw == self.SUPPORTS[0]
 
     def test_that_repeats_and_grows_gives_each_once(self) -> None:
         first = {"groundingChunks": CHUNKS[:1], "groundingSupports": [self.SUPPORTS[0]]}
@@ -272,22 +188,22 @@ class TestGrounding:
         ]
 
     def test_does_not_touch_what_it_does_not_change(self) -> None:
-        state = reduce_item(start_stream(), response({"text": SAID}, groundingMetadata=self.WHOLE))
-        after = reduce_item(state, response({"text": ""}, groundingMetadata=self.WHOLE))
+        state = feed_stream(start_stream(), response({"text": SAID}, groundingMetadata=self.WHOLE))
+        after = feed_stream(state, response({"text": ""}, groundingMetadata=self.WHOLE))
         assert all(map(lambda one, other: one is other, state.message.parts, after.message.parts))
-
-    def test_of_recitation(self) -> None:
-        cited = {"citations": [{"startIndex": 10, "endIndex": 20, "uri": "https://c.example", "license": "MIT"}]}
-        message = ended(response({"text": SAID}, citationMetadata=cited))
-        (text,) = message.parts
-        assert isinstance(text, TextPart)
-        (citation,) = text.citations
-        assert (citation.url, SAID[citation.start : citation.end]) == ("https://c.example", "It rained.")
-        assert citation.raw == cited["citations"][0]
-        assert message.metadata["citationMetadata"] == cited
 
 
 class TestTheRest:
+    def test_a_reason_that_is_not_specified_is_none(self) -> None:
+        assert last(response({"text": "a"}, finishReason="FINISH_REASON_UNSPECIFIED")).finish_reason is None
+
+    @pytest.mark.parametrize(
+        ("number", "reason"),
+        [(1, "stop"), (2, "length"), (3, "content_filter"), (7, "content_filter"), (8, "content_filter"), (6, "6")],
+    )
+    def test_a_reason_may_be_a_number(self, number: int, reason: str) -> None:
+        assert last(response({"text": "a"}, finishReason=number)).finish_reason == reason
+
     def test_is_metadata(self) -> None:
         told = [
             response(
@@ -337,17 +253,6 @@ class TestTheRest:
         strange = {"candidates": [{"index": "first", "content": {"parts": [{"text": "one"}]}}]}
         assert last(event, strange).outcome is Outcome.TRUNCATED
 
-    def test_a_blocked_prompt_is_filtered_and_says_why(self) -> None:
-        feedback = {"blockReason": "SAFETY", "safetyRatings": []}
-        message = last({"promptFeedback": feedback, "usageMetadata": {"promptTokenCount": 3}})
-        assert (message.outcome, message.raw_finish_reason) == (Outcome.FILTERED, "SAFETY")
-        assert message.metadata == {"promptFeedback": feedback}
-
-    def test_reasons_in_its_own_words(self) -> None:
-        message = last(response({"text": "a"}, finishReason="MAX_TOKENS"))
-        assert (message.finish_reason, message.raw_finish_reason) == ("length", "MAX_TOKENS")
-        assert last(response({"text": "a"}, finishReason="FINISH_REASON_UNSPECIFIED")).finish_reason is None
-
     def test_errors(self) -> None:
         for error in ({"code": 503, "message": "Busy"}, "Busy", {"status": "x", "message": "Busy"}):
             message = last(response({"text": "Hi"}), {"error": error})
@@ -373,30 +278,3 @@ class TestTheRest:
         message = last(response({"text": "a"}), *told, STOP)
         assert all(not isinstance(call, CompleteCall) or call.name for call in message.tool_calls)
         assert Message.from_json(message.to_json()) == message
-
-
-def test_the_objects_of_the_sdk_give_the_same_message() -> None:
-    types = pytest.importorskip("google.genai.types", reason="google-genai is not installed")
-    told = [
-        response({"text": "Hm.", "thought": True, "thoughtSignature": "c2ln"}),
-        response({"functionCall": {"name": "pay", "willContinue": True}, "thoughtSignature": "c2ln"}),
-        response({"functionCall": {"partialArgs": [{"jsonPath": "$.to", "stringValue": "Zoe"}], "willContinue": True}}),
-        response({"functionCall": {}}),
-        response({"inlineData": {"mimeType": "image/png", "data": "AAEC"}}),
-        response(
-            {"executableCode": {"code": "1", "language": "PYTHON"}},
-            {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}},
-        ),
-        response({"text": SAID}, groundingMetadata=TestGrounding.WHOLE),
-        {
-            **STOP,
-            "usageMetadata": {"promptTokenCount": 1, "totalTokenCount": 1},
-            "modelVersion": "m",
-            "responseId": "r",
-        },
-    ]
-    objects = [types.GenerateContentResponse.model_validate(event) for event in told]
-    message = last(*told)
-    assert last(*objects) == message
-    assert last(*(one.model_dump(exclude_none=True) for one in objects)) == message
-    assert [call.arguments for call in message.tool_calls] == ['{"to":"Zoe"}']

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 
 from jsontide.messages import Message, Outcome
-from jsontide.providers import StreamState, reduce_item, start_stream
+from jsontide.providers import StreamState, feed_stream, start_stream
 from jsontide.providers.gemini import read_path
 from jsontide.streams import stream_message
 from jsontide.testing import Recording
@@ -217,10 +217,10 @@ class TestGrowth:
         def cost(size: int) -> float:
             told = [part(partialArgs=[one], willContinue=True) for one in self.parts(shape, 0, size + 20)]
             begun = [part(name="cook", willContinue=True), *told[:size]]
-            state = untraced(lambda: reduce(reduce_item, begun, start_stream()))
+            state = untraced(lambda: reduce(feed_stream, begun, start_stream()))
             costs = []
             for event in told[size:]:
-                work, state = meter(lambda before=state, event=event: reduce_item(before, event))  # type: ignore[misc]
+                work, state = meter(lambda before=state, event=event: feed_stream(before, event))  # type: ignore[misc]
                 costs.append(work)
             return median(costs)
 
@@ -231,7 +231,7 @@ class TestGrowth:
     def test_of_one_event(self, meter: Meter, shape: str) -> None:
         def cost(size: int) -> float:
             event = part(name="cook", partialArgs=self.parts(shape, 0, size))
-            return meter(lambda: reduce_item(start_stream(), event))[0] / size
+            return meter(lambda: feed_stream(start_stream(), event))[0] / size
 
         assert cost(4_000) <= SLACK[meter] * cost(400) + SMALL[meter]
 
@@ -244,9 +244,9 @@ class TestGrowth:
 
     def test_an_old_state_goes_its_own_way(self) -> None:
         def told(state: StreamState, path: str, **said: Any) -> StreamState:
-            return reduce_item(state, part(partialArgs=[partial(path, numberValue=2)], **said))
+            return feed_stream(state, part(partialArgs=[partial(path, numberValue=2)], **said))
 
-        state = reduce_item(start_stream(), part(name="cook", willContinue=True))
+        state = feed_stream(start_stream(), part(name="cook", willContinue=True))
         for at in range(5):
             state = told(state, f"$.k{at}", willContinue=True)
         other = told(state, "$.x", willContinue=True)
@@ -368,22 +368,11 @@ def test_whole_calls_in_one_response_are_several() -> None:
     assert [json.loads(call.arguments) for call in messages(event)[-1].tool_calls] == [{"a": 0}, {"a": 1}, {"a": 2}]
 
 
-def test_an_error_in_the_stream() -> None:
-    told = [{"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]}, {"error": {"code": 503, "message": "Busy"}}]
-    *_, last = stream_message(told)
-    assert (last.content, last.outcome, last.errors[0].message) == ("Hi", Outcome.TRUNCATED, "Busy")
-
-
 def test_the_enums_of_an_sdk_are_texts() -> None:
     reason = Enum("FinishReason", {"SAFETY": "SAFETY"}).SAFETY  # type: ignore[attr-defined]
     candidate = SimpleNamespace(index=None, content=None, finish_reason=reason)
     *_, last = stream_message([SimpleNamespace(candidates=[candidate])])
     assert (last.finish_reason, last.outcome) == ("content_filter", Outcome.FILTERED)
-
-
-def test_a_blocked_prompt_is_filtered() -> None:
-    (*_, last) = stream_message([{"promptFeedback": {"blockReason": "SAFETY"}}])
-    assert last.outcome is Outcome.FILTERED
 
 
 @pytest.mark.parametrize(

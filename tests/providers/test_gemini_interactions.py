@@ -16,9 +16,9 @@ from jsontide.messages import (
     ServerCall,
     TextPart,
 )
-from jsontide.providers import reduce_item, start_stream
-from jsontide.streams import stream_message
+from jsontide.providers import feed_stream, start_stream
 from tests.generated_streams.said import Event
+from tests.providers.block_streams import last
 
 CREATED: Event = {
     "event_type": "interaction.created",
@@ -43,41 +43,7 @@ def end(status: Any = "completed", **interaction: Any) -> Event:
     return {"event_type": "interaction.completed", "interaction": {"status": status, **interaction}}
 
 
-def last(*told: Any, **options: Any) -> Message:
-    *_, message = stream_message([*told], **options)
-    return message
-
-
 class TestSteps:
-    def test_are_parts_in_their_order(self) -> None:
-        message = last(
-            CREATED,
-            start(0, type="thought"),
-            delta(0, type="thought_summary", content={"type": "text", "text": "Hm."}),
-            delta(0, type="thought_signature", signature="c2ln"),
-            stop(0),
-            start(1, type="model_output"),
-            delta(1, type="text", text="Take "),
-            delta(1, type="text", text="a look."),
-            delta(1, type="image", mime_type="image/png", data="AAEC"),
-            delta(1, type="text", text="Nice?"),
-            stop(1),
-            start(2, type="function_call", id="f", name="weather", signature="Zg=="),
-            delta(2, type="arguments_delta", arguments='{"city": '),
-            delta(2, type="arguments_delta", arguments='"Rome"}'),
-            stop(2),
-            end("requires_action"),
-        )
-        assert message.parts == (
-            ReasoningPart("Hm.", "c2ln", index=0),
-            TextPart("Take a look.", index=1),
-            File("image/png", "AAEC", index=2, extra={"type": "image"}),
-            TextPart("Nice?", index=3),
-            CompleteCall("weather", ARGUMENTS, '{"city": "Rome"}', "f", 4, extra={"signature": "Zg=="}),
-        )
-        assert (message.provider, message.id, message.model) == ("gemini_interactions", "v1", "m")
-        assert (message.finish_reason, message.raw_finish_reason) == ("tool_calls", "requires_action")
-
     def test_are_open_until_they_stop(self) -> None:
         state = start_stream()
         seen = []
@@ -89,7 +55,7 @@ class TestSteps:
             start(2, type="function_call", id="f", name="x"),
             stop(2),
         ):
-            state = reduce_item(state, event)
+            state = feed_stream(state, event)
             seen.append([part.is_open for part in state.message.parts])
         assert seen == [[True], [False], [False, True], [False, False], [False, False, True], [False] * 3]
 
@@ -163,27 +129,6 @@ class TestServerCalls:
         about = {"call_id": "g", "signature": "c2ln", "is_error": False}
         assert call.extra == {"signature": "", "google_search_result": about}
         assert (message.tool_calls, message.finish_reason) == ((), "stop")
-
-    def test_may_grow_in_text(self) -> None:
-        (call,) = last(
-            start(0, type="mcp_server_tool_call", id="g", name="find", server_name="s"),
-            delta(0, type="arguments_delta", arguments="{}"),
-            end(),
-        ).parts
-        assert isinstance(call, ServerCall)
-        assert (call.name, call.arguments, call.type, call.extra) == (
-            "find",
-            "{}",
-            "mcp_server_tool_call",
-            {"server_name": "s"},
-        )
-
-    def test_that_failed_say_so(self) -> None:
-        (call,) = last(
-            *self.CALL, start(1, type="google_search_result", call_id="g", result=[], is_error=True), end()
-        ).parts
-        assert isinstance(call, ServerCall)
-        assert (call.status, call.result) == ("failed", [])
 
     def test_results_find_their_calls(self) -> None:
         calls = [start(at, type="code_execution_call", id=f"c{at}", arguments={"code": f"{at}"}) for at in range(2)]
@@ -323,13 +268,6 @@ class TestTheRest:
         ):
             assert last(CREATED, told).errors[0].message == said
 
-    @pytest.mark.parametrize("status", ["budget_exceeded", "incomplete", "requires_continuation"])
-    def test_limits(self, status: str) -> None:
-        call = start(0, type="function_call", id="f", name="weather")
-        message = last(call, delta(0, type="arguments_delta", arguments='{"city'), end(status))
-        assert (message.finish_reason, message.raw_finish_reason) == ("length", status)
-        assert [call.status for call in message.tool_calls] == [Outcome.TRUNCATED]
-
     @pytest.mark.parametrize("strange", [5, "x", [], {}, None, [5], [None], {"a": 1}, True, -1])
     def test_nothing_raises(self, strange: Any) -> None:
         told = [
@@ -354,36 +292,3 @@ class TestTheRest:
             message = last(*told[:count], end("completed"))
             assert Message.from_json(message.to_json()) == message
             assert all(call.name for call in message.tool_calls if isinstance(call, CompleteCall))
-
-    def test_the_objects_of_the_sdk_give_the_same_message(self) -> None:
-        module = pytest.importorskip("google.genai.interactions", reason="google-genai is not installed")
-        pydantic = pytest.importorskip("pydantic")
-        reader = pydantic.TypeAdapter(module.InteractionSSEEvent)
-        told = [
-            CREATED,
-            start(0, type="thought"),
-            delta(0, type="thought_signature", signature="c2ln"),
-            delta(1, type="text", text="a"),
-            delta(
-                1,
-                type="text_annotation_delta",
-                annotations=[{"type": "url_citation", "url": "u", "start_index": 0, "end_index": 1}],
-            ),
-            delta(1, type="dream", of="sheep"),
-            start(2, type="function_call", id="f", name="weather", arguments={}),
-            delta(2, type="arguments_delta", arguments='{"city": "Rome"}'),
-            start(3, type="google_search_call", id="g", arguments={}),
-            delta(3, type="google_search_call", arguments={"queries": ["x"]}),
-            start(4, type="google_search_result", call_id="g", result=[]),
-            delta(4, type="google_search_result", result=[{"search_suggestions": "s"}]),
-            end("requires_action", id="v1", model="m", usage={"total_tokens": 3}),
-        ]
-        objects = [reader.validate_python(event) for event in told]
-        plain, message = last(*told), last(*objects)
-        assert message.parts == plain.parts
-        assert (message.id, message.model, message.usage, message.outcome) == (
-            plain.id,
-            plain.model,
-            plain.usage,
-            plain.outcome,
-        )

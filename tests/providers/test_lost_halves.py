@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from jsontide import Tool
 from jsontide.messages import ErrorKind, Message, Outcome, ToolResult
-from jsontide.providers import PROVIDERS, finish_stream, reduce_item, start_stream, to_request
+from jsontide.providers import PROVIDERS, feed_stream, finish_stream, start_stream, to_request
 from jsontide.streams import astream_message, run_tools, stream_message
 from tests.cuts import cut_randomly
 from tests.providers.block_streams import Event, as_object, runnable
@@ -306,7 +306,7 @@ def as_bytes(events: list[Event], random: Random) -> list[bytes]:
 def read_purely(items: list[Any], **options: Any) -> Message:
     state = start_stream(**options)
     for item in items:
-        state = reduce_item(state, item)
+        state = feed_stream(state, item)
     return finish_stream(state).message
 
 

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from jsontide.messages import ErrorKind, Outcome, start_message
 from jsontide.providers import (
-    NdjsonState,
-    SseState,
     StreamState,
-    decode_ndjson,
+    feed_ndjson,
+    feed_stream,
     finish_ndjson,
     finish_stream,
-    reduce_item,
+    start_ndjson,
+    start_sse,
 )
 from jsontide.providers.wire import start_wire
 from tests import strategies
@@ -21,9 +21,9 @@ from tests.cuts import Chunks, every
 
 
 def decoded(chunks: Chunks) -> list[str]:
-    state, found = NdjsonState(), list[str]()
+    state, found = start_ndjson(), list[str]()
     for chunk in chunks:
-        state, lines = decode_ndjson(state, chunk)
+        state, lines = feed_ndjson(state, chunk)
         found += lines
     return [*found, *finish_ndjson(state)]
 
@@ -44,12 +44,12 @@ def test_half_a_character_waits_for_bytes_and_is_replaced_before_text() -> None:
     assert decoded(mixed) == ['"é"', '"\ufffd"']
 
 
-@pytest.mark.parametrize("wrong", [None, 5, [1, 2], SseState()])
+@pytest.mark.parametrize("wrong", [None, 5, [1, 2], start_sse()])
 def test_what_is_no_chunk_or_no_state_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError, match="a chunk must be"):
-        decode_ndjson(NdjsonState(), wrong)
+        feed_ndjson(start_ndjson(), wrong)
     with pytest.raises(TypeError, match="a state must be an NdjsonState"):
-        decode_ndjson(wrong, b"")
+        feed_ndjson(wrong, b"")
     with pytest.raises(TypeError, match="a state must be an NdjsonState"):
         finish_ndjson(wrong)
 
@@ -74,9 +74,9 @@ def test_a_line_that_is_too_long_is_an_error_and_the_end_at_every_cut(
     is_too_long: bool,  # noqa: FBT001
 ) -> None:
     for chunks in every(text):
-        state, found = NdjsonState(max_chars=10), list[str]()
+        state, found = start_ndjson(max_chars=10), list[str]()
         for chunk in chunks:
-            state, lines = decode_ndjson(state, chunk)
+            state, lines = feed_ndjson(state, chunk)
             found += lines
         assert [*found, *finish_ndjson(state)] == told
         assert state.error == ("a line is longer than 10 characters" if is_too_long else None)
@@ -88,7 +88,7 @@ def test_a_message_whose_stream_has_an_event_that_is_too_long_ends_there(is_sse:
     data = b'data: {"done": 0, "message": {}}\n\n' + line[:-2] if is_sse else line[6:]
     state = StreamState(start_message(), wire=start_wire(40))
     for chunk in (data + b" " * 50, b"more", b"\n"):
-        state = reduce_item(state, chunk)
+        state = feed_stream(state, chunk)
     for over in (state, finish_stream(state)):
         (error,) = over.errors
         assert (error.kind, error.source) == (ErrorKind.TRANSPORT, "stream")

@@ -4,18 +4,12 @@ from typing import Any
 
 import pytest
 
-from jsontide.messages import CompleteCall, Outcome
-from tests.providers.block_streams import Event, last, only, runnable, saved
+from jsontide.messages import Outcome
+from tests.providers.block_streams import Event, last, only, runnable
 from tests.providers.chat_events import chunk, failure, kinds, whole
 
 
 class TestCalls:
-    def test_the_old_function_call(self) -> None:
-        pieces = [{"name": "weather", "arguments": ""}, {"arguments": '{"city": '}, {"arguments": '"Rome"}'}]
-        message = last(*(chunk(function_call=piece) for piece in pieces), chunk("function_call"))
-        assert runnable(message) == [(None, "weather", {"city": "Rome"})]
-        assert (message.finish_reason, message.raw_finish_reason) == ("tool_calls", "function_call")
-
     def test_the_index_is_zero_for_all_calls_as_ollama_sends_it(self) -> None:
         calls = [
             {"index": 0, "id": f"call_{city}", "function": {"name": "weather", "arguments": f'{{"city":"{city}"}}'}}
@@ -27,42 +21,16 @@ class TestCalls:
             ("call_Oslo", "weather", {"city": "Oslo"}),
         ]
 
-    def test_the_index_is_a_text_of_digits(self) -> None:
-        pieces = [("0", "a", '{"city": '), ("1", "b", "{"), ("0", None, '"Rome"}'), ("1", None, "}")]
-        chunks = [
-            chunk(tool_calls=[{"index": index, "id": call_id, "function": {"name": "weather", "arguments": piece}}])
-            for index, call_id, piece in pieces
-        ]
-        message = last(*chunks, chunk("tool_calls"))
-        assert runnable(message) == [("a", "weather", {"city": "Rome"}), ("b", "weather", {})]
-        assert [call.index for call in message.tool_calls] == [0, 1]
-
     @pytest.mark.parametrize("strange", ["", " 0", "-1", "0x1", "²", "٣", "1" * 5_000, 0.5, 1e300, True, [0]])
     def test_an_index_that_is_no_number_is_not_used(self, strange: object) -> None:
         calls = [{"index": strange, "id": "a", "function": {"name": "now", "arguments": piece}} for piece in ("{", "}")]
         (call,) = last(chunk(tool_calls=calls), chunk("tool_calls")).tool_calls
         assert (call.index, call.arguments, call.status) == (0, "{}", Outcome.COMPLETE)
 
-    def test_arguments_as_an_object(self) -> None:
-        call = {"index": 0, "id": "a", "function": {"name": "weather", "arguments": {"city": "Rome"}}}
-        assert runnable(last(chunk(tool_calls=[call]), chunk("tool_calls"))) == [("a", "weather", {"city": "Rome"})]
-
     @pytest.mark.parametrize("pieces", [['{"to": "Z', 5, 'oe"}'], ['{"to": "Z', ["o"], 'e"}']])
     def test_a_piece_of_another_type_does_not_go_missing_unnoticed(self, pieces: list[object]) -> None:
         calls = [{"index": 0, "id": "a", "function": {"name": "pay", "arguments": piece}} for piece in pieces]
         assert runnable(last(*(chunk(tool_calls=[call]) for call in calls), chunk("tool_calls"))) == []
-
-    def test_what_a_server_writes_beside_a_call_is_kept(self) -> None:
-        signed = {"google": {"thought_signature": "c2ln"}}
-        call = {"index": 0, "id": "a", "type": "function", "function": {"name": "now", "arguments": ""}}
-        more = {"index": 0, "function": {"arguments": "{}"}}
-        message = last(
-            chunk(tool_calls=[{**call, "extra_content": signed}]), chunk(tool_calls=[more]), chunk("tool_calls")
-        )
-        (part,) = message.parts
-        assert isinstance(part, CompleteCall)
-        assert part.extra == {"extra_content": signed}
-        assert saved(message) == message
 
     def test_text_after_a_call_is_another_part(self) -> None:
         call = {"index": 0, "id": "a", "function": {"name": "now", "arguments": "{}"}}
@@ -122,10 +90,6 @@ class TestCustomCalls:
 
 
 class TestChoices:
-    def test_the_index_of_a_choice_is_a_text_of_digits(self) -> None:
-        choices = [{"index": index, "delta": {"content": index}, "finish_reason": "stop"} for index in ("1", "0")]
-        assert last({"choices": choices}).content == "0"
-
     @pytest.mark.parametrize("index", [1, 1.0, "1"])
     def test_only_the_choice_asked_for_counts_however_its_index_is_written(self, index: Any) -> None:
         def choice(index: object, content: str) -> Event:
@@ -195,16 +159,6 @@ class TestEnds:
         assert runnable(message) == ([("a", "now", {})] if reason == "tool_calls" else [])
         if reason == "tool_calls":
             assert last(chunk(content="Hi"), chunk(said)).finish_reason == "stop"
-
-    def test_an_error_in_the_stream(self) -> None:
-        assert (
-            failure(last(chunk(content="Hi"), {"error": {"message": "Server had an error"}})) == "Server had an error"
-        )
-
-    def test_an_error_in_a_choice(self) -> None:
-        broken = chunk("error", content="")
-        broken["choices"][0]["error"] = {"code": 502, "message": "Upstream is down"}
-        assert failure(last(chunk(content="Hi"), broken)) == "Upstream is down"
 
     @pytest.mark.parametrize("nothing", ["", None, {}])
     def test_an_empty_error_beside_an_answer_is_not_one(self, nothing: object) -> None:

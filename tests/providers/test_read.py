@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jsontide._textbuffer import NO_TEXT
 from jsontide.providers import detect
-from jsontide.providers.framing import load_json
+from jsontide.providers.base import load_json
 from jsontide.providers.registry import is_provider_event
 from jsontide.providers.wire import (
     DONE,

@@ -11,15 +11,8 @@ from typing import Any
 import pytest
 
 from jsontide.messages import CompleteCall, Message, Outcome, Usage
-from jsontide.providers import finish_stream, reduce_item, start_stream, to_request
-from tests.recorded_streams import (
-    TURNS,
-    Event,
-    all_events,
-    events,
-    every_recording,
-    reading,
-)
+from jsontide.providers import feed_stream, finish_stream, start_stream, to_request
+from tests.recorded_streams import TURNS, Event, all_events, events, every_recording, reading
 from tests.relations import same
 from tests.shared_data import in_data
 
@@ -34,7 +27,7 @@ OUTCOMES = {
 
 
 def message_of(told: list[Event]) -> Any:
-    return finish_stream(reduce(reduce_item, told, start_stream())).message
+    return finish_stream(reduce(feed_stream, told, start_stream())).message
 
 
 @cache

@@ -1,6 +1,5 @@
-"""Messages, results and tools as input items of OpenAI Responses, checked by the client's own parameter types."""
+"""Messages and results as input items of OpenAI Responses, checked by the client's own parameter types."""
 
-import json
 from typing import Any
 
 import pytest
@@ -8,33 +7,26 @@ import pytest
 from jsontide.messages import (
     Citation,
     CompleteCall,
-    File,
     Message,
-    Other,
     Outcome,
     PartialCall,
     ReasoningPart,
     Refusal,
-    ServerCall,
-    Source,
     TextPart,
     ToolResult,
 )
 from jsontide.providers.openai_responses import ResponsesForm
 from jsontide.streams import stream_message
-from tests.providers.client_types import adapter_of
+from tests.providers.client_types import check_responses
 
 FORM = ResponsesForm()
 Event = dict[str, Any]
 OWN = "openai_responses"
 
 
-def check(items: list[Event], kind: str = "ResponseInputItemParam") -> list[Event]:
+def check(items: list[Event]) -> list[Event]:
     """The same, if the client takes them."""
-    responses = pytest.importorskip("openai.types.responses", reason="the openai client is not installed")
-    taker = adapter_of(getattr(responses, kind))
-    for item in items:
-        taker.validate_python(item)
+    check_responses(items)
     return items
 
 
@@ -104,64 +96,18 @@ class TestMessages:
         (item,) = write(call)
         assert (item["arguments"], item["call_id"]) == (written, "call_1")
 
-    def test_a_call_without_a_name_is_left_out_with_its_result(self) -> None:
-        call = PartialCall(None, "{}", status=Outcome.INVALID, id="call_1")
-        assert write(call) == FORM.write_results([ToolResult(call, error="no")]) == []
-
-    def test_of_another_provider_what_this_one_understands(self) -> None:
-        parts = (
-            ReasoningPart("Hm.", signature="s"),
-            TextPart("Hi", index=1, item_id="x", extra={"block": 1}),
-            TextPart("", index=2),
-            Refusal("No.", index=3),
-            CompleteCall("pay", {"a": 1}, id="toolu_1", index=4, item_id="toolu_1", extra={"cache": 1}),
-            CompleteCall("now", {}, index=5),
-            ServerCall("web_search", index=6),
-            Source("u", index=7),
-            File("image/png", "QQ==", index=8),
-            Other("x", {}, index=9),
-        )
-        assert write(*parts, provider="anthropic") == [
-            {"type": "message", "role": "assistant", "content": "Hi"},
-            {"type": "message", "role": "assistant", "content": "No."},
-            {"type": "function_call", "call_id": "toolu_1", "name": "pay", "arguments": '{"a":1}'},
-            {"type": "function_call", "call_id": "call_5", "name": "now", "arguments": "{}"},
-        ]
-
     @pytest.mark.parametrize(
         "item",
         [
-            {
-                "type": "web_search_call",
-                "action": {"type": "search", "query": "a", "sources": [{"type": "url", "url": "u"}]},
-            },
-            {"type": "file_search_call", "queries": ["a"], "results": [{"text": "b"}]},
-            {
-                "type": "code_interpreter_call",
-                "code": "1",
-                "outputs": [{"type": "logs", "logs": "1"}],
-                "container_id": "c",
-            },
-            {"type": "mcp_call", "name": "echo", "arguments": '{"a": 1}', "output": "1", "server_label": "s"},
             {
                 "type": "mcp_call",
                 "name": "echo",
                 "arguments": "",
                 "output": None,
-                "error": {"type": "http_error", "code": 500, "message": "e"},
                 "server_label": "s",
+                "error": {"type": "http_error", "code": 500, "message": "e"},
             },
-            {"type": "mcp_list_tools", "tools": [{"name": "echo", "input_schema": {}}], "server_label": "s"},
-            {"type": "mcp_approval_request", "name": "echo", "arguments": "{}", "server_label": "s"},
-            {"type": "apply_patch_call", "call_id": "c", "operation": {"type": "delete_file", "path": "p"}},
-            {"type": "local_shell_call", "call_id": "c", "action": {"type": "exec", "command": ["ls"], "env": {}}},
-            {"type": "shell_call", "call_id": "c", "action": {"commands": ["ls"]}},
-            {"type": "shell_call_output", "call_id": "c", "output": []},
-            {"type": "tool_search_call", "call_id": "c", "arguments": {"goal": "g"}, "execution": "client"},
-            {"type": "program", "call_id": "c", "code": "1", "fingerprint": "f"},
-            {"type": "image_generation_call", "result": "QQ=="},
             {"type": "compaction", "encrypted_content": "x"},
-            {"type": "computer_call", "call_id": "c", "pending_safety_checks": [], "action": {"type": "screenshot"}},
             {"type": "message", "role": "assistant", "content": [{"type": "output_audio", "data": "QQ=="}]},
             {
                 "type": "message",
@@ -200,12 +146,3 @@ class TestResults:
             {"type": "function_call_output", "call_id": "call_3", "output": "no"},
             {"type": "function_call_output", "call_id": "call_3", "output": "x", "caller": caller},
         ]
-
-
-def test_a_tool_is_a_function() -> None:
-    parameters = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-    tool = FORM.write_tool("weather", "The weather.", parameters, strict=True)
-    assert check([tool], "ToolParam") == [
-        {"type": "function", "name": "weather", "description": "The weather.", "parameters": parameters, "strict": True}
-    ]
-    assert json.loads(json.dumps(tool)) == tool

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide.messages import CompleteCall, Message, Outcome
-from jsontide.providers import PROVIDERS, reduce_item, start_stream
-from jsontide.providers.base import Form
+from jsontide.messages import CompleteCall, Message, Outcome, ToolResult
+from jsontide.providers import PROVIDERS, feed_stream, start_stream
 from jsontide.providers.requests import find_form
 from jsontide.streams import stream_message
 from tests import strategies
@@ -36,7 +35,7 @@ BEGINNINGS: dict[str, Any] = {
 
 
 def test_there_is_a_beginning_for_every_reader() -> None:
-    assert {name: reduce_item(start_stream(), begun).message.provider for name, begun in BEGINNINGS.items()} == {
+    assert {name: feed_stream(start_stream(), begun).message.provider for name, begun in BEGINNINGS.items()} == {
         name: name for name in PROVIDERS
     }
 
@@ -105,6 +104,7 @@ def check_law_nine(message: Message) -> None:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_every_provider_has_all_of_a_request_form(provider: str) -> None:
-    needed = [name for name in vars(Form) if name.startswith("write_")]
-    assert needed
-    assert [name for name in needed if name not in vars(type(find_form(provider)))] == []
+    form, call = find_form(provider), CompleteCall("now", {}, id="c")
+    assert form.write_message(Message(parts=(call,)))
+    assert form.write_results([ToolResult(call, "noon")])
+    assert form.write_tool("now", "The time.", {"type": "object"}, strict=False)

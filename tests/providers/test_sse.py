@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given
 
-from jsontide.providers import NdjsonState, SseEvent, SseState, decode_sse
+from jsontide.providers import SseEvent, SseState, feed_sse, start_ndjson, start_sse
 from tests.cuts import Chunks, every, ways
 from tests.strategies import randoms, sse_streams
 
@@ -19,12 +19,12 @@ class Decoded(NamedTuple):
 
 
 def step(so_far: Decoded, chunk: str | bytes) -> Decoded:
-    state, events = decode_sse(so_far.state, chunk)
+    state, events = feed_sse(so_far.state, chunk)
     return Decoded(state, so_far.events + events)
 
 
 def decoded(chunks: Chunks) -> tuple[SseEvent, ...]:
-    return reduce(step, chunks, Decoded(SseState(), ())).events
+    return reduce(step, chunks, Decoded(start_sse(), ())).events
 
 
 def model(text: str) -> list[tuple[str, str, str]]:
@@ -94,18 +94,18 @@ def test_a_time_to_wait_lasts() -> None:
 
 
 def test_a_state_knows_from_where_and_when_to_connect_again() -> None:
-    assert (SseState().id, SseState().retry) == ("", None)
+    assert (start_sse().id, start_sse().retry) == ("", None)
     for chunks in every("id: é7\nretry: 250\n\n"):
-        state, _ = reduce(step, chunks, Decoded(SseState(), ()))
+        state, _ = reduce(step, chunks, Decoded(start_sse(), ()))
         assert (state.id, state.retry) == ("é7", 250)
 
 
 @pytest.mark.parametrize("wrong", [None, 5, [1, 2], {"data": 1}])
 def test_what_is_no_chunk_or_no_state_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError, match="a chunk must be str, bytes, bytearray or memoryview"):
-        decode_sse(SseState(), wrong)
+        feed_sse(start_sse(), wrong)
     with pytest.raises(TypeError, match="a state must be an SseState"):
-        decode_sse(wrong, b"")
+        feed_sse(wrong, b"")
 
 
 LIMIT = 10
@@ -132,30 +132,30 @@ LIMIT = 10
 )
 def test_what_is_too_long_is_an_error_and_the_end_at_every_cut(text: str, told: list[str], is_too_long: bool) -> None:  # noqa: FBT001
     for chunks in every(text):
-        state, events = reduce(step, chunks, Decoded(SseState(max_chars=LIMIT), ()))
+        state, events = reduce(step, chunks, Decoded(start_sse(max_chars=LIMIT), ()))
         assert [event.data for event in events] == told
         assert state.error == ("an event is longer than 10 characters" if is_too_long else None)
-        again, more = decode_sse(state, b"\n\ndata: c\n\n")
+        again, more = feed_sse(state, b"\n\ndata: c\n\n")
         assert (again.error, [event.data for event in more]) == (state.error, [] if is_too_long else ["c"])
         assert pickle.loads(pickle.dumps(state)) == state  # noqa: S301
 
 
 def test_what_is_too_long_is_not_kept() -> None:
-    state, _ = reduce(step, [b"x" * 100] * 100, Decoded(SseState(max_chars=1_000), ()))
+    state, _ = reduce(step, [b"x" * 100] * 100, Decoded(start_sse(max_chars=1_000), ()))
     assert len(pickle.dumps(state)) < 1_000
 
 
 @pytest.mark.parametrize(("wrong", "error"), [("9", TypeError), (None, TypeError), (True, TypeError), (0, ValueError)])
 def test_a_limit_that_is_none_is_refused(wrong: Any, error: type[Exception]) -> None:
-    for kind in (SseState, NdjsonState):
+    for start in (start_sse, start_ndjson):
         with pytest.raises(error, match="max_chars must be"):
-            kind(max_chars=wrong)
+            start(max_chars=wrong)
 
 
 @pytest.mark.untraced
 def test_a_long_line_in_small_pieces_costs_as_much_as_it_is_long() -> None:
-    state = reduce(step, [b"data:"] + [b"x"] * 100_000, Decoded(SseState(), ())).state
-    assert decode_sse(state, b"\n\n")[1] == (SseEvent("x" * 100_000),)
+    state = reduce(step, [b"data:"] + [b"x"] * 100_000, Decoded(start_sse(), ())).state
+    assert feed_sse(state, b"\n\n")[1] == (SseEvent("x" * 100_000),)
 
 
 def test_bytes_that_are_not_utf8_are_replaced_and_never_raise() -> None:
@@ -173,10 +173,10 @@ def test_any_cut_of_any_stream_tells_what_the_model_tells(text: str, random: Ran
     ):
         assert [(event.data, event.event, event.id) for event in decoded(chunks)] == model(text)
     place = random.randint(0, len(text))
-    state, events = decode_sse(SseState(), text[:place])
-    first = decode_sse(state, text[place:])
-    assert decode_sse(pickle.loads(pickle.dumps(state)), text[place:])[1] == first[1]  # noqa: S301
-    assert decode_sse(state, text[place:]) == first  # an old state can be fed again
+    state, events = feed_sse(start_sse(), text[:place])
+    first = feed_sse(state, text[place:])
+    assert feed_sse(pickle.loads(pickle.dumps(state)), text[place:])[1] == first[1]  # noqa: S301
+    assert feed_sse(state, text[place:]) == first  # an old state can be fed again
     assert [(event.data, event.event, event.id) for event in events + first[1]] == model(text)
 
 
@@ -186,7 +186,7 @@ def test_both_halves_of_a_character_in_text_are_put_together_and_can_wait() -> N
     pieces = [units[at : at + 2].decode("utf-16-le", "surrogatepass") for at in range(0, len(units), 2)]
     for chunks in (pieces, ["".join(pieces)]):
         assert [event.data for event in decoded(chunks)] == ["𝄞é"]
-    state, _ = reduce(step, pieces[:7], Decoded(SseState(), ()))
+    state, _ = reduce(step, pieces[:7], Decoded(start_sse(), ()))
     again = pickle.loads(pickle.dumps(state))  # noqa: S301
     assert reduce(step, pieces[7:], Decoded(again, ())).events[0].data == "𝄞é"
     assert [event.data for event in decoded(["data: \ud834", "x\n\n"])] == ["\ud834x"]

@@ -127,6 +127,16 @@ class Ollama:
         return {"message": {"role": "assistant", "content": "", "tool_calls": calls}, "done": False}
 
 
+def without_index(event: Event) -> Event:
+    """Return an event whose index was lost; that of a choice stays."""
+    if "choices" in event:
+        (entry,) = event["choices"][0]["delta"]["tool_calls"]
+        return Chat.entry(**{name: value for name, value in entry.items() if name != "index"})
+    if "contentBlockDelta" in event:
+        return {"contentBlockDelta": without_index(event["contentBlockDelta"])}
+    return {name: value for name, value in event.items() if "ndex" not in name}
+
+
 INDEXED: list[Any] = [Chat, Anthropic, Bedrock, Cohere, Responses, Interactions]
 by_index = pytest.mark.parametrize("to", INDEXED, ids=lambda to: to.__name__)
 
@@ -156,6 +166,16 @@ class TestWhatBelongsToNoCall:
     def test_a_late_name_accounts_for_what_came_before_it(self, to: Any) -> None:
         told = [to.head("wipe", 0), to.piece(1, TEXT), to.head("copy", 1), to.END]
         assert ran(told) == [("wipe", {}), ("copy", ARGUMENTS)]
+
+    def test_a_piece_without_its_index_may_be_of_any_of_several_calls(self, to: Any) -> None:
+        lost = without_index(to.piece(0, PIECES[1]))
+        whole = [to.head("wipe", 0), to.piece(0, PIECES[0]), to.piece(0, PIECES[2])]
+        other = [to.head("copy", 1), to.piece(1, PIECES[0]), to.piece(1, PIECES[2])]
+        assert ran([*whole, *other, to.END]) == [("wipe", {"path": "/data/"}), ("copy", {"path": "/data/"})]
+        for at in range(1, 6):
+            told = [*whole, *other, to.END]
+            told.insert(at, lost)
+            assert ran(told) == []
 
     def test_one_id_under_two_indices_is_not_known_to_be_one_call_or_two_l3(self, to: Any) -> None:
         told = [to.head("wipe", 0, "same"), to.head("wipe", 1, "same"), to.piece(1, TEXT), to.END]
@@ -313,6 +333,54 @@ class TestWhatCannotBeRead:
 NAMES = ["parameters", "params", "args", "input", "partial_json", "arguments_", "toolInput"]
 
 
+_FUNCTION = [{"id": "c1", "type": "function", "function": {"name": "wipe", "arguments": TEXT}}]
+_STEP = {"type": "function_call", "id": "c1", "name": "wipe", "arguments": ARGUMENTS}
+WHOLE: dict[str, tuple[Event, str]] = {
+    "Chat": (
+        {"choices": [{"index": 0, "message": {"tool_calls": _FUNCTION}, "finish_reason": "tool_calls"}]},
+        "arguments",
+    ),
+    "Anthropic": (
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "c1", "name": "wipe", "input": ARGUMENTS}],
+            "stop_reason": "tool_use",
+        },
+        "input",
+    ),
+    "Bedrock": (
+        {
+            "output": {"message": {"content": [{"toolUse": {"toolUseId": "c1", "name": "wipe", "input": ARGUMENTS}}]}},
+            "stopReason": "tool_use",
+        },
+        "input",
+    ),
+    "Cohere": ({"id": "m1", "message": {"tool_calls": _FUNCTION}, "finish_reason": "TOOL_CALL"}, "arguments"),
+    "Responses": (
+        {
+            "object": "response",
+            "status": "completed",
+            "output": [{**_STEP, "call_id": "c1", "arguments": TEXT, "status": "completed"}],
+        },
+        "arguments",
+    ),
+    "Interactions": ({"object": "interaction", "status": "requires_action", "steps": [_STEP]}, "arguments"),
+    "Gemini": (
+        {
+            "candidates": [
+                {"content": {"parts": [{"functionCall": {"name": "wipe", "args": ARGUMENTS}}]}, "finishReason": "STOP"}
+            ]
+        },
+        "args",
+    ),
+    "Ollama": (
+        {"message": {"tool_calls": [{"function": {"name": "wipe", "arguments": ARGUMENTS}}]}, "done": True},
+        "arguments",
+    ),
+}
+
+
 class TestArgumentsElsewhere:
     @pytest.mark.parametrize("name", NAMES)
     def test_under_another_name_are_missed_l6(self, name: str) -> None:
@@ -333,6 +401,14 @@ class TestArgumentsElsewhere:
         assert ran([Bedrock.head("wipe", 0), tool, Bedrock.END]) == []
         step = {"event_type": "step.delta", "index": 0, "delta": {"type": "arguments_delta", name: TEXT}}
         assert ran([Interactions.head("wipe", 0), step, Interactions.END]) == []
+
+    @pytest.mark.parametrize("name", [*NAMES, "content", "item", "message", "step", "value"])
+    @pytest.mark.parametrize("provider", WHOLE)
+    def test_under_another_name_in_a_whole_completion_are_missed_l6(self, provider: str, name: str) -> None:
+        completion, own = WHOLE[provider]
+        assert ran([completion]) == [("wipe", ARGUMENTS)]
+        if name != own:
+            assert ran([json.loads(json.dumps(completion).replace(f'"{own}":', f'"{name}":'))]) == []
 
     def test_beside_the_function_are_missed_l6(self) -> None:
         for entry in (
@@ -405,8 +481,19 @@ class TestErrorsBesideTheEnd:
             assert ran(told) == []
 
 
+def test_pieces_of_the_only_call_need_no_index() -> None:
+    pieces = [Chat.entry(function={"arguments": piece}) for piece in PIECES]
+    assert ran([Chat.head("wipe", 0), *pieces, Chat.END]) == [("wipe", ARGUMENTS)]
+
+
 class TestLines:
-    @pytest.mark.parametrize("lost", ["data: x\n: rest of it\n\n", "data: x\n\n", "data: arguments\n\n", "data: 7\n\n"])
+    @pytest.mark.parametrize(
+        "lost",
+        [
+            *("data: x\n: rest of it\n\n", "data: x\n\n", "data: arguments\n\n", "data: 7\n\n"),
+            *("arguments\n\n", '{"choices": [\n\n', '"arguments": "\n\n'),
+        ],
+    )
     def test_that_are_no_event_are_damage_l10(self, lost: str) -> None:
         head, end = (f"data: {json.dumps(event)}\n\n" for event in (Chat.head("wipe", 0), Chat.END))
         assert ran([head + end]) == [("wipe", {})]
@@ -417,6 +504,8 @@ class TestLines:
     def test_that_are_signs_of_life_are_none(self, sign: str) -> None:
         head, end = (f"data: {json.dumps(event)}\n\n" for event in (Chat.head("wipe", 0), Chat.END))
         assert ran([f"{head}data: {sign}\n\n{end}"]) == [("wipe", {})]
+        assert ran([f"{head}{sign}\n\n{end}"]) == [("wipe", {})]
+        assert ran([f"{head}x-sign: {sign}\n\n{end}"]) == [("wipe", {})]
 
 
 def numbered(events: list[Event]) -> list[Event]:
@@ -492,14 +581,35 @@ MISPLACED: dict[str, tuple[Any, Event]] = {
         {"choices": [{"index": 0, "delta": {"content": [{"index": 0, "function": {"arguments": TEXT}}]}}]},
     ),
     "Chat, as the content": (Chat, {"choices": [{"index": 0, "delta": {"content": {"arguments": TEXT}}}]}),
+    "Cohere, as a text in a field of the call": (
+        Cohere,
+        {
+            "type": "tool-call-delta",
+            "index": 0,
+            "delta": {"message": {"tool_calls": {"value": {"function": f"arguments: {TEXT}"}}}},
+        },
+    ),
+    "Chat, as a text in a field of the call": (Chat, Chat.entry(index=0, value=[{"text": TEXT}])),
     "Bedrock, in a delta of another name": (
         Bedrock,
         {"contentBlockDelta": {"contentBlockIndex": 0, "step": {"parameters": {"input": TEXT}}}},
     ),
     "Bedrock, in an event of another name": (Bedrock, {"step": {"contentBlockIndex": 5, "input": TEXT}}),
+    "Bedrock, in a delta without its name, of a block that never began": (
+        Bedrock,
+        {"contentBlockDelta": {"contentBlockIndex": 5, "delta": {"input": TEXT}}},
+    ),
+    "Bedrock, in an event without its name": (
+        Bedrock,
+        {"contentBlockIndex": 0, "delta": {"parameters": {"input": TEXT}}},
+    ),
     "Interactions, without an index": (
         Interactions,
         {"event_type": "step.delta", "delta": {"type": "arguments_delta", "arguments": TEXT}},
+    ),
+    "Interactions, in a delta without its type": (
+        Interactions,
+        {"event_type": "step.delta", "index": 0, "delta": {"delta": TEXT}},
     ),
     "Responses, in an item without them": (
         Responses,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jsontide.messages import ErrorKind, Message, Outcome, Tool
-from jsontide.providers import reduce_item, start_stream
+from jsontide.providers import feed_stream, start_stream
 from jsontide.streams import astream_message, stream_message
 from tests.cuts import cut_randomly, halves, singles
 
@@ -378,7 +378,7 @@ class TestArrays:
     def test_a_saved_state_goes_on_anywhere(self) -> None:
         text = json.dumps(self.items, ensure_ascii=False)
         for place in range(0, len(text), 5):
-            saved = pickle.loads(pickle.dumps(reduce_item(start_stream(), text[:place])))  # noqa: S301 - our own
+            saved = pickle.loads(pickle.dumps(feed_stream(start_stream(), text[:place])))  # noqa: S301 - our own
             assert last_of([text[place:]], state=saved) == last_of([text])
 
     def test_the_error_of_a_request_in_an_array(self) -> None:
@@ -437,20 +437,3 @@ def test_a_stream_whose_chunks_repeat_all_so_far_is_no_whole() -> None:
     ]
     message = last_of(events)
     assert (message.content, message.outcome) == ("Take it", Outcome.COMPLETE)
-
-
-def test_as_the_objects_of_real_clients() -> None:
-    openai = pytest.importorskip("openai", reason="the openai client is not installed")
-    anthropic = pytest.importorskip("anthropic", reason="the anthropic client is not installed")
-    check(last_of([openai.types.chat.ChatCompletion.model_validate(chat())]))
-    check(last_of([openai.types.responses.Response.model_validate(RESPONSE)]))
-    check(last_of([anthropic.types.Message.model_validate(ANTHROPIC)]))
-    check(last_of(openai.types.chat.ChatCompletion.model_validate(chat())))
-
-
-def test_as_the_objects_of_the_clients_of_gemini_and_ollama() -> None:
-    genai = pytest.importorskip("google.genai.types", reason="google-genai is not installed")
-    ollama = pytest.importorskip("ollama", reason="ollama is not installed")
-    check(last_of(genai.GenerateContentResponse.model_validate(GEMINI)))
-    unnamed = last_of(ollama.ChatResponse.model_validate(OLLAMA))
-    assert (unnamed.content, unnamed.outcome, len(unnamed.tool_calls)) == (SAID, Outcome.COMPLETE, 2)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jsontide.messages import ErrorKind, Message, MessageConfig, Outcome
-from jsontide.providers import reduce_item, start_stream
+from jsontide.providers import feed_stream, start_stream
 from jsontide.streams import astream_message, stream_message
 from tests.cuts import cut_at, cut_randomly, every, halves, singles, sized, ways
 from tests.streams.test_stream_message import both
@@ -112,7 +112,7 @@ class TestDoneAsTheEnd:
             return await astream_message(source(), done_is_end=True).final()
 
         assert runnable(asyncio.run(later())) == [{"n": 10}]
-        state = reduce_item(start_stream(MessageConfig(done_is_end=True)), self.text)
+        state = feed_stream(start_stream(MessageConfig(done_is_end=True)), self.text)
         saved = pickle.loads(pickle.dumps(state))  # noqa: S301 - our own
         assert runnable(stream_message([DONE], state=saved).final()) == [{"n": 10}]
 

@@ -269,7 +269,7 @@ class TestMaking:
 
     @pytest.mark.parametrize("at", [-1, float("nan"), float("inf")])
     def test_a_time_is_seconds_since_the_start(self, at: float) -> None:
-        with pytest.raises(ValueError, match="at must be a number of seconds"):
+        with pytest.raises(ValueError, match="at must be at least 0 seconds"):
             Piece(at, b"")
 
     def test_a_piece_is_bytes_or_an_event(self) -> None:

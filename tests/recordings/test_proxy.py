@@ -283,6 +283,24 @@ def test_a_response_without_a_body_has_none(method: str, status: int) -> None:
     assert not setting.sinks
 
 
+@pytest.mark.parametrize("lengths", [("-5",), ("-0",), ("+2",), ("two",), ("2, 2",), ("",), ("2", "3"), ("9" * 20,)])
+def test_a_response_of_unclear_length_is_not_passed_on(lengths: tuple[str, ...]) -> None:
+    def answer(upstream: Upstream) -> None:
+        upstream.send_response(200)
+        upstream.send_header("Content-Type", "application/json")
+        for length in lengths:
+            upstream.send_header("Content-Length", length)
+        upstream.end_headers()
+        upstream.wfile.write(b"{}")
+        upstream.close_connection = True
+
+    with serving(answer) as setting, setting.client() as client:
+        client.request("GET", "/")
+        response = client.getresponse()
+        assert (response.status, b"its Content-Length is not a number" in response.read()) == (502, True)
+    assert not setting.sinks
+
+
 def test_a_body_whose_end_is_that_of_the_connection_passes_through() -> None:
     def answer(upstream: Upstream) -> None:
         upstream.send_response(200)

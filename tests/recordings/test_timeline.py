@@ -83,6 +83,18 @@ def test_anything_can_be_measured(data: bytes) -> None:
     assert json.dumps(found.to_dict())
 
 
+def test_names_and_counts_of_a_message_are_not_its_content() -> None:
+    message, document = measure(Recording.of_events(CHAT)), measure(Recording.of_bytes(b'{"status": "x", "id": 1}'))
+    paths = {lane.path for lane in message.content_lanes}
+    assert {"root", "parts", "parts[0]", "parts[0].text"} <= paths
+    assert not {"role", "status", "model", "parts[0].type"} & paths
+    assert document.content_lanes == document.lanes
+    timeline = Timeline()
+    for moment in follow(Recording.of_events(CHAT)):
+        timeline.add(moment)
+    assert timeline.content_lanes == message.content_lanes
+
+
 def test_many_items_share_a_lane() -> None:
     rows = [{"id": number, "text": "abc"} for number in range(100)]
     recording = Recording.of_bytes(json.dumps(rows).encode()).recut(7)

@@ -89,6 +89,14 @@ def test_a_reference_to_nothing_is_refused_when_the_schema_is_read(place: str, r
         from_json_ast(PLACES[place]({"$ref": ref}), create_parser_state())
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("ref", [5, None, ["#"], {"a": "#"}])
+def test_a_reference_that_is_no_text_is_refused_when_the_schema_is_read(place: str, ref: object) -> None:
+    for dialect in ({}, {"$schema": "http://json-schema.org/draft-04/schema#"}):
+        with pytest.raises(UnsupportedSchemaError):
+            from_json_ast({**PLACES[place]({"$ref": ref}), **dialect}, create_parser_state())
+
+
 @pytest.mark.parametrize("keyword", ["$dynamicRef", "$recursiveRef"])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("ref", ["#", "http://127.0.0.1:9/schema.json"])

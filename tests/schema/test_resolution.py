@@ -253,8 +253,8 @@ def test_attributes_are_found_under_their_aliases() -> None:
     partial: Any = Partial(from_json_ast(Aliased, fed(whole('{"Name": "x'))))
     assert (partial.name, partial["Name"], partial.errors) == ("x", "x", ())
     assert len(partial.so_far) == 1
-    assert not partial.is_complete("name")
-    assert not partial.is_complete("name.first")
+    assert not partial.is_complete_at("name")
+    assert not partial.is_complete_at("name.first")
 
 
 def test_a_partial_has_the_keys_and_items_that_are_shown() -> None:
@@ -274,7 +274,7 @@ def test_a_partial_has_the_keys_and_items_that_are_shown() -> None:
 
 def test_a_default_that_is_shown_is_complete() -> None:
     *partials, _ = stream_model(['{"name": "x"', "}"], Shop)
-    assert [partial.is_complete("goods") for partial in partials] == [False, True]  # type: ignore[union-attr]
+    assert [partial.is_complete_at("goods") for partial in partials] == [False, True]  # type: ignore[union-attr]
 
 
 class ByName(BaseModel):
@@ -305,7 +305,7 @@ def test_a_member_may_come_under_each_of_its_names(schema: Any) -> None:
     assert grown.value == [{"name": "Ada", "age": 7}]
     partial: Any = Partial(grown)
     assert (partial[0].name, partial[0].age) == ("Ada", 7)
-    assert partial.is_complete("[0].name")
+    assert partial.is_complete_at("[0].name")
     assert [error.path for error in closed.errors] == ([(0, "Z")] if schema is ByName else [])
     ended = from_json_ast(schema, fed(whole('{"name": "Ada", "age": 7}')))
     assert (ended.value, ended.model.name) == ({"name": "Ada", "age": 7}, "Ada")

@@ -192,7 +192,7 @@ def ways_in(schema: Any) -> list[Callable[[], object]]:
         lambda: asyncio.run(drained(astream_model(aiterated([ARGUMENTS]), schema))),
         lambda: MessageConfig(response_schema=schema),
         lambda: MessageConfig(tools=[Tool("remove", schema)]),
-        lambda: MessageConfig(tools=[Tool("remove", schema, stream=False)]),
+        lambda: MessageConfig(tools=[Tool("remove", schema, stream_arguments=False)]),
     ]
     for stream in STREAMS.values():
         ways += [

@@ -77,7 +77,7 @@ def asks_for_what_is_inside(trip: Partial[Trip]) -> str:
     return ""
 
 def asks_whether_it_came(trip: Partial[Trip]) -> bool:
-    return trip.city is not MISSING and trip.is_complete("city")
+    return trip.city is not MISSING and trip.is_complete_at("city")
 
 def goes_through_it(trip: Partial[Trip]) -> list[str]:
     days = trip.days

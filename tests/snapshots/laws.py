@@ -38,7 +38,7 @@ class Chunker(Protocol):
 
     def process(self, text: Any, /) -> str: ...
     def process_value(self, value: Any, /) -> str: ...
-    def finish(self) -> str: ...
+    def flush(self) -> str: ...
 
 
 def feed(chunker: Chunker, fed: Fed) -> str:
@@ -160,7 +160,7 @@ def check_law(chunker: Chunker, history: Sequence[Fed], *, ensure_ascii: bool = 
         for fed in history:
             chunks.append(feed(chunker, fed))
             check("".join(chunks), fed.tree)
-        chunks.append(chunker.finish())
+        chunks.append(chunker.flush())
         check_end("".join(chunks), history[-1].tree, ensure_ascii=ensure_ascii)
     except Exception as error:
         error.add_note(describe(history, chunks))

@@ -25,10 +25,10 @@ from jsontide import (
 from jsontide.snapshots import (
     SnapshotState,
     TextStreamChunker,
-    add_snapshot,
-    add_value,
-    create_snapshot_state,
-    finalize,
+    feed_snapshot_values,
+    feed_snapshots,
+    finish_snapshots,
+    start_snapshots,
 )
 
 
@@ -40,7 +40,7 @@ def chunks(*snapshots: Any, **options: Any) -> list[str]:
     for snapshot in snapshots:
         take = chunker.process if isinstance(snapshot, str) else chunker.process_value
         out.append(take(snapshot))
-    return [*out, chunker.finish()]
+    return [*out, chunker.flush()]
 
 
 def conflict(*snapshots: Any, **options: Any) -> SnapshotConflict:
@@ -99,7 +99,7 @@ def test_what_json_has_no_number_for(number: Any) -> None:
     chunker.process_value({"a": "x"})
     with pytest.raises(ValueError, match="JSON has no number for"):
         chunker.process_value({"a": "x", "b": number})
-    assert chunker.finish() == '"}'
+    assert chunker.flush() == '"}'
 
 
 @pytest.mark.parametrize("root", [lambda number: number, lambda number: [number], lambda number: {"a": number}])
@@ -108,7 +108,7 @@ def test_a_number_that_json_does_not_have_does_not_wait(root: Callable[[Any], An
     chunker = JsonStreamChunker(numbers="grow")
     with pytest.raises(ValueError, match="JSON has no number"):
         chunker.process_value(root(number))
-    assert chunker.process_value(root(1)) + chunker.finish() == json.dumps(root(1)).replace(" ", "")
+    assert chunker.process_value(root(1)) + chunker.flush() == json.dumps(root(1)).replace(" ", "")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_is_no_json_value(value: Any, name: str) -> None:
         with pytest.raises(TypeError, match=rf"not {name}$"):
             chunker.process_value(value)
         assert chunker.text == ""
-        assert chunker.finish() == ""
+        assert chunker.flush() == ""
 
 
 def test_a_value_that_contains_itself_is_refused() -> None:
@@ -214,7 +214,7 @@ def test_text_is_str_or_bytes(snapshot: Any) -> None:
     ],
 )
 def test_options_that_do_not_exist(options: dict[str, Any], error: type[Exception], message: str) -> None:
-    for make in (JsonStreamChunker, create_snapshot_state, lambda **given: list(chunk_snapshots([], **given))):
+    for make in (JsonStreamChunker, start_snapshots, lambda **given: list(chunk_snapshots([], **given))):
         with pytest.raises(error, match=message):
             make(**options)
 
@@ -247,7 +247,7 @@ def deep(text: str) -> str:
 def test_snapshots_deeper_than_python_reads() -> None:
     chunker = JsonStreamChunker(key_order="kept")
     assert chunker.process(deep('"x"')) == '[{"a":' * DEEP + '"x"' + ',"b":[1,true]}]' * (DEEP - 1) + ',"b":[1,true'
-    assert chunker.finish() == "]}]"
+    assert chunker.flush() == "]}]"
     assert chunker.text == deep('"x"')
 
 
@@ -338,7 +338,7 @@ class TestConflicts:
         closed["x"] = "changed"
         assert chunker.process_value({"closed": closed, "open": "bb"}) == "b"
         with pytest.raises(SnapshotConflict) as caught:
-            chunker.finish()
+            chunker.flush()
         assert (caught.value.path, caught.value.written, caught.value.wanted) == (("closed", "x"), '"a"', '"changed"')
 
     def test_long_texts_are_shortened_in_the_message_only(self) -> None:
@@ -409,7 +409,7 @@ class TestOwners:
         out.append(chunker.process_value(value))
         value["list"][1]["y"].append(1)
         out.append(chunker.process_value(value))
-        assert [*out, chunker.finish()] == ["{", '"list":["a', 'b",{', "", '"y":[1', '],"x":""}]}']
+        assert [*out, chunker.flush()] == ["{", '"list":["a', 'b",{', "", '"y":[1', '],"x":""}]}']
 
     def test_nothing_is_modified(self) -> None:
         value = {"a": [{"b": ("x", 1)}, "c"], "d": {}, "e": ""}
@@ -422,59 +422,63 @@ class TestOwners:
 
 
 def _fed(state: SnapshotState, text: str, *, as_text: bool) -> tuple[SnapshotState, str]:
-    return add_snapshot(state, text) if as_text else add_value(state, json.loads(text))
+    return feed_snapshots(state, text) if as_text else feed_snapshot_values(state, json.loads(text))
 
 
 class TestStates:
     """States are values."""
 
     def test_old_states_can_be_fed_again(self) -> None:
-        first, _ = add_snapshot(create_snapshot_state(), '{"a": "x"}')
-        one, chunk = add_snapshot(first, '{"a": "x", "b": 1}')
-        other, again = add_snapshot(first, '{"a": "x", "c": [2]}')
+        first, _ = feed_snapshots(start_snapshots(), '{"a": "x"}')
+        one, chunk = feed_snapshots(first, '{"a": "x", "b": 1}')
+        other, again = feed_snapshots(first, '{"a": "x", "c": [2]}')
         assert (chunk, again) == ('","b":1', '","c":[2')
-        assert (finalize(one)[0].text, finalize(other)[0].text) == ('{"a":"x","b":1}', '{"a":"x","c":[2]}')
+        assert (finish_snapshots(one)[0].text, finish_snapshots(other)[0].text) == (
+            '{"a":"x","b":1}',
+            '{"a":"x","c":[2]}',
+        )
         assert first.text == '{"a":"x'
 
     def test_a_state_tells_how_far_it_is(self) -> None:
-        state, _ = add_value(create_snapshot_state(), ["a"])
+        state, _ = feed_snapshot_values(start_snapshots(), ["a"])
         assert (state.is_complete, repr(state)) == (False, "<SnapshotState after 3 characters>")
-        done, _ = finalize(state)
+        done, _ = finish_snapshots(state)
         assert (done.is_complete, done.text) == (True, '["a"]')
-        assert finalize(done) == (done, "")
+        assert finish_snapshots(done) == (done, "")
 
     @pytest.mark.parametrize("as_text", [True, False], ids=["text", "values"])
     def test_a_pickled_state_goes_on_the_same(self, *, as_text: bool) -> None:
         history = ['{"a": [1, {"b": "x"}]}', '{"a": [1, {"b": "xy", "c": "", "d": [2.5]}]}', '{"a": [1], "e": true}']
-        state = create_snapshot_state(numbers="grow", on_conflict="repair")
+        state = start_snapshots(numbers="grow", on_conflict="repair")
         for text in history:
             again = pickle.loads(pickle.dumps(state))  # noqa: S301
             state, chunk = _fed(state, text, as_text=as_text)
             again, same = _fed(again, text, as_text=as_text)
             assert (chunk, state.text) == (same, again.text)
-        assert finalize(state)[1] == finalize(pickle.loads(pickle.dumps(state)))[1]  # noqa: S301
+        assert finish_snapshots(state)[1] == finish_snapshots(pickle.loads(pickle.dumps(state)))[1]  # noqa: S301
 
     @pytest.mark.parametrize("shape", ['[%s,"x"]', '{"a":%s,"b":["x"],"c":1}', '{"a":%s,"b":"x"}', "%s"])
     def test_a_state_deeper_than_pickles_go_can_be_pickled(self, shape: str) -> None:
-        state, _ = add_snapshot(create_snapshot_state(), shape % deep('"x"'))
+        state, _ = feed_snapshots(start_snapshots(), shape % deep('"x"'))
         again = pickle.loads(pickle.dumps(state))  # noqa: S301
-        assert finalize(again)[0].text == finalize(state)[0].text
+        assert finish_snapshots(again)[0].text == finish_snapshots(state)[0].text
 
     def test_a_value_that_is_closed_has_the_same_types_after_a_pickle(self) -> None:
         closed = [1, 1.5, Decimal("2.50"), True, None, "a", [], {}, [[], {"": {}}], {"b": [0]}]
-        state, _ = add_value(create_snapshot_state(), [closed, closed, "x"])
+        state, _ = feed_snapshot_values(start_snapshots(), [closed, closed, "x"])
         again = pickle.loads(pickle.dumps(state))  # noqa: S301
-        assert add_value(again, [closed, closed, "xy"])[1] == "y"
+        assert feed_snapshot_values(again, [closed, closed, "xy"])[1] == "y"
         for at, other in ((0, True), (1, Decimal("1.6")), (3, 1), (6, {}), (7, [])):
             with pytest.raises(SnapshotConflict):
-                add_value(again, [closed, [*closed[:at], other, *closed[at + 1 :]], "xy"])
+                feed_snapshot_values(again, [closed, [*closed[:at], other, *closed[at + 1 :]], "xy"])
 
     def test_copies_are_the_same(self) -> None:
-        state, _ = add_value(create_snapshot_state(), ["a"])
+        state, _ = feed_snapshot_values(start_snapshots(), ["a"])
         assert copy.copy(state) is copy.deepcopy(state) is state
 
     @pytest.mark.parametrize(
-        "function", [lambda state: add_snapshot(state, "1"), lambda state: add_value(state, 1), finalize]
+        "function",
+        [lambda state: feed_snapshots(state, "1"), lambda state: feed_snapshot_values(state, 1), finish_snapshots],
     )
     def test_only_states_are_states(self, function: Callable[[Any], object]) -> None:
         for wrong in (None, SnapshotState, JsonStreamChunker()):
@@ -484,8 +488,8 @@ class TestStates:
     def test_after_the_end_only_the_same_fits(self) -> None:
         chunker = JsonStreamChunker()
         chunker.process('{"a": "x"}')
-        assert chunker.finish() == '"}'
-        assert (chunker.finish(), chunker.process('{"a": "x"}')) == ("", "")
+        assert chunker.flush() == '"}'
+        assert (chunker.flush(), chunker.process('{"a": "x"}')) == ("", "")
         with pytest.raises(SnapshotConflict):
             chunker.process('{"a": "xy"}')
         chunker.reset()
@@ -506,7 +510,7 @@ class TestText:
     def test_what_is_new(self) -> None:
         chunker = TextStreamChunker()
         assert [chunker.process(text) for text in ("", "He", "He", "Hello")] == ["", "He", "", "llo"]
-        assert (chunker.finish(), chunker.text) == ("", "Hello")
+        assert (chunker.flush(), chunker.text) == ("", "Hello")
 
     def test_a_text_that_does_not_go_on(self) -> None:
         chunker = TextStreamChunker()
@@ -519,12 +523,12 @@ class TestText:
     def test_half_a_character_is_held_back(self) -> None:
         chunker = TextStreamChunker()
         assert [chunker.process("a\ud83d"), chunker.process("a😀"), chunker.process("a😀\ud83d")] == ["a", "😀", ""]
-        assert (chunker.finish(), chunker.text) == ("\ud83d", "a😀\ud83d")
+        assert (chunker.flush(), chunker.text) == ("\ud83d", "a😀\ud83d")
 
     def test_half_a_character_that_was_finished_is_not_held_back_again(self) -> None:
         chunker = TextStreamChunker()
-        assert [chunker.process("a\ud83d"), chunker.finish()] == ["a", "\ud83d"]
-        assert [chunker.process("a\ud83d"), chunker.text, chunker.finish()] == ["", "a\ud83d", ""]
+        assert [chunker.process("a\ud83d"), chunker.flush()] == ["a", "\ud83d"]
+        assert [chunker.process("a\ud83d"), chunker.text, chunker.flush()] == ["", "a\ud83d", ""]
 
     def test_reset(self) -> None:
         chunker = TextStreamChunker()

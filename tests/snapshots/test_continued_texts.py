@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import JsonStreamChunker, JsonStreamError, SnapshotConflict
-from jsontide._json_text import MAX_DEPTH
-from jsontide.snapshots import SnapshotState, add_snapshot, add_value, create_snapshot_state
+from jsontide._values import MAX_DEPTH
+from jsontide.snapshots import SnapshotState, feed_snapshot_values, feed_snapshots, start_snapshots
 from jsontide.snapshots._reader import NOTHING_READ, SLOWDOWN, ParsedText
 from tests.cuts import as_bytes
 from tests.oracles import Fault, fault, line_and_column, loads, shown
@@ -89,7 +89,7 @@ def check_error(last: ParsedText, text: str, found: Fault) -> None:
 @given(repeating, randoms)
 def test_what_is_written_does_not_depend_on_how_texts_are_read(document: str, random: Random) -> None:
     """A pickle forgets the last text, so that the next one is read whole."""
-    state = create_snapshot_state(**any_options(random), on_conflict=random.choice(("raise", "repair")))
+    state = start_snapshots(**any_options(random), on_conflict=random.choice(("raise", "repair")))
     states = [state]
     for text in snapshots(document, random):
         state = random.choice((*[states[-1]] * 9, *states))
@@ -103,7 +103,7 @@ def test_what_is_written_does_not_depend_on_how_texts_are_read(document: str, ra
 
 def outcome(state: SnapshotState, text: str | bytes) -> tuple[SnapshotState, object]:
     try:
-        after, chunk = add_snapshot(state, text)
+        after, chunk = feed_snapshots(state, text)
     except JsonStreamError as error:
         return state, error.error
     except SnapshotConflict as conflict:
@@ -166,21 +166,21 @@ def test_what_is_wrong_with_a_text_is_reported_as_for_the_first(wrong: str) -> N
 
 @pytest.mark.parametrize("depth", [2_000, MAX_DEPTH])
 def test_a_text_is_continued_at_any_depth(depth: int) -> None:
-    state = create_snapshot_state()
+    state = start_snapshots()
     chunks = []
     for text in ("a", "ab", "abc"):
-        state, chunk = add_snapshot(state, f'{"[" * depth}"{text}"{"]" * depth}')
+        state, chunk = feed_snapshots(state, f'{"[" * depth}"{text}"{"]" * depth}')
         chunks.append(chunk)
     assert chunks == ["[" * depth + '"a', "b", "c"]
     caught_up(NOTHING_READ, f'{"[" * depth}"abc"{"]" * depth}')
     with pytest.raises(JsonStreamError, match=f"at most {MAX_DEPTH} open containers"):
-        add_snapshot(state, "[" * depth + '"abc",' + "[" * (MAX_DEPTH + 1 - depth))
+        feed_snapshots(state, "[" * depth + '"abc",' + "[" * (MAX_DEPTH + 1 - depth))
 
 
 def test_a_text_may_follow_a_value() -> None:
-    state, _ = add_snapshot(create_snapshot_state(), BEFORE + '["a"]')
-    state, _ = add_value(state, ["ab"])
-    state, chunk = add_snapshot(state, BEFORE + '["abc"]')
+    state, _ = feed_snapshots(start_snapshots(), BEFORE + '["a"]')
+    state, _ = feed_snapshot_values(state, ["ab"])
+    state, chunk = feed_snapshots(state, BEFORE + '["abc"]')
     assert (chunk, state.text) == ("c", '["abc')
 
 
@@ -244,14 +244,14 @@ def frames_share(state: SnapshotState, text: str) -> bool:
 )
 def test_a_state_holds_the_objects_that_the_reader_has(begins: str) -> None:
     whole = json.dumps({"title": "x", "items": [record(at) for at in range(60)]})
-    state = create_snapshot_state(key_order="kept")
+    state = start_snapshots(key_order="kept")
     if begins == "otherwise":
-        state, _ = add_snapshot(state, '{ "title": "x"}')
+        state, _ = feed_snapshots(state, '{ "title": "x"}')
     start = len(whole) * 9 // 10 if begins == "large" else len('{"title": "x"')
     shared = []
     for end in range(start, len(whole), 7):
         text = shown(whole[:end]).text
-        state, _ = add_snapshot(state, text)
+        state, _ = feed_snapshots(state, text)
         if state._parsed_text.is_continued:
             shared.append(frames_share(state, text))
     assert len(shared) > 30

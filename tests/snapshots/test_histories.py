@@ -30,7 +30,7 @@ class Patient:
         self.tree = tree_of(value)
         return ""
 
-    def finish(self) -> str:
+    def flush(self) -> str:
         return compact(self.tree)
 
 
@@ -45,8 +45,8 @@ class Naive(Patient):
         super().process(text)
         return self.more(compact(self.tree).rstrip('"]}'))
 
-    def finish(self) -> str:
-        return self.more(super().finish())
+    def flush(self) -> str:
+        return self.more(super().flush())
 
     def more(self, new: str) -> str:
         same = next(
@@ -67,7 +67,7 @@ class Canned:
 
     process_value = process
 
-    def finish(self) -> str:
+    def flush(self) -> str:
         return next(self.chunks)
 
 

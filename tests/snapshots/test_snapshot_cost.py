@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state, finalize
+from jsontide.snapshots import feed_snapshot_values, feed_snapshots, finish_snapshots, start_snapshots
 from tests.meters import interpreted, opcodes, untraced
 
 SMALL, LARGE = 50, 3_200
@@ -44,9 +44,9 @@ def taken(call: Callable[[], tuple[Any, str]], expected: str) -> int:
 def cost(shape: Callable[[list[Any], list[str]], list[Any]], count: int, *, as_text: bool, **options: Any) -> int:
     """The opcodes of the last of three snapshots: one character more."""
     values = shape([record(at) for at in range(count)], ["a", "ab", "abc"])
-    step: Step = add_snapshot if as_text else add_value
+    step: Step = feed_snapshots if as_text else feed_snapshot_values
     items = [json.dumps(value) for value in values] if as_text else values
-    state = create_snapshot_state(**options)
+    state = start_snapshots(**options)
     for item in items[:2]:
         state, _ = untraced(lambda state=state, item=item: step(state, item))  # type: ignore[misc]
     return taken(lambda: step(state, items[2]), "c")
@@ -76,11 +76,11 @@ def test_a_closed_value_is_compared_only_once_more_when_it_closes() -> None:
     """A new record costs what it holds, not what stands before it."""
 
     def growing(count: int) -> int:
-        state = create_snapshot_state(key_order="kept")
+        state = start_snapshots(key_order="kept")
         values = [record(at) for at in range(count + 2)]
-        state, _ = add_value(state, {"items": values[:-1]})
+        state, _ = feed_snapshot_values(state, {"items": values[:-1]})
         added = json.dumps(values[-1], separators=(",", ":"))
-        return taken(lambda: add_value(state, {"items": values}), f"}}}},{added[:-2]}")
+        return taken(lambda: feed_snapshot_values(state, {"items": values}), f"}}}},{added[:-2]}")
 
     # The last digits of a record are the only difference.
     assert growing(LARGE) <= 1.05 * growing(SMALL)
@@ -94,10 +94,10 @@ def test_opening_many_levels_costs_as_much_for_each(shape: str, options: Any) ->
 
     def opening(depth: int) -> int:
         text = begin * depth + '"x"' + end * depth
-        state = create_snapshot_state(**options)
+        state = start_snapshots(**options)
         gc.disable()
         try:
-            return opcodes(lambda: add_snapshot(state, text))[0]
+            return opcodes(lambda: feed_snapshots(state, text))[0]
         finally:
             gc.enable()
 
@@ -107,10 +107,10 @@ def test_opening_many_levels_costs_as_much_for_each(shape: str, options: Any) ->
 def test_values_that_waited_are_compared_once_and_not_at_each_level() -> None:
     def changing(depth: int) -> int:
         before, now = ['{"a":' * depth + f'"{text}"' + "}" * depth for text in ("x", "xy")]
-        state, _ = add_snapshot(create_snapshot_state(), f'{{"deep":{before},"other":"z"}}')
+        state, _ = feed_snapshots(start_snapshots(), f'{{"deep":{before},"other":"z"}}')
         gc.disable()
         try:
-            taken, (_, chunk) = opcodes(lambda: add_snapshot(state, f'{{"deep":{now},"other":"z"}}'))
+            taken, (_, chunk) = opcodes(lambda: feed_snapshots(state, f'{{"deep":{now},"other":"z"}}'))
         finally:
             gc.enable()
         assert chunk == '"other":"z","deep":' + '{"a":' * depth + '"xy'
@@ -149,16 +149,16 @@ def innermost_gone(count: int, now: int) -> Any:
 @pytest.mark.parametrize("shape", [wide, wide_strings, nested_changes, innermost_gone])
 def test_repairing_many_members_costs_as_much_for_each(shape: Callable[[int, int], Any], *, as_text: bool) -> None:
     def repairing(count: int) -> int:
-        step: Step = add_snapshot if as_text else add_value
+        step: Step = feed_snapshots if as_text else feed_snapshot_values
         before, now = [json.dumps(shape(count, now)) if as_text else shape(count, now) for now in (0, 1)]
-        state, first = untraced(lambda: step(create_snapshot_state(on_conflict="repair", key_order="kept"), before))
+        state, first = untraced(lambda: step(start_snapshots(on_conflict="repair", key_order="kept"), before))
         gc.disable()
         try:
             taken, (after, chunk) = opcodes(lambda: step(state, now))
         finally:
             gc.enable()
-        assert json.loads(finalize(after)[0].text) == shape(count, 1)
-        assert finalize(after)[0].text.startswith(first + chunk)
+        assert json.loads(finish_snapshots(after)[0].text) == shape(count, 1)
+        assert finish_snapshots(after)[0].text.startswith(first + chunk)
         return taken
 
     assert repairing(400) <= 4.4 * repairing(100)

@@ -78,7 +78,7 @@ def test_law_6_what_comes_one_step_at_a_time_is_shown_at_once(final: Tree, rando
     for fed in history:
         text += feed(chunker, fed)
         check_shown_whole(text, fed.tree, history)
-    check_end(text + chunker.finish(), final)
+    check_end(text + chunker.flush(), final)
 
 
 @examples(1)
@@ -126,7 +126,7 @@ def check_conflicts(history: list[Fed], make: Callable[[], JsonStreamChunker]) -
             assert chunker.text == before + chunk
             assert feed(unharmed, fed) == chunk
             check(chunker.text, fed.tree, has_shrunk=True)
-        assert chunker.finish() == unharmed.finish()
+        assert chunker.flush() == unharmed.flush()
         if taken:
             check_end(chunker.text, taken[-1].tree)
     except Exception as error:
@@ -201,7 +201,7 @@ def check_repairs(history: list[Fed], options: Options) -> None:
             taken.append(fed.tree)
             assert chunker.text == before + chunk
             check(chunker.text, fed.tree, last_wins, has_shrunk=True)
-        chunker.finish()
+        chunker.flush()
         assert not taken or read(chunker.text, last_wins) == taken[-1], f"{chunker.text!r} is not {compact(taken[-1])}"
     except Exception as error:
         error.add_note(f"{options}\n" + describe(history, [chunker.text]))

@@ -80,7 +80,7 @@ def test_a_number_that_may_grow_is_held_back_and_nothing_else(final: Tree, rando
         missing = missing_leaves(text, fed.tree)
         assert len(missing) <= 1, describe(history, [text])
         assert all(isinstance(leaf, Number) for leaf in missing.values()), describe(history, [text])
-    check_end(text + chunker.finish(), final)
+    check_end(text + chunker.flush(), final)
 
 
 @examples(1)
@@ -100,7 +100,7 @@ def test_empty_late_writes_no_empty_value_before_it_fills_or_its_parent_closes(f
     for fed in history:
         text += feed(chunker, fed)
         assert not early_empties(text, fed.tree), describe(history, [text])
-    check_end(text + chunker.finish(), final)
+    check_end(text + chunker.flush(), final)
 
 
 @examples(2)
@@ -131,7 +131,7 @@ def test_nulls_late_writes_no_null_into_an_object_that_is_open(final: Tree, rand
     for fed in history:
         text += feed(chunker, fed)
         assert not early_nulls(text), describe(history, [text])
-    check_end(text + chunker.finish(), final)
+    check_end(text + chunker.flush(), final)
 
 
 @examples(0.5)
@@ -147,7 +147,7 @@ def test_nulls_late_holds_back_null_and_nothing_else(final: Tree, random: Random
         assert not [leaf for leaf in missing_leaves(text, fed.tree).values() if leaf is not None], describe(
             history, [text]
         )
-    check_end(text + chunker.finish(), final)
+    check_end(text + chunker.flush(), final)
 
 
 def early_nulls(text: str) -> list[str]:
@@ -203,7 +203,7 @@ def test_kept_order_is_kept_and_nothing_waits(final: Tree, random: Random) -> No
             text += feed(chunker, fed)
             check(text, fed.tree)
             check_shown_whole(text, fed.tree, history)
-        assert text + chunker.finish() == compact(history[-1].tree), describe(history, [text])
+        assert text + chunker.flush() == compact(history[-1].tree), describe(history, [text])
 
 
 @examples(1)
@@ -223,7 +223,7 @@ def test_max_wait_bounds_the_snapshots_that_a_value_waits(final: Tree, random: R
             late = missing_leaves(text, history[at - most].tree) if at >= most else {}
             assert not late, f"{late} after {most}\n" + describe(history[: at + 1], [text])
         else:
-            check_end(text + chunker.finish(), final)
+            check_end(text + chunker.flush(), final)
 
 
 @examples(1)
@@ -271,6 +271,6 @@ def test_dumps_of_a_model_with_optional_fields_become_text() -> None:
         'on","nights":2',
         '},"stops":[{"city":"Tur',
     ]
-    assert json.loads("".join(chunks) + chunker.finish()) == trips[-1].model_dump()
+    assert json.loads("".join(chunks) + chunker.flush()) == trips[-1].model_dump()
     with pytest.raises(SnapshotConflict):
         list(chunk_snapshots(trip.model_dump() for trip in trips))

@@ -22,8 +22,14 @@ from jsontide import (
     chunk_snapshots,
     finalize,
 )
-from jsontide.snapshots import SnapshotState, TextStreamChunker, add_snapshot, add_value, create_snapshot_state
-from jsontide.snapshots import finalize as finalize_snapshots
+from jsontide.snapshots import (
+    SnapshotState,
+    TextStreamChunker,
+    feed_snapshot_values,
+    feed_snapshots,
+    finish_snapshots,
+    start_snapshots,
+)
 from tests.cuts import Chunks, states_along
 from tests.oracles import is_json, loads
 from tests.relations import flat
@@ -51,7 +57,7 @@ def test_law_6_many_chunkers_say_the_same(final: Tree, random: Random) -> None:
     assert used.text == ""
     assert check_law(used, history) == chunks
     assert used.text == "".join(chunks)
-    assert [step[1] for step in steps(create_snapshot_state(**options), history)] == chunks
+    assert [step[1] for step in steps(start_snapshots(**options), history)] == chunks
     items = [fed.item for fed in history]
     assert list(chunk_snapshots(items, **options)) == [chunk for chunk in chunks if chunk]
     assert asyncio.run(gathered(items, options)) == [chunk for chunk in chunks if chunk]
@@ -66,18 +72,18 @@ async def gathered(items: list[Any], options: Options) -> list[str]:
 
 
 def test_nothing_in_is_nothing_out() -> None:
-    assert JsonStreamChunker().finish() == ""
+    assert JsonStreamChunker().flush() == ""
     assert list(chunk_snapshots([])) == []
-    assert TextStreamChunker().finish() == ""
+    assert TextStreamChunker().flush() == ""
 
 
 def steps(state: SnapshotState, history: list[Fed]) -> list[tuple[SnapshotState, str]]:
     """The state and the chunk after every snapshot, and after the end."""
     result: list[tuple[SnapshotState, str]] = []
     for fed in history:
-        state, chunk = add_snapshot(state, fed.item) if fed.is_text else add_value(state, fed.item)
+        state, chunk = feed_snapshots(state, fed.item) if fed.is_text else feed_snapshot_values(state, fed.item)
         result.append((state, chunk))
-    return [*result, finalize_snapshots(state)]
+    return [*result, finish_snapshots(state)]
 
 
 # A state is a value.
@@ -88,7 +94,7 @@ def steps(state: SnapshotState, history: list[Fed]) -> list[tuple[SnapshotState,
 def test_law_4_old_states_can_be_fed_again_and_pickled(final: Tree, random: Random) -> None:
     options: Options = {"numbers": random.choice(("whole", "grow")), "empty": random.choice(("early", "late"))}
     history = [either(tree, random) for tree in lawful(final, random)]
-    start = create_snapshot_state(**options)
+    start = start_snapshots(**options)
     told_once = steps(start, history)
     states = [start, *(state for state, _ in told_once)]
     chunks = [chunk for _, chunk in told_once]
@@ -105,10 +111,10 @@ def steps_of_another(state: SnapshotState, history: list[Tree], random: Random) 
     """A branch: whatever it leads to, the state that it began with must not notice."""
     for tree in history:
         try:
-            state, _ = add_value(state, as_value(tree, random).item)
+            state, _ = feed_snapshot_values(state, as_value(tree, random).item)
         except SnapshotConflict:
             continue
-    finalize_snapshots(state)
+    finish_snapshots(state)
 
 
 @examples(1)
@@ -122,7 +128,7 @@ def test_law_4_nothing_passed_in_is_modified(final: Tree, random: Random) -> Non
         assert chunker.process_value(fed.item) == chunk
         assert fed.item == copy
         assert flat(fed.item) == flat(copy)
-    assert chunker.finish() == chunks[-1]
+    assert chunker.flush() == chunks[-1]
 
 
 @pytest.mark.parametrize("value", [{"a": "x", "b": "y"}, {"a": ["x"], "b": ["y"]}, {"a": "x"}, [["x"]]])
@@ -134,7 +140,7 @@ def test_law_4_what_is_not_closed_may_be_changed_by_its_owner(value: Any) -> Non
         if isinstance(child, list):
             child.append("later")
     value.clear()
-    chunker.finish()
+    chunker.flush()
     check_end(chunker.text, tree)
 
 
@@ -152,7 +158,7 @@ def test_a_producer_may_send_one_object_that_it_changes(final: Tree, random: Ran
         live.update(fed.item)
         text += chunker.process_value(live)
         check(text, fed.tree)
-    check_end(text + chunker.finish(), final)
+    check_end(text + chunker.flush(), final)
 
 
 @examples(1)
@@ -209,7 +215,7 @@ def check_refusals(
             refused(chunker)
         assert chunker.text == before
         assert feed(chunker, fed) == chunk
-    assert chunker.finish() == chunks[-1]
+    assert chunker.flush() == chunks[-1]
 
 
 # There and back.
@@ -228,7 +234,7 @@ def test_law_6_the_partial_values_of_a_document_become_its_compact_text(document
     for partial_value in partial_values:
         chunker.process_value(partial_value)
         assert expected.startswith(chunker.text)
-    chunker.finish()
+    chunker.flush()
     assert chunker.text == expected
 
 
@@ -282,7 +288,7 @@ def test_cumulative_texts_become_their_pieces(pieces: list[str], random: Random)
         if not other.startswith(written):
             with pytest.raises(SnapshotConflict):
                 chunker.process(other)
-    assert written + chunker.finish() == text
+    assert written + chunker.flush() == text
 
 
 @pytest.mark.parametrize("depth", [2, 1_000, pytest.param(10_000, marks=pytest.mark.long)])
@@ -291,8 +297,8 @@ def test_cumulative_texts_become_their_pieces(pieces: list[str], random: Random)
 def test_every_state_of_a_deep_snapshot_goes_into_a_pickle(depth: int, inner: str, options: Options) -> None:
     levels = depth - min(2, inner.count("[") + inner.count("{"))
     text = "[" * levels + inner + "]" * levels
-    state, _ = add_snapshot(create_snapshot_state(**options), text)
-    for each in (state, finalize_snapshots(state)[0]):
+    state, _ = feed_snapshots(start_snapshots(**options), text)
+    for each in (state, finish_snapshots(state)[0]):
         again: SnapshotState = pickle.loads(pickle.dumps(each))  # noqa: S301 - our own pickle
         assert again.text == each.text
-        assert finalize_snapshots(again)[0].text == finalize_snapshots(each)[0].text
+        assert finish_snapshots(again)[0].text == finish_snapshots(each)[0].text

@@ -185,7 +185,7 @@ forms = pytest.mark.parametrize("form", [as_text, as_bytes, as_value])
 
 def walk(rows: Rows, form: Form, **options: Any) -> list[str]:
     chunker = JsonStreamChunker(**options)
-    return [form(chunker, snapshot) if snapshot else chunker.finish() for snapshot, _ in rows]
+    return [form(chunker, snapshot) if snapshot else chunker.flush() for snapshot, _ in rows]
 
 
 @forms

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import io
+import json
 from collections.abc import Callable
 from contextlib import aclosing, closing
 from typing import Any
@@ -12,20 +13,20 @@ import pytest
 from jsontide import (
     JsonStreamError,
     achunk_snapshots,
+    afirst_value,
     aitems,
     aloads,
-    astream,
     astream_message,
     astream_model,
-    avalue,
+    atext_deltas,
     avalues,
     chunk_snapshots,
+    first_value,
     items,
     loads,
-    stream,
     stream_message,
     stream_model,
-    value,
+    text_deltas,
     values,
 )
 from jsontide.streams import astates, states
@@ -37,7 +38,7 @@ TEXT = ('["a', 'b", ', '"c"]')
 LOOPS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "values": (values, avalues),
     "states": (states, astates),
-    "stream": (lambda chunks: stream(chunks, "[0]"), lambda chunks: astream(chunks, "[0]")),
+    "text_deltas": (lambda chunks: text_deltas(chunks, "[0]"), lambda chunks: atext_deltas(chunks, "[0]")),
     "items": (lambda chunks: items(chunks, "root"), lambda chunks: aitems(chunks, "root")),
     "model": (lambda chunks: stream_model(chunks, list[str]), lambda chunks: astream_model(chunks, list[str])),
     "snapshots": (chunk_snapshots, achunk_snapshots),
@@ -98,11 +99,11 @@ def test_a_value_that_is_found_closes_it() -> None:
 
     async def look() -> None:
         chunks = aiter(later)
-        assert await avalue(chunks, "[0]") == "ab"
+        assert await afirst_value(chunks, "[0]") == "ab"
         assert later.is_closed
 
     chunks = iter(source)
-    assert value(chunks, "[0]") == "ab"
+    assert first_value(chunks, "[0]") == "ab"
     assert source.is_closed
     assert source.pulled == 2
     asyncio.run(look())
@@ -137,6 +138,22 @@ def test_a_message_that_is_over_closes_it() -> None:
     assert len(list(stream_message(chunks))) == 1
     assert source.is_closed
     assert source.pulled == 1
+    asyncio.run(look())
+
+
+def test_an_answer_that_is_over_closes_it() -> None:
+    answer = {"choices": [{"index": 0, "delta": {"content": "[1]"}, "finish_reason": "stop"}]}
+    events = [f"data: {json.dumps(answer)}\n\n", "data: [DONE]\n\n", ": still open\n\n"]
+    source, later = Source(events), Source(events)
+
+    async def look() -> None:
+        chunks = aiter(later)
+        assert [shown async for shown in astream_model(chunks, list[int])][-1] == [1]
+        assert (later.is_closed, later.pulled) == (True, 2)
+
+    chunks = iter(source)
+    assert list(stream_model(chunks, list[int]))[-1] == [1]
+    assert (source.is_closed, source.pulled) == (True, 2)
     asyncio.run(look())
 
 

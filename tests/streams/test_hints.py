@@ -102,6 +102,20 @@ class TestSources:
         with pytest.raises(TypeError, match=words):
             list(PLAIN[loop]([event], mend=mend))
 
+    @pytest.mark.parametrize("event", [EVENT, Stay(city="Rome")], ids=["dict", "model"])
+    def test_of_a_single_event(self, event: Any) -> None:
+        with pytest.raises(TypeError, match="this is a single one"):
+            stream_message(event)
+
+    @pytest.mark.parametrize("loop", OF_TEXT)
+    @pytest.mark.parametrize("begun", ["data: {", b"event: ping\ndata: {", ": waiting\n"])
+    def test_of_server_sent_events_where_text_is_read(self, loop: str, begun: Any) -> None:
+        with pytest.raises(JsonStreamError, match="; stream_message and stream_model read the events of a provider"):
+            list(PLAIN[loop]([begun]))
+        with pytest.raises(JsonStreamError) as raised:
+            list(PLAIN[loop](["[" if isinstance(begun, str) else b"[", begun]))
+        assert not raised.value.hint
+
     @pytest.mark.parametrize("loop", [f"a{each}" for each in OF_TEXT])
     def test_of_asynchronous_events_where_text_is_read(self, loop: str) -> None:
         async def arriving() -> AsyncIterator[object]:

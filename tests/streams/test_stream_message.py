@@ -751,8 +751,3 @@ def test_an_event_that_compares_in_its_own_way_is_passed_over() -> None:
             raise ValueError
 
     assert both([Odd(), HI, STOP])[-1].outcome is Outcome.COMPLETE
-
-
-def test_what_is_no_asynchronous_stream_is_refused_where_it_is_passed() -> None:
-    with pytest.raises(TypeError, match="asynchronously iterable, not list"):
-        astream_message([])  # type: ignore[call-overload]

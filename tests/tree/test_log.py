@@ -2,13 +2,15 @@
 
 import pickle
 from random import Random
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import ParserState, create_parser_state, parse_chunk
-from jsontide.tree.containers import Container
-from jsontide.tree.log import continues, find_position, get_log, open_scalar
+from jsontide.tree.log import Log, continues, find_position, open_scalar
+from jsontide.tree.tape import Container
 from tests.cuts import Chunks, cut_randomly, prefixes, singles, states_along
 from tests.oracles import line_and_column
 from tests.seeded import Tree
@@ -17,7 +19,7 @@ from tests.strategies import cut_documents, examples, randoms, texts, trees
 
 def begins(state: ParserState) -> list[int]:
     """Where each node begins, the open scalar included."""
-    log = get_log(state)
+    log = Log(state)
     scalar = open_scalar(state)
     return [*map(log.start_of, range(log.length)), *([] if scalar is None else [scalar.start])]
 
@@ -38,7 +40,7 @@ def test_each_node_begins_with_a_character_of_its_kind(document: tuple[str, Chun
 def test_the_log_has_each_closed_value_with_its_key_and_parent(document: tuple[str, Chunks]) -> None:
     _, chunks = document
     for state in states_along(chunks):
-        log = get_log(state)
+        log = Log(state)
         for node in state.nodes[: log.length]:
             entry = log.entries[node.id]
             parent = log.owners[node.id].node_id
@@ -73,6 +75,30 @@ def test_a_state_goes_on_from_no_state_with_other_nodes(text: str, random: Rando
     other = parse_chunk(create_parser_state(), text[:place] + ("[[" if deeper else "  1"))
     mine = [(node.type, node.parent_id, start) for node, start in zip(late.nodes, begins(late), strict=True)]
     theirs = [(node.type, node.parent_id, start) for node, start in zip(other.nodes, begins(other), strict=True)]
-    closed = get_log(other).length
+    closed = Log(other).length
     if mine[:closed] != theirs[:closed]:
         assert not continues(late, other)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"', " 1"),
+        ('"', " 1 "),
+        ('"1', " 1.5 "),
+        ('"ab', '"xyz'),
+        ('"ab', '"xyz"'),
+        ('"ab', '"a'),
+        ('{"k": "ab', '{"k": "xyz"}'),
+        ('["a", "b', '["a", "c'),
+        ("tr", "12"),
+        ("1", "tr"),
+        ("nul", "true"),
+    ],
+)
+@pytest.mark.parametrize("floats", ["float", "lexeme"])
+def test_a_state_goes_on_from_no_state_with_another_open_scalar(before: str, after: str, floats: Any) -> None:
+    start = create_parser_state(floats=floats)
+    first, other = parse_chunk(start, before), parse_chunk(create_parser_state(floats=floats), after)
+    assert not continues(other, first)
+    assert continues(parse_chunk(create_parser_state(floats=floats), before), first)

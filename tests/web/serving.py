@@ -78,6 +78,20 @@ class Provider:
                 yield message
 
 
+class Opened:
+    """A response of a provider that is open already, and is closed."""
+
+    def __init__(self, provider: Provider | None = None) -> None:
+        self.provider = Provider() if provider is None else provider
+        self.closed = 0
+
+    def __aiter__(self) -> AsyncIterator[Message[object]]:
+        return self.provider.messages()
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+
 @contextmanager
 def running(application: Any, **options: Any) -> Iterator[uvicorn.Server]:
     """Run an application in a thread."""

@@ -10,7 +10,7 @@ from jsontide import Outcome
 from jsontide.frontends import CompactEncoder, Streamed
 from jsontide.messages import Message, MessageConfig, ReasoningPart, TextPart, Tool, stop_message
 from jsontide.messages.calls import CompleteCall, PartialCall
-from jsontide.providers import reduce_item, start_stream
+from jsontide.providers import feed_stream, start_stream
 from jsontide.web._producer import cancel
 from tests.web.serving import read_compact
 
@@ -61,7 +61,7 @@ def test_a_message_is_cancelled_as_its_state_would_be(name: str) -> None:
     config, events = STREAMS[name]
     state = start_stream(config)
     for event in events:
-        state = reduce_item(state, event)
+        state = feed_stream(state, event)
         expected = stop_message(state.message_state).message
         cancelled = cancel(state.message)
         assert cancelled == expected

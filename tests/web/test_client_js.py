@@ -15,14 +15,7 @@ from hypothesis import strategies as st
 from jsontide import MISSING, create_parser_state, finalize, parse_chunk, stream_message
 from jsontide.frontends import CompactValue, CompactWriter, read_changes, write_json
 from jsontide.frontends.compact import CompactEncoder, Form
-from jsontide.messages import (
-    Message,
-    fail_message,
-    finish_message,
-    reduce_chunk,
-    start_message,
-    stop_message,
-)
+from jsontide.messages import Message, fail_message, feed_message, finish_message, start_message, stop_message
 from jsontide.tree import ParserState, node_at
 from tests import strategies
 from tests.cuts import states_along
@@ -163,8 +156,8 @@ def test_messages_are_those_of_python(ask: Ask, stream: Any, said: list[str], ra
     chunks = [delta(tool_calls=(entry(**each),)) for each in stream[0]]
     for piece in said:
         chunks.insert(random.randint(0, len(chunks)), delta(content=piece))
-    states = list(accumulate(chunks, reduce_chunk, initial=start_message(None)))
-    last = reduce_chunk(states[-1], end()) if random.random() < 0.7 else states[-1]
+    states = list(accumulate(chunks, feed_message, initial=start_message(None)))
+    last = feed_message(states[-1], end()) if random.random() < 0.7 else states[-1]
     messages = [state.message for state in [*states, last, random.choice(ENDS)(last)]]
     assert ask("states", describe_messages(messages, random)) == []
 

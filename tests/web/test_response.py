@@ -32,6 +32,7 @@ from tests.web.serving import (
     TEXT,
     WORDS,
     Client,
+    Opened,
     Provider,
     eventually,
     never,
@@ -93,6 +94,14 @@ def answering(
         yield port
 
 
+def answered(source: Callable[[], Any], encoder: Any = None, **options: Any) -> Client:
+    """A client that has read all of an answer."""
+    with answering(source, encoder, **options) as port:
+        client = Client(port)
+        client.read_all()
+    return client
+
+
 def test_the_message_is_told_while_it_grows_and_to_its_end() -> None:
     provider = Provider()
     rest = provider.hold_before(2)
@@ -108,9 +117,7 @@ def test_the_message_is_told_while_it_grows_and_to_its_end() -> None:
 
 
 def test_headers_are_those_of_the_encoder_and_tell_proxies_not_to_buffer() -> None:
-    with answering(Provider().messages, headers={"x-own": "1"}) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(Provider().messages, headers={"x-own": "1"})
     for header in (
         "content-type: text/event-stream",
         "cache-control: no-cache, no-transform",
@@ -316,17 +323,7 @@ def test_a_server_whose_send_raises_because_the_client_left_cancels_the_source()
 
 
 def test_a_client_that_has_left_before_the_response_begins_closes_the_source() -> None:
-    provider = Provider()
-    closed = []
-
-    class Opened:
-        """A response of a provider that is open already."""
-
-        def __aiter__(self) -> AsyncIterator[Any]:
-            return provider.messages()
-
-        async def aclose(self) -> None:
-            closed.append(True)
+    source = Opened()
 
     async def receive() -> Any:
         return {"type": "http.disconnect"}
@@ -335,8 +332,8 @@ def test_a_client_that_has_left_before_the_response_begins_closes_the_source() -
         await never()
 
     async def look() -> None:
-        await stream_response(Opened(), CompactEncoder())({"type": "http", "method": "GET"}, receive, send)
-        await until(lambda: closed)
+        await stream_response(source, CompactEncoder())({"type": "http", "method": "GET"}, receive, send)
+        await until(lambda: source.closed)
 
     asyncio.run(asyncio.wait_for(look(), PATIENCE))
 
@@ -371,9 +368,8 @@ def test_an_exception_of_the_source_is_told_without_its_text_and_logged(
 ) -> None:
     provider = Provider()
     provider.raises[after] = ArithmeticError("the key is sk-123")
-    with caplog.at_level(logging.ERROR, "jsontide.web"), answering(provider.messages) as port:
-        client = Client(port)
-        client.read_all()
+    with caplog.at_level(logging.ERROR, "jsontide.web"):
+        client = answered(provider.messages)
     assert client.is_complete
     assert read_compact(client.body).end == {"end": "failed", "reason": "the server failed"}
     assert b"sk-123" not in client.raw
@@ -384,9 +380,7 @@ def test_an_exception_of_the_source_is_told_without_its_text_and_logged(
 def test_what_is_told_of_an_exception_can_be_chosen() -> None:
     provider = Provider()
     provider.raises[1] = ArithmeticError("too much")
-    with answering(provider.messages, describe_error=lambda error: f"sorry: {error}") as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(provider.messages, describe_error=lambda error: f"sorry: {error}")
     assert read_compact(client.body).end == {"end": "failed", "reason": "sorry: too much"}
 
 
@@ -397,17 +391,14 @@ def test_an_end_is_told_even_if_describing_the_error_fails() -> None:
     def describe(_: Exception) -> str:
         raise ArithmeticError
 
-    with answering(provider.messages, describe_error=describe) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(provider.messages, describe_error=describe)
     assert read_compact(client.body).end == {"end": "failed", "reason": "the server failed"}
 
 
 def test_what_a_provider_says_of_a_failure_is_logged_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
     provider = Provider([*word_events()[:2], {"error": {"message": "quota of org-acme"}}])
-    with caplog.at_level(logging.WARNING, "jsontide.web"), answering(provider.messages) as port:
-        client = Client(port)
-        client.read_all()
+    with caplog.at_level(logging.WARNING, "jsontide.web"):
+        client = answered(provider.messages)
     assert read_compact(client.body).end == {"end": "truncated", "reason": "the provider failed"}
     assert b"org-acme" not in client.raw
     assert "quota of org-acme" in caplog.text
@@ -429,9 +420,7 @@ def test_one_rule_describes_exceptions_and_errors_in_messages() -> None:
 
     provider.raises[1] = ArithmeticError("too much")
     encoder = CompactEncoder(describe_error=describe)
-    with answering(lambda: raising(provider), encoder=encoder) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(lambda: raising(provider), encoder=encoder)
     assert read_compact(client.body).end == {"end": "failed", "reason": "sorry: too much"}
 
 
@@ -456,9 +445,7 @@ def test_an_exception_about_a_message_does_not_tell_what_the_provider_said() -> 
                 message.raise_for_outcome()
             yield message
 
-    with answering(strict) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(strict)
     assert read_compact(client.body).end == {"end": "failed", "reason": "the provider failed"}
 
 
@@ -491,9 +478,7 @@ def test_messages_after_the_first_are_named_in_warnings(caplog: pytest.LogCaptur
 def test_a_transport_that_fails_ends_the_message_as_truncated() -> None:
     provider = Provider()
     provider.raises[2] = ConnectionResetError("the provider is gone")
-    with answering(provider.messages) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(provider.messages)
     value = read_compact(client.body)
     assert value.end is not None
     assert value.end["end"] == "truncated"
@@ -506,9 +491,7 @@ def test_a_source_that_ends_before_its_message_does_is_a_failure() -> None:
             yield message
             return
 
-    with answering(answer) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(answer)
     assert read_compact(client.body).end == {"end": "failed", "reason": "the stream ended before the message did"}
 
 
@@ -517,9 +500,7 @@ def test_a_source_that_gives_nothing_is_a_failure() -> None:
         return
         yield
 
-    with answering(answer, Plain()) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(answer, Plain())
     assert client.body == b"begin\n\nfailed: the stream ended before the message did\n"
 
 
@@ -531,9 +512,7 @@ def test_a_source_that_gives_nothing_is_a_failure() -> None:
     ],
 )
 def test_what_a_function_gives_instead_of_a_source_is_a_failure(given: Any, said: str) -> None:
-    with answering(lambda: given) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(lambda: given)
     assert read_compact(client.body).end == {"end": "failed", "reason": said}
 
 
@@ -541,9 +520,7 @@ def test_what_is_neither_a_message_nor_a_state_is_a_failure(caplog: pytest.LogCa
     async def answer() -> AsyncIterator[str]:
         yield "text"
 
-    with answering(answer) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(answer)
     assert read_compact(client.body).end == {"end": "failed", "reason": "the server failed"}
     assert "a source must give messages or parser states, not str" in caplog.text
 
@@ -566,18 +543,14 @@ async def pieces(*texts: str) -> AsyncIterator[str]:
 
 
 def test_json_alone_is_told_while_it_grows() -> None:
-    with answering(lambda: astates(pieces('{"city": "Kyo', 'to", "days"', ": 3}"))) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(lambda: astates(pieces('{"city": "Kyo', 'to", "days"', ": 3}")))
     value = read_compact(client.body)
     assert (value.value, value.end) == ({"city": "Kyoto", "days": 3}, COMPLETE)
 
 
 @pytest.mark.parametrize(("text", "word"), [("[1, 2", "truncated"), ("[1, x]", "invalid")])
 def test_bad_json_ends_with_what_is_wrong(text: str, word: str) -> None:
-    with answering(lambda: astates(pieces(*text))) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(lambda: astates(pieces(*text)))
     end = read_compact(client.body).end
     assert end is not None
     assert end["end"] == word
@@ -591,9 +564,7 @@ def test_a_limit_of_the_text_ends_the_message_as_invalid() -> None:
         provider = Provider(events)
         return astream_message(provider.stream(), response_schema={}, limits=Limits(max_depth=2))
 
-    with answering(source) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(source)
     end = read_compact(client.body).end
     assert end is not None
     assert end["end"] == "invalid"
@@ -604,9 +575,7 @@ def test_a_limit_of_json_alone_is_told() -> None:
     from jsontide import create_parser_state  # noqa: PLC0415
 
     start = create_parser_state(limits=Limits(max_depth=2))
-    with answering(lambda: astates(pieces("[[", "[", "]]]"), start)) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(lambda: astates(pieces("[[", "[", "]]]"), start))
     end = read_compact(client.body).end
     assert end is not None
     assert end["end"] == "invalid"
@@ -675,24 +644,14 @@ def test_a_background_task_runs_after_the_response_also_if_the_client_left(leave
 
 
 def test_a_head_request_gets_the_headers_and_opens_nothing() -> None:
-    provider = Provider()
-    closed = []
-
-    class Opened:
-        def __aiter__(self) -> AsyncIterator[Any]:
-            return provider.messages()
-
-        async def aclose(self) -> None:
-            closed.append(True)
-
-    with answering(Opened) as port:
+    source = Opened()
+    with answering(lambda: source) as port:
         client = Client(port, method="HEAD")
         client.read_all()
     assert client.status == 200
     assert "text/event-stream" in client.head
     assert client.raw.endswith(b"\r\n\r\n")
-    assert provider.opened == 0
-    assert closed == [True]
+    assert (source.provider.opened, source.closed) == (0, 1)
 
 
 def test_a_head_request_runs_no_coroutine() -> None:
@@ -736,72 +695,6 @@ def test_a_server_that_shuts_down_closes_the_source_and_does_not_pretend_an_end(
     assert read_compact(client.body).end != COMPLETE
 
 
-WRONG: dict[str, tuple[type[Exception], str, Callable[[], object]]] = {
-    "a list": (TypeError, "astream_message or astates", lambda: stream_response([], CompactEncoder())),  # type: ignore[arg-type]
-    "a text": (TypeError, "not str", lambda: stream_response("hi", CompactEncoder())),  # type: ignore[arg-type]
-    "nothing": (TypeError, "not NoneType", lambda: stream_response(None, CompactEncoder())),  # type: ignore[arg-type]
-    "no encoder": (TypeError, "encoder must be", lambda: stream_response(no_source, object())),  # type: ignore[arg-type]
-    "a class": (TypeError, "the class CompactEncoder", lambda: stream_response(no_source, CompactEncoder)),  # type: ignore[arg-type]
-    "leaving": (
-        ValueError,
-        "on_leave must be one of 'cancel', 'continue'",
-        lambda: stream_response(no_source, CompactEncoder(), on_leave="stay"),  # type: ignore[arg-type]
-    ),
-    "no store": (
-        ValueError,
-        "needs a store",
-        lambda: stream_response(no_source, CompactEncoder(), on_leave="continue"),
-    ),
-    "a store": (
-        TypeError,
-        "store must be a TurnStore",
-        lambda: stream_response(no_source, CompactEncoder(), store={}),  # type: ignore[arg-type]
-    ),
-    "the class of a store": (
-        TypeError,
-        "the class MemoryTurns",
-        lambda: stream_response(no_source, CompactEncoder(), store=MemoryTurns),  # type: ignore[arg-type]
-    ),
-    "keep_alive": (
-        TypeError,
-        "keep_alive must be a number of seconds, not str",
-        lambda: stream_response(no_source, CompactEncoder(), keep_alive="15"),  # type: ignore[arg-type]
-    ),
-    "no time": (
-        ValueError,
-        "keep_alive must be at least 0.01 seconds, not 0",
-        lambda: stream_response(no_source, CompactEncoder(), keep_alive=0),
-    ),
-    "no number": (
-        ValueError,
-        "keep_alive must be",
-        lambda: stream_response(no_source, CompactEncoder(), keep_alive=math.nan),
-    ),
-    "min_interval": (
-        ValueError,
-        "min_interval must be at least 0 seconds, not -1",
-        lambda: stream_response(no_source, CompactEncoder(), min_interval=-1),
-    ),
-    "a bool": (
-        TypeError,
-        "min_interval must be",
-        lambda: stream_response(no_source, CompactEncoder(), min_interval=True),
-    ),
-    "run_id": (TypeError, "run_id must be a str", lambda: stream_response(no_source, CompactEncoder(), run_id=1)),  # type: ignore[arg-type]
-    "a line": (ValueError, "run_id must be", lambda: stream_response(no_source, CompactEncoder(), run_id="a\nb")),
-    "two names": (
-        ValueError,
-        "that of the encoder is 'b'",
-        lambda: stream_response(no_source, CompactEncoder(run_id="b"), run_id="a"),
-    ),
-    "describe_error": (
-        TypeError,
-        "describe_error must be callable",
-        lambda: stream_response(no_source, CompactEncoder(), describe_error="sorry"),  # type: ignore[arg-type]
-    ),
-}
-
-
 class Plan(TypedDict):
     city: str
 
@@ -831,18 +724,39 @@ async def no_source() -> AsyncIterator[ParserState]:
     yield
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_arguments_raise_where_they_are_passed_and_say_what_is_accepted(case: str) -> None:
-    kind, said, call = WRONG[case]
+@pytest.mark.parametrize(
+    ("options", "kind", "said"),
+    [
+        ({"source": []}, TypeError, "astream_message or astates"),
+        ({"source": "hi"}, TypeError, "not str"),
+        ({"source": None}, TypeError, "not NoneType"),
+        ({"encoder": object()}, TypeError, "encoder must be"),
+        ({"encoder": CompactEncoder}, TypeError, "the class CompactEncoder"),
+        ({"on_leave": "stay"}, ValueError, "on_leave must be one of 'cancel', 'continue'"),
+        ({"on_leave": "continue"}, ValueError, "needs a store"),
+        ({"store": {}}, TypeError, "store must be a TurnStore"),
+        ({"store": MemoryTurns}, TypeError, "the class MemoryTurns"),
+        ({"keep_alive": "15"}, TypeError, "keep_alive must be a number of seconds, not str"),
+        ({"keep_alive": 0}, ValueError, "keep_alive must be at least 0.01 seconds, not 0"),
+        ({"keep_alive": math.nan}, ValueError, "keep_alive must be"),
+        ({"min_interval": -1}, ValueError, "min_interval must be at least 0 seconds, not -1"),
+        ({"min_interval": True}, TypeError, "min_interval must be"),
+        ({"run_id": 1}, TypeError, "run_id must be a str"),
+        ({"run_id": "a\nb"}, ValueError, "run_id must be"),
+        ({"encoder": CompactEncoder(run_id="b"), "run_id": "a"}, ValueError, "that of the encoder is 'b'"),
+        ({"describe_error": "sorry"}, TypeError, "describe_error must be callable"),
+    ],
+)
+def test_wrong_arguments_raise_where_they_are_passed_and_say_what_is_accepted(
+    options: Any, kind: type[Exception], said: str
+) -> None:
     with pytest.raises(kind, match=said):
-        call()
+        stream_response(**{"source": no_source, "encoder": CompactEncoder(), **options})
 
 
 def test_json_words_of_the_source_are_those_of_the_wire() -> None:
     """The whole of what is sent, once, read by eye."""
-    with answering(Provider(word_events(WORDS[:1])).messages) as port:
-        client = Client(port)
-        client.read_all()
+    client = answered(Provider(word_events(WORDS[:1])).messages)
     lines = [line for line in client.body.decode().split("\n") if line]
     assert lines[0] == ": keep-alive"
     assert json.loads(lines[1].removeprefix("data: "))["value"]["role"] == "assistant"

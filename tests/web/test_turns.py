@@ -34,6 +34,7 @@ from tests.web.serving import (
     PATIENCE,
     TEXT,
     Client,
+    Opened,
     Provider,
     eventually,
     never,
@@ -541,46 +542,29 @@ class TestMemoryTurns:
 
 
 def test_a_store_that_is_full_answers_503_and_closes_the_source() -> None:
-    provider = Provider()
-    provider.hold_before(1)
-    closed = []
-
-    class Opened:
-        def __aiter__(self) -> AsyncIterator[Message[object]]:
-            return provider.messages()
-
-        async def aclose(self) -> None:
-            closed.append(True)
-
-    with Chat(Opened, MemoryTurns(max_turns=1)).serving() as port:
+    source = Opened()
+    source.provider.hold_before(1)
+    with Chat(lambda: source, MemoryTurns(max_turns=1)).serving() as port:
         first = Client(port, "/chat/1")
         first.read_text("Take ")
         second = asked(port, "/chat/2")
         assert second.status == 503
         assert "retry-after: 1" in second.head
-        assert closed == [True]
-        assert provider.opened == 1
+        assert (source.provider.opened, source.closed) == (1, 1)
         first.leave()
 
 
 def test_a_run_id_that_is_taken_raises_and_closes_the_source() -> None:
-    closed = []
-
-    class Opened:
-        def __aiter__(self) -> AsyncIterator[Message[object]]:
-            return Provider().messages()
-
-        async def aclose(self) -> None:
-            closed.append(True)
+    source = Opened()
 
     async def look() -> None:
         turns = MemoryTurns()
         await turns.start("a", lambda: None)
         with pytest.raises(ValueError, match="there is a turn 'a' already"):
-            await serve(stream_response(Opened(), CompactEncoder(), store=turns, run_id="a"))
+            await serve(stream_response(source, CompactEncoder(), store=turns, run_id="a"))
 
     asyncio.run(look())
-    assert closed == [True]
+    assert source.closed == 1
 
 
 def test_a_turn_that_is_forgotten_while_it_is_read_ends_as_a_failure() -> None:
@@ -598,15 +582,7 @@ def test_a_turn_that_is_forgotten_while_it_is_read_ends_as_a_failure() -> None:
 
 
 def test_a_turn_that_is_stopped_before_its_task_began_closes_its_source() -> None:
-    provider = Provider()
-    closed = []
-
-    class Opened:
-        def __aiter__(self) -> AsyncIterator[Message[object]]:
-            return provider.messages()
-
-        async def aclose(self) -> None:
-            closed.append(True)
+    source = Opened()
 
     class Eager(MemoryTurns):
         async def start(self, run_id: str, stop: Callable[[], None]) -> None:
@@ -614,30 +590,22 @@ def test_a_turn_that_is_stopped_before_its_task_began_closes_its_source() -> Non
             stop()
 
     async def look() -> None:
-        body = await serve(stream_response(Opened(), CompactEncoder(), store=Eager()))
+        body = await serve(stream_response(source, CompactEncoder(), store=Eager()))
         assert read_compact(body).end == {"end": "cancelled", "reason": "the message is cancelled"}
 
     asyncio.run(look())
-    assert closed == [True]
-    assert provider.opened == 0
+    assert (source.provider.opened, source.closed) == (0, 1)
 
 
 def test_a_task_that_is_stopped_before_its_first_step_closes_its_source_too() -> None:
-    closed = []
-
-    class Opened:
-        def __aiter__(self) -> AsyncIterator[Message[object]]:
-            return Provider().messages()
-
-        async def aclose(self) -> None:
-            closed.append(True)
+    source = Opened()
 
     async def look() -> None:
         turns = MemoryTurns()
-        producer = Producer(Opened(), turns, "a")
+        producer = Producer(source, turns, "a")
         await producer.start()
         producer.stop()
-        await until(lambda: closed)
+        await until(lambda: source.closed)
         state = await turns.read("a", 0, PATIENCE)
         assert state is not None
         assert state.is_over

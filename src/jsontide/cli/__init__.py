@@ -20,7 +20,7 @@ def main() -> None:
         sys.stderr.write('jsontide: the command needs extra packages: pip install "jsontide[cli]"\n')
         sys.exit(2)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is no reason to fail
+        if isinstance(stream, TextIOWrapper):  # characters that a terminal cannot show must not stop a command
             stream.reconfigure(errors="backslashreplace")
     app()
 

@@ -1,27 +1,19 @@
 """The command with all its subcommands, in the order in which the help lists them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from jsontide import COMPILED, __version__
 from jsontide.cli._output import escape_lines
-from jsontide.cli.commands.check import check
-from jsontide.cli.commands.chunk import chunk
-from jsontide.cli.commands.events import events
-from jsontide.cli.commands.get import get
-from jsontide.cli.commands.mend import mend
+from jsontide.cli.commands import COMMANDS
 from jsontide.cli.commands.record import record
-from jsontide.cli.commands.replay import replay
-from jsontide.cli.commands.stats import stats
-from jsontide.cli.commands.studio import studio
-from jsontide.cli.commands.watch import watch
 
 _USAGE_ERROR: Any = typer.BadParameter.__base__
-"""What all errors of a command line are; typer does not export it."""
+"""The base of all errors of a command line; typer does not export it."""
 
 
 class SafeGroup(TyperGroup):
@@ -72,20 +64,6 @@ def jsontide(
     """Incremental JSON for streams."""
 
 
-_COMMANDS: Final[Mapping[Callable[..., None], str]] = {
-    record: "Record a stream with its times.",
-    replay: "Play a recording as it was received.",
-    watch: "Show what a stream says while it arrives.",
-    events: "Write what happens in a JSON text.",
-    get: "Write the values at some paths of a JSON text.",
-    chunk: "Turn snapshots of a value into text chunks.",
-    mend: "Mend the JSON that a language model wrote.",
-    check: "Check JSON, or an answer, against a schema.",
-    stats: "Measure recordings: when what came.",
-    studio: "Go back and forth in the time of a stream.",
-}
-"""In one line each that a terminal of 60 columns shows whole."""
-
-for command, summary in _COMMANDS.items():
+for command, summary in COMMANDS.items():
     # Everything after the first word of a command that is run belongs to it.
     app.command(context_settings={"allow_interspersed_args": command is not record}, short_help=summary)(command)

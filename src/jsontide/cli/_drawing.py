@@ -1,9 +1,9 @@
 """Moments of a stream in, shown as they come: drawn in place on a terminal, otherwise as a short line for each change.
 
 A message becomes panels: reasoning, text, calls and structured output, side by side where there is room, otherwise one
-above the other, with two lines about how it stands. A value is pretty-printed, with what is new highlighted.
+above the other, with two lines of status. A value is pretty-printed, with its new parts highlighted.
 Rule: everything is drawn backwards from its end and stops when the screen is full, so the cost depends on the screen,
-not on the document. No row is wider than the terminal and no drawing higher; what grows gets the rows that the rest can
+not on the document. No row is wider than the terminal and no drawing higher; open panels get the rows that others can
 spare. Nothing is shown twice: neither a value that was written before, nor more drawings than an eye can see.
 """
 
@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Literal, NamedTuple, TypeAlias, cast
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -28,10 +28,10 @@ from jsontide.cli._output import (
     escape_unsafe_json,
     quote_safely,
     short_path,
-    walk,
     write_pretty,
 )
 from jsontide.frontends import AppendText, Change, SetValue, open_path, read_changes, write_json
+from jsontide.frontends.changes import walk
 from jsontide.messages import (
     File,
     Message,
@@ -55,7 +55,7 @@ from jsontide.tree import Mode, Path
 
 
 class NewParts:
-    """What is new at a place, and inside of it, since the place was drawn."""
+    """The new parts of a value since it was last drawn."""
 
     __slots__ = ("_inner", "appended", "is_new")
 
@@ -78,7 +78,7 @@ class NewParts:
                 place.appended += len(change.text)
 
     def inside(self, *path: Segment) -> "NewParts":
-        """Return what is new at a place further in."""
+        """Return the new parts of a value further in."""
         place = self
         for segment in path:
             place = _ALL_NEW if place.is_new else place._inner.get(segment, NOTHING_NEW)
@@ -94,7 +94,7 @@ _ALL_NEW = NewParts(is_new=True)
 
 CURSOR = ("▌", "bold yellow")
 FRESH = "bold yellow"
-_STEP = 2
+_INDENT = 2
 _KEY = "cyan"
 _STRING = "green"
 _SCALAR = "magenta"
@@ -142,10 +142,10 @@ def print_end(
 def _rows_from_end(console: Console, root: _Entry, room: Room) -> Iterator[Text]:
     for line in _lines_from_end(root, room.width * room.height):
         # However deep the document, half of the width is left for its text.
-        indent = min(line.depth * _STEP, room.width // 2)
-        rows = line.text.wrap(console, room.width - indent - _STEP, overflow="fold")
+        indent = min(line.depth * _INDENT, room.width // 2)
+        rows = line.text.wrap(console, room.width - indent - _INDENT, overflow="fold")
         for number in range(len(rows) - 1, -1, -1):
-            rows[number].pad_left(indent + (_STEP if number else 0))
+            rows[number].pad_left(indent + (_INDENT if number else 0))
             yield rows[number]
 
 
@@ -221,7 +221,7 @@ def _scalar(value: JsonValue, item: _Entry, room: int) -> Iterator[tuple[str, st
 
 
 def _string(value: str, fresh: int, room: int) -> Iterator[tuple[str, str]]:
-    """Yield a string without its closing mark, the end of it if it is long, and what is new highlighted."""
+    """Yield a string without its closing mark, only the end if it is long, with its new text highlighted."""
     yield ("…", _STRING) if len(value) > room else ('"', _STRING)
     shown = value[-room:]
     known = max(len(shown) - fresh, 0)
@@ -230,15 +230,13 @@ def _string(value: str, fresh: int, room: int) -> Iterator[tuple[str, str]]:
             yield quote_safely(text)[1:-1], style
 
 
-_JSON = frozenset("{[")
-
-
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Text with so many new characters at its end."""
+    """A text."""
 
     text: str
     fresh: int
+    """How many characters at its end are new."""
     is_open: bool
 
     def draw(self, console: Console, room: Room) -> list[Text]:
@@ -300,7 +298,7 @@ class AnswerText:
         return self._state is not None and self._state.is_complete
 
     def read(self, part: TextPart) -> ValueBody | None:
-        """Return the value of a text, with what is new since the last call; `None` if it has none."""
+        """Return the value of a text, with its new parts since the last call; `None` without a value."""
         text = part.growing_text
         new = text.tail(text.length - self._read)
         self._read = text.length
@@ -410,10 +408,10 @@ _WIDE = 80
 """Columns from which on panels stand side by side."""
 _FRAMED = 60
 """Columns from which on panels have a frame; below, a line with the title."""
-_FEW = 3
-"""Rows that a panel keeps if others need room, and that is not at the cost of what grows."""
-_MORE = 5
-"""Rows that what grows should have beside those."""
+_KEPT_ROWS = 3
+"""Rows that a panel keeps if others need room, unless an open panel needs them."""
+_OPEN_ROWS = 5
+"""Rows that an open panel should have beside those."""
 _GAP = " "
 _SIDES = ("│ ", " │")
 _DOTS = Text("⋮", "dim")
@@ -428,12 +426,8 @@ def lay_out(console: Console, panels: Sequence[Panel], room: Room) -> list[Text]
     left = (room.width - len(_GAP)) // 2
     rooms = (Room(left, room.height), Room(room.width - len(_GAP) - left, room.height))
     columns = [_stack(console, side, each, is_framed=is_framed) for side, each in zip(sides, rooms, strict=True)]
-    return [_beside(row, columns, left) for row in range(max(map(len, columns)))]
-
-
-def _beside(row: int, columns: Sequence[Sequence[Text]], width: int) -> Text:
-    first, second = (column[row] if row < len(column) else Text() for column in columns)
-    return Text.assemble(_fill(first, width), _GAP, second)
+    rows = zip_longest(*columns, fillvalue=Text())
+    return [Text.assemble(_fill(first, left), _GAP, second) for first, second in rows]
 
 
 def _stack(console: Console, panels: Sequence[Panel], room: Room, *, is_framed: bool) -> list[Text]:
@@ -451,7 +445,7 @@ def _stack(console: Console, panels: Sequence[Panel], room: Room, *, is_framed: 
 
 
 def _crop(rows: list[Text], height: int, *, keeps_end: bool) -> list[Text]:
-    """Return as many rows as there is room for: the last ones of what grows, the first ones of what is done."""
+    """Return as many rows as there is room for: the last ones of an open panel, the first ones of a closed one."""
     if len(rows) <= height:
         return rows
     if height == 1:
@@ -460,13 +454,13 @@ def _crop(rows: list[Text], height: int, *, keeps_end: bool) -> list[Text]:
 
 
 def share_rows(wanted: Sequence[int], are_open: Sequence[bool], height: int, around: int) -> list[int]:
-    """Return how many rows each panel gets inside: all that it wants, or few, or none where there is no room at all.
+    """Return how many rows each panel gets inside: as many as it wants, or few, or 0 if there is no room.
 
-    `around` is what each one needs beside them. Open panels come first, and later ones before earlier ones.
+    `around` is how many rows each one needs for its frame. Open panels come first, and later ones before earlier ones.
     """
     order = sorted(range(len(wanted)), key=lambda at: (are_open[at], at), reverse=True)
-    needed = sum(min(each, _FEW) + around for each in wanted) + _MORE * any(are_open)
-    few = _FEW if needed <= height else 1
+    needed = sum(min(each, _KEPT_ROWS) + around for each in wanted) + _OPEN_ROWS * any(are_open)
+    few = _KEPT_ROWS if needed <= height else 1
     while sum(min(wanted[at], few) + around for at in order) > height and len(order) > 1:
         order.pop()
     shares = [0] * len(wanted)
@@ -479,7 +473,7 @@ def share_rows(wanted: Sequence[int], are_open: Sequence[bool], height: int, aro
 
 
 def _frame(panel: Panel, rows: Sequence[Text], width: int) -> list[Text]:
-    style = _style_of(panel)
+    _, style = _mark_of(panel)
     inner = width - len(_SIDES[0]) - len(_SIDES[1])
     sides = ((_SIDES[0], style), (_SIDES[1], style))
     top = Text.assemble(("╭", style), _title(panel, width - 2), ("╮", style))
@@ -488,22 +482,17 @@ def _frame(panel: Panel, rows: Sequence[Text], width: int) -> list[Text]:
 
 
 def _title(panel: Panel, width: int) -> Text:
-    style = _style_of(panel)
-    title = Text.assemble(("─ ", style), (f"{panel.title} {_mark_of(panel)}", f"bold {style}"), " ")
+    mark, style = _mark_of(panel)
+    title = Text.assemble(("─ ", style), (f"{panel.title} {mark}", f"bold {style}"), " ")
     title.truncate(width, overflow="ellipsis")
     return Text.assemble(title, ("─" * (width - title.cell_len), style))
 
 
-def _mark_of(panel: Panel) -> str:
+def _mark_of(panel: Panel) -> tuple[str, str]:
+    """Return a mark for how a panel stands, and its style."""
     if panel.is_bad:
-        return "✗"
-    return "…" if panel.is_open else "✓"
-
-
-def _style_of(panel: Panel) -> str:
-    if panel.is_bad:
-        return "red"
-    return "yellow" if panel.is_open else "green"
+        return "✗", "red"
+    return ("…", "yellow") if panel.is_open else ("✓", "green")
 
 
 def _fill(row: Text, width: int) -> Text:
@@ -584,7 +573,7 @@ def growing_path(moment: Moment) -> Path | None:
 
 
 def describe_state(moment: Moment) -> Text:
-    """Return how a stream stands, or how it ended."""
+    """Return the status of a stream, or how it ended."""
     message, outcome = moment.message, moment.outcome
     if outcome is not Outcome.STREAMING:
         return _describe_end(moment)
@@ -619,7 +608,7 @@ def _describe_place(state: ParserState) -> Text:
 
 
 def describe_counts(moment: Moment, total: int | None = None) -> Text:
-    """Return how much came, of how much, and what it cost."""
+    """Return how much has come, the share of the total if that is known, and the tokens."""
     words = [f"{moment.at:.1f} s", count_pieces(moment.number), f"{moment.index:,} bytes"]
     message = moment.message
     if message is not None and message.usage is not None:
@@ -637,7 +626,7 @@ def count_pieces(number: int) -> str:
 
 
 def describe_usage(usage: Usage) -> str:
-    """Return what a message cost so far."""
+    """Return the tokens of a message so far."""
     figures = {"in": usage.input_tokens, "out": usage.output_tokens, "reasoning": usage.reasoning_tokens}
     said = [f"{count:,} {name}" for name, count in figures.items() if count is not None]
     return f"tokens: {', '.join(said)}" if said else "tokens: not said"
@@ -657,14 +646,14 @@ class Show:
         """Show the next moment."""
 
     def flush(self) -> None:
-        """Show what is not shown yet, because nothing comes for a while."""
+        """Show all moments so far, because the next one may take a while."""
 
     def finish(self) -> None:
         """Show the last moment for good."""
 
 
 class ChangeLines(Show):
-    """A line for each change: where, and what was added."""
+    """A line for each change: its path, and what it adds."""
 
     def __init__(self, writer: LineWriter) -> None:
         self._writer = writer
@@ -672,7 +661,7 @@ class ChangeLines(Show):
     def update(self, moment: Moment) -> None:
         for change in moment.changes:
             if isinstance(change, SetValue):
-                for path, value in walk(change.path, change.value):
+                for path, value in walk(change.value, change.path):
                     if not (value and isinstance(value, list | dict)):
                         self._write(path, "=", write_json(value))
             elif isinstance(change, AppendText):
@@ -685,7 +674,7 @@ class ChangeLines(Show):
 
 
 class Drawings(Show):
-    """A drawing of what there is, again and again; at the end, all of it to scroll through."""
+    """Draws the stream again and again; at the end, prints all of it to scroll through."""
 
     def __init__(self, console: Console, *, prints_whole: bool = True) -> None:
         self._total: int | None = None

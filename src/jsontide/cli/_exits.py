@@ -1,4 +1,4 @@
-"""Exit codes, the same for every command, and what becomes one: unusable sources and outputs, interrupts, closed pipes.
+"""Exit codes, the same for every command: bad input, unusable sources and outputs, interrupts, closed pipes.
 
 Rule: an error is one short message on standard error, never a traceback.
 """
@@ -17,7 +17,7 @@ from jsontide.messages import Outcome
 from jsontide.recordings import Moment, RecordingError
 
 BAD = 1
-"""The input is not what it should be, and standard error says where."""
+"""The input is bad, and standard error says where."""
 UNUSABLE = 2
 CUT_OFF = 3
 TO_BE_MENDED = 4
@@ -73,26 +73,26 @@ def say(message: str) -> None:
 
 
 def report(message: str, code: int = BAD) -> typer.Exit:
-    """Print what is wrong with the input; return the exit to raise."""
+    """Print an error in the input; return the exit to raise."""
     say(f"jsontide: {message}")
     return typer.Exit(code)
 
 
 def report_error(error: ParserError, recent: RecentText) -> typer.Exit:
-    """Print what is wrong with a text, with a caret under the place; return the exit to raise."""
+    """Print an error in a text, with a caret under the place; return the exit to raise."""
     code = CUT_OFF if error.reason is Reason.UNEXPECTED_END else BAD
     return report(recent.explain(error, error_width()), code)
 
 
 def hint_at_answer(moment: Moment, schema: object) -> None:
-    """Say how to see the values of an answer that is JSON, and is shown as text because nobody said so."""
+    """Print how to see the values of an answer that is JSON, and is shown as text for want of a schema."""
     content = "" if moment.message is None or schema is not None else moment.message.content.strip()
     if content.startswith(("{", "[")) and finalize(parse_chunk(create_parser_state(), content)).is_complete:
         say("jsontide: the text of this message is JSON; with --schema any it is an answer, with its own paths")
 
 
 def report_end(moment: Moment, recent: RecentText | None = None) -> None:
-    """Exit by how the stream ended, with what was wrong on standard error."""
+    """Exit with the code for how the stream ended, after printing its errors."""
     outcome, error = moment.outcome, moment.error
     if moment.end == "stopped":
         raise typer.Exit(INTERRUPTED)
@@ -100,12 +100,9 @@ def report_end(moment: Moment, recent: RecentText | None = None) -> None:
         return
     if isinstance(error, ParserError) and moment.kind == "json" and recent is not None:
         raise report_error(error, recent)
-    said = [f"{outcome.value}: {escape_unsafe(each)}" for each in _errors_of(moment)] or [outcome.value]
-    raise report("\njsontide: ".join(said), CUT_OFF if outcome is Outcome.TRUNCATED else BAD)
-
-
-def _errors_of(moment: Moment) -> list[str]:
     if moment.message is not None:
-        return list(dict.fromkeys(error.message for error in moment.message.errors))
-    error = moment.error
-    return [] if error is None else [error.message if isinstance(error, ParserError) else error]
+        errors = list(dict.fromkeys(each.message for each in moment.message.errors))
+    else:
+        errors = [] if error is None else [error.message if isinstance(error, ParserError) else error]
+    lines = [f"{outcome.value}: {escape_unsafe(each)}" for each in errors] or [outcome.value]
+    raise report("\njsontide: ".join(lines), CUT_OFF if outcome is Outcome.TRUNCATED else BAD)

@@ -1,4 +1,4 @@
-"""A file or standard input in; out its bytes, what it is, and the pieces of a stream when they are due.
+"""A file or standard input in; its bytes, its kind, and the pieces of a stream when they are due out.
 
 How a stream begins says what it is (`_sniff`). No more is read than it takes to decide, and nothing that was read is
 lost. A model's events, on lines or as server-sent events, are a stream; other JSON, one document or many, is a text.
@@ -6,7 +6,7 @@ Both may be recorded.
 
 Recordings are played in the time that they took, standard input as it arrives, and a file without times in pieces that
 a model would send, with a progress bar where there is room.
-Rule: before anything is waited for, `before_wait` is called, so that what has come can be shown.
+Rule: before any wait, `before_wait` is called, so that everything so far can be shown.
 A source that cannot be read raises `UnreadableError`, whenever that turns out.
 """
 
@@ -91,7 +91,7 @@ def file_size(path: Path) -> int | None:
 
 
 def sizes_for(length: int, sizes: Sizes, seed: int) -> Iterator[int]:
-    """Yield random sizes of pieces until so many bytes are in them."""
+    """Yield random sizes of pieces for `length` bytes."""
     rng = random.Random(seed)  # noqa: S311 - sizes of pieces are not secret
     while length > 0:
         size = rng.randint(*sizes)
@@ -111,7 +111,7 @@ def errors_of(source: str) -> Iterator[None]:
 
 _Item = TypeVar("_Item")
 
-_LONG = 1_000_000  # bytes of a file that gets a progress bar
+_LONG_FILE = 1_000_000  # bytes from which on a file gets a progress bar
 
 
 def is_terminal(file: TextIO | None) -> bool:
@@ -159,7 +159,7 @@ def show_progress_of_files(files: Sequence[Path]) -> Iterator[Path]:
 def _track(
     items: Iterable[_Item], size_of: Callable[[_Item], int], name: str, total: int | None, *, has_room: bool
 ) -> Iterator[_Item]:
-    shows = total is not None and total > _LONG and is_terminal(sys.stderr) and has_room
+    shows = total is not None and total > _LONG_FILE and is_terminal(sys.stderr) and has_room
     with Progress(console=Console(stderr=True), transient=True, disable=not shows) as progress:
         task = progress.add_task(escape(escape_unsafe(name)), total=total)
         for item in items:
@@ -216,31 +216,23 @@ class Events:
 
 
 def read_input(file: str, *, beside_output: bool = False) -> JsonText | Events:
-    """Open what a command was given, and look at how it begins; nothing of it is lost."""
+    """Open a file or standard input, and look at how it begins; nothing of it is lost."""
     head, chunks = peek(read_source(file, beside_output=beside_output))
-    if is_recording(head):
-        return _read_recording(Recording.loads(b"".join(chunks)))
-    return Events(_cut(chunks)) if _has_message(head) else JsonText(chunks)
-
-
-def _cut(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Cut chunks after each line in them, so that a file gives what its stream gave."""
-    for chunk in chunks:
-        yield from chunk.splitlines(keepends=True)
+    if not is_recording(head):
+        # A file is cut after each line, so that it gives what its stream gave.
+        lines = (line for chunk in chunks for line in chunk.splitlines(keepends=True))
+        return Events(lines) if _has_message(head) else JsonText(chunks)
+    recording = Recording.loads(b"".join(chunks))
+    received = [piece.data for piece in recording.pieces if isinstance(piece.data, bytes)]
+    is_text = len(received) == len(recording.pieces) and not _has_message(b"".join(received))
+    return JsonText(iter(received)) if is_text else Events(recording)
 
 
 def _has_message(head: bytes) -> bool:
     return has_events(head) or has_message_lines(head)
 
 
-def _read_recording(recording: Recording) -> JsonText | Events:
-    received = [piece.data for piece in recording.pieces if isinstance(piece.data, bytes)]
-    if len(received) == len(recording.pieces) and not _has_message(b"".join(received)):
-        return JsonText(iter(received))
-    return Events(recording)
-
-
-_HEAD = 65_536
+_HEAD = 65_536  # bytes that decide what a file is
 LONGEST_WAIT = 86_400
 """Seconds: a day; the system has a limit."""
 _LIKE_A_TOKEN = Sizes(1, 8)
@@ -272,7 +264,7 @@ class PlayedStream:
 
 
 def open_stream(file: str, playback: Playback) -> PlayedStream:
-    """Open what a command was given; a recording that cannot be read raises `RecordingError`."""
+    """Open a file or standard input; a recording that cannot be read raises `RecordingError`."""
     if file == "-":
         return _open_arriving(open_stdin(), playback)
     path = Path(file)
@@ -293,12 +285,12 @@ def load_recording(path: Path) -> Recording:
 
 
 def wire_bytes(piece: Piece, form: WireFormat = "sse") -> bytes:
-    """Return a piece as it was received; an event that a client decoded, in one of the forms in which it could be."""
+    """Return a piece as it was received; an event that a client decoded is encoded again."""
     return piece.data if isinstance(piece.data, bytes) else Recording((piece,)).encode(form)
 
 
 def cut_recording(recording: Recording, sizes: Sizes | None, seed: int) -> Recording:
-    """Return a recording in pieces of other sizes, if that is asked for."""
+    """Return a recording in pieces of other sizes; the same without sizes."""
     if sizes is None:
         return recording
     return recording.recut(sizes_for(len(recording.encode()), sizes, seed))

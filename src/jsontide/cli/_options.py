@@ -19,21 +19,20 @@ _HINT = "--schema"
 
 
 def load_schema(name: str) -> object:
-    """Return what a name stands for; anything that cannot be used raises `typer.BadParameter`."""
-    schema = _find(name)
+    """Return the schema of this name; one that cannot be used raises `typer.BadParameter`."""
+    match = _TYPE.fullmatch(name)
+    if name == "any":
+        schema: object = {}
+    elif match and not Path(name).exists():
+        schema = _import_type(match[1], match[2])
+    else:
+        schema = _read_json(Path(name))
     try:
         # At the end of a document the validator is needed, which may not be installed.
         from_json_ast(cast("type[object]", schema), finalize(parse_chunk(create_parser_state(), "null")))
     except (UnsupportedSchemaError, ImportError, TypeError) as error:
         raise typer.BadParameter(f"{name} cannot be used: {error}", param_hint=_HINT) from error
     return schema
-
-
-def _find(name: str) -> object:
-    if name == "any":
-        return {}
-    match = _TYPE.fullmatch(name)
-    return _import_type(match[1], match[2]) if match and not Path(name).exists() else _read_json(Path(name))
 
 
 def _import_type(module: str, attribute: str) -> object:

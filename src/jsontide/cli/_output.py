@@ -15,8 +15,8 @@ from typing import BinaryIO, NamedTuple
 from rich.cells import cell_len
 
 from jsontide import JsonValue, ParserError
-from jsontide._decoded import Decoded
-from jsontide._path import Path, Segment, path_text
+from jsontide._decode import Decoded
+from jsontide._path import Path, path_text
 from jsontide.frontends import write_json
 
 # Characters that control a terminal, change the direction of text or break a line.
@@ -97,7 +97,7 @@ class RawOutput:
         self._out.flush()
 
 
-_STEP = "  "
+_INDENT = "  "
 _DEEPEST = 200  # levels that are indented: otherwise a deep document would be spaces for the most part
 
 
@@ -126,11 +126,11 @@ def _pieces(value: JsonValue) -> Iterator[str]:
 
 
 def _break(depth: int) -> str:
-    return "\n" + _STEP * min(depth, _DEEPEST)
+    return "\n" + _INDENT * min(depth, _DEEPEST)
 
 
 def _open(value: JsonValue, todo: list[Iterator[tuple[str, JsonValue]]], closers: list[str]) -> Iterator[str]:
-    """Yield a value that has nothing inside, or the opening bracket of one that has, and note what is to be done."""
+    """Yield a scalar or an empty container, or an opening bracket, and put the rest of that container on the stack."""
     if isinstance(value, dict) and value:
         todo.append((f"{write_json(key)}: ", inner) for key, inner in value.items())
         closers.append("}")
@@ -143,28 +143,8 @@ def _open(value: JsonValue, todo: list[Iterator[tuple[str, JsonValue]]], closers
         yield write_json(value)
 
 
-def walk(path: Path, value: JsonValue) -> Iterator[tuple[Path, JsonValue]]:
-    """Yield a value that stands at a path, and all values inside, each with its path, from the outside in."""
-    todo: list[Iterator[tuple[Path, JsonValue]]] = [iter([(path, value)])]
-    while todo:
-        entry = next(todo[-1], None)
-        if entry is None:
-            todo.pop()
-            continue
-        yield entry
-        where, inner = entry
-        if isinstance(inner, dict):
-            todo.append(_entries(where, inner.items()))
-        elif isinstance(inner, list):
-            todo.append(_entries(where, enumerate(inner)))
-
-
-def _entries(path: Path, entries: Iterable[tuple[Segment, JsonValue]]) -> Iterator[tuple[Path, JsonValue]]:
-    return (((*path, segment), inner) for segment, inner in entries)
-
-
-_KEPT = 256
-_AFTER = 15
+_KEPT_BEFORE = 256  # characters before a place, to show them
+_SHOWN_AFTER = 15  # cells after a place that are always shown
 
 
 class Spot(NamedTuple):
@@ -208,7 +188,7 @@ class RecentText:
 
     def settle(self, index: int) -> None:
         """Forget the text before an index, but for a little that is shown before an error."""
-        cut = index - _KEPT - self._start
+        cut = index - _KEPT_BEFORE - self._start
         if cut > 0:
             text = self._join()
             self._line, self._line_start = self._count(text, cut)
@@ -250,9 +230,9 @@ def draw_place(text: str, place: int, line: int, width: int) -> str:
     room = width - len(gutter)
     # A line may be as long as a chunk: it is cut roughly before its cells are measured.
     before = text[max(place - width, 0) : place].rpartition("\n")[2]
-    after = escape_unsafe(text[place : place + max(width, _AFTER)].partition("\n")[0])
-    before = _last_cells(escape_unsafe(before), room - cell_len(first_cells(after, _AFTER)))
-    after = first_cells(after, max(room - cell_len(before), _AFTER))
+    after = escape_unsafe(text[place : place + max(width, _SHOWN_AFTER)].partition("\n")[0])
+    before = _last_cells(escape_unsafe(before), room - cell_len(first_cells(after, _SHOWN_AFTER)))
+    after = first_cells(after, max(room - cell_len(before), _SHOWN_AFTER))
     margin = " " * (len(gutter) + cell_len(before))
     return f"{gutter}{before}{after}\n{margin}^"
 

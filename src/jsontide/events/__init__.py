@@ -3,8 +3,8 @@
 from jsontide._public import publish
 from jsontide.events._accumulator import JsonFragmentAccumulator, Subscription
 from jsontide.events._emitter import JsonFragmentUpdate
-from jsontide.events._options import create_event_state
-from jsontide.events._state import EventState, add_fragment, finalize
+from jsontide.events._options import start_events
+from jsontide.events._state import EventState, feed_events, finish_events
 from jsontide.events._types import JsonFragmentError, JsonFragmentKind
 
 __all__ = [
@@ -14,9 +14,9 @@ __all__ = [
     "JsonFragmentKind",
     "JsonFragmentUpdate",
     "Subscription",
-    "add_fragment",
-    "create_event_state",
-    "finalize",
+    "feed_events",
+    "finish_events",
+    "start_events",
 ]
 
 publish(__name__, __all__, globals())

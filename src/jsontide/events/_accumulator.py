@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias, TypeVar, Unpack
 
 from jsontide._check import check_switch
+from jsontide._decode import ByteSource, as_text
 from jsontide._errors import ParserError, get_link
 from jsontide._mypyc import mypyc_attr
-from jsontide._pattern import parse_pattern
+from jsontide._path import Segment
+from jsontide._pattern import Pattern, Step, parse_pattern
 from jsontide.events._emitter import (
+    EventEmitter,
     JsonFragmentUpdate,
     PatternMatch,
     claim,
@@ -20,25 +23,16 @@ from jsontide.events._emitter import (
     feed_end,
     fork,
 )
-from jsontide.events._options import check_callback, check_result, create_accumulator_state
+from jsontide.events._options import AccumulatorChoices, check_callback, check_result, create_accumulator_state
 from jsontide.events._state import EventState
 from jsontide.events._types import JsonFragmentError, JsonFragmentKind
 from jsontide.events.patterns import PatternSet
+from jsontide.mend.options import Mending, Repair
 from jsontide.mend.state import MendReader
-from jsontide.text.utf8 import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import NoReturn, Unpack
-
     from mypy_extensions import i64
 
-    from jsontide._path import Segment
-    from jsontide._pattern import Pattern, Step
-    from jsontide.events._emitter import EventEmitter
-    from jsontide.events._options import AccumulatorChoices
-    from jsontide.mend.options import Mending, Repair
-    from jsontide.text.utf8 import ByteSource
 
 Callback: TypeAlias = Callable[[JsonFragmentUpdate], object]
 _Callback = TypeVar("_Callback", bound=Callback)
@@ -177,12 +171,12 @@ class JsonFragmentAccumulator:
 
     @property
     def state(self) -> EventState:
-        """The state of the stream, for `add_fragment` and `finalize` of `jsontide.events`.
+        """The state of the stream, for `feed_events` and `finish_events`.
 
         Those read strict JSON, so an accumulator that mends has none.
         """
         if self._reader is not None:
-            message = "an accumulator that mends has no state of its own: feed mend_chunk's text to add_fragment"
+            message = "an accumulator that mends has no state of its own: pass the text of feed_mend to feed_events"
             raise TypeError(message)
         state = self._mark()
         self._shared = state
@@ -249,9 +243,9 @@ class JsonFragmentAccumulator:
             error = update.value
             if update.kind is _ERROR and isinstance(error, ParserError):
                 placed = reader.place(error)
-                said = (update.text or "").replace(error.message, placed.message)
+                message = (update.text or "").replace(error.message, placed.message)
                 end = max(reader.original_index(update.end), placed.index)
-                emitter.updates[at] = JsonFragmentUpdate(_ERROR, get_link(placed), said, placed, placed.index, end)
+                emitter.updates[at] = JsonFragmentUpdate(_ERROR, get_link(placed), message, placed, placed.index, end)
                 if emitter.error is error:
                     emitter.error = placed
         if reader.error is not None and not emitter.is_over:

@@ -14,7 +14,7 @@ An `EventFrame` is an open array or object, as far as events need to know it. On
 state remembers how many of its values were complete, so that an older state still sees its own part of it.
 
 An error ends the stream, or is skipped up to the next comma or closing bracket of the innermost open container. It is
-emitted when that point is found, because only then is it known what was skipped. At most `max_errors` errors are
+emitted when that point is found, because only then the skipped text is known. At most `max_errors` errors are
 skipped in a document; one more ends the stream.
 
 The newest state continues with its own emitter; an older one, or one whose step was interrupted, gets a fork: a copy of
@@ -23,33 +23,29 @@ what it could see of the open containers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from jsontide._decode import ByteSource
 from jsontide._errors import ParserError, Reason, get_link
 from jsontide._mypyc import mypyc_attr
-from jsontide._path import PathLink, link_to
+from jsontide._path import Path, PathLink, link_to
+from jsontide._values import JsonValue
 from jsontide.events._types import JsonFragmentKind
+from jsontide.events.patterns import PatternSet, PatternState
 from jsontide.text import modes
 from jsontide.text.grammar import AT_A_VALUE, END_OF_TEXT
 from jsontide.text.numbers import parse_number
-from jsontide.text.options import MOST
-from jsontide.text.scanner import Scanner, Skip, begin_skip
+from jsontide.text.options import MAX_LIMIT
+from jsontide.text.scanner import Scanner, Skip
 from jsontide.text.strings import join_pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mypy_extensions import i64
 
-    from jsontide._errors import ParserError
-    from jsontide._path import Path, PathLink
-    from jsontide._values import JsonValue
     from jsontide.events._options import EventOptions
     from jsontide.events._state import EventState
-    from jsontide.events._types import JsonFragmentKind
-    from jsontide.events.patterns import PatternSet, PatternState
-    from jsontide.text.utf8 import ByteSource
 
 
 @mypyc_attr(free_list_len=1)  # many fragments make one update, which is dropped before the next
@@ -164,12 +160,6 @@ class EventFrame:
         self.wanted: tuple[int, ...] = ()  # the patterns that want its value
         self.own_link: PathLink | None = None  # made on demand
 
-    def keep_values(self) -> None:
-        """Start to build the value of this container."""
-        self.items = []
-        if self.is_object:
-            self.keys = []
-
     def add(self, value: object) -> None:
         """Add a complete value."""
         items = self.items
@@ -259,27 +249,30 @@ def open_frames(top: EventFrame) -> list[EventFrame]:
 
 
 _ERROR: Final = JsonFragmentKind.Error
-_FINAL: Final = frozenset(
+_FINAL_REASONS: Final = frozenset(
     (Reason.TEXT_TOO_LONG, Reason.TOO_MANY_NODES, Reason.TRAILING_TEXT, Reason.BAD_UTF8, Reason.UNEXPECTED_END)
 )
 """Nothing can be read after these."""
-_SHOWN: Final = 40  # characters of what was skipped
-_AT_ONCE: Final = 4096  # characters: each error copies what is left of them
+_MAX_SHOWN_LENGTH: Final = 40  # of the skipped text in a message
+_CHARACTERS_AT_ONCE: Final = 4096  # each error copies the rest of them
 
 
 class Recovery:
-    """What is being skipped, and the error that began it."""
+    """The text that is being skipped, and the error before it."""
 
     __slots__ = ("error", "shown", "skip")
 
     def __init__(self, error: ParserError, skip: Skip, shown: str) -> None:
         self.error: ParserError = error
         self.skip: Skip = skip
-        self.shown: str = shown  # the beginning of what was skipped
+        self.shown: str = shown  # the beginning of the skipped text
 
     def copy(self) -> Recovery:
         """Return an independent copy."""
         return Recovery(self.error, self.skip.copy(), self.shown)
+
+    def __reduce__(self) -> tuple[Callable[..., Recovery], tuple[object, ...]]:
+        return Recovery, (self.error, self.skip, self.shown)
 
 
 def feed(emitter: EventEmitter, text: str) -> None:
@@ -301,15 +294,15 @@ def feed_decoded(emitter: EventEmitter, text: str, source: ByteSource | None, is
     feed(emitter, text)
     if not is_good and source is not None and not emitter.is_over:
         _end_any_recovery(emitter)
-        _fail(emitter, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found)
+        _fail(emitter, Reason.BAD_UTF8, source.wanted, source.found)
 
 
 def _feed_rest(emitter: EventEmitter, text: str) -> None:
     """Read the rest of a fragment that has an error."""
     begin: i64 = 0
     while begin < len(text) and not emitter.is_over:
-        _feed_some(emitter, text[begin : begin + _AT_ONCE])
-        begin += _AT_ONCE
+        _feed_some(emitter, text[begin : begin + _CHARACTERS_AT_ONCE])
+        begin += _CHARACTERS_AT_ONCE
     if not emitter.is_over:
         emitter.emit_open_string()
 
@@ -327,11 +320,11 @@ def _feed_some(emitter: EventEmitter, text: str) -> None:
 
 
 def _after_error(emitter: EventEmitter, held: str, text: str) -> str:
-    """Emit the error or begin to skip; return what is left to read."""
+    """Emit the error or begin to skip; return the rest of the text."""
     error = emitter.error
     assert error is not None
     emitter.emit_open_string()
-    if not emitter.options.skips_errors or error.reason in _FINAL:
+    if not emitter.options.skips_errors or error.reason in _FINAL_REASONS:
         _emit_error(emitter, error, error.message, error.index)
         return ""
     if emitter.error_count >= emitter.max_errors:
@@ -346,8 +339,7 @@ def feed_end(emitter: EventEmitter, source: ByteSource | None) -> None:
     """End the text."""
     _end_any_recovery(emitter)
     if source is not None and source.pending:
-        wanted = f"the rest of the UTF-8 sequence at byte {source.offset}"
-        _fail(emitter, Reason.UNEXPECTED_END, wanted, END_OF_TEXT)
+        _fail(emitter, Reason.UNEXPECTED_END, source.wanted_rest, END_OF_TEXT)
     else:
         if emitter.mode != modes.DONE:
             emitter.finish()
@@ -356,7 +348,7 @@ def feed_end(emitter: EventEmitter, source: ByteSource | None) -> None:
 
 
 def fail_with(emitter: EventEmitter, error: ParserError) -> None:
-    """End the stream with an error from outside, which is about what is being read."""
+    """End the stream with an error from outside, at the value that is being read."""
     _end_any_recovery(emitter)
     path: Any = emitter.path()
     emitter.error = replace(error, path=path)
@@ -378,9 +370,8 @@ def _emit_error(emitter: EventEmitter, error: ParserError, message: str, end: i6
 
 def _begin_recovery(emitter: EventEmitter, error: ParserError) -> None:
     top = emitter.top
-    in_string = emitter.mode <= modes.KEY_TEXT
-    skip = begin_skip(is_open=top.parent is not None, is_object=top.is_object, in_string=in_string)
-    emitter.recovery = Recovery(error, skip, "")
+    closer = "" if top.parent is None else "}" if top.is_object else "]"
+    emitter.recovery = Recovery(error, Skip(closer, emitter.mode <= modes.KEY_TEXT, False, 0), "")
     emitter.error = None
     emitter.is_over = False
     emitter.held = ""
@@ -391,14 +382,14 @@ def _begin_recovery(emitter: EventEmitter, error: ParserError) -> None:
 
 
 def _skip(emitter: EventEmitter, recovery: Recovery, text: str) -> str:
-    """Skip as far as necessary; return what is left to read."""
+    """Skip as far as necessary; return the rest of the text."""
     room: i64 = emitter.max_index - emitter.index
     skipped = text[:room]
     end: i64 = 1 if recovery.error.reason is Reason.BYTE_ORDER_MARK else recovery.skip.find_end(skipped)
     if end >= 0:
         skipped = skipped[:end]
-    if len(recovery.shown) <= _SHOWN:
-        recovery.shown += skipped[: _SHOWN + 1]
+    if len(recovery.shown) <= _MAX_SHOWN_LENGTH:
+        recovery.shown += skipped[: _MAX_SHOWN_LENGTH + 1]
     newlines = skipped.count("\n")
     if newlines:
         emitter.line = (emitter.line[0] + newlines, emitter.index + skipped.rfind("\n") + 1)
@@ -421,10 +412,10 @@ def _end_any_recovery(emitter: EventEmitter) -> None:
 
 
 def _end_recovery(emitter: EventEmitter, recovery: Recovery) -> None:
-    """Emit the error, now that the length of what was skipped is known."""
+    """Emit the error, now that the length of the skipped text is known."""
     error = recovery.error
     count = emitter.index - error.index
-    shown = recovery.shown if len(recovery.shown) <= _SHOWN else recovery.shown[:_SHOWN] + "..."
+    shown = recovery.shown if len(recovery.shown) <= _MAX_SHOWN_LENGTH else recovery.shown[:_MAX_SHOWN_LENGTH] + "..."
     characters = "1 character" if count == 1 else f"{count} characters"
     text = f"{error.message}; skipped {characters}: {shown!r}" if count else error.message
     _emit_error(emitter, error, text, emitter.index)
@@ -446,7 +437,7 @@ _JSON_COMPLETE: Final = JsonFragmentKind.JsonComplete
 
 
 class EventEmitter(Scanner):
-    """The end of a stream: what is open there, and what has been emitted of it."""
+    """The end of a stream: the containers and the string open there, and how much of them was emitted."""
 
     __slots__ = (
         "emits_deltas",
@@ -485,8 +476,8 @@ class EventEmitter(Scanner):
         self.emits_whole_strings: bool = options.updates and options.strings != "deltas"
         self.keeps_values: bool = options.updates and options.values
         self.floats: str = options.floats
-        self.max_errors: i64 = min(options.max_errors, MOST)
-        self.max_documents: i64 = -1 if options.documents is None else min(options.documents, MOST)
+        self.max_errors: i64 = min(options.max_errors, MAX_LIMIT)
+        self.max_documents: i64 = -1 if options.documents is None else min(options.documents, MAX_LIMIT)
 
         self.updates: list[JsonFragmentUpdate] = []
         self.matches: list[PatternMatch] = []
@@ -524,7 +515,9 @@ class EventEmitter(Scanner):
                 frame.pattern_state = pattern_state
                 frame.wanted = pattern_state.wanted
         if self._is_kept() or (frame.wanted and self._is_wanted(frame.wanted, growing=False)):
-            frame.keep_values()
+            frame.items = []
+            if frame.is_object:
+                frame.keys = []
         self.top = frame
 
     def close_container(self) -> i64:
@@ -540,7 +533,9 @@ class EventEmitter(Scanner):
                 self._emit_bracket(_END_ARRAY, "]", self.token_start)
         value: Any = frame.value()
         if frame.wanted:
-            self._emit_container_match(frame, value)
+            kind = _END_OBJECT if frame.is_object else _END_ARRAY
+            update = JsonFragmentUpdate(kind, self._make_link(), None, value, frame.start, self.token_start + 1)
+            self._emit_matches(frame.wanted, update)
         self._add(value, frame.start, self.token_start + 1)
         return parent.after
 
@@ -647,11 +642,6 @@ class EventEmitter(Scanner):
     def _emit_bracket(self, kind: JsonFragmentKind, bracket: str, at: i64) -> None:
         self.updates.append(JsonFragmentUpdate(kind, self._make_link(), bracket, None, at, at + 1))
 
-    def _emit_container_match(self, frame: EventFrame, value: JsonValue) -> None:
-        kind = _END_OBJECT if frame.is_object else _END_ARRAY
-        update = JsonFragmentUpdate(kind, self._make_link(), None, value, frame.start, self.token_start + 1)
-        self._emit_matches(frame.wanted, update)
-
     def _emit_matches(self, wanted: tuple[int, ...], update: JsonFragmentUpdate) -> None:
         """Emit the update for those of the patterns that want whole values."""
         deltas = self.pattern_set.deltas
@@ -676,7 +666,7 @@ class EventEmitter(Scanner):
         self.wants_deltas = self.emits_deltas or self._is_wanted(wanted, growing=True)
 
     def _emit_delta(self, text: str, end: i64) -> None:
-        """Emit what is new in the open string."""
+        """Emit the new part of the open string."""
         if not text:
             return
         update = JsonFragmentUpdate(

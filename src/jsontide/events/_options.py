@@ -9,19 +9,15 @@ import functools
 import inspect
 from collections.abc import AsyncGenerator, Coroutine, Generator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict
+from typing import Final, Literal, TypeAlias, TypedDict, Unpack
 
-from jsontide._check import check_choice, check_choices, check_count, check_switches
+from jsontide._check import check_choice, check_choices, check_count, check_switches, check_type
 from jsontide.events._emitter import EventEmitter
 from jsontide.events._state import EventState
 from jsontide.events.patterns import NO_PATTERNS
 from jsontide.mend.options import Mending, check_mending
 from jsontide.text import Limits
 from jsontide.text.numbers import FLOATS, Floats
-from jsontide.text.options import check_limits
-
-if TYPE_CHECKING:
-    from typing import Unpack
 
 OnError: TypeAlias = Literal["event", "raise", "skip"]
 Strings: TypeAlias = Literal["both", "deltas", "whole"]
@@ -66,7 +62,7 @@ class EventOptions:
     skips_errors: bool = False
 
     def __post_init__(self) -> None:
-        check_limits(self.limits)
+        check_type("limits", self.limits, Limits)
         check_choices(self, _CHOICES)
         check_switches(self, "updates", "keys", "values", "skips_errors")
         check_count("max_errors", self.max_errors)
@@ -74,7 +70,7 @@ class EventOptions:
             check_count("documents", self.documents, "an int or None")
 
 
-def create_event_state(*, skip_errors: bool = False, **options: Unpack[EventChoices]) -> EventState:
+def start_events(*, skip_errors: bool = False, **options: Unpack[EventChoices]) -> EventState:
     """Return the state before any text; the options are those of `JsonFragmentAccumulator`.
 
     With `skip_errors`, invalid JSON is reported and skipped; otherwise reading ends there.
@@ -87,7 +83,7 @@ def create_accumulator_state(
 ) -> tuple[EventState, bool, Mending | None]:
     """Return the first state of an accumulator, whether it raises errors, and what it mends."""
     check_choice("on_error", on_error, _ON_ERROR)
-    first = create_event_state(skip_errors=on_error == "skip", **options)
+    first = start_events(skip_errors=on_error == "skip", **options)
     return first, on_error == "raise", None if mend is None else check_mending(mend)
 
 

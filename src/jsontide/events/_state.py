@@ -6,32 +6,35 @@ one forks first. Invalid text raises nothing: the error is an update.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from jsontide._check import check_state
+from jsontide._decode import ByteSource, as_text
+from jsontide._errors import ParserError
 from jsontide._mypyc import mypyc_attr
-from jsontide.events._emitter import claim, feed_decoded, feed_end
-from jsontide.events._pickle import dump, load
+from jsontide.events._emitter import (
+    EventEmitter,
+    EventFrame,
+    JsonFragmentUpdate,
+    Recovery,
+    claim,
+    feed_decoded,
+    feed_end,
+)
+from jsontide.events._pickle import EventDump, dump, load
 from jsontide.text import modes
 from jsontide.text.scanner import Position
-from jsontide.text.utf8 import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mypy_extensions import i64
-
-    from jsontide._errors import ParserError
-    from jsontide.events._emitter import EventEmitter, EventFrame, JsonFragmentUpdate, Recovery
-    from jsontide.events._pickle import EventDump
-    from jsontide.text.utf8 import ByteSource
 
 
 @mypyc_attr(free_list_len=1)  # most programs drop a state when they have the next one
 class EventState(Position):
     """Where a stream of fragments stands; it never changes, and can be fed again at any time.
 
-    Made by `create_event_state`, `add_fragment` and `finalize`.
+    Made by `start_events`, `feed_events` and `finish_events`.
     """
 
     __slots__ = (
@@ -84,12 +87,6 @@ class EventState(Position):
     def __repr__(self) -> str:
         return f"<EventState at index {self._index}>"
 
-    def __copy__(self) -> EventState:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, object]) -> EventState:
-        return self
-
     def __reduce__(self) -> tuple[Callable[..., EventState], tuple[object, ...]]:
         return restore_state, (dump(self),)
 
@@ -99,13 +96,13 @@ def restore_state(dumped: EventDump) -> EventState:
     return EventState(load(dumped), dumped.source)
 
 
-def add_fragment(
+def feed_events(
     state: EventState, fragment: str | bytes | bytearray | memoryview
 ) -> tuple[EventState, list[JsonFragmentUpdate]]:
     """Return the state after one more fragment, and what happened in it; `state` itself does not change.
 
-    >>> from jsontide.events import create_event_state
-    >>> state, updates = add_fragment(create_event_state(), '{"city": "Kyo')
+    >>> from jsontide.events import start_events
+    >>> state, updates = feed_events(start_events(), '{"city": "Kyo')
     >>> for update in updates:
     ...     print(update.path, update.kind, update.text)
     root StartObject {
@@ -122,12 +119,12 @@ def add_fragment(
     return _result(emitter, source)
 
 
-def finalize(state: EventState) -> tuple[EventState, list[JsonFragmentUpdate]]:
+def finish_events(state: EventState) -> tuple[EventState, list[JsonFragmentUpdate]]:
     """Return the state after the end of the text, and what only that decides: a root number, or an error.
 
-    >>> from jsontide.events import create_event_state
-    >>> state, _ = add_fragment(create_event_state(), "12")
-    >>> [(update.kind.value, update.value) for update in finalize(state)[1]]
+    >>> from jsontide.events import start_events
+    >>> state, _ = feed_events(start_events(), "12")
+    >>> [(update.kind.value, update.value) for update in finish_events(state)[1]]
     [('CompleteNumber', 12), ('JsonComplete', 12)]
     """
     check_state(state, EventState, "an")

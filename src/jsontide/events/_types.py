@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from jsontide._errors import JsonStreamError
+from jsontide._errors import JsonStreamError, ParserError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from jsontide._errors import ParserError
     from jsontide.events._emitter import JsonFragmentUpdate
 
 

@@ -64,7 +64,7 @@ class _Span:
 
 
 class PatternState:
-    """What the patterns know about a value: values that they do not tell apart share one state.
+    """What the patterns know about a value: values that match the same share one state.
 
     `is_dead` means that no pattern matches here or anywhere below.
     """
@@ -92,20 +92,18 @@ class PatternState:
     def member(self, key: str) -> PatternState:
         """Return the state of the member with this key."""
         known = self._members.get(key)
-        return known if known is not None else self._new_or_other_member(key)
+        if known is not None:
+            return known
+        if key not in self._pattern_set.keys:
+            key = self._pattern_set.other_key
+            known = self._members.get(key)
+        return known if known is not None else self._compute_member(key)
 
     def item(self, index: int) -> PatternState:
         """Return the state of the element at this index."""
         label = self._label(index) if self._is_numbered else _OTHER_INDEX
         known = self._items.get(label)
         return known if known is not None else self._compute_item(label, index)
-
-    def _new_or_other_member(self, key: str) -> PatternState:
-        if key in self._pattern_set.keys:
-            return self._compute_member(key)
-        other = self._pattern_set.other_key
-        known = self._members.get(other)
-        return known if known is not None else self._compute_member(other)
 
     def _label(self, index: int) -> int:
         """Return a number that indices share if they lead to one state: below zero for a set of slices, as bits."""
@@ -257,9 +255,8 @@ class PatternSet:
         if node.is_deep and isinstance(step, AnyDepth):
             return node  # `**.**` is `**`
         known = node.after.get(step)
-        return known if known is not None else self._add_node_after(node, step)
-
-    def _add_node_after(self, node: _TrieNode, step: Step) -> _TrieNode:
+        if known is not None:
+            return known
         after = self._new_node(is_deep=isinstance(step, AnyDepth))
         node.after[step] = after
         if isinstance(step, AnyDepth):

@@ -1,7 +1,7 @@
 """Growing values and messages in, what changed out, as bytes that front ends read: pure steps, for any server."""
 
-from jsontide._json_text import write_json
 from jsontide._public import publish
+from jsontide._values import write_json
 from jsontide.frontends.ag_ui import AgUiEncoder, AgUiState
 from jsontide.frontends.assistant import (
     AssistantState,

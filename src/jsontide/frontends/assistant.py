@@ -3,8 +3,8 @@
 Assistant-transport: chunks of parts, as `ChunkWriter` writes them, and
 
     update-state      a structured answer, or a document alone, while it grows
-    error             what failed: the stream, or what the model wrote; not a limit, a filter, a refusal or a stop
-    step-finish       what it cost
+    error             a failure of the stream or of the model's output; not a limit, a filter, a refusal or a stop
+    step-finish       the token counts
     message-finish    why it ended: `tool-calls` and `stop` only for a message that is complete
     [DONE]            last, always
 
@@ -22,13 +22,22 @@ them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, cast
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.frontends.base import DONE, SSE_HEADERS, DescribeError, NativeStreamed, SseEncoder, describe_error, sse
-from jsontide.frontends.changes import AppendText, Change, SetValue, read_changes
-from jsontide.frontends.compact import end_of_json
+from jsontide.frontends.base import (
+    DONE,
+    SSE_HEADERS,
+    BaseEncoder,
+    DescribeError,
+    NativeStreamed,
+    describe_error,
+    end_of_json,
+    sse,
+)
+from jsontide.frontends.changes import AppendText, Change, SetValue, move_changes, read_changes
 from jsontide.frontends.message_value import (
     Arguments,
     StateKeys,
@@ -50,46 +59,54 @@ from jsontide.frontends.steps import (
     TextEnded,
     TextGrew,
     TextStarted,
+    first_failed,
+    is_lost,
 )
 from jsontide.frontends.unsafe_keys import is_unsafe_in_paths, safe_changes, safe_value
-from jsontide.messages.calls import ServerCall
 from jsontide.messages.message import Message
 from jsontide.messages.parts import File, Other, Source
-from jsontide.messages.types import ErrorKind, Outcome
+from jsontide.messages.types import Outcome
 from jsontide.tree import ParserState
+
+Chunk: TypeAlias = dict[str, object]
+FinishReason: TypeAlias = Literal["stop", "length", "content-filter", "tool-calls", "error", "other", "unknown"]
+
+_REASONS: Final[Mapping[str, FinishReason]] = {"stop": "stop", "tool_calls": "tool-calls"}
+_DOCUMENT: Final = "value"
+_OBJECT_STREAM_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
+    {**SSE_HEADERS, "assistant-stream-format": "object-stream/v0"}
+)
 
 
 class ChunkWriter:
     """Collects the chunks of one message's steps."""
 
     def __init__(self, places: Mapping[str, int]) -> None:
-        self.chunks: Final[list[dict[str, object]]] = []
+        self.chunks: Final[list[Chunk]] = []
         self.places: Mapping[str, int] = places
-        """Which part each text and call is."""
+        """The place of each text and call among the parts of the client, by id."""
 
     def write(self, step: Step) -> None:
-        if isinstance(step, TextStarted):
-            self._start(step.id, {"type": "reasoning" if step.kind == "reasoning" else "text"})
-        elif isinstance(step, CallStarted):
-            self._start(step.id, {"type": "tool-call", "toolCallId": step.id, "toolName": step.name})
-        elif isinstance(step, (TextGrew, ArgumentsGrew)):
-            self._add("text-delta", step.id, textDelta=step.delta)
-        elif isinstance(step, PartAdded):
-            self._start(step.id, _whole_part(step.id, step.part))
+        match step:
+            case TextStarted():
+                self._start(step.id, {"type": "reasoning" if step.kind == "reasoning" else "text"})
+            case CallStarted():
+                self._start(step.id, {"type": "tool-call", "toolCallId": step.id, "toolName": step.name})
+            case TextGrew() | ArgumentsGrew():
+                self._add("text-delta", step.id, textDelta=step.delta)
+            case PartAdded():
+                self._start(step.id, _whole_part(step.id, step.part))
+            case CallReady():
+                self._add("tool-call-args-text-finish", step.id)
+            case CallFailed():
+                self._add("result", step.id, result=f"this call was not run: {step.reason}", isError=True)
+            case ServerCallEnded():
+                call = step.call
+                has_failed = call.result is MISSING and call.status != "completed"
+                result = None if call.result is MISSING else safe_value(call.result)
+                self._add("result", step.id, result=result, isError=has_failed)
+        if isinstance(step, (TextEnded, PartAdded, CallReady, CallFailed, ServerCallEnded)):
             self._add("part-finish", step.id)
-        elif isinstance(step, (TextEnded, CallReady, CallFailed, ServerCallEnded)):
-            self._end(step)
-
-    def _end(self, step: TextEnded | CallReady | CallFailed | ServerCallEnded) -> None:
-        if isinstance(step, CallReady):
-            self._add("tool-call-args-text-finish", step.id)
-        elif isinstance(step, CallFailed):
-            self._add("result", step.id, result=f"this call was not run: {step.reason}", isError=True)
-        elif isinstance(step, ServerCallEnded):
-            call = step.call
-            result = None if call.result is MISSING else safe_value(call.result)
-            self._add("result", step.id, result=result, isError=_has_failed(call))
-        self._add("part-finish", step.id)
 
     def _start(self, part_id: str, part: dict[str, JsonValue]) -> None:
         self.places = {**self.places, part_id: len(self.places)}
@@ -99,11 +116,6 @@ class ChunkWriter:
         self.chunks.append({"type": chunk, **fields, "path": [self.places[part_id]]})
 
 
-def _has_failed(call: ServerCall) -> bool:
-    """Return whether a call has no result, and the provider does not say that it is completed without one."""
-    return call.result is MISSING and call.status != "completed"
-
-
 def _whole_part(part_id: str, part: Source | File | Other) -> dict[str, JsonValue]:
     if isinstance(part, Source) and part.url is not None:
         title: dict[str, JsonValue] = {} if part.title is None else {"title": part.title}
@@ -111,44 +123,27 @@ def _whole_part(part_id: str, part: Source | File | Other) -> dict[str, JsonValu
     content = (part.data or part.url) if isinstance(part, File) else None
     if isinstance(part, File) and content is not None:
         return {"type": "file", "data": content, "mimeType": media_type_of(part)}
-    plain = plain_part(part)
     if isinstance(part, Other):
         return {"type": "data", "name": part.type, "data": safe_value(part.raw)}
+    plain = plain_part(part)
     return {"type": "data", "name": str(plain.pop("type")), "data": plain}
 
 
-_VALUE: Final = "value"
-
-FinishReason: TypeAlias = Literal["stop", "length", "content-filter", "tool-calls", "error", "other", "unknown"]
-_REASONS: Final[Mapping[str, FinishReason]] = {"stop": "stop", "tool_calls": "tool-calls"}
-
-
+@dataclass(slots=True)
 class AssistantState:
     """What was sent of an assistant-transport stream."""
 
-    __slots__ = ("before", "failed", "hidden", "is_over", "places", "progress")
-
-    def __init__(
-        self,
-        progress: Progress,
-        before: NativeStreamed | None = None,
-        places: Mapping[str, int] | None = None,
-        hidden: frozenset[int] = frozenset(),
-        failed: CallFailed | None = None,
-        *,
-        is_over: bool = False,
-    ) -> None:
-        self.progress: Final = progress
-        self.before: Final = before
-        self.places: Final = {} if places is None else places
-        self.hidden: Final = hidden
-        """The indexes of text parts that are sent as state, not as text."""
-        self.failed: Final = failed
-        """The first call that must not be run."""
-        self.is_over: Final = is_over
+    progress: Progress
+    before: NativeStreamed | None = None
+    places: Mapping[str, int] = field(default_factory=dict)
+    hidden: frozenset[int] = frozenset()
+    """The indexes of text parts that are sent as state, not as text."""
+    failed: CallFailed | None = None
+    """The first call that must not be run."""
+    is_over: bool = False
 
 
-class AssistantTransportEncoder(SseEncoder[AssistantState]):
+class AssistantTransportEncoder(BaseEncoder[AssistantState]):
     """Encodes messages as assistant-transport; the states of a parser become its state.
 
     `message_id` names the message, and calls that have no id of their own. `answer` is the key of the state at which
@@ -184,12 +179,12 @@ class AssistantTransportEncoder(SseEncoder[AssistantState]):
     def _fail(self, state: AssistantState, reason: str) -> tuple[AssistantState, bytes]:
         return self._write(state, *state.progress.fail(reason), [])
 
-    def _update_state(self, state: AssistantState, growing: NativeStreamed) -> list[dict[str, object]]:
+    def _update_state(self, state: AssistantState, growing: NativeStreamed) -> list[Chunk]:
         operations = write_operations(self._keys.changes(state.before, growing))
         return [{"type": "update-state", "operations": operations}] if operations else []
 
     def _write(
-        self, state: AssistantState, progress: Progress, steps: list[Step], chunks: list[dict[str, object]]
+        self, state: AssistantState, progress: Progress, steps: list[Step], chunks: list[Chunk]
     ) -> tuple[AssistantState, bytes]:
         message = cast("Message", progress.message)
         hides = self.answer is not None and is_answer_text(message)
@@ -198,12 +193,12 @@ class AssistantTransportEncoder(SseEncoder[AssistantState]):
         for step in steps:
             writer.write(step)
         chunks += writer.chunks
-        failed = state.failed or next((step for step in steps if isinstance(step, CallFailed)), None)
+        failed = state.failed or first_failed(steps)
         if progress.is_over:
             failure = _failure_of(cast("Ended", steps[-1]), failed)
             chunks += _write_end(failure, _reason_of(message) if failure is None else "error", message)
-        after = AssistantState(progress, message, writer.places, hidden, failed, is_over=progress.is_over)
-        return after, _frame(chunks, is_over=progress.is_over)
+        after = AssistantState(progress, message, writer.places, hidden, failed, progress.is_over)
+        return after, sse(*chunks) + (DONE if progress.is_over else b"")
 
     def _encode_json(self, state: AssistantState, json: ParserState) -> tuple[AssistantState, bytes]:
         chunks = self._update_state(state, json)
@@ -212,24 +207,19 @@ class AssistantTransportEncoder(SseEncoder[AssistantState]):
             failure = (str(end["end"]), str(end["reason"])) if "reason" in end else None
             chunks += _write_end(failure, "stop" if failure is None else "error", Message())
         is_over = end is not None
-        return AssistantState(state.progress, json, is_over=is_over), _frame(chunks, is_over=is_over)
-
-
-def _frame(chunks: list[dict[str, object]], *, is_over: bool) -> bytes:
-    return b"".join([sse(chunk) for chunk in chunks]) + (DONE if is_over else b"")
+        return AssistantState(state.progress, json, is_over=is_over), sse(*chunks) + (DONE if is_over else b"")
 
 
 def _failure_of(ended: Ended, failed: CallFailed | None) -> tuple[str, str] | None:
-    """Return a word for what failed, and why; `None` if nothing did, or if the reason why it ended says enough."""
+    """Return a word for the failure, and its reason; `None` without one, or if the finish reason says enough."""
     message = ended.message
     if message.outcome is Outcome.COMPLETE:
         return None if failed is None else (failed.status, failed.reason)
     if message.outcome is Outcome.STREAMING:
         return "failed", str(ended.error)
-    is_lost = any(error.kind is ErrorKind.TRANSPORT for error in message.errors)
-    if message.outcome is not Outcome.CANCELLED and (is_lost or message.outcome is Outcome.INVALID):
-        return "transport" if is_lost else "invalid", str(ended.error)
-    return None
+    if message.outcome is not Outcome.CANCELLED and is_lost(message):
+        return "transport", str(ended.error)
+    return ("invalid", str(ended.error)) if message.outcome is Outcome.INVALID else None
 
 
 def _reason_of(message: Message) -> FinishReason:
@@ -242,10 +232,10 @@ def _reason_of(message: Message) -> FinishReason:
     return "content-filter" if message.outcome is Outcome.FILTERED else "other"
 
 
-def _write_end(failure: tuple[str, str] | None, reason: FinishReason, message: Message) -> list[dict[str, object]]:
+def _write_end(failure: tuple[str, str] | None, reason: FinishReason, message: Message) -> list[Chunk]:
     usage = message.usage
     counts = {"inputTokens": (usage and usage.input_tokens) or 0, "outputTokens": (usage and usage.output_tokens) or 0}
-    ends: list[dict[str, object]] = [
+    ends: list[Chunk] = [
         {"type": "step-finish", "finishReason": reason, "usage": counts, "isContinued": False},
         {"type": "message-finish", "finishReason": reason, "usage": counts},
     ]
@@ -264,17 +254,15 @@ def write_operations(changes: list[Change]) -> list[dict[str, JsonValue]]:
     return operations
 
 
+@dataclass(slots=True)
 class ObjectStreamState:
     """What was sent of an object stream."""
 
-    __slots__ = ("before", "is_over")
-
-    def __init__(self, before: NativeStreamed | None = None, *, is_over: bool = False) -> None:
-        self.before: Final = before
-        self.is_over: Final = is_over
+    before: NativeStreamed | None = None
+    is_over: bool = False
 
 
-class ObjectStreamEncoder(SseEncoder[ObjectStreamState]):
+class ObjectStreamEncoder(BaseEncoder[ObjectStreamState]):
     """Encodes messages, or the states of a parser, as an object stream of assistant-ui.
 
     >>> from jsontide import create_parser_state, parse_chunk
@@ -286,13 +274,11 @@ class ObjectStreamEncoder(SseEncoder[ObjectStreamState]):
     data: [{"type":"append-text","path":["value","city"],"value":"to"}]
     """
 
+    headers = _OBJECT_STREAM_HEADERS
+
     def __init__(self, *, arguments: Arguments = "values", describe_error: DescribeError = describe_error) -> None:
         super().__init__(describe_error)
         self.arguments: Final[Arguments] = arguments
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return _OBJECT_STREAM_HEADERS
 
     def begin(self) -> tuple[ObjectStreamState, bytes]:
         """Return the first state; nothing is sent before there is a value."""
@@ -316,20 +302,10 @@ class ObjectStreamEncoder(SseEncoder[ObjectStreamState]):
         return ObjectStreamState(state.before, is_over=True), _frame_operations(changes)
 
 
-_OBJECT_STREAM_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
-    {**SSE_HEADERS, "assistant-stream-format": "object-stream/v0"}
-)
-
-
 def _document_changes(before: ParserState | None, state: ParserState) -> tuple[list[Change], bool]:
     """Return the changes of a document in the object that says how it stands, and whether it has ended."""
     changes: list[Change] = [SetValue((), {"status": Outcome.STREAMING.value})] if before is None else []
-    for change in read_changes(before, state):
-        path = (_VALUE, *change.path)
-        if isinstance(change, SetValue):
-            changes.append(SetValue(path, change.value))
-        elif isinstance(change, AppendText):
-            changes.append(AppendText(path, change.text))
+    changes += move_changes(read_changes(before, state), (_DOCUMENT,))
     end = end_of_json(state)
     if end is not None and "reason" in end:
         error: dict[str, JsonValue] = {"kind": "json", "message": str(end["reason"])}

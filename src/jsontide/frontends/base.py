@@ -1,9 +1,9 @@
-"""What all encoders have in common: the interface, frames of server-sent events, and the words for errors.
+"""What all encoders share: the interface, server-sent events, how a stream ends, and how errors are described.
 
-A protocol is a module with a subclass of `BaseEncoder`: what comes first, what is new in a message or in JSON alone,
+A protocol is a module with a subclass of `BaseEncoder`: how a stream begins, what is new in a message or in JSON alone,
 and how a stream fails. `steps` gives the new steps of a message, `message_value` its changes as one JSON value.
 
-Rule: what a provider or an exception says stays on the server, unless the application's own `describe_error` sends it.
+Rule: the words of a provider or an exception stay on the server, unless the application's `describe_error` sends them.
 """
 
 from __future__ import annotations
@@ -14,28 +14,26 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from jsontide._errors import JsontideError
-from jsontide._json_text import write_json
+from jsontide._values import write_json
 from jsontide.messages import ErrorDetail, ErrorKind, Message, MessageError, Outcome
 from jsontide.messages.message import Message as NativeMessage
-from jsontide.messages.types import UNTOLD
+from jsontide.messages.types import NO_FINISH_REASON
 from jsontide.tree import ParserState
 
 Streamed = Message[object] | ParserState
-"""What an encoder encodes: a message, or the state of a parser, for JSON alone."""
+"""What an encoder takes: a message, or the state of a parser, for JSON alone."""
 NativeStreamed: TypeAlias = NativeMessage | ParserState
 """The same in the types of modules that need no generics."""
 
-SSE: Final = "text/event-stream"
 SSE_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
     {"cache-control": "no-cache, no-transform", "x-accel-buffering": "no"}
 )
-"""Proxies must neither keep nor collect what is sent."""
-KEEP_ALIVE: Final = b": keep-alive\n\n"
+"""They stop proxies from caching and buffering the stream."""
 DONE: Final = b"data: [DONE]\n\n"
 """The last event of many protocols."""
 
 DescribeError: TypeAlias = Callable[[ErrorDetail | Exception], str]
-"""Gives the words that a browser gets for an error in a message, or for an exception of a source."""
+"""Describes an error in a message, or an exception of a source, for a browser."""
 
 SERVER_FAILED: Final = "the server failed"
 PROVIDER_FAILED: Final = "the provider failed"
@@ -53,30 +51,39 @@ _Sent = TypeVar("_Sent", bound=_HasEnd)
 
 
 def describe_error(error: ErrorDetail | Exception) -> str:
-    """Return what a browser may know of an error: what is wrong with the model's output.
+    """Describe an error for a browser: only faults of the model's output are named.
 
-    Not the words of a provider, its proxy or an exception: they may name hosts, accounts and keys.
-    Encoders use this rule unless they are given another `describe_error`.
+    The words of a provider, its proxy or an exception may name hosts, accounts and keys, and are not repeated.
+    Encoders use this rule unless they get another `describe_error`.
     """
     if isinstance(error, MessageError):
         return describe_end(error.message, describe_error) or SERVER_FAILED
     if isinstance(error, Exception):
         return str(error) if isinstance(error, JsontideError) else SERVER_FAILED
-    if error.kind is not ErrorKind.TRANSPORT or error.message == UNTOLD:
+    if error.kind is not ErrorKind.TRANSPORT or error.message == NO_FINISH_REASON:
         return error.message
     return LOST if isinstance(error.cause, BaseException) else PROVIDER_FAILED
 
 
 def describe_end(message: NativeMessage, describe: DescribeError) -> str | None:
-    """Return why a message did not end well, for people; `None` if it did."""
+    """Return why a message ended badly, for people; `None` if it ended well or has not ended."""
     outcome = message.outcome
     if outcome in {Outcome.COMPLETE, Outcome.STREAMING}:
         return None
     return describe(message.errors[0]) if message.errors else f"the message is {outcome.value}"
 
 
+def end_of_json(state: ParserState) -> dict[str, object] | None:
+    """Return how a document ended, with the reason and path of an error; `None` before its end."""
+    error = state.error
+    if error is not None:
+        word = "truncated" if error.reason.name == "UNEXPECTED_END" else "invalid"
+        return {"end": word, "reason": error.message, "path": list(error.path)}
+    return {"end": "complete"} if state.is_complete else None
+
+
 def check_describe(describe: object) -> None:
-    """Refuse what cannot describe an error."""
+    """Refuse anything that cannot be called."""
     if not callable(describe):
         message = f"describe_error must be callable, not {type(describe).__name__}"
         raise TypeError(message)
@@ -85,9 +92,9 @@ def check_describe(describe: object) -> None:
 class Encoder(Protocol[State]):
     """Turns a growing message into the bytes of a front end's protocol: a pure step, from a state to the next one.
 
-    `begin` returns what comes first, before anything of the message is known. Each `encode` returns what is new since
-    the last one, and for a message that has ended, the end; to join late, call `begin`, then `encode` with the message
-    as it is by then. `fail` ends a stream when no message says how it ended.
+    `begin` returns the first bytes, before anything of the message is known. Each `encode` returns what is new since
+    the last one, and the end of a message that has ended; to join late, call `begin`, then `encode` with the current
+    message. `fail` ends a stream when no message says how it ended.
 
     An encoder whose protocol carries the name of a turn also has an attribute `run_id`, which may be `None`, and a
     method `with_run_id(run_id)` that returns the same encoder for a turn of this name; `jsontide.web` calls it.
@@ -99,7 +106,7 @@ class Encoder(Protocol[State]):
     def headers(self) -> Mapping[str, str]: ...
     @property
     def keep_alive(self) -> bytes:
-        """What can be sent at any time between events and means nothing."""
+        """Bytes without a meaning, which may be sent between any two events."""
         ...
 
     def begin(self) -> tuple[State, bytes]: ...
@@ -117,12 +124,16 @@ class NamesRun(Protocol):
 
 
 class BaseEncoder(Generic[_Sent]):
-    """The frame of all encoders here: they stop after the end, and describe errors by one rule."""
+    """The frame of all encoders here: server-sent events, nothing after the end, one rule to describe errors."""
+
+    media_type: str = "text/event-stream"
+    headers: Mapping[str, str] = SSE_HEADERS
+    keep_alive: bytes = b": keep-alive\n\n"
 
     def __init__(self, describe_error: DescribeError) -> None:
         check_describe(describe_error)
         self.describe_error = describe_error
-        """Gives the words that a client gets for an error."""
+        """Describes an error for the client."""
 
     def with_describe_error(self, describe_error: DescribeError) -> Self:
         """Return the same encoder with another rule."""
@@ -132,7 +143,7 @@ class BaseEncoder(Generic[_Sent]):
         return other
 
     def encode(self, state: _Sent, growing: Streamed) -> tuple[_Sent, bytes]:
-        """Return the state after a message or a parser's state, and what is new in it."""
+        """Return the state after a message or a parser's state, and the bytes for what is new in it."""
         if state.is_over:
             return state, b""
         if isinstance(growing, ParserState):
@@ -143,7 +154,7 @@ class BaseEncoder(Generic[_Sent]):
         return self._encode_message(state, growing)
 
     def fail(self, state: _Sent, reason: str) -> tuple[_Sent, bytes]:
-        """Return the state after a failure outside the message, and the end."""
+        """Return the state after a failure outside the message, and the end of the stream."""
         return (state, b"") if state.is_over else self._fail(state, reason)
 
     def _encode_message(self, state: _Sent, message: NativeMessage) -> tuple[_Sent, bytes]:
@@ -156,22 +167,6 @@ class BaseEncoder(Generic[_Sent]):
         raise NotImplementedError
 
 
-class SseEncoder(BaseEncoder[_Sent]):
-    """An encoder that writes server-sent events."""
-
-    @property
-    def media_type(self) -> str:
-        return SSE
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return SSE_HEADERS
-
-    @property
-    def keep_alive(self) -> bytes:
-        return KEEP_ALIVE
-
-
-def sse(event: object) -> bytes:
-    """Return a value as one server-sent event: one line of JSON."""
-    return f"data: {write_json(event)}\n\n".encode()
+def sse(*events: object) -> bytes:
+    """Return values as server-sent events, each one line of JSON."""
+    return "".join([f"data: {write_json(event)}\n\n" for event in events]).encode()

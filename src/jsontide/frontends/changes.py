@@ -5,7 +5,7 @@ Rule: applied in order to the value before, changes give the value after, and sa
 Two states of a parser are not compared: their changes are read from the log of the parse. The log of the later state
 has every value that opened since, in order, with the container that it stands in. Those in a container that was open
 before are changes; those in a new container are part of its value. A container or string has closed when the log goes
-on outside of it. The cost follows what came between the two states, and the depth of the document, never its length.
+on outside of it. The cost follows the text between the two states, and the depth of the document, never its length.
 
 Values that went through a schema are compared: values grow and what did not change is the same object (laws 2 and 3),
 so only other objects are looked into: in an array the last item and those after it, in an object its members, in a
@@ -15,18 +15,18 @@ parse knows when a value closes, a value does not: it is finished when another o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
 
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.tree.containers import Container, ObjectContainer
-from jsontide.tree.log import OpenEnd, continues, get_log, is_closed, keeps_first, show_open
+from jsontide.messages.record import Value
+from jsontide.tree.log import Log, OpenEnd, continues, is_closed, resolve_past
+from jsontide.tree.tape import Container, ObjectContainer
 
 if TYPE_CHECKING:
     from jsontide.tree import ParserState
-    from jsontide.tree.log import Log
 
 _AnyPath: TypeAlias = tuple[Any, ...]
 """A path that was received, and may not be one."""
@@ -63,7 +63,7 @@ class SetValue:
         return f"SetValue({self.path!r}, {self.value!r}{still})"
 
 
-class AppendText:
+class AppendText(Value):
     """The string at a path grows."""
 
     __slots__ = ("path", "text")
@@ -72,20 +72,11 @@ class AppendText:
         self.path: Final = path
         self.text: Final = text
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AppendText) and (self.path, self.text) == (other.path, other.text)
-
-    def __hash__(self) -> int:
-        return hash(self.path)
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return AppendText, (self.path, self.text)
-
-    def __repr__(self) -> str:
-        return f"AppendText({self.path!r}, {self.text!r})"
+    def _fields(self) -> tuple[object, ...]:
+        return self.path, self.text
 
 
-class Finish:
+class Finish(Value):
     """The value at a path will not change any more, nor will some of the containers around it."""
 
     __slots__ = ("levels", "path")
@@ -95,28 +86,26 @@ class Finish:
         self.levels: Final = levels
         """How many values are finished: this one, and `levels - 1` containers around it."""
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Finish) and (self.path, self.levels) == (other.path, other.levels)
-
-    def __hash__(self) -> int:
-        return hash(self.path)
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return Finish, (self.path, self.levels)
-
-    def __repr__(self) -> str:
-        return f"Finish({self.path!r}, {self.levels})"
+    def _fields(self) -> tuple[object, ...]:
+        return self.path, self.levels
 
 
 Change: TypeAlias = SetValue | AppendText | Finish
 """One change of a growing value."""
 
 
-def move_change(change: Change, path: Path) -> Change:
-    """Return a change at another path."""
-    if isinstance(change, SetValue):
-        return SetValue(path, change.value, change.open, is_new=change.is_new)
-    return AppendText(path, change.text) if isinstance(change, AppendText) else Finish(path, change.levels)
+def move_changes(changes: Sequence[Change], root: Path) -> list[Change]:
+    """Return the changes of a value that stands at the path `root` of another one."""
+    moved: list[Change] = []
+    for change in changes:
+        path = (*root, *change.path)
+        if isinstance(change, SetValue):
+            moved.append(SetValue(path, change.value, change.open, is_new=change.is_new))
+        else:
+            moved.append(
+                AppendText(path, change.text) if isinstance(change, AppendText) else Finish(path, change.levels)
+            )
+    return moved
 
 
 def apply_changes(value: JsonValue | Missing, changes: Sequence[Change]) -> JsonValue | Missing:
@@ -135,7 +124,7 @@ def apply_changes(value: JsonValue | Missing, changes: Sequence[Change]) -> Json
 
 
 class ValueEdit:
-    """Changes a value in copies of the containers that it touches; raises `ValueError` for what does not fit."""
+    """Changes a value in copies of the containers that it touches; a change that does not fit raises `ValueError`."""
 
     __slots__ = ("_copies", "value")
 
@@ -183,12 +172,24 @@ def _assign(container: object, segment: Any, value: object) -> None:  # noqa: AN
 
 
 def find_value(value: object, path: _AnyPath) -> object:
-    """Return the value at a path, `MISSING` if there is none."""
+    """Return the value at a path, `MISSING` if there is no such path."""
     for segment in path:
         if not _has(value, segment):
             return MISSING
         value = cast("Any", value)[segment]
     return value
+
+
+def walk(value: object, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield the value at a path and all values inside it, each with its path, outermost first, without recursion."""
+    waiting: list[tuple[Path, object]] = [(path, value)]
+    while waiting:
+        where, found = waiting.pop()
+        yield where, found
+        if isinstance(found, dict):
+            waiting += [((*where, key), inner) for key, inner in reversed(found.items())]
+        elif isinstance(found, list):
+            waiting += [((*where, at), found[at]) for at in range(len(found) - 1, -1, -1)]
 
 
 def _has(container: object, segment: Any) -> bool:  # noqa: ANN401
@@ -216,15 +217,9 @@ def read_changes(before: ParserState | None, after: ParserState) -> list[Change]
     [AppendText(('city',), 'to'), Finish(('city',), 1), SetValue(('stops',), [], open=())]
     """
     if before is None or OpenEnd(before).shows_nothing or not continues(after, before):
-        return _set_root(after)
+        value = after.value
+        return [] if value is MISSING else [SetValue((), value, open_path(after))]
     return _Difference(before, after).read()
-
-
-def _set_root(state: ParserState) -> list[Change]:
-    value = state.value
-    if value is MISSING:
-        return []
-    return [SetValue((), value, open_path(state))]
 
 
 def open_path(state: ParserState) -> Path | None:
@@ -236,15 +231,15 @@ def open_path(state: ParserState) -> Path | None:
 
 
 class _Difference:
-    """What is new, with the container of the earlier state in which the log stands."""
+    """Collects the changes, with the container of the earlier state in which the log stands."""
 
     __slots__ = ("after", "at", "changes", "container", "inner", "levels", "log", "place", "start")
 
     def __init__(self, before: ParserState, after: ParserState) -> None:
         self.after = after
-        self.log: Log = get_log(after)
+        self.log: Log = Log(after)
         self.place = OpenEnd(before)
-        self.start: int = get_log(before).length
+        self.start: int = Log(before).length
         self.container: Container = self.place.container
         self.at: int = self.place.count  # values in the container so far
         self.inner: Path = ()  # the innermost value that has closed, while more may have
@@ -258,7 +253,8 @@ class _Difference:
         for at in range(self.start, log.length):
             owner = log.owners[at]
             if owner.node_id <= self.container.node_id:
-                self._leave_until(owner.node_id)
+                while self.container.node_id != owner.node_id:
+                    self._leave()
                 self._set(log.keys[at], log.entries[at])
         while self._has_closed():
             self._leave()
@@ -287,7 +283,7 @@ class _Difference:
     def _set(self, key: str | None, entry: object) -> None:
         """Set a value that opened in the container."""
         container = self.container
-        if key is not None and keeps_first(self.after) and self._is_hidden(key, entry):
+        if key is not None and self.log.keeps_first and self._is_hidden(key, entry):
             return
         self._add_finished()
         path = container.child_path(key, self.at)
@@ -299,7 +295,7 @@ class _Difference:
         else:
             inside = open_path(self.after)
             assert inside is not None  # the entry at least is open
-            self.changes.append(SetValue(path, cast("JsonValue", show_open(self.after, entry)), inside[len(path) :]))
+            self.changes.append(SetValue(path, cast("JsonValue", resolve_past(self.after, entry)), inside[len(path) :]))
 
     def _is_hidden(self, key: str, entry: object) -> bool:
         """Return whether an earlier member of the same key is shown."""
@@ -315,10 +311,6 @@ class _Difference:
         if place.string is not None and place.container.node_id == self.container.node_id:
             self._add_finished()
             self.changes.append(SetValue(self.container.child_path(place.key, self.at), place.string.text(), ()))
-
-    def _leave_until(self, node_id: int) -> None:
-        while self.container.node_id != node_id:
-            self._leave()
 
     def _leave(self) -> None:
         """Go out of the container, which has closed."""

@@ -1,24 +1,22 @@
-"""The compact form of `jsontide.frontends`, for `jsontide.js`: server-sent events, or NDJSON.
+"""The compact form of `compact_form`, for `jsontide.js`: server-sent events, or NDJSON.
 
 A message becomes the value that `message_value` describes; the state of a parser becomes its own value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
+from dataclasses import dataclass
 from typing import Final, Literal, Self
 
-from jsontide._json_text import write_json
+from jsontide._values import write_json
 from jsontide.frontends.base import (
-    KEEP_ALIVE,
-    SSE,
-    SSE_HEADERS,
     BaseEncoder,
     DescribeError,
     NativeStreamed,
     describe_end,
     describe_error,
+    end_of_json,
 )
 from jsontide.frontends.changes import Change, read_changes
 from jsontide.frontends.compact_form import CompactWriter
@@ -30,15 +28,13 @@ from jsontide.tree import ParserState
 Form = Literal["sse", "ndjson"]
 
 
+@dataclass(slots=True)
 class CompactState:
     """What was sent of a stream."""
 
-    __slots__ = ("before", "is_over", "writer")
-
-    def __init__(self, writer: CompactWriter, before: NativeStreamed | None = None, is_over: bool = False) -> None:
-        self.writer: Final = writer
-        self.before: Final = before
-        self.is_over: Final = is_over
+    writer: CompactWriter
+    before: NativeStreamed | None = None
+    is_over: bool = False
 
 
 class CompactEncoder(BaseEncoder[CompactState]):
@@ -68,18 +64,8 @@ class CompactEncoder(BaseEncoder[CompactState]):
         self.arguments: Final = arguments
         self.run_id = run_id
         """Names the turn; a browser that reconnects sends it back, as `Last-Event-ID`."""
-
-    @property
-    def media_type(self) -> str:
-        return SSE if self.form == "sse" else "application/x-ndjson"
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return SSE_HEADERS
-
-    @property
-    def keep_alive(self) -> bytes:
-        return KEEP_ALIVE if self.form == "sse" else b"\n"
+        if form == "ndjson":
+            self.media_type, self.keep_alive = "application/x-ndjson", b"\n"
 
     def with_run_id(self, run_id: str) -> Self:
         """Return the same encoder for the turn of this name."""
@@ -88,7 +74,7 @@ class CompactEncoder(BaseEncoder[CompactState]):
         return other
 
     def begin(self) -> tuple[CompactState, bytes]:
-        """Return the first state; before there is a value, only the turn is named, in case a reader must reconnect."""
+        """Return the first state, and the name of the turn, in case a reader must reconnect."""
         named = self.form == "sse" and self.run_id is not None
         return CompactState(CompactWriter()), f"id: {self.run_id}\n\n".encode() if named else b""
 
@@ -119,22 +105,13 @@ class CompactEncoder(BaseEncoder[CompactState]):
         return "".join([f"{self._id_of(event)}data: {write_json(event)}\n\n" for event in events]).encode()
 
     def _id_of(self, event: object) -> str:
-        """Return the line that names the turn, before the events that it can be joined with."""
+        """Return the line that names the turn, which stands before each whole value: there a reader can join."""
         is_whole = self.run_id is not None and isinstance(event, dict) and "version" in event
         return f"id: {self.run_id}\n" if is_whole else ""
-
-
-def end_of_json(state: ParserState) -> dict[str, object] | None:
-    """Return the end of a document: how it ended, and why and where if it did not end well; `None` before."""
-    error = state.error
-    if error is not None:
-        word = "truncated" if error.reason.name == "UNEXPECTED_END" else "invalid"
-        return {"end": word, "reason": error.message, "path": list(error.path)}
-    return {"end": "complete"} if state.is_complete else None
 
 
 def _end_of_message(message: Message, describe: DescribeError) -> dict[str, object] | None:
     if message.outcome is Outcome.STREAMING:
         return None
     reason = describe_end(message, describe)
-    return {"end": message.outcome.value} if reason is None else {"end": message.outcome.value, "reason": reason}
+    return {"end": message.outcome.value, **({} if reason is None else {"reason": reason})}

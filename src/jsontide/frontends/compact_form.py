@@ -63,7 +63,10 @@ class CompactWriter:
             if isinstance(change, SetValue) and not change.path:
                 _add_event(events, operations)
                 operations = []
-                events.append(_root_event(change, self.version + len(events)))
+                root: dict[str, object] = {"version": self.version + len(events), "value": change.value}
+                if change.open is not None:
+                    root["at"] = list(change.open)
+                events.append(root)
                 cursor = change.open or ()
             else:
                 cursor = _write_change(change, cursor, operations)
@@ -80,13 +83,6 @@ def _add_event(events: list[object], operations: list[object]) -> None:
         events.append(operations[0])
     elif operations:
         events.append(operations)
-
-
-def _root_event(change: SetValue, version: int) -> dict[str, object]:
-    event: dict[str, object] = {"version": version, "value": change.value}
-    if change.open is not None:
-        event["at"] = list(change.open)
-    return event
 
 
 def _write_change(change: Change, cursor: Path, operations: list[object]) -> Path:
@@ -127,7 +123,7 @@ def _is_growing(value: object) -> bool:
 
 
 class CompactValue:
-    """What was read of a stream of events: a value that never changes; `read` returns the next one.
+    """The value that a stream of events makes; it never changes, `read` returns the next one.
 
     >>> value = CompactValue().read({"version": 0, "value": {"city": "Kyo"}, "at": ["city"]})
     >>> value = value.read(["to", 1, ["stops", 3]])
@@ -153,7 +149,7 @@ class CompactValue:
         self.version: Final = version
         """The number of the last event, from 0; -1 before the first."""
         self.end: Final = end
-        """The event that ended the stream: `{"end": "complete"}`, or another word and what was wrong."""
+        """The event that ended the stream: `{"end": "complete"}`, or another word and the reason."""
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         return CompactValue, (self.value, self.cursor, self.growing, self.version, self.end)
@@ -163,7 +159,7 @@ class CompactValue:
         return path not in self.growing and find_value(self.value, path) is not MISSING
 
     def read(self, event: object) -> CompactValue:
-        """Return what it is after one more event; raise `ValueError` for one that does not fit."""
+        """Return the value after one more event; raise `ValueError` for one that does not fit."""
         if self.end is not None:
             refuse("an event follows the end", event)
         if isinstance(event, dict):
@@ -191,7 +187,7 @@ class CompactValue:
 
 
 def _growing_along(at: JsonValue) -> tuple[Path, frozenset[Path]]:
-    """Return the cursor and what grows, from the path of a whole value."""
+    """Return the cursor, and the paths that grow, from the path of a whole value."""
     if at is None:
         return (), frozenset()
     path = tuple(cast("list[Segment]", at))
@@ -199,7 +195,7 @@ def _growing_along(at: JsonValue) -> tuple[Path, frozenset[Path]]:
 
 
 class _Operations:
-    """The operations of one event, applied to copies of what they touch."""
+    """The operations of one event, applied to copies of the values that they touch."""
 
     __slots__ = ("cursor", "edit", "growing")
 

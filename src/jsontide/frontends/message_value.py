@@ -20,7 +20,7 @@ key there, and its first change sets it, whatever stood there before.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from mimetypes import guess_type
 from operator import itemgetter
 from typing import Final, Literal, TypeAlias, cast
@@ -35,7 +35,7 @@ from jsontide.frontends.changes import (
     SetValue,
     apply_changes,
     compare_values,
-    move_change,
+    move_changes,
     open_path,
     read_changes,
 )
@@ -72,11 +72,12 @@ def message_changes(
 
     `describe_error` gives the words for each error; by default, not those of a provider.
     """
-    changes: list[Change] = []
     if before is after:
-        return changes
+        return []
     before = _if_continued(before, after)
     old = Message() if before is None else before
+    difference = _MessageDifference(old, after, arguments)
+    changes = difference.changes
     if before is None:
         value: dict[str, JsonValue] = {"role": after.role, _STATUS: Outcome.STREAMING.value, "parts": []}
         changes.append(SetValue((), value, ("parts",)))
@@ -84,12 +85,15 @@ def message_changes(
         now = getattr(after, name)
         if now is not None and now != getattr(old, name):
             changes.append(SetValue((name,), now))
-    _add_parts(old, after, arguments, changes)
-    _add_answer((_ANSWER,), old, after, changes)
+    difference.add_parts()
+    difference.add_answer((_ANSWER,))
     if after.usage is not None and after.usage != old.usage:
         changes.append(SetValue(("usage",), plain_usage(after.usage)))
     if after.outcome is not Outcome.STREAMING:
-        _add_end(after, changes, describe_error)
+        if after.errors:
+            errors: list[JsonValue] = [_plain_error(error, describe_error) for error in after.errors]
+            changes.append(SetValue(("errors",), errors))
+        changes += [Finish(("parts",)), SetValue((_STATUS,), after.outcome.value), Finish(())]
     return changes
 
 
@@ -111,28 +115,6 @@ def _if_continued(before: Message | None, after: Message) -> Message | None:
     return before
 
 
-def _add_end(message: Message, changes: list[Change], describe: DescribeError) -> None:
-    if message.errors:
-        changes.append(SetValue(("errors",), [_plain_error(error, describe) for error in message.errors]))
-    changes.append(Finish(("parts",)))
-    changes.append(SetValue((_STATUS,), message.outcome.value))
-    changes.append(Finish(()))
-
-
-def _add_parts(before: Message, after: Message, arguments: Arguments, changes: list[Change]) -> None:
-    old, is_answer = before.parts, is_answer_text(after)
-    is_over = after.outcome is not Outcome.STREAMING
-    is_prose = is_answer_text(before) and not is_answer
-    for at, part in enumerate(after.parts):
-        path: Path = ("parts", at)
-        if at >= len(old) or (is_prose and isinstance(part, TextPart)):
-            _set_part(path, part, is_answer, arguments, is_over, changes)
-        elif old[at] is not part:
-            _grow_part(path, old[at], part, is_answer, arguments, is_over, changes)
-        elif is_over and isinstance(part, ServerCall) and not _is_finished(part, is_over=False):
-            _finish_call(path, part, arguments, changes)
-
-
 def is_answer_text(message: Message) -> bool:
     """Return whether the text of a message is its answer, which is sent as a value; at the end only if it is valid.
 
@@ -142,81 +124,180 @@ def is_answer_text(message: Message) -> bool:
     return is_valid and message.text_is_answer
 
 
-def _set_part(
-    path: Path, part: Part, is_answer: bool, arguments: Arguments, is_over: bool, changes: list[Change]
-) -> None:
-    if isinstance(part, BaseCall):
-        _set_call(path, part, arguments, is_over, changes)
-    elif isinstance(part, TextPart) and is_answer:
-        changes.append(SetValue(path, {"type": _ANSWER}))
-    elif isinstance(part, GrowingPart):
-        value: dict[str, JsonValue] = {"type": kind_of(part), "text": part.text}
-        if isinstance(part, TextPart) and part.citations:
-            value["citations"] = _plain_citations(part)
-        changes.append(SetValue(path, value, ("text",) if part.is_open else None))
-    else:
-        changes.append(SetValue(path, plain_part(part)))
+class _MessageDifference:
+    """Collects the changes from one message to a later one."""
 
+    __slots__ = ("after", "arguments", "before", "changes", "is_answer", "is_over")
 
-def _grow_part(
-    path: Path, old: Part, part: Part, is_answer: bool, arguments: Arguments, is_over: bool, changes: list[Change]
-) -> None:
-    if isinstance(part, BaseCall) and isinstance(old, BaseCall):
-        _grow_call(path, old, part, arguments, is_over, changes)
-    elif isinstance(part, TextPart) and is_answer:
-        return
-    elif isinstance(part, GrowingPart) and type(part) is type(old) and old.is_open:
-        _grow_text(path, cast("GrowingPart", old), part, changes)
-    else:  # such as a text that goes on after its end
-        _set_part(path, part, is_answer, arguments, is_over, changes)
+    def __init__(self, before: Message, after: Message, arguments: Arguments = "values") -> None:
+        self.changes: Final[list[Change]] = []
+        self.before: Final = before
+        self.after: Final = after
+        self.arguments: Final = arguments
+        self.is_over: Final = after.outcome is not Outcome.STREAMING
+        self.is_answer: Final = is_answer_text(after)
 
+    def add_parts(self) -> None:
+        old = self.before.parts
+        is_prose = is_answer_text(self.before) and not self.is_answer
+        for at, part in enumerate(self.after.parts):
+            path: Path = ("parts", at)
+            if at >= len(old) or (is_prose and isinstance(part, TextPart)):
+                self._set_part(path, part)
+            elif old[at] is not part:
+                self._grow_part(path, old[at], part)
+            elif self.is_over and isinstance(part, ServerCall) and not _is_finished(part, is_over=False):
+                self._finish_call(path, part)
 
-def _grow_text(path: Path, old: GrowingPart, part: GrowingPart, changes: list[Change]) -> None:
-    text = part.growing_text
-    delta = text.tail(text.length - old.growing_text.length)
-    if delta:
-        changes.append(AppendText((*path, "text"), delta))
-    if isinstance(part, TextPart) and isinstance(old, TextPart) and len(part.citations) > len(old.citations):
-        changes.append(SetValue((*path, "citations"), _plain_citations(part)))
-    if not part.is_open:
-        changes.append(Finish((*path, "text"), 2))
+    def _set_part(self, path: Path, part: Part) -> None:
+        if isinstance(part, BaseCall):
+            self._set_call(path, part)
+        elif isinstance(part, TextPart) and self.is_answer:
+            self.changes.append(SetValue(path, {"type": _ANSWER}))
+        elif isinstance(part, GrowingPart):
+            value: dict[str, JsonValue] = {"type": kind_of(part), "text": part.text}
+            if isinstance(part, TextPart) and part.citations:
+                value["citations"] = _plain_citations(part)
+            self.changes.append(SetValue(path, value, ("text",) if part.is_open else None))
+        else:
+            self.changes.append(SetValue(path, plain_part(part)))
 
+    def _grow_part(self, path: Path, old: Part, part: Part) -> None:
+        if isinstance(part, BaseCall) and isinstance(old, BaseCall):
+            self._grow_call(path, old, part)
+        elif isinstance(part, TextPart) and self.is_answer:
+            return
+        elif isinstance(part, GrowingPart) and type(part) is type(old) and old.is_open:
+            self._grow_text(path, cast("GrowingPart", old), part)
+        else:  # such as a text that goes on after its end
+            self._set_part(path, part)
 
-def _set_call(path: Path, call: BaseCall, arguments: Arguments, is_over: bool, changes: list[Change]) -> None:
-    is_server = isinstance(call, ServerCall)
-    value = _without_none({"type": "server_call" if is_server else "call", "id": call.id, "name": call.name})
-    if isinstance(call, ServerCall) and call.result is not MISSING:
-        value["result"] = call.result
-    if _is_finished(call, is_over=is_over):  # at once, so that what was known of it stays the same object
-        shown = call.arguments if arguments == "text" else call.partial
-        if shown is not MISSING:
-            value["arguments"] = shown
-        changes.append(SetValue(path, value | _without_none({_STATUS: _status_of(call)})))
-        return
-    changes.append(SetValue(path, value, ()))
-    nothing = ServerCall() if is_server else PartialCall(is_open=True)
-    _grow_growing(path, nothing, call, arguments, is_over, changes, is_new=True)
+    def _grow_text(self, path: Path, old: GrowingPart, part: GrowingPart) -> None:
+        text = part.growing_text
+        delta = text.tail(text.length - old.growing_text.length)
+        if delta:
+            self.changes.append(AppendText((*path, "text"), delta))
+        if isinstance(part, TextPart) and isinstance(old, TextPart) and len(part.citations) > len(old.citations):
+            self.changes.append(SetValue((*path, "citations"), _plain_citations(part)))
+        if not part.is_open:
+            self.changes.append(Finish((*path, "text"), 2))
 
+    def _set_call(self, path: Path, call: BaseCall) -> None:
+        is_server = isinstance(call, ServerCall)
+        value = _without_none({"type": "server_call" if is_server else "call", "id": call.id, "name": call.name})
+        if isinstance(call, ServerCall) and call.result is not MISSING:
+            value["result"] = call.result
+        if _is_finished(call, is_over=self.is_over):  # at once, so that its arguments stay the same object
+            shown = call.arguments if self.arguments == "text" else call.partial
+            if shown is not MISSING:
+                value["arguments"] = shown
+            self.changes.append(SetValue(path, value | _without_none({_STATUS: _status_of(call)})))
+            return
+        self.changes.append(SetValue(path, value, ()))
+        self._grow_open_call(path, ServerCall() if is_server else PartialCall(is_open=True), call, is_new=True)
 
-def _grow_call(
-    path: Path, old: BaseCall, call: BaseCall, arguments: Arguments, is_over: bool, changes: list[Change]
-) -> None:
-    if not _goes_on(old, call):
-        _set_call(path, call, arguments, is_over, changes)
-        return
-    if call.id is not None and call.id != old.id:
-        changes.append(SetValue((*path, "id"), call.id))
-    if call.name is not None and call.name != old.name:
-        changes.append(SetValue((*path, "name"), call.name))
-    if isinstance(call, ServerCall) and call.result is not MISSING and call.result != getattr(old, "result", MISSING):
-        changes.append(SetValue((*path, "result"), call.result))
-    _grow_growing(path, old, call, arguments, is_over, changes, is_new=False)
+    def _grow_call(self, path: Path, old: BaseCall, call: BaseCall) -> None:
+        if not _goes_on(old, call):
+            self._set_call(path, call)
+            return
+        if call.id is not None and call.id != old.id:
+            self.changes.append(SetValue((*path, "id"), call.id))
+        if call.name is not None and call.name != old.name:
+            self.changes.append(SetValue((*path, "name"), call.name))
+        result = call.result if isinstance(call, ServerCall) else MISSING
+        if result is not MISSING and result != getattr(old, "result", MISSING):
+            self.changes.append(SetValue((*path, "result"), result))
+        self._grow_open_call(path, old, call, is_new=False)
+
+    def _grow_open_call(self, path: Path, old: BaseCall, call: BaseCall, *, is_new: bool) -> None:
+        """Add what is new in the arguments of a call, and its status."""
+        where = (*path, "arguments")
+        if self.arguments == "values":
+            self._grow_arguments(where, old.document, call)
+        else:
+            self._grow_arguments_text(where, old, call, is_new=is_new)
+        status = _status_of(call)
+        if status is not None and (is_new or status != _status_of(old)):
+            self.changes.append(SetValue((*path, _STATUS), status))
+        if _is_finished(call, is_over=self.is_over):
+            self._finish_call(path, call)
+
+    def _finish_call(self, path: Path, call: BaseCall) -> None:
+        """Finish a call, and the open values in its arguments."""
+        where = (*path, "arguments")
+        if self.arguments == "text":
+            self.changes.append(Finish(where))
+        else:
+            self._finish_arguments(where, call)
+        self.changes.append(Finish(path))
+
+    def change_arguments(self, path: Path, old: BaseCall | None, call: BaseCall) -> None:
+        """Add what is new in the arguments of a call, which stand at a path of their own."""
+        if old is call:
+            return
+        self._grow_arguments(path, old.document if old is not None and _goes_on(old, call) else None, call)
+        if _is_finished(call, is_over=self.is_over):
+            self._finish_arguments(path, call)
+
+    def _grow_arguments(self, path: Path, before: Document | None, call: BaseCall) -> None:
+        """Add what is new in the arguments as a value."""
+        after = call.document
+        if after is not None:
+            self._grow_document(path, before, after)
+        elif call.partial is not MISSING:
+            self._finish_document(path, before, call.partial)
+
+    def _grow_arguments_text(self, path: Path, old: BaseCall, call: BaseCall, *, is_new: bool) -> None:
+        text, before = call.growing_text, old.growing_text
+        if is_new or (isinstance(call, ServerCall) and not text.read().startswith(before.read())):
+            self.changes.append(SetValue(path, text.read(), ()))  # some providers write all of it again
+        elif text.length > before.length:
+            self.changes.append(AppendText(path, text.tail(text.length - before.length)))
+
+    def _finish_arguments(self, path: Path, call: BaseCall) -> None:
+        document = call.document
+        if document is not None and document.is_shown and document.resolution is None:
+            self._finish_parse(path, document)
+
+    def _finish_parse(self, path: Path, document: Document) -> None:
+        """Finish the open values of a document without a schema."""
+        inside = open_path(document.state)
+        if inside is not None:
+            self.changes.append(Finish((*path, *inside), len(inside) + 1))
+
+    def _grow_document(self, path: Path, before: Document | None, after: Document) -> None:
+        """Add what is new in a growing document: from its parse, or, with a schema, in what the schema shows."""
+        if not after.is_shown:
+            return
+        old = before if before is not None and before.is_shown else None
+        if after.resolution is None:
+            found = read_changes(None if old is None else old.state, after.state)
+        else:
+            found = compare_values(MISSING if old is None else old.value, after.value, is_complete=False)
+        self.changes.extend(move_changes(found, path))
+
+    def _finish_document(self, path: Path, before: Document | None, value: JsonValue) -> None:
+        """Add the end of a document whose whole value is decided."""
+        if before is None or before.value is MISSING or before.value != value:
+            self.changes.append(SetValue(path, value))
+        elif before.resolution is not None:
+            self.changes.extend(move_changes(compare_values(value, value, is_complete=True), path))
+        else:
+            self._finish_parse(path, before)
+
+    def add_answer(self, path: Path) -> None:
+        old, answer = self.before.answer_state, self.after.answer_state
+        document = old if isinstance(old, Document) else None
+        if isinstance(answer, FinalAnswer):
+            self._finish_document(path, document, cast("JsonValue", answer.value))
+        elif answer is not None and answer is not old:
+            self._grow_document(path, document, answer)
 
 
 def _goes_on(old: BaseCall, call: BaseCall) -> bool:
     """Return whether a call has only become more: of one kind, not finished before, and with all that it had.
 
-    No change takes a member away, and what is finished does not change any more.
+    No change takes a member away, and a finished value does not change any more.
     """
     if isinstance(old, ServerCall) is not isinstance(call, ServerCall) or _is_finished(old, is_over=False):
         return False
@@ -242,105 +323,10 @@ def _is_finished(call: BaseCall, *, is_over: bool) -> bool:
     return isinstance(call, CompleteCall)
 
 
-def _grow_growing(
-    path: Path,
-    old: BaseCall,
-    call: BaseCall,
-    arguments: Arguments,
-    is_over: bool,
-    changes: list[Change],
-    *,
-    is_new: bool,
-) -> None:
-    """Add what is new in the arguments of a call, and in how it stands."""
-    where = (*path, "arguments")
-    if arguments == "values":
-        _grow_arguments(where, old.document, call, changes)
-    else:
-        _grow_arguments_text(where, old, call, changes, is_new)
-    status = _status_of(call)
-    if status is not None and (is_new or status != _status_of(old)):
-        changes.append(SetValue((*path, _STATUS), status))
-    if _is_finished(call, is_over=is_over):
-        _finish_call(path, call, arguments, changes)
-
-
-def _finish_call(path: Path, call: BaseCall, arguments: Arguments, changes: list[Change]) -> None:
-    """Add that a call, and all that is open in its arguments, will not change any more."""
-    where = (*path, "arguments")
-    if arguments == "text":
-        changes.append(Finish(where))
-    else:
-        _finish_arguments(where, call, changes)
-    changes.append(Finish(path))
-
-
-def _finish_arguments(path: Path, call: BaseCall, changes: list[Change]) -> None:
-    document = call.document
-    if document is not None and document.is_shown and document.resolution is None:
-        _finish_parse(path, document, changes)
-
-
-def _finish_parse(path: Path, document: Document, changes: list[Change]) -> None:
-    """Add that what is open in a document without a schema will not change any more."""
-    inside = open_path(document.state)
-    if inside is not None:
-        changes.append(Finish((*path, *inside), len(inside) + 1))
-
-
 def _status_of(call: BaseCall) -> str | None:
     if isinstance(call, ServerCall):
         return call.status
     return Outcome.COMPLETE.value if isinstance(call, CompleteCall) else cast("PartialCall", call).status.value
-
-
-def _grow_arguments(path: Path, before: Document | None, call: BaseCall, changes: list[Change]) -> None:
-    """Add what is new in the arguments as a value."""
-    after = call.document
-    if after is not None:
-        _grow_document(path, before, after, changes)
-    elif call.partial is not MISSING:
-        _finish_document(path, before, call.partial, changes)
-
-
-def _grow_arguments_text(path: Path, old: BaseCall, call: BaseCall, changes: list[Change], is_new: bool) -> None:
-    text, before = call.growing_text, old.growing_text
-    if is_new or (isinstance(call, ServerCall) and not text.read().startswith(before.read())):
-        changes.append(SetValue(path, text.read(), ()))  # some providers write all of it again
-    elif text.length > before.length:
-        changes.append(AppendText(path, text.tail(text.length - before.length)))
-
-
-def _grow_document(path: Path, before: Document | None, after: Document, changes: list[Change]) -> None:
-    """Add what is new in a document that is read: from its parse, or, if it has a schema, in what that shows."""
-    if not after.is_shown:
-        return
-    old = before if before is not None and before.is_shown else None
-    if after.resolution is None:
-        found = read_changes(None if old is None else old.state, after.state)
-    else:
-        found = compare_values(MISSING if old is None else old.value, after.value, is_complete=False)
-    changes += [move_change(change, (*path, *change.path)) for change in found]
-
-
-def _finish_document(path: Path, before: Document | None, value: JsonValue, changes: list[Change]) -> None:
-    """Add the end of a document whose whole value is decided."""
-    if before is None or before.value is MISSING or before.value != value:
-        changes.append(SetValue(path, value))
-    elif before.resolution is not None:
-        ends = compare_values(value, value, is_complete=True)
-        changes += [move_change(change, (*path, *change.path)) for change in ends]
-    else:
-        _finish_parse(path, before, changes)
-
-
-def _add_answer(path: Path, before: Message, after: Message, changes: list[Change]) -> None:
-    old, answer = before.answer_state, after.answer_state
-    document = old if isinstance(old, Document) else None
-    if isinstance(answer, FinalAnswer):
-        _finish_document(path, document, cast("JsonValue", answer.value), changes)
-    elif answer is not None and answer is not old:
-        _grow_document(path, document, answer, changes)
 
 
 def plain_part(part: Part) -> dict[str, JsonValue]:
@@ -368,12 +354,12 @@ def _plain_citations(part: TextPart) -> JsonValue:
     return [_named(citation) for citation in part.citations]
 
 
-def plain_usage(usage: Usage) -> JsonValue:
-    """Return what a message costs as JSON, without counts that are not known."""
+def plain_usage(usage: Usage) -> dict[str, JsonValue]:
+    """Return the known token counts of a message as JSON."""
     return _named(usage)
 
 
-def _named(value: Citation | Usage) -> JsonValue:
+def _named(value: Citation | Usage) -> dict[str, JsonValue]:
     return _without_none({each.name: getattr(value, each.name) for each in fields(value) if each.name != "raw"})
 
 
@@ -388,22 +374,22 @@ def _without_none(named: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return {name: value for name, value in named.items() if value is not None}
 
 
+@dataclass(slots=True)
 class StateKeys:
-    """Where values stand in a state."""
+    """Where values stand in the state of a front end."""
 
-    __slots__ = ("answer", "tools")
+    answer: str | None
+    """The key of the answer and of a document alone; without one, a document is the whole state."""
+    tools: Mapping[str, str]
+    """The key of each tool whose arguments are shown."""
 
-    def __init__(self, answer: str | None, tools: Mapping[str, str]) -> None:
-        if answer in tools.values():
-            message = f"the answer and the arguments of a tool cannot both be at {answer!r}"
+    def __post_init__(self) -> None:
+        if self.answer in self.tools.values():
+            message = f"the answer and the arguments of a tool cannot both be at {self.answer!r}"
             raise ValueError(message)
-        self.answer: Final = answer
-        """The key of the answer, and of a document alone, which without one is the whole state."""
-        self.tools: Final = tools
-        """The key of each tool whose arguments are shown."""
 
     def follow(self, message: Message) -> dict[int, str]:
-        """Return which parts are shown at which key, in order: of each, the last call."""
+        """Return which parts are shown at which key, in order: of each tool, the last call."""
         found: dict[str, int] = {}
         for at, part in enumerate(message.parts):
             key = self.tools.get(part.name or "") if isinstance(part, BaseCall) else None
@@ -412,7 +398,7 @@ class StateKeys:
         return {at: key for key, at in sorted(found.items(), key=itemgetter(1))}
 
     def measure(self, growing: NativeStreamed) -> int:
-        """Return how many characters were read of what is shown."""
+        """Return how many characters were read of the values that are shown."""
         if isinstance(growing, ParserState):
             return growing.index
         answer = growing.answer_state
@@ -423,36 +409,21 @@ class StateKeys:
     def changes(self, before: NativeStreamed | None, after: NativeStreamed) -> list[Change]:
         """Return what changed in the state; without something before, all that is shown is set."""
         if isinstance(after, ParserState):
-            found = read_changes(before if isinstance(before, ParserState) else None, after)
             root: Path = () if self.answer is None else (self.answer,)
-            return [move_change(change, (*root, *change.path)) for change in found]
-        return self._message_changes(before if isinstance(before, Message) else None, after)
-
-    def _message_changes(self, before: Message | None, after: Message) -> list[Change]:
-        changes: list[Change] = []
+            return move_changes(read_changes(before if isinstance(before, ParserState) else None, after), root)
         followed = self.follow(after)
         if before is after or not (followed or (self.answer is not None and after.answer_state is not None)):
-            return changes
-        old = _if_continued(before, after) or Message()
+            return []
+        old = _if_continued(before if isinstance(before, Message) else None, after) or Message()
         known = self.follow(old)
-        is_over = after.outcome is not Outcome.STREAMING
+        difference = _MessageDifference(old, after)
         for index, key in followed.items():
             if index in known:
-                call = cast("BaseCall", old.parts[index])
-                _change_arguments((key,), call, cast("BaseCall", after.parts[index]), is_over, changes)
+                call = cast("BaseCall", after.parts[index])
+                difference.change_arguments((key,), cast("BaseCall", old.parts[index]), call)
         if self.answer is not None:
-            _add_answer((self.answer,), old, after, changes)
+            difference.add_answer((self.answer,))
         for index, key in followed.items():
             if index not in known:
-                _change_arguments((key,), None, cast("BaseCall", after.parts[index]), is_over, changes)
-        return changes
-
-
-def _change_arguments(path: Path, old: BaseCall | None, call: BaseCall, is_over: bool, changes: list[Change]) -> None:
-    """Add what is new in the arguments of a call, which stand at a path of their own."""
-    if old is call:
-        return
-    before = old.document if old is not None and _goes_on(old, call) else None
-    _grow_arguments(path, before, call, changes)
-    if _is_finished(call, is_over=is_over):
-        _finish_arguments(path, call, changes)
+                difference.change_arguments((key,), None, cast("BaseCall", after.parts[index]))
+        return difference.changes

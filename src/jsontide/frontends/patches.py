@@ -4,22 +4,23 @@ RFC 6902 cannot append to a string: it is replaced, as a whole, each time it gro
 In steps, a string is sent again only when it has grown by half, and when it is finished: so all its copies together
 are shorter than three times the string. A patch then waits for 32 more characters, so that its frame is worth it.
 
-Rule: `add` for what is new, with all that is known of it, and `replace` only for what is there.
+Rule: `add` for a new value, with all that is known of it, and `replace` only for one that is there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from typing import Final
 
 from jsontide._path import Path
 from jsontide._textbuffer import GrowingText
 from jsontide._values import JsonValue
-from jsontide.frontends.changes import AppendText, Change, SetValue, read_changes
+from jsontide.frontends.changes import AppendText, Change, SetValue, find_value, read_changes
 from jsontide.tree import ParserState
 
 _GROWTH: Final = 1.5
-_LEAST: Final = 32
+LEAST_GROWTH: Final = 32
+"""How many more characters a patch waits for, in steps."""
 _OPERATIONS: Final = {True: "add", False: "replace"}
 
 
@@ -69,7 +70,7 @@ class PatchWriter:
     def write(self, state: ParserState) -> tuple[PatchWriter, list[dict[str, JsonValue]]]:
         """Return the writer after a state of a parser, and the operations that lead there from the last one sent."""
         before = self._before
-        if self.in_steps and before is not None and state.index - before.index < _LEAST and not state.is_complete:
+        if self.in_steps and before is not None and state.index - before.index < LEAST_GROWTH and not state.is_complete:
             return self, []
         return self._write(read_changes(before, state), state)
 
@@ -119,15 +120,13 @@ class PatchWriter:
 
 
 def _begin(texts: dict[Path, _OpenText], change: SetValue) -> None:
-    """Remember the string that grows in a value that was set, if one does, and forget those of what stood there."""
+    """Remember the string that grows in a new value, if one does, and forget those of the value that it replaces."""
     depth = len(change.path)
     for path in [path for path in texts if path[:depth] == change.path]:
         del texts[path]
     if change.open is None:
         return
-    value: object = change.value
-    for segment in change.open:
-        value = cast("Any", value)[segment]
+    value = find_value(change.value, change.open)
     if isinstance(value, str):
         texts[(*change.path, *change.open)] = _OpenText(GrowingText(value), len(value))
 

@@ -1,4 +1,4 @@
-"""A growing message in, what is new in it out: the steps that each protocol encodes in its own form.
+"""A growing message in, the steps that are new in it out, which each protocol encodes in its own form.
 
 One fold for all protocols, so that all of them keep the same promises:
 
@@ -8,7 +8,7 @@ One fold for all protocols, so that all of them keep the same promises:
   or gave it twice;
 - a reader who joins late gets the same steps, with each text at once.
 
-Rule: a `Progress` is a value; the cost follows what is new, and the number of parts.
+Rule: a `Progress` is a value; the cost follows the new text and the number of parts.
 
 Where a structured answer is shown as a value, `drop_answer_text` leaves out its text; a text that turns out not to be a
 valid answer is sent at the end, whole.
@@ -20,15 +20,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, TypeVar, cast
 
-from jsontide._json_text import make_finite
-from jsontide._values import MISSING, JsonValue
+from jsontide._values import MISSING, JsonValue, make_finite
 from jsontide.frontends.base import DescribeError, describe_end
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import has_infinity
 from jsontide.messages.message import Message
 from jsontide.messages.parts import File, GrowingPart, Other, ReasoningPart, Refusal, Source, TextPart
-from jsontide.messages.types import Outcome
-from jsontide.snapshots import SnapshotConflict, SnapshotState, add_value, create_snapshot_state, finalize
+from jsontide.messages.types import ErrorKind, Outcome
+from jsontide.snapshots import SnapshotConflict, SnapshotState, feed_snapshot_values, finish_snapshots, start_snapshots
 
 _ON_SERVER: Final = "the provider runs this tool itself"
 TextKind: TypeAlias = Literal["text", "reasoning", "refusal"]
@@ -95,7 +94,7 @@ class CallFailed(_PartStep):
 
     name: str
     partial: object
-    """What is known of the arguments, `MISSING` if nothing is."""
+    """The arguments so far, `MISSING` if nothing is known of them."""
     status: str
     """The outcome of the call, such as `truncated`."""
     reason: str
@@ -168,7 +167,7 @@ class Progress:
     """How much of a message was sent."""
 
     name: str
-    """What ids made here begin with."""
+    """The beginning of ids that are made here."""
     message: Message | None = None
     parts: tuple[PartProgress, ...] = ()
     is_over: bool = False
@@ -176,7 +175,7 @@ class Progress:
     def advance(self, message: Message, describe: DescribeError) -> tuple[Progress, list[Step]]:
         """Return the progress after one more message of the stream, and what is new in it.
 
-        `describe` gives the words for an error.
+        `describe` describes an error.
         """
         before = self.message
         if message is before or self.is_over:
@@ -196,7 +195,7 @@ class Progress:
         return Progress(self.name, message, tuple(sent), emitter.is_over), steps
 
     def fail(self, reason: str) -> tuple[Progress, list[Step]]:
-        """Return the progress after a failure outside the message: what is open ends, and so does the message."""
+        """Return the progress after a failure outside the message: all that is open ends, and so does the message."""
         message = Message() if self.message is None else self.message
         if self.is_over:
             return self, []
@@ -212,7 +211,7 @@ class Progress:
     ) -> tuple[list[Step | _Other], Hidden]:
         """Return the steps without the text of the answer, and which parts are hidden then.
 
-        `hides` says that a text which starts now is the answer; `shows`, that the end sends what was hidden.
+        `hides` says that a text which starts now is the answer; `shows`, that the end sends the hidden texts.
         """
         kept: list[Step | _Other] = []
         for step in steps:
@@ -233,6 +232,16 @@ class Progress:
             TextGrew(text_id, index, "text", part.text),
             TextEnded(text_id, index, "text"),
         ]
+
+
+def first_failed(steps: Sequence[Step]) -> CallFailed | None:
+    """Return the first call among steps that must not be run."""
+    return next((step for step in steps if isinstance(step, CallFailed)), None)
+
+
+def is_lost(message: Message) -> bool:
+    """Return whether the connection to the provider failed."""
+    return any(error.kind is ErrorKind.TRANSPORT for error in message.errors)
 
 
 def make_id(name: str, index: int) -> str:
@@ -284,7 +293,7 @@ class _Emitter:
         if sent.is_ended or not call.name:
             return sent
         on_server, call_id = isinstance(call, ServerCall), sent.id
-        if call_id and on_server and not sent.on_server:  # nobody else may run what was sent of it
+        if call_id and on_server and not sent.on_server:  # nobody else may run it
             invalid = Outcome.INVALID.value
             self.steps.append(CallFailed(call_id, index, sent.name, call.partial, invalid, _ON_SERVER))
             sent, call_id = _NEW, f"{call_id}-on-server"
@@ -294,7 +303,7 @@ class _Emitter:
             self.steps.append(CallStarted(call_id, index, call.name, on_server))
         try:
             delta, length, writer = _grow_arguments(sent, call)
-        except SnapshotConflict as error:  # the whole differs from what was shown: nobody may run what was sent of it
+        except SnapshotConflict as error:  # the whole contradicts the part that was sent: nobody may run it
             invalid = Outcome.INVALID.value
             self.steps.append(CallFailed(call_id, index, sent.name, call.partial, invalid, str(error)))
             return PartProgress(call_id, sent.name, sent.length, is_ended=True)
@@ -331,7 +340,7 @@ class _Emitter:
 
 
 def kind_of(part: GrowingPart) -> TextKind:
-    """Return what kind of text a part is."""
+    """Return the kind of text in a part."""
     if isinstance(part, ReasoningPart):
         return "reasoning"
     return "refusal" if isinstance(part, Refusal) else "text"
@@ -343,7 +352,7 @@ def has_run(call: ServerCall) -> bool:
 
 
 def _grow_arguments(sent: PartProgress, call: BaseCall) -> tuple[str, int, SnapshotState | None]:
-    """Return what is new in the arguments, how much is sent then, and the writer, if they were mended.
+    """Return the new text of the arguments, how much is sent then, and the writer, if they were mended.
 
     Front ends parse arguments, so send the mended JSON.
     """
@@ -357,7 +366,7 @@ def _grow_arguments(sent: PartProgress, call: BaseCall) -> tuple[str, int, Snaps
         is_mended = bool(call.repairs) if document is None else document.mend is not None
         if not is_mended:
             return text.tail(text.length - sent.length), text.length, None
-        writer = create_snapshot_state()
+        writer = start_snapshots()
     writer, delta = _write_value(writer, call)
     return delta, text.length, writer
 
@@ -367,13 +376,13 @@ def _write_value(writer: SnapshotState, call: BaseCall) -> tuple[SnapshotState, 
     if value is MISSING:
         return writer, ""
     try:
-        writer, delta = add_value(writer, value)
+        writer, delta = feed_snapshot_values(writer, value)
     except ValueError:  # a conflict is one too
         if not has_infinity(value):
             raise
-        writer, delta = add_value(writer, cast("JsonValue", make_finite(value)))
+        writer, delta = feed_snapshot_values(writer, cast("JsonValue", make_finite(value)))
     if isinstance(call, CompleteCall):
-        writer, rest = finalize(writer)
+        writer, rest = finish_snapshots(writer)
         delta += rest
     return writer, delta
 

@@ -81,14 +81,13 @@ def safe_changes(changes: Iterable[Change], refuses: IsUnsafe = is_unsafe) -> li
         path = change.path
         if len(_safe_path(path, refuses, None)) < len(path):
             continue
-        kept.append(_safe_set(change, refuses) if isinstance(change, SetValue) else change)
+        if isinstance(change, SetValue):
+            parent = path[-1] if path else None
+            inside = None if change.open is None else _safe_path(change.open, refuses, parent)
+            kept.append(SetValue(path, safe_value(change.value, refuses, parent), inside, is_new=change.is_new))
+        else:
+            kept.append(change)
     return kept
-
-
-def _safe_set(change: SetValue, refuses: IsUnsafe) -> SetValue:
-    parent = change.path[-1] if change.path else None
-    inside = None if change.open is None else _safe_path(change.open, refuses, parent)
-    return SetValue(change.path, safe_value(change.value, refuses, parent), inside, is_new=change.is_new)
 
 
 def _safe_path(path: Path, refuses: IsUnsafe, parent: Segment | None) -> Path:

@@ -8,14 +8,14 @@
         tool-input-available, tool-output-available or -error  a tool of the provider, with providerExecuted
     source-url, source-document, file
     data-answer                                                structured output, if asked for
-    finish-step, finish | error | abort                        how it ended, with what it cost as message metadata
+    finish-step, finish | error | abort                        how it ended, with the token counts as message metadata
     [DONE]
 
-Joining late gives each part once, whole, and then goes on: what a client that resumes needs.
+A client that joins late gets each part once, whole, and then the rest: enough to resume.
 
-Only what ai 5, 6 and 7 all accept by default is sent: one wrong word, or a `null` where something is optional, makes a
-client drop the rest of the stream. Only `CallReady` becomes `tool-input-available` without `providerExecuted`, the
-event that makes a client run a tool.
+Only events that ai 5, 6 and 7 all accept by default are sent: one wrong word, or a `null` where something is optional,
+makes a client drop the rest of the stream. Only `CallReady` becomes `tool-input-available` without `providerExecuted`,
+the event that makes a client run a tool.
 
 There are no deltas for data parts: each one replaces the last, whole. So an answer is sent when it has grown by half
 since the last time, and at its end: all of it together costs about four times its text, whatever the number of chunks.
@@ -26,14 +26,15 @@ that the model wrote is lost.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, cast
 from uuid import uuid4
 
+from jsontide._check import check_choice
 from jsontide._values import MISSING, JsonValue
-from jsontide.frontends.base import DONE, SSE_HEADERS, DescribeError, SseEncoder, describe_error, sse
-from jsontide.frontends.message_value import media_type_of
+from jsontide.frontends.base import DONE, SSE_HEADERS, BaseEncoder, DescribeError, describe_error, sse
+from jsontide.frontends.message_value import media_type_of, plain_usage
 from jsontide.frontends.steps import (
     ArgumentsGrew,
     CallFailed,
@@ -54,31 +55,49 @@ from jsontide.messages.calls import ServerCall
 from jsontide.messages.document import Document
 from jsontide.messages.message import FinalAnswer, Message
 from jsontide.messages.parts import File, Source
-from jsontide.messages.types import Outcome, Usage
+from jsontide.messages.types import Outcome
 from jsontide.tree import ParserState
 
+Event: TypeAlias = dict[str, JsonValue]
+AnswerForm: TypeAlias = Literal["text", "data"]
+HostileKeys: TypeAlias = Literal["refuse", "drop"]
+"""Whether a value with an unsafe key is not sent, or is sent without the key."""
 
+_HEADERS: Final[Mapping[str, str]] = MappingProxyType({**SSE_HEADERS, "x-vercel-ai-ui-message-stream": "v1"})
+_REASONS: Final = {
+    "stop": "stop",
+    "stop_sequence": "stop",
+    "tool_calls": "tool-calls",
+    "length": "length",
+    "content_filter": "content-filter",
+    "refusal": "content-filter",
+}
+"""Finish reasons in the words that all clients know."""
+_WITHHELD: Final = (Outcome.REFUSED, Outcome.FILTERED)
+_BY_ITSELF: Final = (Outcome.COMPLETE, Outcome.EMPTY)
+_USAGE: Final = {"cached_tokens": "cachedInputTokens", "cache_write_tokens": "cacheWriteTokens"}
+"""Where the AI SDK has other words than ours in its own case."""
+_NO_RESULT: Final = "the provider gave no result"
+
+
+@dataclass(slots=True)
 class AnswerGrew:
-    """There is more of the answer: all that may be shown of it."""
+    """There is more of the answer."""
 
-    __slots__ = ("is_whole", "value")
-
-    def __init__(self, value: object, *, is_whole: bool) -> None:
-        self.value: Final = value
-        self.is_whole: Final = is_whole
-        """Whether it is complete and valid: what was asked for."""
+    value: object
+    """All of it that may be shown."""
+    is_whole: bool
+    """Whether it is complete and valid."""
 
 
+@dataclass(slots=True)
 class AnswerProgress:
     """How much of an answer was sent."""
 
-    __slots__ = ("hidden", "length")
-
-    def __init__(self, length: int = 0, hidden: Hidden = frozenset()) -> None:
-        self.length: Final = length
-        """How much JSON had been read when it was last sent, 0 before."""
-        self.hidden: Final = hidden
-        """The indexes of text parts that are sent as data, not as text."""
+    length: int = 0
+    """How much JSON had been read when it was last sent, 0 before."""
+    hidden: Hidden = frozenset()
+    """The indexes of text parts that are sent as data, not as text."""
 
     def advance(self, progress: Progress, steps: list[Step]) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
         """Return the progress after a message, and its steps with those of the answer instead of its text."""
@@ -119,42 +138,108 @@ def _is_text(step: Step) -> bool:
     return isinstance(step, (TextStarted, TextGrew, TextEnded)) and step.kind == "text"
 
 
-Event: TypeAlias = dict[str, JsonValue]
-HostileKeys: TypeAlias = Literal["refuse", "drop"]
-"""Whether a value with an unsafe key is not sent, or is sent without the key."""
+@dataclass(slots=True)
+class VercelState:
+    """What was sent of a stream."""
 
-_REASONS: Final = {
-    "stop": "stop",
-    "stop_sequence": "stop",
-    "tool_calls": "tool-calls",
-    "length": "length",
-    "content_filter": "content-filter",
-    "refusal": "content-filter",
-}
-"""Why a message ended, in the words that all clients know."""
-_WITHHELD: Final = (Outcome.REFUSED, Outcome.FILTERED)
-_BY_ITSELF: Final = (Outcome.COMPLETE, Outcome.EMPTY)
-_USAGE: Final = {"cached_tokens": "cachedInputTokens", "cache_write_tokens": "cacheWriteTokens"}
-"""Where the AI SDK has other words than ours in its own case."""
-_NO_RESULT: Final = "the provider gave no result"
-_CUT_OFF: Final = "the call broke off"
+    progress: Progress
+    answer: AnswerProgress
+    is_over: bool = False
 
 
-def _explain_key(key: str) -> str:
-    return f"the key {key!r} is not sent, because clients refuse it"
+class VercelEncoder(BaseEncoder[VercelState]):
+    """Encodes messages, or the states of a parser, as a UI message stream of the AI SDK.
 
+    `answer` says how structured output is sent: as text, or as a data part `data-answer`, which is sent
+    again whenever it has grown by half, and whole at its end. The state of a parser is always sent as a data part.
 
-class VercelWriter:
-    """Writes steps as events, given the options of the encoder."""
+    `hostile_keys` says what happens to `__proto__`, and `prototype` in `constructor`, inside of arguments, results and
+    answers, because they would end the client's whole stream: with `refuse`, the call is sent as failed, and an
+    answer ends the stream with an error; with `drop`, they are left out.
 
-    __slots__ = ("_call", "_hostile_keys")
+    `dynamic_tools` declares all tools as dynamic, for a client that does not know their names.
 
-    def __init__(self, hostile_keys: HostileKeys, *, dynamic_tools: bool) -> None:
-        self._hostile_keys: Final = hostile_keys
-        self._call: Final[Event] = {"dynamic": True} if dynamic_tools else {}
+    >>> from jsontide import stream_message
+    >>> encoder = VercelEncoder(message_id="m1")
+    >>> state, sent = encoder.begin()
+    >>> for message in stream_message([{"message": {"content": "Hi"}, "done": True}]):
+    ...     state, new = encoder.encode(state, message)
+    ...     sent += new
+    >>> print(sent.decode().replace("\\n\\n", "\\n"))
+    data: {"type":"start","messageId":"m1"}
+    data: {"type":"start-step"}
+    data: {"type":"text-start","id":"m1-0"}
+    data: {"type":"text-delta","id":"m1-0","delta":"Hi"}
+    data: {"type":"text-end","id":"m1-0"}
+    data: {"type":"finish-step"}
+    data: {"type":"finish","finishReason":"stop"}
+    data: [DONE]
+    <BLANKLINE>
+    """
 
-    def write(self, step: Step) -> list[Event]:
-        """Return the events of a step; what a client has no word for gives none."""
+    headers = _HEADERS
+
+    def __init__(
+        self,
+        *,
+        message_id: str | None = None,
+        answer: AnswerForm = "text",
+        hostile_keys: HostileKeys = "refuse",
+        dynamic_tools: bool = False,
+        describe_error: DescribeError = describe_error,
+    ) -> None:
+        super().__init__(describe_error)
+        check_choice("answer", answer, ("text", "data"))
+        check_choice("hostile_keys", hostile_keys, ("refuse", "drop"))
+        self.message_id: Final = f"msg-{uuid4().hex}" if message_id is None else message_id
+        """The id of the message on the client; one that joins late gets the same from the same encoder."""
+        self.answer: Final = answer
+        self.hostile_keys: Final = hostile_keys
+        self.dynamic_tools: Final = dynamic_tools
+
+    def begin(self) -> tuple[VercelState, bytes]:
+        """Return the first state, and the events that make the client show a message."""
+        start = sse({"type": "start", "messageId": self.message_id}, {"type": "start-step"})
+        return VercelState(Progress(self.message_id), AnswerProgress()), start
+
+    def _encode_message(self, state: VercelState, message: Message) -> tuple[VercelState, bytes]:
+        return self._send(state, *state.progress.advance(message, self.describe_error))
+
+    def _fail(self, state: VercelState, reason: str) -> tuple[VercelState, bytes]:
+        return self._send(state, *state.progress.fail(reason))
+
+    def _send(self, state: VercelState, progress: Progress, steps: list[Step]) -> tuple[VercelState, bytes]:
+        answer: AnswerProgress = state.answer
+        found: Sequence[Step | AnswerGrew] = steps
+        if self.answer == "data" and progress is not state.progress:
+            answer, found = answer.advance(progress, steps)
+        return VercelState(progress, answer, progress.is_over), self._frame(found)
+
+    def _encode_json(self, state: VercelState, json: ParserState) -> tuple[VercelState, bytes]:
+        answer, steps = state.answer.advance_json(json)
+        is_over = bool(steps) and isinstance(steps[-1], Ended)
+        return VercelState(state.progress, answer, is_over), self._frame(steps)
+
+    def _frame(self, steps: Sequence[Step | AnswerGrew]) -> bytes:
+        sent = sse(*self._write(steps))
+        return sent + DONE if steps and isinstance(steps[-1], Ended) else sent
+
+    def _write(self, steps: Sequence[Step | AnswerGrew]) -> list[Event]:
+        events: list[Event] = []
+        refusal = None
+        for step in steps:
+            if isinstance(step, AnswerGrew):
+                data, reason = self._clean(step.value)
+                refusal = reason if step.is_whole else None
+                events += [] if reason is not None else [{"type": "data-answer", "id": "answer", "data": data}]
+            elif isinstance(step, Ended) and refusal is not None:
+                events += write_failure(step.message, refusal)
+            else:
+                events += self._write_step(step)
+        return events
+
+    def _write_step(self, step: Step) -> list[Event]:
+        """Return the events of a step; a part that the protocol does not have gives none."""
         match step:
             case TextStarted() | TextGrew() | TextEnded():
                 return [_write_text(step)]
@@ -173,36 +258,37 @@ class VercelWriter:
             case Ended():
                 return write_end(step.message, step.error)
 
-    def clean(self, value: object) -> tuple[JsonValue, str | None]:
-        """Return a value as it may be sent, and why it must not be sent after all, if that is so."""
+    def _clean(self, value: object) -> tuple[JsonValue, str | None]:
+        """Return a value without unsafe keys, and the reason why it must not be sent, if there is one."""
         plain = cast("JsonValue", value)
         key = find_unsafe_key(plain)
         if key is None:
             return plain, None
-        return safe_value(plain), None if self._hostile_keys == "drop" else _explain_key(key)
+        refusal = None if self.hostile_keys == "drop" else f"the key {key!r} is not sent, because clients refuse it"
+        return safe_value(plain), refusal
 
     def _ready(self, call_id: str, name: str, arguments: object, *, on_server: bool) -> Event:
-        cleaned, reason = self.clean(arguments)
+        cleaned, reason = self._clean(arguments)
         if reason is not None:
             return self._failed(call_id, name, cleaned, reason, on_server=on_server)
         return self._about("tool-input-available", call_id, on_server, toolName=name, input=cleaned)
 
     def _failed(self, call_id: str, name: str, partial: object, reason: str, *, on_server: bool) -> Event:
-        shown = {} if partial is MISSING else self.clean(partial)[0]
+        shown = {} if partial is MISSING else self._clean(partial)[0]
         return self._about("tool-input-error", call_id, on_server, toolName=name, input=shown, errorText=reason)
 
     def _ended_on_server(self, step: ServerCallEnded) -> list[Event]:
         """Return the arguments of a tool that the provider runs, and its result if it is known."""
         call, partial = step.call, step.call.partial
-        if call.result is MISSING and call.arguments and not call.is_complete(()):
-            return [self._failed(step.id, step.name, partial, _CUT_OFF, on_server=True)]
+        if call.result is MISSING and call.arguments and not call.is_complete_at(()):
+            return [self._failed(step.id, step.name, partial, "the call broke off", on_server=True)]
         arguments = self._ready(step.id, step.name, {} if partial is MISSING else partial, on_server=True)
         if call.needs_action or arguments["type"] == "tool-input-error":
             return [arguments]
         return [arguments, self._output(step.id, call)]
 
     def _output(self, call_id: str, call: ServerCall) -> Event:
-        output, reason = self.clean({"status": call.status} if call.result is MISSING else call.result)
+        output, reason = self._clean({"status": call.status} if call.result is MISSING else call.result)
         if call.result is MISSING and call.status != "completed":
             reason = _NO_RESULT if call.status is None else f"{_NO_RESULT}, and says: {call.status}"
         if reason is not None:
@@ -210,8 +296,10 @@ class VercelWriter:
         return self._about("tool-output-available", call_id, True, output=output)
 
     def _about(self, name: str, call_id: str, on_server: bool, **more: JsonValue) -> Event:
-        """Return an event about a call, with what must be the same in all of them."""
-        event: Event = {"type": name, "toolCallId": call_id, **more, **self._call}
+        """Return an event about a call, with the fields that all of its events share."""
+        event: Event = {"type": name, "toolCallId": call_id, **more}
+        if self.dynamic_tools:
+            event["dynamic"] = True
         if on_server:
             event["providerExecuted"] = True
         return event
@@ -232,12 +320,14 @@ def write_failure(message: Message, reason: str) -> list[Event]:
 
 
 def _write_cost(message: Message) -> list[Event]:
-    usage = message.usage
-    return [] if usage is None else [{"type": "message-metadata", "messageMetadata": {"usage": plain_usage(usage)}}]
+    if message.usage is None:
+        return []
+    counts = {_USAGE.get(name, _camel(name)): count for name, count in plain_usage(message.usage).items()}
+    return [{"type": "message-metadata", "messageMetadata": {"usage": counts}}]
 
 
 def _is_failure(message: Message) -> bool:
-    """Return whether the stream failed, or its result is not what was asked for.
+    """Return whether the stream failed, or its result is not valid.
 
     A message that is still streaming was given up.
     """
@@ -251,12 +341,6 @@ def _finish_reason(message: Message) -> str:
         return "content-filter"
     reason = _REASONS.get(message.finish_reason or "", "other")
     return reason if message.outcome in _BY_ITSELF or reason == "length" else "other"
-
-
-def plain_usage(usage: Usage) -> JsonValue:
-    """Return what a message cost in the words of the AI SDK, without what is not known."""
-    known = {field.name: getattr(usage, field.name) for field in fields(usage) if field.name != "raw"}
-    return {_USAGE.get(name, _camel(name)): count for name, count in known.items() if count is not None}
 
 
 def _camel(name: str) -> str:
@@ -290,122 +374,3 @@ def _write_file(file: File) -> list[Event]:
     kind = media_type_of(file)
     url = file.url if file.url is not None or file.data is None else f"data:{kind};base64,{file.data}"
     return [] if url is None else [{"type": "file", "url": url, "mediaType": kind}]
-
-
-Answer: TypeAlias = Literal["text", "data"]
-
-_ANSWER: Final = "answer"
-_HEADERS: Final[Mapping[str, str]] = MappingProxyType({**SSE_HEADERS, "x-vercel-ai-ui-message-stream": "v1"})
-_NOTHING: Final = AnswerProgress()
-
-
-class VercelState:
-    """What was sent of a stream."""
-
-    __slots__ = ("answer", "is_over", "progress")
-
-    def __init__(self, progress: Progress, answer: AnswerProgress = _NOTHING, *, is_over: bool = False) -> None:
-        self.progress: Final = progress
-        self.answer: Final = answer
-        self.is_over: Final = is_over
-
-
-class VercelEncoder(SseEncoder[VercelState]):
-    """Encodes messages, or the states of a parser, as a UI message stream of the AI SDK.
-
-    `answer` says how structured output is sent: as text, or as a data part `data-answer`, which is sent
-    again whenever it has grown by half, and whole at its end. The state of a parser is always sent as a data part.
-
-    `hostile_keys` says what happens to `__proto__`, and `prototype` in `constructor`, inside of arguments, results and
-    answers, because they would end the client's whole stream: with `refuse`, the call is sent as failed, and an
-    answer ends the stream with an error; with `drop`, they are left out.
-
-    `dynamic_tools` declares all tools as dynamic, for a client that does not know their names.
-
-    >>> from jsontide import stream_message
-    >>> encoder = VercelEncoder(message_id="m1")
-    >>> state, sent = encoder.begin()
-    >>> for message in stream_message([{"message": {"content": "Hi"}, "done": True}]):
-    ...     state, new = encoder.encode(state, message)
-    ...     sent += new
-    >>> print(sent.decode().replace("\\n\\n", "\\n"))
-    data: {"type":"start","messageId":"m1"}
-    data: {"type":"start-step"}
-    data: {"type":"text-start","id":"m1-0"}
-    data: {"type":"text-delta","id":"m1-0","delta":"Hi"}
-    data: {"type":"text-end","id":"m1-0"}
-    data: {"type":"finish-step"}
-    data: {"type":"finish","finishReason":"stop"}
-    data: [DONE]
-    <BLANKLINE>
-    """
-
-    def __init__(
-        self,
-        *,
-        message_id: str | None = None,
-        answer: Answer = "text",
-        hostile_keys: HostileKeys = "refuse",
-        dynamic_tools: bool = False,
-        describe_error: DescribeError = describe_error,
-    ) -> None:
-        super().__init__(describe_error)
-        _check_word("answer", answer, ("text", "data"))
-        _check_word("hostile_keys", hostile_keys, ("refuse", "drop"))
-        self.message_id: Final = f"msg-{uuid4().hex}" if message_id is None else message_id
-        """What the client calls the message; one that joins late gets the same from the same encoder."""
-        self.answer: Final = answer
-        self.hostile_keys: Final = hostile_keys
-        self.dynamic_tools: Final = dynamic_tools
-        self._writer: Final = VercelWriter(hostile_keys, dynamic_tools=dynamic_tools)
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return _HEADERS
-
-    def begin(self) -> tuple[VercelState, bytes]:
-        """Return the first state, and what makes the client show a message."""
-        start = sse({"type": "start", "messageId": self.message_id}) + sse({"type": "start-step"})
-        return VercelState(Progress(self.message_id)), start
-
-    def _encode_message(self, state: VercelState, message: Message) -> tuple[VercelState, bytes]:
-        return self._send(state, *state.progress.advance(message, self.describe_error))
-
-    def _fail(self, state: VercelState, reason: str) -> tuple[VercelState, bytes]:
-        return self._send(state, *state.progress.fail(reason))
-
-    def _send(self, state: VercelState, progress: Progress, steps: list[Step]) -> tuple[VercelState, bytes]:
-        answer: AnswerProgress = state.answer
-        found: Sequence[Step | AnswerGrew] = steps
-        if self.answer == "data" and progress is not state.progress:
-            answer, found = answer.advance(progress, steps)
-        return VercelState(progress, answer, is_over=progress.is_over), self._frame(found)
-
-    def _encode_json(self, state: VercelState, json: ParserState) -> tuple[VercelState, bytes]:
-        answer, steps = state.answer.advance_json(json)
-        is_over = bool(steps) and isinstance(steps[-1], Ended)
-        return VercelState(state.progress, answer, is_over=is_over), self._frame(steps)
-
-    def _frame(self, steps: Sequence[Step | AnswerGrew]) -> bytes:
-        sent = b"".join([sse(event) for event in self._write(steps)])
-        return sent + DONE if steps and isinstance(steps[-1], Ended) else sent
-
-    def _write(self, steps: Sequence[Step | AnswerGrew]) -> list[Event]:
-        events: list[Event] = []
-        refusal = None
-        for step in steps:
-            if isinstance(step, AnswerGrew):
-                data, reason = self._writer.clean(step.value)
-                refusal = reason if step.is_whole else None
-                events += [] if reason is not None else [{"type": "data-answer", "id": _ANSWER, "data": data}]
-            elif isinstance(step, Ended) and refusal is not None:
-                events += write_failure(step.message, refusal)
-            else:
-                events += self._writer.write(step)
-        return events
-
-
-def _check_word(name: str, word: str, words: tuple[str, ...]) -> None:
-    if word not in words:
-        message = f"{name} must be {' or '.join(map(repr, words))}, not {word!r}"
-        raise ValueError(message)

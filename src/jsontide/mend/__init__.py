@@ -2,7 +2,7 @@
 
 from jsontide._public import publish
 from jsontide.mend.options import EVERYTHING, MODELS, Mending, Repair, RepairKind
-from jsontide.mend.state import MendState, finish_mend, mend_chunk, start_mend
+from jsontide.mend.state import MendState, feed_mend, finish_mend, start_mend
 
 __all__ = [
     "EVERYTHING",
@@ -11,8 +11,8 @@ __all__ = [
     "Mending",
     "Repair",
     "RepairKind",
+    "feed_mend",
     "finish_mend",
-    "mend_chunk",
     "start_mend",
 ]
 

@@ -18,7 +18,7 @@ from jsontide.text.grammar import (
     NOTHING_EXPECTED,
     name_character,
 )
-from jsontide.text.options import MOST
+from jsontide.text.options import MAX_LIMIT
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -61,6 +61,7 @@ class Buffer:
         "line",
         "line_start",
         "max_held",
+        "max_repairs",
         "mending",
         "mode",
         "newline",
@@ -71,6 +72,7 @@ class Buffer:
         "safe",
         "safe_repairs",
         "stop",
+        "strict_from",
         "text",
         "token_end",
         "truncation",
@@ -100,12 +102,14 @@ class Buffer:
         line: i64 = 1,
         line_start: i64 = 0,
         repairs: list[Repair] | None = None,
+        repair_count: i64 = 0,
         drop_kind: RepairKind | None = None,
         drop_index: i64 = 0,
         drop_text: str = "",
         flushed: i64 = -1,
         flushed_line: tuple[i64, i64] = (1, 0),
         added_colon: i64 = -1,
+        strict_from: i64 = MAX_LIMIT,
         recent: str = "",
         newline: i64 = -1,
         token_end: i64 = 0,
@@ -117,20 +121,24 @@ class Buffer:
     ) -> None:
         self.mending: Final = mending
         self.kinds: Final = mending.kinds
-        self.max_held: i64 = min(MOST, mending.max_held)  # as `min`, but faster
+        self.max_held: i64 = min(MAX_LIMIT, mending.max_held)
+        self.max_repairs: i64 = min(MAX_LIMIT, mending.max_repairs)
         self.mode: i64 = mode
         self.text: str = text  # what is held, and the chunk that is read
         self.base: i64 = base  # the index of the text in the original
         self.line: i64 = line
         self.line_start: i64 = line_start
-        self.repairs: list[Repair] = [] if repairs is None else repairs
-        self.repair_count: i64 = len(self.repairs)
+        self.repairs: list[Repair] = [] if repairs is None else repairs  # and perhaps those of a text that goes on
+        self.repair_count: i64 = repair_count
         self.drop_kind: RepairKind | None = drop_kind  # what is being dropped, and not yet reported
         self.drop_index: i64 = drop_index
         self.drop_text: str = drop_text
         self.flushed: i64 = flushed  # where the text begins that could not be held any longer
         self.flushed_line: tuple[i64, i64] = flushed_line  # the line of that place, and where it begins
         self.added_colon: i64 = added_colon  # where a scalar begins that had no colon, up to the next comma or bracket
+        self.strict_from: i64 = (
+            strict_from  # the end of a string that may have ended earlier: nothing is mended after it
+        )
         self.recent: str = recent  # the last character before the text that is not white space, and what follows it
         self.newline: i64 = newline  # the index of the last one between tokens
         self.token_end: i64 = token_end  # of the last number, literal or root
@@ -144,7 +152,6 @@ class Buffer:
 
     def kept(self) -> tuple[Any, ...]:
         """Return what is known between two chunks, as a new buffer takes it."""
-        repairs = self.repairs
         return (
             self.mending,
             self.mode,
@@ -152,14 +159,15 @@ class Buffer:
             self.base,
             self.line,
             self.line_start,
-            # The newest of all copies appends to the list of all.
-            repairs if len(repairs) == self.repair_count else repairs[: self.repair_count],
+            self.repairs,
+            self.repair_count,
             self.drop_kind,
             self.drop_index,
             self.drop_text,
             self.flushed,
             self.flushed_line,
             self.added_colon,
+            self.strict_from,
             self.recent,
             self.newline,
             self.token_end,
@@ -172,6 +180,8 @@ class Buffer:
 
     def begin(self, is_end: bool) -> i64:
         """Begin to read the text again, and return where it ends."""
+        if len(self.repairs) > self.repair_count:
+            self.repairs = self.repairs[: self.repair_count]
         self.is_end = is_end
         self.out = []
         self.copied = 0
@@ -230,7 +240,7 @@ class Buffer:
 
     def fail_held(self, i: i64) -> i64:
         """Fail because what is at `i` could only be mended with more text than may be held."""
-        begin: i64 = self.flushed if self.flushed >= 0 else self.base + self.hold
+        begin: i64 = self.flushed if self.flushed >= 0 else self.base + (self.hold if self.hold >= 0 else i)
         self.hold = -1
         self.stop = i
         wanted = f"a decision within {self.max_held} characters"
@@ -395,16 +405,22 @@ class Buffer:
             self.out.append(self.text[self.copied : place])
             self.copied = place
 
-    def edit(self, i: i64, end: i64, became: str, kind: RepairKind, lossy: bool = False) -> bool:
-        """Replace the text from `i` to `end`; return whether that is allowed."""
+    def _allows(self, kind: RepairKind, i: i64, end: i64) -> bool:
+        """Return whether the text from `i` to `end` may be mended; fail if not."""
         if kind not in self.kinds:
             self.fail_at(i)
-            return False
-        begin: i64 = self.hold if self.hold >= 0 else i
-        if self.flushed >= 0 or i - begin > self.max_held:
+        elif self.base + end > self.strict_from:
+            self.fail_ambiguous(i, "nothing to mend after a string that may have ended at an escaped quotation mark")
+        elif self.flushed >= 0 or (self.hold >= 0 and i - self.hold > self.max_held):
             self.fail_held(i)
+        return not self.is_over
+
+    def edit(self, i: i64, end: i64, became: str, kind: RepairKind, lossy: bool = False) -> bool:
+        """Replace the text from `i` to `end`; return whether that is allowed."""
+        if not self._allows(kind, i, end):
             return False
-        self.flush_drop()
+        if self.drop_kind is not None:
+            self.flush_drop()
         self.copy_to(i)
         if became:
             self.out.append(became)
@@ -414,11 +430,7 @@ class Buffer:
 
     def drop_comma(self, i: i64) -> bool:
         """Take back the comma with which the hold begins, because a closing bracket is at `i`."""
-        if RepairKind.TRAILING_COMMA not in self.kinds:
-            self.fail_at(i)
-            return False
-        if self.flushed >= 0 or self.hold < 0 or i - self.hold > self.max_held:
-            self.fail_held(i)
+        if not self._allows(RepairKind.TRAILING_COMMA, i, i):
             return False
         self.flush_drop()
         place = self.hold
@@ -490,9 +502,8 @@ class Buffer:
             self.add_repair(Repair(kind, self.drop_index, text, "", lossy))
 
     def add_repair(self, repair: Repair) -> None:
-        most: i64 = min(self.mending.max_repairs, MOST)
-        if self.repair_count >= most:
-            wanted = f"at most {most} repairs"
+        if self.repair_count >= self.max_repairs:
+            wanted = f"at most {self.max_repairs} repairs"
             self.fail(Reason.TOO_MANY_REPAIRS, wanted, "more", repair.index)
             return
         self.repairs.append(repair)

@@ -211,7 +211,7 @@ class Coercions:
         return self._wrap(i, shape, shapes.STRING)
 
     def _words_end(self, i: i64, end: i64) -> i64:
-        """Return where words without quotation marks end: -1 if they are none, -2 if more text is needed."""
+        """Return where words without quotation marks end: -1 if there are no words, -2 if more text is needed."""
         text = self.buffer.text
         frame = self.value.top
         while frame is not None and frame.closer == WRAPPER:
@@ -239,21 +239,21 @@ class Coercions:
 
 
 def form_number(text: str, is_integer: bool) -> str:
-    """Return a number in JSON's spelling, without separators, currency and unit; nothing if it is none.
+    """Return a number in JSON's spelling, without separators, currency and unit; an empty text if it is no number.
 
-    It may be two: in `1,234` a fraction may begin after the comma, unless an integer is wanted, and then `1.000` may be
-    a thousand.
+    It may be two: in `1,234` a fraction may begin after the comma, unless an integer is wanted; `1.000` may be a
+    thousand, unless a fraction is wanted and it is written as in JSON.
 
     >>> [form_number(text, True) for text in ("00789", "1,234", "12 kg", "3 * 4", "12,5", "1.000", "2 million")]
     ['789', '1234', '12', '', '', '?', '']
-    >>> [form_number(text, False) for text in ("1,234.5", "$1,299.00", "3,141", "1.000", "5k")]
-    ['1234.5', '1299.00', '?', '1.000', '']
+    >>> [form_number(text, False) for text in ("1,234.5", "$1,299.00", "3,141", "1.000", "€1.000", "5k")]
+    ['1234.5', '1299.00', '?', '1.000', '?', '']
     """
     match = _FORM.fullmatch(text)
     if match is None or len(text) > 400 or not _is_unit(match[5] or ""):
         return ""
     has_separator = not match[2].isdigit()
-    if is_integer and not has_separator and match[3] and len(match[3]) == _THOUSAND:
+    if not has_separator and match[3] and len(match[3]) == _THOUSAND and (is_integer or not is_number(text)):
         return TWO_NUMBERS
     if not is_integer and not match[3] and match[2].count(",") == 1:
         return TWO_NUMBERS
@@ -273,7 +273,7 @@ def _drops_words(text: str, number: str) -> bool:
 
 
 def _find_word(text: str, words: tuple[str, ...]) -> str:
-    """Return the one member of an enum that this stands for; nothing if there is none, or more than one."""
+    """Return the one member of an enum that this stands for; an empty text if no member does, or several do."""
     if text in words:
         return text
     plain = _plain(text)

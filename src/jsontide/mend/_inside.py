@@ -352,6 +352,8 @@ class Inside:
             buffer.fail_at(i)
         elif char in CLOSING and buffer.before(i) not in SPACES:
             buffer.fail_ambiguous(i, "a colon between a key and a string")
+        elif buffer.token_end == self.strings.start + 1:  # `""` may be the first mark of a key in a cell of CSV
+            buffer.fail_ambiguous(i, "a colon after an empty key")
         elif buffer.edit(i, i, ":", RepairKind.MISSING_COLON):
             buffer.mode = MEMBER
             if char not in "{[(":
@@ -443,8 +445,7 @@ class Inside:
         if not begins_value(char):
             buffer.fail_at(i)
             return False
-        is_clear = char in "{[" and not self.strings.may_have_ended  # else the brackets may be text
-        if buffer.newline >= buffer.token_end or is_clear or (char == '"' and buffer.before(i) in " \t"):
+        if buffer.newline >= buffer.token_end or char in "{[" or (char == '"' and buffer.before(i) in " \t"):
             return True
         buffer.fail_ambiguous(i, "a comma between two values")
         return False
@@ -535,7 +536,7 @@ class Inside:
 
 
 def _respell_number(token: str) -> str:
-    """Return a number in JSON's spelling, nothing if it is none, or if leading zeros leave open what it means.
+    """Return a number in JSON's spelling; an empty text if it is no number, or leading zeros leave open what it means.
 
     >>> [_respell_number(token) for token in ("0x1F", "+5", ".5", "5.", "1_000", "-Infinity", "007", "1.2.3")]
     ['31', '5', '0.5', '5.0', '1000', 'null', '', '']

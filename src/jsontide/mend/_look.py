@@ -30,6 +30,7 @@ BLANKS: Final = " \t\r"
 COMMAS: Final = ",，、،"
 SEMICOLONS: Final = ";；"
 COLONS: Final = ":：﹕"
+AFTER_STRING: Final = COMMAS + COLONS + "}])"
 CLOSING: Final[dict[str, str]] = {
     '"': '"',
     "'": "'",
@@ -46,7 +47,7 @@ CLOSING: Final[dict[str, str]] = {
     "『": "』",
 }
 """The quotation marks that may begin a string, each with those that may end it."""
-_OPEN_ONLY: Final = (CLOSING["“"], CLOSING["„"])
+OPEN_ONLY: Final = (CLOSING["“"], CLOSING["„"])
 """What may end strings that `"` may end too, because their first mark cannot be its pair."""
 LITERALS: Final[dict[str, str]] = {
     "true": "true",
@@ -83,7 +84,9 @@ _FENCE: Final = re.compile(r"(?:`{3,}|~{3,})[ \t]*([\w+.#-]*)")
 _TAG: Final = re.compile(r"</?[^\W\d][^<>\n]{0,80}>|<[|｜][^<>\n]{1,80}[|｜]>|\[/?[A-Z]{3,}(?:_[A-Z]+)*\]")
 _TAG_BEGUN: Final = re.compile(r"</?(?:[^\W\d][^<>\n]{0,80})?|<[|｜][^<>\n]{0,81}|\[/?[A-Z]{0,20}(?:_[A-Z]*)*")
 _TAG_NAME: Final = re.compile(r"<(/?)([\w:-]+)")
-_WRAPPER_NAME: Final = re.compile(r"[<\[]/?(?:[\w-]+:)?([\w-]+)")
+_WRAPPER: Final = re.compile(
+    r"""[<\[]/?(?:[\w-]+:)?([\w-]+)(?:=[\w.-]+|(?:\s+(?:name|id)=(?:"[^"]*"|'[^']*'|[\w.-]+))*)\s*/?[>\]]"""
+)
 _WRAPPERS: Final = frozenset(
     (
         *("tool_call", "tool_calls", "toolcall", "tool", "tools", "tool_use", "tool_request", "function", "functions"),
@@ -94,6 +97,16 @@ _WRAPPERS: Final = frozenset(
     )
 )
 """Names of tags that only say where a value is."""
+_TOKEN_WORD: Final = re.compile(r"[^\W_]+")
+_TOKEN_WORDS: Final = frozenset(
+    (
+        *("im", "eot", "eom", "eos", "bos", "pad", "id", "start", "end", "begin", "of", "sep", "header", "return"),
+        *("text", "sentence", "turn", "message", "msg", "channel", "constrain", "role", "assistant", "model"),
+        *("startoftext", "endoftext", "endofprompt", "tool", "tools", "call", "calls", "function", "functions"),
+        *("toolcall", "python", "tag", "action", "plugin", "section", "argument", "arguments", "response", "json"),
+    )
+)
+"""Words of special tokens, such as `<|tool_calls_section_begin|>`, that say no more."""
 _LONGEST_INFO: Final = 120
 _THINKING: Final = frozenset(
     ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "antthinking", "analysis")
@@ -162,7 +175,7 @@ def number_end(text: str, i: i64, end: i64) -> i64:
 
 
 def strict_number_end(text: str, i: i64, n: i64) -> i64:
-    """Return where the number of JSON at `i` ends, -1 if it is none, or if what follows it is not a delimiter."""
+    """Return where the number of JSON at `i` ends; -1 without a number, or without a delimiter after it."""
     if COMPILED:
         mode: i64 = NUMBER
         while i < n:
@@ -193,7 +206,7 @@ def is_number(text: str) -> bool:
 def string_end(text: str, quote: i64, end: i64) -> i64:
     """Return the place after the quotation mark that ends the string at `quote`; -1 if it is not there."""
     closing = CLOSING[text[quote]]
-    if closing in _OPEN_ONLY:
+    if closing in OPEN_ONLY:
         closing += '"'
     i: i64 = quote + 1
     while i < end:
@@ -259,7 +272,7 @@ def equals_ahead(text: str, i: i64, end: i64) -> i64:
 def loose_key_end(text: str, i: i64, end: i64, may_have_spaces: bool) -> i64:
     """Return where the key at `i` ends, if an equals sign follows it, or a colon though it is more than one word.
 
-    -1 if it is none, -2 if more text is needed.
+    -1 if there is no such key, -2 if more text is needed.
     """
     place = skip_prefix(text, i, end)
     if text[place] in CLOSING:
@@ -387,7 +400,7 @@ def object_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool, is_n
     char = text[i]
     if char == "}":
         return _after_empty(text, i + 1, end, is_end, is_nested)
-    if char == '"' or (is_sure and char in CLOSING):
+    if char in "\"'" or (is_sure and char in CLOSING):
         return _quoted_key_ahead(text, i, end, is_sure)
     if not is_sure or char in CLOSING:
         return NO
@@ -443,7 +456,7 @@ def array_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool) -> i6
     char = text[i]
     if char == "{":
         return object_begins(text, i, end, is_sure, is_end, True)
-    if char == '"' or (is_sure and char in CLOSING):
+    if char in "\"'" or (is_sure and char in CLOSING):
         return _string_item_ahead(text, i, end, is_sure)
     if not is_sure or char in CLOSING:
         return NO
@@ -576,12 +589,14 @@ def read_tag(text: str, i: i64, end: i64, is_end: bool) -> i64:
 def is_wrapper(tag: str) -> bool:
     """Return whether a tag says nothing but where the value is; others may say that it is not meant, as `<example>`.
 
-    >>> [is_wrapper(tag) for tag in ("<tool_call>", "<function=add>", "[TOOL_CALLS]", "<|im_end|>", "</cancelled>")]
-    [True, True, True, True, False]
+    >>> [is_wrapper(tag) for tag in ("<tool_call>", '<invoke name="add">', "[TOOL_CALLS]", "<|im_end|>")]
+    [True, True, True, True]
+    >>> [is_wrapper(tag) for tag in ("</cancelled>", "<|cancelled|>", '<tool_call status="cancelled">')]
+    [False, False, False]
     """
     if tag.startswith(("<|", "<｜")):
-        return True
-    match = _WRAPPER_NAME.match(tag)
+        return _TOKEN_WORDS.issuperset(_TOKEN_WORD.findall(tag.lower()))
+    match = _WRAPPER.fullmatch(tag)
     return match is not None and match[1].lower().replace("-", "_") in _WRAPPERS
 
 

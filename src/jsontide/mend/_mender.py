@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from jsontide.mend.shape import Shape
 
 Kept: TypeAlias = tuple[tuple[Any, ...], ...]
-"""What each part knows between two chunks, in the order of its constructor."""
+"""What each part knows between two chunks, as its constructor takes it."""
 _LATE_END: Final[dict[int, str]] = {
     modes.KEY_TEXT: '": null',
     modes.COLON: ": null",
@@ -71,54 +71,35 @@ _STRING_IN_ARRAY: Final = re.compile(_STRING_END + _MORE_ITEMS)
 class Mender:
     """Mends one text: knows which part reads what is next."""
 
-    __slots__ = ("_inside", "_kept_outside", "_outside", "buffer", "keeps_text", "strings", "value")
+    __slots__ = ("_kept_outside", "buffer", "inside", "keeps_text", "last_kept", "outside", "strings", "value")
 
     def __init__(self, kept: Kept) -> None:
         of_buffer, of_value, of_strings, of_outside = kept
         buffer = self.buffer = Buffer(*of_buffer)
         value = self.value = OpenValue(buffer, *of_value)
-        self.strings = Strings(buffer, value, *of_strings)
+        strings = self.strings = Strings(buffer, value, *of_strings)
+        self.outside = Outside(buffer, value, strings, *of_outside)
+        self.inside = Inside(buffer, value, strings, self.outside)
         self.keeps_text: bool = buffer.mending.values == "one"
-        # These are made when they are needed: most chunks are clean, and each may be read by a copy.
-        self._inside: Inside | None = None
-        self._outside: Outside | None = None
-        self._kept_outside: tuple[Any, ...] = of_outside
+        self._kept_outside: tuple[Any, ...] | None = of_outside  # as long as it has not changed
+        self.last_kept: Kept | None = kept  # as long as nothing has been read since
 
-    @property
-    def outside(self) -> Outside:
-        outside = self._outside
-        if outside is None:
-            outside = self._outside = Outside(self.buffer, self.value, self.strings, *self._kept_outside)
-        return outside
-
-    @property
-    def inside(self) -> Inside:
-        inside = self._inside
-        if inside is None:
-            inside = self._inside = Inside(self.buffer, self.value, self.strings, self.outside)
-        return inside
-
-    def kept(self) -> Kept:
+    def keep(self) -> Kept:
         """Return all that is known between two chunks; none of it changes in place."""
-        of_outside = self._kept_outside if self._outside is None else self._outside.kept()
-        return self.buffer.kept(), self.value.kept(), self.strings.kept(), of_outside
-
-    def settle(self) -> None:
-        """Let go of the parts that the next chunk may not need: a state may be kept for long."""
-        outside = self._outside
-        if outside is not None:
-            kept = outside.kept()
-            if kept != self._kept_outside:
-                self._kept_outside = kept
-            self._outside = self._inside = None
-
-    def copy(self) -> Mender:
-        """Return another one that stands at the same place, between two chunks."""
-        return Mender(self.kept())
+        kept = self.last_kept
+        if kept is None:
+            of_outside = self._kept_outside
+            if of_outside is None:
+                of_outside = self._kept_outside = self.outside.kept()
+            kept = self.last_kept = (self.buffer.kept(), self.value.kept(), self.strings.kept(), of_outside)
+        return kept
 
     def feed(self, chunk: str) -> str:
         """Read a chunk; return what is certain of the strict text."""
         buffer, strings = self.buffer, self.strings
+        if buffer.is_over or not chunk:
+            return ""
+        self.last_kept = None
         if (
             buffer.mode == STRING
             and not buffer.text
@@ -130,18 +111,16 @@ class Mender:
                 is_plain = plain_end(chunk, 0) == len(chunk)
             else:
                 is_plain = '"' not in chunk and "\\" not in chunk and chunk.isprintable()
-            if is_plain and chunk:
+            if is_plain:
                 if strings.start == buffer.base:
                     strings.opens_json = chunk[0] in "{["
                 buffer.base += len(chunk)
                 buffer.recent = buffer.recent.rstrip()[-1:] + chunk[-1] if chunk.isspace() else chunk
                 if self.keeps_text:
-                    self.outside.original = self.outside.original.append(chunk)
+                    self._keep_text(chunk)
                 return chunk
-        if buffer.is_over or not chunk:
-            return ""
         if self.keeps_text:
-            self.outside.original = self.outside.original.append(chunk)
+            self._keep_text(chunk)
         text = buffer.text + chunk if buffer.text else chunk
         if (
             not COMPILED
@@ -157,11 +136,16 @@ class Mender:
         buffer.text = text
         return self._run(False)
 
+    def _keep_text(self, chunk: str) -> None:
+        self.outside.original = self.outside.original.append(chunk)
+        self._kept_outside = None
+
     def finish(self) -> str:
         """Read the end of the text; return the rest of the strict text, with what closes it."""
         buffer, outside = self.buffer, self.outside
         if buffer.is_over:
             return ""
+        self.last_kept = None
         text = self._run(True)
         if buffer.is_over:
             return text
@@ -188,6 +172,7 @@ class Mender:
         """Stop for good at the end of what was fed."""
         buffer = self.buffer
         if not buffer.is_over:
+            self.last_kept = None
             buffer.fail(reason, wanted, found, buffer.base + len(buffer.text))
             buffer.text = ""
 
@@ -214,6 +199,7 @@ class Mender:
 
     def _run(self, is_end: bool) -> str:
         buffer, strings = self.buffer, self.strings
+        self._kept_outside = None
         n: i64 = buffer.begin(is_end)
         i: i64 = 0
         while i < n and not buffer.is_waiting and not buffer.is_over:
@@ -293,4 +279,6 @@ class Mender:
 
 
 def start_mender(mending: Mending, shape: Shape | None) -> Mender:
-    return Mender(((mending,), (shape,), (), ()))
+    mender = Mender(((mending,), (shape,), (), ()))
+    mender.last_kept = None  # it has more than this
+    return mender

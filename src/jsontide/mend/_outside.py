@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jsontide._textbuffer import NO_TEXT, GrowingText
 from jsontide.mend._buffer import BLOCK_COMMENT, COMPARING, LINE_COMMENT, OUTSIDE, SKIPPING, Buffer
 from jsontide.mend._look import (
+    AFTER_STRING,
     BLANKS,
     CLOSING,
     COLONS,
@@ -47,13 +48,9 @@ from jsontide.text.modes import COLON, DONE, VALUE
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-_AFTER_STRING: Final = COMMAS + COLONS + "}])"
-
-
 _CLOSERS: Final[dict[str, str]] = {"{": "}", "[": "]", "｛": "｝", "［": "］"}
 _NO_CLOSER: Final = "\0"
 """In place of the closer of an object whose brace was never there."""
-_BETWEEN: Final = COMMAS + COLONS
 _DEEPEST: Final = 512
 """Brackets around words inside each other; of more, the end is never found."""
 _CANDIDATE: Final = re.compile(r"[{}\[\]()｛｝［］<`~]")
@@ -61,6 +58,8 @@ _ASSIGNS: Final = re.compile(
     r"\s*(?:(?:export\s+)?(?:(?:const|let|var)\s+)?[^\W\d][\w.$]*(?:\s*:\s*[\w.]+(?:\[[\w., ]*\])?)?\s*:?="
     r"|return|export\s+default)\s*"
 )
+_NAMED_ITEM: Final = re.compile(r"[\w.]+\s*([,=]?)")
+"""A name as an item of a tuple, or as the name of an argument."""
 _LONGEST_BEGUN: Final = 80
 _EMPTY_LINE: Final = re.compile(r"\n[ \t\r]*\n")
 
@@ -229,7 +228,7 @@ class Outside:
             return False
         if char in '"`':  # unless it closes what was opened before the value
             return self.last_char != char and not (self.in_fence and char == "`")
-        return char.isalnum() or char in "{[\\#/" or char in COLONS
+        return char.isalnum() or char in "{[\\#/=+-" or char in COLONS
 
     def _leave_item(self, i: i64, n: i64) -> i64:
         """Read what follows an item of a list that only the schema asks for: another item on a line of its own."""
@@ -434,6 +433,8 @@ class Outside:
     def _find_container(self, i: i64, end: i64, is_sure: bool, is_end: bool) -> i64:
         """Return whether a value begins at `i`; what may be in quotation marks begins with a key or an item."""
         text = self.buffer.text
+        if text[i] == "[" and not self.at_start and (_is_word(self.buffer.before(i)) or self.buffer.before(i) in "])"):
+            return NO  # an index
         wrapping = find_wrapping(text, i, end, self.last_char == '"')
         if wrapping == UNKNOWN and not is_end:
             return WAIT
@@ -469,26 +470,41 @@ class Outside:
             self.skipped = f"what begins with {name_character(buffer.text[i])} (line {line}, column {column})"
 
     def _open_parenthesis(self, i: i64, n: i64) -> i64:
-        """Read a parenthesis: a value behind its first item may be part of a tuple."""
+        """Read a parenthesis: a value behind its first item may be part of a tuple, or an argument of a call."""
         buffer = self.buffer
-        text = buffer.text
-        place = skip_spaces(text, i + 1, n)
-        if place == n and not buffer.is_end and not buffer.is_late(i, n):
-            return buffer.wait(i)
         if self.open_brackets:
             self.open_brackets = (self.open_brackets + ")")[:_DEEPEST]
-        elif self.aside or (place < n and (text[place] in "\"'" or text[place].isdigit())):
-            self.open_quote = self.open_quote if self.aside else ""
+        elif self.aside:
             self.aside = (self.aside + ")")[:_DEEPEST]
+        else:
+            found = self._begins_items(i, n)
+            if found == WAIT and not buffer.is_end and not buffer.is_late(i, n):
+                return buffer.wait(i)
+            if found == YES:
+                self.open_quote = ""
+                self.aside = ")"
         return self._pass_opener(i)
 
+    def _begins_items(self, i: i64, n: i64) -> i64:
+        """Return whether items begin in the parenthesis at `i`, and not the value or words."""
+        text = self.buffer.text
+        place = skip_spaces(text, i + 1, n)
+        if place == n:
+            return WAIT
+        if text[place] in "{[":
+            return NO
+        if text[place] in "\"'" or text[place].isdigit() or _is_word(self.buffer.before(i)):
+            return YES
+        match = _NAMED_ITEM.match(text, place)
+        return NO if match is None else (YES if match[1] else (WAIT if match.end() == n else NO))
+
     def _take_cut_off(self, i: i64, end: i64, is_sure: bool, is_end: bool) -> i64:
-        """Return whether a value begins at `i` of which there is too little, or too much, to see."""
+        """Return whether a value begins at `i`, if the text is too short, or the value too long, to see it."""
         buffer = self.buffer
         is_tag = is_end and buffer.text[i] == "[" and read_tag(buffer.text, i, end, False) == UNDECIDED
         if not is_sure or is_tag:
             return NO
-        if not buffer.is_end:  # it was not seen whether a value goes on: what is none is an error
+        if not buffer.is_end:  # whether it is a value was not seen: anything else is an error from here on
             buffer.flushed = buffer.base + i
             buffer.token_end = buffer.flushed + 1
         return YES
@@ -560,7 +576,7 @@ class Outside:
             return i
         if buffer.is_truncated or self._is_early_end(i):
             return buffer.fail_ambiguous(i, "nothing after a value that was not complete")
-        if self.has_quote and self.last_char in _BETWEEN:
+        if self.has_quote and (self.last_char in COLONS or buffer.end_before(i)[:1] in COMMAS):
             return buffer.fail_ambiguous(i, "nothing after the end of the value")
         several = buffer.mending.values
         if several == "first":
@@ -598,6 +614,8 @@ class Outside:
         if after == MISSING or (self.last_char != "\n" and (is_quoted or self.open_brackets)):
             self.last_char = text[i]
             return i + 1 if buffer.drop(i, i + 1, RepairKind.PROSE) else i
+        if self.found and ('"' in text[i:after] or (not self.in_fence and text.startswith('"', after))):
+            return buffer.fail_ambiguous(i, "nothing after the end of the value")
         if not buffer.drop_whole(i, after, RepairKind.FENCE):
             return i
         if self.last_char == "\n":  # else it may be part of a string
@@ -642,8 +660,11 @@ class Outside:
             return i
         marks: i64 = 0 if self.last_char == "\n" else self.line_marks
         self._forget_line()
-        self.at_start = marks % 2 == 0
-        self.line_marks = marks
+        self.at_start = True
+        if marks:  # it may be in a quoted scalar
+            self.at_start = False
+            self.line_marks = marks
+            self.last_char = ">"
         return after
 
     def _forget_line(self) -> None:
@@ -765,7 +786,7 @@ class Outside:
             after = mark + 1
             while after < n and (text[after] == '"' or text[after] in BLANKS):
                 after += 1
-            if after == n or text[after] in _AFTER_STRING or (text[after] == "\n" and buffer.mode == LINE_COMMENT):
+            if after == n or text[after] in AFTER_STRING or (text[after] == "\n" and buffer.mode == LINE_COMMENT):
                 if buffer.drop(i, mark, RepairKind.COMMENT):
                     if after < n or buffer.is_end or buffer.is_late(mark, n):
                         buffer.fail_ambiguous(mark, "a comment in which no string may end")
@@ -798,6 +819,11 @@ def _may_be_cell(text: str, is_open: bool) -> bool:
     return inside[0] in "[{" and "\\" not in text and is_odd
 
 
+def _is_word(char: str) -> bool:
+    """Return whether a bracket right after this character is an index, or the arguments of a call."""
+    return char.isascii() and (char.isalnum() or char == "_")
+
+
 def _begin_line(text: str, before: str) -> str:
     """Return the line that a text ends in, as far as it is needed; `before` is what it was before the text."""
     line = text[text.rfind("\n") + 1 :] if "\n" in text else before + text[:_LONGEST_BEGUN]
@@ -816,13 +842,15 @@ def _assigns(line: str) -> bool:
 def _find_open_quote(text: str, quote: str, before: str) -> str:
     """Return the quotation mark that is open after a text in brackets; `quote` is the one before, if any.
 
-    An apostrophe begins no quotation after a letter, and none goes on in the next line.
+    An apostrophe begins no quotation after a letter, and none goes on in the next line. One that is escaped ends with
+    another that is, and with no other.
     """
     for char in text:
-        if char == "\n" or char == quote:
+        mark = "\\" + char if before == "\\" else char
+        if char == "\n" or mark == quote:
             quote = ""
         elif not quote and (char == '"' or (char == "'" and not before.isalnum())):
-            quote = char
+            quote = mark
         before = char
     return quote
 

@@ -3,7 +3,7 @@
 Models forget to escape quotation marks, so the one that ends a string is known only by what follows it.
 In JSON the first one ends the string: that reading is taken if the next token fits.
 After a mark that turned out to be text, more is asked for: the rest of the structure up to the next key must fit, and
-the marks inside must come in pairs; if they do not, nobody can tell which one is the last, and the text is refused.
+the marks inside must come in pairs; if they do not, any of them may be the last, and the text is refused.
 
 Rule: as in `_look`, an answer other than `WAIT` stays the same whatever follows.
 """
@@ -46,7 +46,7 @@ AMBIGUOUS: Final = 3
 JOINED: Final = 4  # the string goes on after a plus sign
 
 _MARKS: Final = "".join(CLOSING)
-_APOSTROPHES: Final = "'’"
+APOSTROPHES: Final = "'’"
 _OPENS_AFTER: Final = SPACES + "([{<>=,;:/|-–—“‘«「"
 _CLOSES_BEFORE: Final = SPACES + ".,;:!?)]}<>/|-–—…”’»」，。；：！？、）"
 
@@ -77,7 +77,7 @@ class Tally:
         if mark != '"' and before.isalnum() and beside.isalnum():
             return self  # an apostrophe
         is_plural = before == "s" and after[:1] == " " and after[-1:].isalpha()
-        if mark in _APOSTROPHES and is_plural and not self.opened and not in_array:
+        if mark in APOSTROPHES and is_plural and not self.opened and not in_array:
             return self  # one after more than one owner
         has_key = self.has_key or after[-1:] in COLONS
         is_pair = self.opened == 0 and beside == mark
@@ -86,10 +86,11 @@ class Tally:
         opens = not before or before in _OPENS_AFTER
         closes = not beside or beside in _CLOSES_BEFORE or beside in CLOSING
         if opens and not (closes and self.opened):
-            is_end = beside != "" and beside in COMMAS  # no quoted words begin there
+            is_end = after != "" and after[-1] in COMMAS  # no quoted words begin there
             return Tally(self.marks + 1, self.opened + 1, self.is_alone or is_end, has_key)
         if self.opened:
-            is_begin = before != "" and before in "[{("  # no quoted words end there
+            is_apart = before in SPACES and solid in COMMAS + COLONS
+            is_begin = before != "" and (is_apart or before in "[{(")  # no quoted words end there
             return Tally(self.marks + 1, self.opened - 1, self.is_alone or is_begin, has_key)
         if closes:
             return Tally(self.marks + 1, 0, True, has_key)
@@ -169,9 +170,12 @@ class Mark:
         if char in COLONS:
             return END
         if char == "=":
-            return self._as_end(equals_ahead(self.text, i, self.end))
+            is_empty = self.place > 0 and self.text[self.place - 1] == '"'  # its marks may be one, doubled
+            return AMBIGUOUS if is_empty else self._as_end(equals_ahead(self.text, i, self.end))
         if self.text[self.place] == "“":
             return CONTENT  # it may begin quoted words, and not end the key
+        if self.text[self.place] == "”":
+            return AMBIGUOUS  # it may end quoted words, and not the key
         is_apart = i > self.place + 1
         if RepairKind.MISSING_COLON in self.kinds and ((is_apart and begins_value(char)) or char in "{["):
             return END
@@ -208,11 +212,11 @@ class Mark:
             return self._wait(CONTENT)
         if self.text[i] == OBJECT:
             return END
-        return self._as_end(self._key_ahead(i, self.equals))
+        return self._as_end(self._key_ahead(i))
 
-    def _key_ahead(self, i: i64, names: bool) -> i64:
+    def _key_ahead(self, i: i64) -> i64:
         """Return whether a key is at `i`, and its colon, or an equals sign if keys have them."""
-        found = key_ahead(self.text, i, self.end, names)
+        found = key_ahead(self.text, i, self.end, True)
         if found != NO or not self.equals:
             return found
         after = loose_key_end(self.text, i, self.end, False)
@@ -220,7 +224,7 @@ class Mark:
 
     def _judge_name(self, i: i64) -> i64:
         """Judge by what follows the comma: a key without marks, or text."""
-        found = self._key_ahead(i, True)
+        found = self._key_ahead(i)
         if found == NO and "\n" in self.text[self.place : i]:
             return AMBIGUOUS  # a line that ends in a mark and a comma, before one that begins no member
         return self._wait(END) if found == WAIT else self._as_end(found)

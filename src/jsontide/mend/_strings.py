@@ -6,38 +6,38 @@ Rule: a backslash that begins no escape is kept as text; where escapes beside it
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._build import COMPILED
+from jsontide.mend._buffer import Buffer
 from jsontide.mend._look import (
+    AFTER_STRING,
     CLOSING,
     COLONS,
     COMMAS,
     DOUBLED,
     ESCAPED,
     NO,
+    OPEN_ONLY,
     SPACES,
     WAIT,
     YES,
+    colon_ahead,
     decode_key,
+    is_delimiter,
     skip_comments,
     skip_spaces,
+    string_end,
 )
-from jsontide.mend._quotes import AMBIGUOUS, END, JOINED, NO_MARKS, Mark, Tally
+from jsontide.mend._quotes import AMBIGUOUS, APOSTROPHES, END, JOINED, NO_MARKS, Mark, Tally
+from jsontide.mend._value import OBJECT, Frame, OpenValue, written_frame
 from jsontide.mend.options import RepairKind
-from jsontide.text.modes import (
-    COLON,
-    KEY_TEXT,
-    STRING,
-)
+from jsontide.text.modes import COLON, KEY_TEXT, STRING
 from jsontide.text.strings import match_plain, plain_end
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
-
-from jsontide.mend._buffer import Buffer
-from jsontide.mend._look import colon_ahead, is_delimiter, string_end
-from jsontide.mend._value import OBJECT, Frame, OpenValue, written_frame
 
 _LETTERS: Final = "bfnrt"
 _SUSPICIOUS: Final = 1
@@ -55,18 +55,21 @@ _AFTER_MARK: Final = 64
 _AFTER_STRINGS: Final = ",:}]"
 _MAY_END: Final = 32
 """An escaped mark before what follows a string: if its backslash is text, it ends the string."""
+_AFTER_ODD_COMMA: Final = 128
+"""A comma that JSON does not know comes before the string: both may be text of the string before."""
+_MAY_HAVE_ENDED: Final = ODD_MARKS | _MAY_END
 _CODE_QUOTES: Final = ("'", "`", "'''")
 """What ends the strings of Python and JavaScript, which know more escapes than JSON."""
-_CODE_LETTERS: Final = "xuUav01234567N"
+_CODE_LETTERS: Final = "xuUav01234567N\n\r"
 """What begins an escape there, and is text, or means something else, elsewhere."""
 _HEX: Final = "0123456789abcdefABCDEF"
 _LAST_CODE: Final = 0x10FFFF
 _CONTROLS: Final[dict[str, str]] = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _TRIPLE: Final = 3
-_ENDS_STRING: Final = COMMAS + COLONS + "}])"
-_AFTER_STRING: Final = _ENDS_STRING + "`<"
+_AFTER_END: Final = AFTER_STRING + "`<"
 _COMMENT: Final = "/#"
-_APOSTROPHES: Final = "'’"
+_KEY_AND_MORE: Final = re.compile(r"""[”“’‘»'`]\s*[:：][^"]*"\s*[:：]\s*\Z""")
+"""A key that may have ended at another mark before a colon, and `"` and a colon after it."""
 _ESCAPES: Final = ("b", "f", "n", "r", "t", "u", "/", "\\")
 
 
@@ -78,11 +81,11 @@ class Strings:
         "equals",
         "escape_end",
         "escapes",
-        "may_have_ended",
         "opens_json",
         "quote",
         "start",
         "tally",
+        "typographic_end",
         "value",
         "wrapping",
     )
@@ -99,7 +102,7 @@ class Strings:
         tally: Tally = NO_MARKS,
         wrapping: str = "",
         equals: bool = False,
-        may_have_ended: bool = False,
+        typographic_end: str = "",
     ) -> None:
         self.buffer: Final = buffer
         self.value: Final = value
@@ -111,7 +114,7 @@ class Strings:
         self.tally: Tally = tally  # of the quotation marks inside
         self.wrapping: str = wrapping  # what all strings are in, if the text was written into another: ESCAPED, DOUBLED
         self.equals: bool = equals  # whether a key was followed by an equals sign, and so all may be
-        self.may_have_ended: bool = may_have_ended  # whether a string so far may have ended at an escaped mark
+        self.typographic_end: str = typographic_end  # what ended those that “ or „ began: " or, for all others, ”
 
     def kept(self) -> tuple[Any, ...]:
         return (
@@ -123,7 +126,7 @@ class Strings:
             self.tally,
             self.wrapping,
             self.equals,
-            self.may_have_ended,
+            self.typographic_end,
         )
 
     def _read_escape(self, i: i64, n: i64) -> i64:
@@ -183,7 +186,7 @@ class Strings:
     def _read_code_escape(self, i: i64, n: i64) -> i64:
         """Read an escape of Python or JavaScript at `i`: a code point in two or eight digits, or in braces.
 
-        Return `i` if it is none.
+        Return `i` if it is something else.
         """
         buffer = self.buffer
         text = buffer.text
@@ -210,7 +213,7 @@ class Strings:
         return end if buffer.edit(i, end, json.dumps(chr(code))[1:-1], RepairKind.ESCAPE) else i
 
     def _digits_end(self, i: i64, n: i64) -> i64:
-        """Return where the digits of the escape at `i` end, of which there should be four."""
+        """Return where the digits of the escape at `i` end; there should be four."""
         end: i64 = i + 2
         while end < n and end < i + 6 and self.buffer.text[end] in _HEX:
             end += 1
@@ -301,9 +304,9 @@ class Strings:
         """Read a mark of JSON inside others; it may end a string that “ or „ begins."""
         buffer = self.buffer
         is_first = self.escapes & _MARKED == 0 and buffer.base + i > self.start
-        may_end = is_first and "”" in self.quote and self.quote != "”"
+        may_end = is_first and self.quote in OPEN_ONLY
         found = self._may_end_here(i, n) if may_end else NO
-        if found == WAIT and buffer.is_late(i, n):
+        if (found == WAIT and buffer.is_late(i, n)) or (found == YES and self.escapes & _AFTER_ODD_COMMA):
             return buffer.fail_ambiguous(i, "a clear end of the string with quotation marks inside")
         if found != NO:
             return buffer.wait(i) if found == WAIT else self._end(i)
@@ -324,7 +327,7 @@ class Strings:
         return i + 2
 
     def _read_wrapped(self, i: i64, n: i64) -> i64:
-        """Read a backslash or a quotation mark in such a string, of which there are more than would be elsewhere."""
+        """Read a backslash or a quotation mark in such a string: it has one escape more than other strings."""
         buffer = self.buffer
         text, quote = buffer.text, self.quote
         end = buffer.limit(i, n)
@@ -412,7 +415,7 @@ class Strings:
             return buffer.fail_held(i) if self.tally.marks else self._end(i)
         if self.wrapping == DOUBLED and buffer.text[i] == '"':
             return self._begin_doubled(i)
-        if self.tally.marks == 0 and i + 1 < n and self._ends_plainly(i, n, top):
+        if self.tally.marks == 0 and i + 1 < n and self.quote not in OPEN_ONLY and self._ends_plainly(i, n, top):
             return self._end(i)
         if buffer.base + i == self.start and buffer.text[i] in "\"'":
             if i + 1 < n and buffer.text[i + 1] == buffer.text[i]:
@@ -428,6 +431,8 @@ class Strings:
         is_key = buffer.mode == KEY_TEXT
         mark = Mark(buffer.text, i, end, is_end, is_key, top, self.tally, buffer.kinds, self.opens_json, self.equals)
         verdict = mark.judge()
+        if verdict == END and self.quote in OPEN_ONLY and buffer.text[i] != '"':
+            verdict = self._judge_other_end(i, n)
         if verdict == WAIT:
             return self._wait_for_next(i, n)
         if verdict == AMBIGUOUS or (verdict == END and self._may_have_lost_its_end(i, top)):
@@ -435,6 +440,17 @@ class Strings:
         if verdict == JOINED:
             return self._join(i, n)
         return self._end(i) if verdict == END else self._keep_quote(i)
+
+    def _judge_other_end(self, i: i64, n: i64) -> i64:
+        """Judge the typographic mark at `i`, which may end the string, unless the next mark of JSON may do so too."""
+        text = self.buffer.text
+        place: i64 = i + 1
+        while place < n and (text[place] in SPACES or text[place] in COMMAS or text[place] in COLONS):
+            place += 1
+        found = WAIT if place == n else (self._may_end_here(place, n) if text[place] == '"' else NO)
+        if found == WAIT and self.buffer.is_end:
+            found = NO if place == n else YES
+        return END if found == NO else (AMBIGUOUS if found == YES else WAIT)
 
     def _may_have_lost_its_end(self, i: i64, top: Frame) -> bool:
         """Return whether a string with quotation marks inside may be more than one, or a key and a value."""
@@ -444,7 +460,7 @@ class Strings:
         before = buffer.end_before(i)[:1]
         place = skip_spaces(text, i + 1, len(text))
         after = text[place : place + 1]
-        is_odd = after not in _AFTER_STRING and (has_newline or "\n" not in text[i:place])
+        is_odd = after not in _AFTER_END and (has_newline or "\n" not in text[i:place])
         may_begin = before in COMMAS or (is_odd and buffer.mode == KEY_TEXT and before in COLONS)  # another string
         if has_newline + may_begin + is_odd > 1:
             return True
@@ -490,7 +506,7 @@ class Strings:
         text = buffer.text
         before = "" if buffer.base + i == self.start else buffer.end_before(i)
         mark = text[i]
-        is_apostrophe = mark in _APOSTROPHES and before[-1:].isalnum() and text[i + 1 : i + 2].isalnum()
+        is_apostrophe = mark in APOSTROPHES and before[-1:].isalnum() and text[i + 1 : i + 2].isalnum()
         after = skip_spaces(text, i + 1, len(text))
         top = written_frame(self.value.top)
         in_array = buffer.mode == STRING and top is not None and top.closer != OBJECT
@@ -506,10 +522,18 @@ class Strings:
     def _end(self, i: i64) -> i64:
         buffer = self.buffer
         is_key = buffer.mode == KEY_TEXT
+        if self.quote in OPEN_ONLY:
+            mark = '"' if buffer.text[i] == '"' else "”"
+            if self.typographic_end not in ("", mark):
+                return buffer.fail_ambiguous(i, "the same quotation marks around all strings")
+            self.typographic_end = mark
         if buffer.text[i] != '"' and not buffer.edit(i, i + 1, '"', RepairKind.QUOTES):
             return i
+        if self.escapes & _MAY_HAVE_ENDED == _MAY_HAVE_ENDED:
+            if self.escapes & (NEWLINE | _UNKNOWN):
+                return buffer.fail_ambiguous(i, "a string that did not end at an escaped quotation mark")
+            buffer.strict_from = min(buffer.strict_from, buffer.base + i + 1)
         buffer.token_end = buffer.base + i + 1
-        self.may_have_ended = self.may_have_ended or self.escapes & (ODD_MARKS | _MAY_END) == ODD_MARKS | _MAY_END
         if is_key:
             if self.value.shape is not None:
                 self.value.note_key(self._key_before(i))
@@ -535,7 +559,7 @@ class Strings:
         return place + 1
 
     def _begin_doubled(self, i: i64) -> i64:
-        """Go on in a string that began with two quotation marks, of which the second is at `i`."""
+        """Go on in a string that began with two quotation marks; the second is at `i`."""
         buffer = self.buffer
         if buffer.base + i != self.start:
             return buffer.fail_ambiguous(i, "the same quotation marks around all strings")
@@ -554,7 +578,7 @@ class Strings:
         place = skip_spaces(buffer.text, i + 2, n)
         if place == n and not buffer.is_end and not buffer.is_late(i, n):
             return buffer.wait(i)
-        if place == n or buffer.text[place] in _ENDS_STRING:
+        if place == n or buffer.text[place] in AFTER_STRING:
             self.tally = Tally(1)  # the third mark may end a string that is only one mark
         if not buffer.edit(i, i + 2, "", RepairKind.QUOTES):
             return i
@@ -651,10 +675,13 @@ class Strings:
         return i
 
     def open(self, i: i64, n: i64, mode: i64) -> i64:
-        """Read a quotation mark that is none in JSON as one."""
+        """Begin a string or a key at a quotation mark that JSON does not know."""
         buffer = self.buffer
         char = buffer.text[i]
         if mode == STRING:
+            is_after_key = buffer.hold >= 0 and self.quote == '"'
+            if is_after_key and _KEY_AND_MORE.search(buffer.text, buffer.hold, i) is not None:
+                return buffer.fail_ambiguous(i, "a key that did not end at another quotation mark")
             self.value.release()
         else:
             buffer.hold_key(i)
@@ -662,6 +689,8 @@ class Strings:
             return i
         buffer.mode = mode
         self.begin(CLOSING[char], i + 1)
+        if self.quote in OPEN_ONLY and buffer.end_before(i)[:1] in COMMAS[1:]:
+            self.escapes = _AFTER_ODD_COMMA
         return i + 1
 
 

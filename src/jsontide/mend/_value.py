@@ -139,7 +139,7 @@ class OpenValue:
             buffer.flush_drop()
 
     def end_token(self, i: i64) -> i64:
-        """Leave a number or a literal that ends at `i`: what follows it may tell more of a string before it."""
+        """Leave a number or a literal that ends at `i`: what follows it may show more about a string before it."""
         buffer = self.buffer
         flushed: i64 = buffer.flushed
         is_after_string = buffer.token_end == flushed + 1

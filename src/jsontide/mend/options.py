@@ -135,7 +135,7 @@ class Mending:
     """What is mended; anything else in the text is an error."""
     values: SeveralValues = "first"
     """Of several values, the first counts, or all do, each on its own lines, or there is only one, repeated or not."""
-    runs_with: frozenset[RepairKind] = frozenset()
+    allowed_in_calls: frozenset[RepairKind] = frozenset()
     """Repairs that drop or restructure something, with which a call may run nevertheless."""
     max_held: int = 1024
     """The most characters that are held back because more than one reading is possible."""
@@ -145,7 +145,7 @@ class Mending:
     """Open containers inside each other."""
 
     def __post_init__(self) -> None:
-        for name in ("kinds", "runs_with"):
+        for name in ("kinds", "allowed_in_calls"):
             kinds = getattr(self, name)
             if not isinstance(kinds, frozenset | set) or not all(isinstance(kind, RepairKind) for kind in kinds):
                 message = f"{name} must be a set of RepairKind, not {kinds!r}"
@@ -160,13 +160,13 @@ class Mending:
         """Return the same without some kinds."""
         return self._replace(kinds=self.kinds - set(kinds))
 
-    def including(self, *kinds: RepairKind) -> Mending:
+    def with_kinds(self, *kinds: RepairKind) -> Mending:
         """Return the same with more kinds."""
         return self._replace(kinds=self.kinds | set(kinds))
 
-    def running_with(self, *kinds: RepairKind) -> Mending:
+    def allow_in_calls(self, *kinds: RepairKind) -> Mending:
         """Return the same with more kinds of repair with which a call may run."""
-        return self._replace(runs_with=self.runs_with | set(kinds))
+        return self._replace(allowed_in_calls=self.allowed_in_calls | set(kinds))
 
     def _replace(self, **changes: object) -> Mending:
         values = {field.name: getattr(self, field.name) for field in fields(self)}

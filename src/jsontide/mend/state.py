@@ -11,12 +11,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._check import check_state
+from jsontide._decode import ByteSource, as_text
 from jsontide._errors import ParserError, Reason, get_link
+from jsontide.mend._buffer import Buffer
 from jsontide.mend._mender import Kept, Mender, start_mender
 from jsontide.mend._value import link_frames, list_frames
 from jsontide.mend.options import Mending, Repair, check_mending
 from jsontide.mend.shape import Shape
-from jsontide.text.utf8 import ByteSource, as_text
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -98,13 +99,25 @@ def _where(line: int, column: int) -> str:
 
 
 class MendState:
-    """A text that is being mended, after a chunk: immutable, and can be fed to `mend_chunk` any number of times."""
+    """A text that is being mended, after a chunk: immutable, and can be fed to `feed_mend` any number of times.
 
-    __slots__ = ("_mender", "_source")
+    The states of one text share a mender, which stands at the newest of them; an older one makes its own.
+    """
+
+    __slots__ = ("_kept", "_last_mender", "_source")
 
     def __init__(self, mender: Mender, source: ByteSource | None) -> None:
-        self._mender: Final = mender
+        self._kept: Final = mender.keep()
+        self._last_mender: Mender = mender
         self._source: Final = source
+
+    @property
+    def _mender(self) -> Mender:
+        """The mender, at this state."""
+        mender = self._last_mender
+        if mender.last_kept is not self._kept:
+            mender = Mender(self._kept)  # not kept: it takes more memory than the state
+        return mender
 
     @property
     def mending(self) -> Mending:
@@ -157,7 +170,7 @@ class MendState:
         """Return where in the original text a place of the mended one is.
 
         >>> from jsontide.mend import MODELS
-        >>> state, text, _ = mend_chunk(start_mend(MODELS), 'Sure: {"a": 1}')
+        >>> state, text, _ = feed_mend(start_mend(MODELS), 'Sure: {"a": 1}')
         >>> text.index("1"), state.original_index(text.index("1"))
         (6, 12)
         """
@@ -168,7 +181,7 @@ class MendState:
         return f"<MendState at index {self.index}, {count} repairs>"
 
     def __reduce__(self) -> tuple[Callable[..., MendState], tuple[object, ...]]:
-        of_buffer, of_value, of_strings, of_outside = self._mender.kept()
+        of_buffer, of_value, of_strings, of_outside = self._kept
         of_value = (of_value[0], list_frames(of_value[1]), *of_value[2:])
         return restore, ((of_buffer, of_value, of_strings, of_outside), self._source)
 
@@ -189,58 +202,55 @@ def start_mend(mending: Mending, shape: Shape | None = None) -> MendState:
     return MendState(start_mender(checked, shape), None)
 
 
-def mend_chunk(
+def feed_mend(
     state: MendState, chunk: str | bytes | bytearray | memoryview
 ) -> tuple[MendState, str, tuple[Repair, ...]]:
     """Return the state after one more chunk, the strict text that it adds, and the repairs in it.
 
     >>> from jsontide.mend import MODELS
-    >>> state, text, repairs = mend_chunk(start_mend(MODELS), "{city: 'Kyoto',}")
+    >>> state, text, repairs = feed_mend(start_mend(MODELS), "{city: 'Kyoto',}")
     >>> text
     '{"city": "Kyoto"}'
     >>> [repair.kind.value for repair in repairs]
     ['unquoted key', 'quotes', 'quotes', 'trailing comma']
     """
     check_state(state, MendState)
-    source, text, is_good = as_text(chunk, state._source, state.index, "chunk")
-    if len(chunk) == 0 or state._mender.buffer.is_over:
+    mender = state._mender
+    buffer = mender.buffer
+    source, text, is_good = as_text(chunk, state._source, buffer.base + len(buffer.text), "chunk")
+    if len(chunk) == 0 or buffer.is_over:
         return state, "", ()
-    mender = state._mender.copy()
+    reported = buffer.repair_count
     mended = mender.feed(text)
     if not is_good and source is not None:
         mender.refuse(Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found)
-    return _step(state, mender, mended, source)
+    return MendState(mender, source), mended, _new_repairs(buffer, reported)
 
 
 def finish_mend(state: MendState) -> tuple[MendState, str, tuple[Repair, ...]]:
     """Return the state after the end of the text, the rest of the strict text, and the repairs in it.
 
     >>> from jsontide.mend import MODELS
-    >>> state, text, repairs = mend_chunk(start_mend(MODELS), '{"city": "Kyo')
+    >>> state, text, repairs = feed_mend(start_mend(MODELS), '{"city": "Kyo')
     >>> state, rest, repairs = finish_mend(state)
     >>> text + rest, state.is_truncated
     ('{"city": "Kyo"}', True)
     """
     check_state(state, MendState)
-    if state._mender.buffer.is_over:
+    mender = state._mender
+    buffer = mender.buffer
+    if buffer.is_over:
         return state, "", ()
     source = state._source
-    mender = state._mender.copy()
+    reported = buffer.repair_count
     if source is not None and source.pending:
         mender.refuse(Reason.UNEXPECTED_END, f"the rest of the UTF-8 sequence at byte {source.offset}", source.found)
-        return _step(state, mender, "", source)
-    return _step(state, mender, mender.finish(), source)
+    mended = mender.finish()
+    return MendState(mender, source), mended, _new_repairs(buffer, reported)
 
 
-def _step(
-    before: MendState, mender: Mender, text: str, source: ByteSource | None
-) -> tuple[MendState, str, tuple[Repair, ...]]:
-    mender.settle()
-    return (
-        MendState(mender, source),
-        text,
-        tuple(mender.buffer.repairs[before._mender.buffer.repair_count : mender.buffer.repair_count]),
-    )
+def _new_repairs(buffer: Buffer, reported: int) -> tuple[Repair, ...]:
+    return () if buffer.repair_count == reported else tuple(buffer.repairs[reported : buffer.repair_count])
 
 
 class MendReader:

@@ -8,6 +8,7 @@ from jsontide.messages.options import MessageConfig, Tool, ToolResult
 from jsontide.messages.parts import File, Other, ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.state import MessageState
 from jsontide.messages.types import (
+    ArgumentsMode,
     CancelledError,
     Choice,
     Citation,
@@ -24,7 +25,6 @@ from jsontide.messages.types import (
     ProviderError,
     ProviderErrorKind,
     RefusedError,
-    Spelling,
     ToolCallDelta,
     TruncatedError,
     Usage,
@@ -67,19 +67,20 @@ if TYPE_CHECKING:
     # What the functions take; at run time they check it themselves.
 
     def start_message(config: MessageConfig | None = None) -> MessageState: ...
-    def reduce_chunk(state: MessageState, chunk: CompletionChunk) -> MessageState: ...
+    def feed_message(state: MessageState, chunk: CompletionChunk) -> MessageState: ...
     def finish_message(state: MessageState) -> MessageState: ...
     def stop_message(state: MessageState) -> MessageState: ...
     def fail_message(state: MessageState, error: BaseException | str) -> MessageState: ...
 
 else:
     from jsontide.messages.calls import CompleteCall, Part, ToolCall
-    from jsontide.messages.draft import reduce_chunk
+    from jsontide.messages.draft import feed_message
     from jsontide.messages.ending import fail_message, finish_message, stop_message
     from jsontide.messages.message import Message
     from jsontide.messages.state import start_message
 
 __all__ = [
+    "ArgumentsMode",
     "CancelledError",
     "Choice",
     "Citation",
@@ -108,7 +109,6 @@ __all__ = [
     "RefusedError",
     "ServerCall",
     "Source",
-    "Spelling",
     "TextPart",
     "Tool",
     "ToolCall",
@@ -117,8 +117,8 @@ __all__ = [
     "TruncatedError",
     "Usage",
     "fail_message",
+    "feed_message",
     "finish_message",
-    "reduce_chunk",
     "start_message",
     "stop_message",
 ]

@@ -14,8 +14,7 @@ from dataclasses import fields
 from enum import Enum
 from typing import Final, NoReturn, TypeVar, cast
 
-from jsontide._json_text import write_json
-from jsontide._values import MISSING
+from jsontide._values import MISSING, write_json
 from jsontide.mend.options import Repair, RepairKind
 from jsontide.messages.calls import CompleteCall, PartialCall, ServerCall
 from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Refusal, Source, TextPart
@@ -213,10 +212,12 @@ def _read_citations(value: object) -> object:
 
 def _read_typed(kind: type, value: object, usual: type) -> object:
     """Read a record; fields that the table does not name have the usual type."""
-    for name, each in value.items() if isinstance(value, Mapping) else ():
-        if each is not None:
-            _of_type(f"{name} of a {kind.__name__}", each, _TYPES_OF_RECORDS.get(name, (usual,)))
-    return _dataclass(kind, value)
+    if not isinstance(value, Mapping):
+        return _dataclass(kind, value)
+    given = {name: each for name, each in value.items() if each is not None}
+    for name, each in given.items():
+        _of_type(f"{name} of a {kind.__name__}", each, _TYPES_OF_RECORDS.get(name, (usual,)))
+    return _dataclass(kind, given)
 
 
 def _read_provider_error(value: object) -> ProviderError:

@@ -77,7 +77,7 @@ class BaseCall(BasePart):
         """What was mended in the arguments, in the order of their text; `arguments` stays as it was written."""
         return self._repairs if self.document is None else self.document.repairs
 
-    def is_complete(self, path: str | Sequence[Segment]) -> bool:
+    def is_complete_at(self, path: str | Sequence[Segment]) -> bool:
         """Return whether the value at a path of the arguments, such as `days[0].title`, will not change any more."""
         return not self.is_open if self.document is None else self.document.is_complete_at(path)
 

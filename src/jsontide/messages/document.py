@@ -14,7 +14,7 @@ from typing import Final, Literal
 from jsontide._errors import ParserError, Reason
 from jsontide._path import Segment
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.mend import Mending, MendState, Repair, RepairKind, finish_mend, mend_chunk, start_mend
+from jsontide.mend import Mending, MendState, Repair, RepairKind, feed_mend, finish_mend, start_mend
 from jsontide.mend.state import Passage, place_error, with_path
 from jsontide.messages.types import ErrorDetail, ErrorKind, ErrorSource
 from jsontide.schema import Partial, Policies, Resolution, SchemaMismatch, from_json_ast, shape_of
@@ -88,7 +88,8 @@ class Document:
         self._memo = memo
         self.mend: Final = mend
         """The state of mending, if bad JSON is mended."""
-        self._error: Final = error if mend is not None else state.error
+        self._error: Final = error
+        """The first error of a text that is mended, at its position in the original."""
 
     @property
     def is_complete(self) -> bool:
@@ -98,7 +99,7 @@ class Document:
     @property
     def error(self) -> ParserError | None:
         """The first error of the text."""
-        return self._error
+        return self.state.error if self.mend is None else self._error
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
@@ -111,7 +112,7 @@ class Document:
         return () if self.resolution is None else self.resolution.errors
 
     def errors(self, source: ErrorSource) -> tuple[ErrorDetail, ...]:
-        """Return the errors of the document; an unfinished text is none of them while it may continue.
+        """Return the errors of the document; that a text is unfinished is no error while it may continue.
 
         Errors that were known before stay the same objects, and are not made again.
         """
@@ -165,7 +166,7 @@ class Document:
     def is_complete_at(self, path: str | Sequence[Segment]) -> bool:
         """Return whether the value at a path is shown and will not change any more."""
         if self.resolution is not None:
-            return Partial(self.resolution).is_complete(path)
+            return Partial(self.resolution).is_complete_at(path)
         if not _is_shown(self.binding, self.state):
             return False
         node = node_at(self.state, path)
@@ -206,7 +207,7 @@ class Document:
         return self if self.mend is None else Document(self.state, self.binding, self.resolution)
 
     def _append_mended(self, mend: MendState, piece: str) -> Document:
-        after, text, _ = mend_chunk(mend, piece)
+        after, text, _ = feed_mend(mend, piece)
         if after is mend:
             return self
         state = parse_chunk(self.state, text) if text else self.state
@@ -288,6 +289,7 @@ class ReadingRules:
         "_mend",
         "_rests",
         "_trailing",
+        "allowed_in_calls",
         "answer",
         "answer_is_call",
         "bindings",
@@ -296,7 +298,6 @@ class ReadingRules:
         "is_cumulative",
         "max_parts",
         "output_name",
-        "runs_with",
     )
 
     def __init__(
@@ -335,7 +336,7 @@ class ReadingRules:
         self._call_mends: Final = {name: _start_mending(one, binding) for name, binding in bindings.items()}
         if answer_is_call:
             self._call_mends[output_name] = _start_mending(one, answer)
-        self.runs_with: Final[frozenset[RepairKind]] = frozenset() if mend is None else mend.runs_with
+        self.allowed_in_calls: Final[frozenset[RepairKind]] = frozenset() if mend is None else mend.allowed_in_calls
         """The lossy and structural repairs that a call may have and still be run."""
         names = [*bindings, output_name] if answer_is_call else [*bindings]
         self._rests: Final = _find_rests(names)

@@ -36,7 +36,7 @@ from jsontide.messages.state import (
     call_errors,
     loss_errors,
 )
-from jsontide.messages.types import UNTOLD, ErrorDetail, ErrorKind, ErrorSource, Outcome
+from jsontide.messages.types import NO_FINISH_REASON, ErrorDetail, ErrorKind, ErrorSource, Outcome
 
 STOP: Final = "stop"
 TOOL_CALLS: Final = "tool_calls"
@@ -68,10 +68,11 @@ _FAILED: Final = "the provider says that it failed"
 _TOO_LARGE: Final = "a number is too large to be held or written"
 _AT_LIMIT: Final = "the provider stopped at its limit, before the JSON was complete"
 _CUT_OFF: Final = "the provider says that the call broke off"
-_HALF: Final = "half of a character stands alone in the text; the other half is lost"
-_NO_ANSWER: Final = "the answer was expected as a call of {!r}, and there is none"
+_LONE_SURROGATE: Final = "half of a character stands alone in the text; the other half is lost"
+_NO_ANSWER: Final = "the answer must come as a call of {!r}, and the message has no such call"
 _NO_ARGUMENTS: Final = "{}"
 _ORPHANS: Final = "there are arguments in the stream that belong to no call with a name: they may be of this one"
+_GUESSES: Final = "arguments came without an index, though calls have one: they may be of any of the calls"
 
 
 def is_known(reason: str) -> bool:
@@ -126,7 +127,7 @@ class Ending:
             is_withheld = False
         error = failure
         if error is None and outcome is Outcome.TRUNCATED:
-            error = ErrorDetail(ErrorKind.TRANSPORT, "stream", UNTOLD if reason is None else _FAILED)
+            error = ErrorDetail(ErrorKind.TRANSPORT, "stream", NO_FINISH_REASON if reason is None else _FAILED)
         self.reason: Final = reason
         """The finish reason that the provider gave."""
         self.outcome: Final = outcome
@@ -194,7 +195,7 @@ def _describe_break(document: Document, source: ErrorSource, reason: str | None)
 def end_message(state: MessageState, ending: Ending) -> MessageState:
     """Return the state after the end, with the outcome of the message and of each call."""
     rules, message = state.config._rules, state.newest
-    entries = _doubt_unaccounted([_release(entry) for entry in state.entries], state.loss, ending)
+    entries = _mark_unaccounted([_release(entry) for entry in state.entries], state.loss, ending)
     document = _release_document(state)
     parts: list[BasePart] = []
     calls: list[PartialCall | CompleteCall] = []
@@ -226,16 +227,27 @@ def end_message(state: MessageState, ending: Ending) -> MessageState:
     return state.evolve(message=ended, entries=entries, document=document)
 
 
-def _doubt_unaccounted(entries: list[Entry], loss: str, ending: Ending) -> list[Entry]:
-    """Return the entries, with doubt on every call if a piece was lost or arguments came without a name.
-
-    A piece that says the wrong index, or comes before its call or after it, may be missing in any call.
-    """
-    has_orphan = any([isinstance(entry, CallEntry) and _is_orphan(entry) for entry in entries])
-    if ending.outcome is not Outcome.COMPLETE or not (loss or has_orphan):
+def _mark_unaccounted(entries: list[Entry], loss: str, ending: Ending) -> list[Entry]:
+    """Return the entries, each call marked if something in the stream may belong to any of them."""
+    calls = [entry for entry in entries if isinstance(entry, CallEntry) and not entry.on_server]
+    ambiguity = loss or _find_ambiguity(calls)
+    if ending.outcome is not Outcome.COMPLETE or not ambiguity:
         return entries
-    doubt = loss or _ORPHANS
-    return [entry.with_doubt(doubt) if isinstance(entry, CallEntry) and _may_run(entry) else entry for entry in entries]
+    return [
+        entry.with_ambiguity(ambiguity) if isinstance(entry, CallEntry) and _may_run(entry) else entry
+        for entry in entries
+    ]
+
+
+def _find_ambiguity(calls: list[CallEntry]) -> str:
+    """Return why each of the calls of a message may lack something, or "".
+
+    A piece that says the wrong index, or comes before its call or after it, may be missing in any call. Where there are
+    several, so may one that lost its index, though only one of them was open when it came.
+    """
+    if any([_is_orphan(call) for call in calls]):
+        return _ORPHANS
+    return _GUESSES if len(calls) > 1 and any([call.is_guess for call in calls]) else ""
 
 
 def _may_run(entry: CallEntry) -> bool:
@@ -245,18 +257,17 @@ def _may_run(entry: CallEntry) -> bool:
 
 
 def _is_orphan(entry: CallEntry) -> bool:
-    """Return whether arguments belong to no call with a name; those that cannot be read leave a doubt."""
-    has_arguments = not entry.is_blank or bool(entry.doubt)
-    return entry.name is None and not entry.on_server and has_arguments
+    """Return whether arguments belong to no call with a name; those that cannot be read count too."""
+    has_arguments = not entry.is_blank or bool(entry.ambiguity)
+    return entry.name is None and has_arguments
 
 
 def _release(entry: Entry) -> Entry:
     """Add the surrogate that still waits for its pair to the text."""
     if isinstance(entry, TextEntry) and entry.held:
-        text = entry.text.append(entry.held)
         part = entry.part
         assert isinstance(part, GrowingPart)
-        return entry.evolve(part=part.grow(text), text=text, held="")
+        return entry.evolve(part=part.grow(entry.text.append(entry.held)), held="")
     return entry
 
 
@@ -312,22 +323,22 @@ def _check_call(entry: CallEntry, ending: Ending, source: ErrorSource, rules: Re
     """Check whether the arguments of a call are complete, valid and certainly its own."""
     found = check_document(entry.document, ending, source)
     errors = call_errors(entry, source, rules) + found.errors
-    if entry.doubt and not ending.is_withheld:
+    if entry.ambiguity and not ending.is_withheld:
         return CheckedDocument(Outcome.INVALID, found.document, errors)
     if entry.is_cut_off and found.outcome is Outcome.COMPLETE:
         broken = ErrorDetail(ErrorKind.JSON, source, _CUT_OFF)
         return CheckedDocument(Outcome.TRUNCATED, found.document, (*errors, broken))
     checked = CheckedDocument(found.outcome, found.document, errors)
     return (
-        _refuse_half(checked, source)
+        _refuse_surrogate(checked, source)
         if checked.outcome is Outcome.COMPLETE and entry.text.has_lone_surrogate()
         else checked
     )
 
 
-def _refuse_half(found: CheckedDocument, source: ErrorSource) -> CheckedDocument:
+def _refuse_surrogate(found: CheckedDocument, source: ErrorSource) -> CheckedDocument:
     """Refuse a text with a lone surrogate: only damage leaves one, as JSON writes an intended one as an escape."""
-    half = ErrorDetail(ErrorKind.JSON, source, _HALF)
+    half = ErrorDetail(ErrorKind.JSON, source, _LONE_SURROGATE)
     return CheckedDocument(Outcome.INVALID, found.document, (*found.errors, half))
 
 
@@ -342,14 +353,16 @@ def _trust(found: CheckedDocument, ending: Ending, source: ErrorSource) -> Check
 
 
 def _check_repairs(found: CheckedDocument, source: ErrorSource, rules: ReadingRules) -> CheckedDocument:
-    """Refuse a call whose arguments were restructured or lost something, unless `runs_with` allows it."""
+    """Refuse a call whose arguments were restructured or lost something, unless `allowed_in_calls` allows it."""
     if found.outcome is not Outcome.COMPLETE or found.document.mend is None:
         return found
     kinds = [repair.kind for repair in found.document.repairs if _changes_call(repair)]
-    names = list(dict.fromkeys([kind.value for kind in kinds if kind not in rules.runs_with]))
+    names = list(dict.fromkeys([kind.value for kind in kinds if kind not in rules.allowed_in_calls]))
     if not names:
         return found
-    message = f"arguments needed repairs that are not allowed for calls: {', '.join(names)}; see Mending.runs_with"
+    message = (
+        f"arguments needed repairs that are not allowed for calls: {', '.join(names)}; see Mending.allowed_in_calls"
+    )
     error = ErrorDetail(ErrorKind.JSON, source, message)
     return CheckedDocument(Outcome.INVALID, found.document, (*found.errors, error))
 
@@ -364,7 +377,7 @@ def _with_arguments(entry: CallEntry, ending: Ending) -> CallEntry:
     if entry.held:  # a surrogate whose pair never came
         entry = _with_text(entry, entry.held)
     is_normal = ending.is_normal and ending.outcome is Outcome.COMPLETE
-    if not is_normal or entry.is_cut_off or entry.doubt or not entry.is_blank:
+    if not is_normal or entry.is_cut_off or entry.ambiguity or not entry.is_blank:
         return entry
     return _with_text(entry, _NO_ARGUMENTS)
 
@@ -406,7 +419,7 @@ def _finish_answer(
         return CheckedAnswer(document)
     checked = check_document(document, ending, "content")
     if checked.outcome is Outcome.COMPLETE and any([_is_damaged(entry) for entry in entries]):
-        checked = _refuse_half(checked, "content")
+        checked = _refuse_surrogate(checked, "content")
     certain = () if rules.bindings else document.errors("content")
     if checked.outcome is not Outcome.COMPLETE and has_calls:
         return CheckedAnswer(checked.document, None, certain)  # prose beside calls

@@ -11,9 +11,8 @@ from types import GenericAlias
 from typing import ClassVar, Final, cast
 
 from jsontide._errors import ParserError, hint_at_mending
-from jsontide._flatten import pack
 from jsontide._textbuffer import GrowingList, GrowingLists
-from jsontide._values import MISSING, JsonValue
+from jsontide._values import MISSING, JsonValue, pack
 from jsontide.mend.options import Repair
 from jsontide.messages._json_form import read_message, write_message
 from jsontide.messages.calls import CompleteCall, Part, PartialCall, ToolCall
@@ -225,7 +224,7 @@ class Message(Record):
         return tuple([part for part in self.parts if isinstance(part, Source)])
 
     @property
-    def needs_action(self) -> tuple[Part, ...]:
+    def pending_actions(self) -> tuple[Part, ...]:
         """The parts that wait for the caller beside its tool calls: approvals, patches, commands."""
         return tuple([part for part in self.parts if part.needs_action])
 

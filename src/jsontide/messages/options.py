@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeGuard, TypeVar, cast, overload
 from uuid import UUID
 
-from jsontide._check import check_count, check_switches
+from jsontide._check import check_count, check_switches, check_type
 from jsontide._values import MISSING
 from jsontide.mend.options import Mending, check_mending
 from jsontide.messages.calls import BaseCall, ToolCall
@@ -46,14 +46,14 @@ class Tool(Generic[Args_co]):
     `schema` is what its arguments must be: a type or a JSON Schema; without one they may be any JSON.
     """
 
-    __slots__ = ("description", "function", "name", "schema", "stream")
+    __slots__ = ("description", "function", "name", "schema", "stream_arguments")
 
     @overload
     def __init__(
         self,
         name: str,
         schema: type[Args_co],
-        stream: bool | None = None,
+        stream_arguments: bool | None = None,
         *,
         description: str | None = None,
         function: Callable[..., object] | None = None,
@@ -63,7 +63,7 @@ class Tool(Generic[Args_co]):
         self: Tool[object],
         name: str,
         schema: Mapping[str, object] | object = None,
-        stream: bool | None = None,
+        stream_arguments: bool | None = None,
         *,
         description: str | None = None,
         function: Callable[..., object] | None = None,
@@ -72,7 +72,7 @@ class Tool(Generic[Args_co]):
         self,
         name: str,
         schema: object = None,
-        stream: bool | None = None,
+        stream_arguments: bool | None = None,
         *,
         description: str | None = None,
         function: Callable[..., object] | None = None,
@@ -85,14 +85,14 @@ class Tool(Generic[Args_co]):
         check_source(schema)
         self.name = name
         self.schema = _keep(schema)
-        self.stream = stream
+        self.stream_arguments = stream_arguments
         """Whether arguments are shown while they grow; `None`: those of types are, those of a JSON Schema are not."""
         self.description = description
         """The description that the model gets."""
         self.function = function
         """What `run_tools` calls with complete and valid arguments; nothing else ever calls it."""
-        if stream is not None:
-            check_switches(self, "stream")
+        if stream_arguments is not None:
+            check_switches(self, "stream_arguments")
         if function is not None and not callable(function):
             raise wrong_type("function", "callable or None", function)
         check_texts(self, "description")
@@ -103,7 +103,7 @@ class Tool(Generic[Args_co]):
         *,
         name: str | None = None,
         description: str | None = None,
-        stream: bool | None = None,
+        stream_arguments: bool | None = None,
     ) -> Tool[Mapping[str, object]]:
         """Return a function as a tool; its signature and docstring give name, description and arguments.
 
@@ -119,7 +119,7 @@ class Tool(Generic[Args_co]):
         return Tool(
             found if name is None else name,
             cast("type[Mapping[str, object]]", FunctionArguments(function)),
-            stream,
+            stream_arguments,
             description=description or documented or None,
             function=function,
         )
@@ -148,11 +148,11 @@ class Tool(Generic[Args_co]):
 
     @property
     def _values(self) -> tuple[object, ...]:
-        return self.name, self.schema, self.stream, self.description, self.function
+        return self.name, self.schema, self.stream_arguments, self.description, self.function
 
     @property
     def _binding(self) -> SchemaBinding:
-        streams = not isinstance(self.schema, dict) if self.stream is None else self.stream
+        streams = not isinstance(self.schema, dict) if self.stream_arguments is None else self.stream_arguments
         return SchemaBinding(self.schema, streams)
 
 
@@ -168,11 +168,10 @@ class ToolResult:
     """What the tool raised, if it did; the model does not get it, and a pickle leaves it out."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.call, BaseCall):
-            raise wrong_type("call", "a call of a message", self.call)
+        check_type("call", self.call, BaseCall, "a call of a message")
         check_texts(self, "error")
-        if self.exception is not None and not isinstance(self.exception, Exception):
-            raise wrong_type("exception", "an Exception or None", self.exception)
+        if self.exception is not None:
+            check_type("exception", self.exception, Exception, "an Exception or None")
         if self.error is None and not isinstance(self.output, str):
             try:
                 to_plain(self.output)
@@ -269,14 +268,14 @@ class MessageConfig:
     mend: Mending | None = None
     """What is mended in the JSON of the answer and of arguments, if anything.
 
-    A call whose arguments lost something or were restructured is invalid, unless `runs_with` has the kind of repair.
+    A call whose arguments lost something or were restructured is invalid, unless `allowed_in_calls` has the kind.
     """
     _rules: ReadingRules = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_switches(self, "emulate_structured_output", "cumulative_arguments", "done_is_end")
         check_count("max_parts", self.max_parts)
-        _check_choice(self.choice)
+        check_count("choice", self.choice, least=0)
         if self.mend is not None:
             check_mending(self.mend)
         tools = check_tools(self.tools)
@@ -305,53 +304,26 @@ class MessageConfig:
             _check_binding(binding)
         create_parser_state(limits=self.limits, trailing=self.trailing)  # or an error that names what is wrong
         rules = ReadingRules(
-            answer,
-            bindings,
-            answer_is_call,
-            self.output_name,
-            self.cumulative_arguments,
-            self.done_is_end,
-            self.choice,
-            self.max_parts,
-            self.limits,
-            self.trailing,
-            self.mend,
+            answer=answer,
+            bindings=bindings,
+            answer_is_call=answer_is_call,
+            output_name=self.output_name,
+            is_cumulative=self.cumulative_arguments,
+            done_is_end=self.done_is_end,
+            choice=self.choice,
+            max_parts=self.max_parts,
+            limits=self.limits,
+            trailing=self.trailing,
+            mend=self.mend,
         )
         object.__setattr__(self, "_rules", rules)
 
     def __reduce__(self) -> tuple[Callable[..., MessageConfig], tuple[object, ...]]:
-        return _restore_config, (
-            {
-                name: getattr(self, name)
-                for name in (
-                    "response_schema",
-                    "tools",
-                    "emulate_structured_output",
-                    "output_name",
-                    "cumulative_arguments",
-                    "done_is_end",
-                    "choice",
-                    "trailing",
-                    "limits",
-                    "max_parts",
-                    "policies",
-                    "mend",
-                )
-            },
-        )
+        return _restore_config, ({each.name: getattr(self, each.name) for each in fields(self) if each.init},)
 
 
 def _restore_config(options: dict[str, object]) -> MessageConfig:
     return cast("Callable[..., MessageConfig]", MessageConfig)(**options)
-
-
-def _check_choice(choice: object) -> None:
-    if not isinstance(choice, int) or isinstance(choice, bool):
-        message = f"choice must be an int, not {type(choice).__name__}"
-        raise TypeError(message)
-    if choice < 0:
-        message = f"choice must be at least 0, not {choice}"
-        raise ValueError(message)
 
 
 def check_tools(tools: object) -> tuple[Tool[Any], ...]:

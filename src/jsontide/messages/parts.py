@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final, cast
 
+from jsontide._check import check_type
 from jsontide._textbuffer import GrowingText
 from jsontide._values import JsonValue
 from jsontide.messages.record import Record, shorten
@@ -80,12 +81,7 @@ class GrowingPart(BasePart):
 
 def read_text(text: object) -> GrowingText:
     """Return text as one that can grow."""
-    if isinstance(text, GrowingText):
-        return text
-    if not isinstance(text, str):
-        message = f"text must be a str, not {type(text).__name__}"
-        raise TypeError(message)
-    return GrowingText(text)
+    return text if isinstance(text, GrowingText) else GrowingText(check_type("text", text, str, "a str"))
 
 
 class Citations:

@@ -6,24 +6,39 @@ Rule: nothing here changes once it is made, so old states can be read, compared,
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, NoReturn, Self, TypeVar, cast
+from typing import ClassVar, Final, NoReturn, Self, cast
 
-from jsontide._flatten import pack
+from jsontide._values import pack
 
 _REPR_LENGTH: Final = 60
 """Characters of a text in a `repr`."""
 
-_Record = TypeVar("_Record", bound="Record")
-
 
 class Value:
-    """Compared, shown and pickled by the arguments that make it."""
+    """Compared, shown and pickled by the arguments that make it, which are attributes in the order of `FIELDS`."""
 
     __slots__ = ()
 
+    FIELDS: ClassVar[tuple[str, ...]] = ()
+    KEPT: ClassVar[dict[str, str]] = {}
+    """For each argument that no attribute of its name holds, the attribute that does: many are made on demand."""
+
     def _fields(self) -> tuple[object, ...]:
         """Return what the constructor takes."""
-        raise NotImplementedError
+        return tuple([getattr(self, name) for name in type(self).FIELDS])
+
+    def evolve(self, **changes: object) -> Self:
+        """Return the value with some arguments changed; arguments that are made on demand are not made.
+
+        Code that runs for each event calls the constructor by position instead, in one place: it is twice as fast.
+        """
+        kind = type(self)
+        kept = kind.KEPT
+        arguments = {name: getattr(self, name) for name in kind.FIELDS if name not in kept}
+        for name, attribute in kept.items():
+            arguments[name] = getattr(self, attribute)
+        arguments.update(changes)
+        return cast("Self", cast("object", kind(**arguments)))
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -37,7 +52,7 @@ class Value:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join([repr(one) for one in self._fields()])})"
 
-    def __copy__(self) -> Value:
+    def __copy__(self) -> Self:
         return self  # it never changes
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
@@ -45,29 +60,9 @@ class Value:
 
 
 class Record(Value):
-    """A value whose arguments are attributes, in the order of `FIELDS`."""
+    """A value that holds dicts, as a provider wrote them, and so has no hash."""
 
     __slots__ = ()
-
-    FIELDS: ClassVar[tuple[str, ...]] = ()
-    KEPT: ClassVar[dict[str, str]] = {}
-    """For each argument that no attribute of its name holds, the attribute that does: many are made on demand."""
-
-    def _fields(self) -> tuple[object, ...]:
-        return tuple([getattr(self, name) for name in type(self).FIELDS])
-
-    def evolve(self, **changes: object) -> Self:
-        """Return the record with some arguments changed; values that are made on demand are not made.
-
-        Code that runs for each event calls the constructor by position instead, in one place: it is twice as fast.
-        """
-        kind = type(self)
-        kept = kind.KEPT
-        arguments = {name: getattr(self, name) for name in kind.FIELDS if name not in kept}
-        for name, attribute in kept.items():
-            arguments[name] = getattr(self, attribute)
-        arguments.update(changes)
-        return cast("Self", cast("object", kind(**arguments)))
 
     def __hash__(self) -> int:
         return refuse_hash(self)
@@ -77,11 +72,6 @@ def refuse_hash(record: object) -> NoReturn:
     """Records hold dicts, as a provider wrote them."""
     message = f"unhashable type: {type(record).__name__!r}"
     raise TypeError(message)
-
-
-def replace(record: _Record, **changes: object) -> _Record:
-    """Return `record.evolve(**changes)`."""
-    return record.evolve(**changes)
 
 
 def shorten(text: str) -> str:

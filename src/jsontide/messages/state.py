@@ -12,13 +12,14 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
+from jsontide._check import check_type
 from jsontide._textbuffer import NO_TEXT, GrowingText
 from jsontide._values import MISSING
-from jsontide.messages.calls import BaseCall, Part
+from jsontide.messages.calls import BaseCall
 from jsontide.messages.document import Document, ReadingRules
 from jsontide.messages.message import Message
 from jsontide.messages.options import MessageConfig
-from jsontide.messages.parts import BasePart, GrowingPart, Source, TextPart
+from jsontide.messages.parts import BasePart, GrowingPart
 from jsontide.messages.record import Record, refuse_hash
 from jsontide.messages.types import ErrorDetail, ErrorKind, ErrorSource, Outcome
 
@@ -48,11 +49,11 @@ class TextEntry(Entry):
 
     __slots__ = ("held", "text")
 
-    FIELDS: ClassVar[tuple[str, ...]] = ("part", "key", "text", "held")
+    FIELDS: ClassVar[tuple[str, ...]] = ("part", "key", "held")
 
-    def __init__(self, part: GrowingPart, key: int, text: GrowingText, held: str) -> None:
+    def __init__(self, part: GrowingPart, key: int, held: str = "") -> None:
         Entry.__init__(self, part, key)
-        self.text: Final = text
+        self.text: Final = part.growing_text
         self.held: Final = held
         """A high surrogate at the end of the text, which waits for its pair."""
 
@@ -61,13 +62,14 @@ class CallEntry(Entry):
     """A tool call."""
 
     __slots__ = (
+        "ambiguity",
         "document",
-        "doubt",
         "held",
         "id",
         "index",
         "is_blank",
         "is_cut_off",
+        "is_guess",
         "is_hidden",
         "name",
         "on_server",
@@ -86,8 +88,9 @@ class CallEntry(Entry):
         "held",
         "is_blank",
         "is_cut_off",
-        "doubt",
+        "ambiguity",
         "shares_index",
+        "is_guess",
     )
 
     def __init__(
@@ -102,8 +105,9 @@ class CallEntry(Entry):
         held: str = "",
         is_blank: bool = True,
         is_cut_off: bool = False,
-        doubt: str = "",
+        ambiguity: str = "",
         shares_index: bool = False,
+        is_guess: bool = False,
     ) -> None:
         Entry.__init__(self, part, key)
         self.index: Final = index
@@ -120,16 +124,18 @@ class CallEntry(Entry):
         """Whether the provider runs it."""
         self.is_cut_off: Final = is_cut_off
         """Whether the provider reports that the call broke off."""
-        self.doubt: Final = doubt
+        self.ambiguity: Final = ambiguity
         """Why its arguments are uncertain, if they are; such a call cannot be run."""
         self.is_hidden: Final = is_hidden
         """Whether the message leaves it out: it is the answer itself, or may turn out to be."""
         self.shares_index: Final = shares_index
         """Whether another call with the same index was open when this one began."""
+        self.is_guess: Final = is_guess
+        """Whether some of what it is made of has an index and some has none: only that it was open joins the two."""
 
-    def with_doubt(self, why: str) -> CallEntry:
+    def with_ambiguity(self, why: str) -> CallEntry:
         """Return the call marked as one that cannot be run; an earlier reason stays."""
-        return self if self.doubt else self.evolve(doubt=why)
+        return self if self.ambiguity else self.evolve(ambiguity=why)
 
     @property
     def call(self) -> BaseCall:
@@ -138,80 +144,11 @@ class CallEntry(Entry):
         return part
 
 
-class Entries:
-    """The entries of one state, copied before the first change."""
-
-    __slots__ = ("changed_calls", "is_changed", "items", "overflow", "room")
-
-    def __init__(self, items: list[Entry], room: int) -> None:
-        self.items: list[Entry] = items
-        self.room: Final = room
-        """The largest number of entries."""
-        self.is_changed = False
-        self.changed_calls = False
-        """Whether a call began or grew."""
-        self.overflow = False
-        """Whether an entry was left out because there was no room for it."""
-
-    def put(self, at: int, entry: Entry) -> None:
-        """Replace the entry at an index, or add one at the end."""
-        if not self.is_changed:
-            self.items = self.items[:]
-            self.is_changed = True
-        if isinstance(entry, CallEntry):
-            self.changed_calls = True
-        items = self.items
-        if at < len(items):
-            items[at] = entry
-        elif at < self.room:
-            items.append(entry)
-        else:
-            self.overflow = True
-
-    def find(self, key: int) -> int:
-        """Return the index of the last entry with a key, or -1."""
-        items = self.items
-        at = len(items) - 1
-        while at >= 0 and items[at].key != key:
-            at -= 1
-        return at
-
-    def find_text(self, key: int) -> int:
-        """Return the index of the last text with a key, with `NO_KEY` of the last text of all, or -1."""
-        items = self.items
-        at = len(items) - 1
-        while at >= 0 and not (isinstance(items[at].part, TextPart) and (key == NO_KEY or items[at].key == key)):
-            at -= 1
-        return at
-
-    def before_sources(self, at: int) -> int:
-        """Return the last index up to this one that is not a source, or -1: a source beside a text does not end it."""
-        items = self.items
-        while at >= 0 and isinstance(items[at].part, Source):
-            at -= 1
-        return at
-
-
-def shown_parts(items: list[Entry], answer_is_call: bool) -> tuple[Part, ...]:
-    """Return the parts that a message shows, without the call that is or may be the answer."""
-    if answer_is_call:
-        items = [entry for entry in items if not (isinstance(entry, CallEntry) and entry.is_hidden)]
-    return tuple([cast("Part", entry.part) for entry in items])
-
-
-def has_calls(items: list[Entry]) -> bool:
-    """Return whether the message shows a call that the caller has to run."""
-    for entry in items:
-        if isinstance(entry, CallEntry) and not entry.on_server and not entry.is_hidden:
-            return True
-    return False
-
-
 def call_errors(entry: CallEntry, source: ErrorSource, rules: ReadingRules) -> tuple[ErrorDetail, ...]:
     """Return the errors of a call apart from those of its arguments."""
     found: list[ErrorDetail] = []
-    if entry.doubt:
-        found.append(ErrorDetail(ErrorKind.JSON, source, entry.doubt))
+    if entry.ambiguity:
+        found.append(ErrorDetail(ErrorKind.JSON, source, entry.ambiguity))
     name = entry.name
     if name is not None and not rules.offers(name) and not rules.is_output(name):
         found.append(ErrorDetail(ErrorKind.SCHEMA, source, f"no tool is called {name!r}"))
@@ -245,21 +182,24 @@ def certain_errors(
     return tuple(chain.from_iterable(found))
 
 
-def find_answer(entries: list[Entry], rules: ReadingRules) -> int:
-    """Return the index of the call that carries the answer, or -1."""
-    for at, entry in enumerate(entries):
-        if isinstance(entry, CallEntry) and not entry.on_server and rules.is_output(entry.name):
-            return at
-    return -1
-
-
 _STREAMING: Final = Outcome.STREAMING  # compiled, looking up a member of an enum costs more than all else here
 
 
 class MessageState(Record):
     """A message after an event; it never changes, and can be fed again at any time."""
 
-    __slots__ = ("answer_at", "config", "document", "entries", "has_role", "loss", "newest", "reason", "worst_reason")
+    __slots__ = (
+        "answer_at",
+        "config",
+        "document",
+        "entries",
+        "has_role",
+        "is_over",
+        "loss",
+        "newest",
+        "reason",
+        "worst_reason",
+    )
 
     FIELDS: ClassVar[tuple[str, ...]] = (
         "config",
@@ -288,6 +228,7 @@ class MessageState(Record):
         self.config: Final = config
         self.newest: Final = message
         """The message, typed as the native class."""
+        self.is_over: Final = message.outcome is not _STREAMING
         self.entries: Final = entries
         """The parts as they are read; this list is never changed."""
         self.document: Final = document
@@ -313,10 +254,6 @@ class MessageState(Record):
         return self.newest.outcome
 
     @property
-    def is_over(self) -> bool:
-        return self.newest.outcome is not _STREAMING
-
-    @property
     def errors(self) -> tuple[ErrorDetail, ...]:
         """All errors that are certain; the message shows them at its end."""
         return (
@@ -337,11 +274,7 @@ class MessageState(Record):
 
 def start_message(config: object = None) -> MessageState:
     """Return the state before any chunk; `config` is a `MessageConfig` or `None`."""
-    if config is None:
-        config = MessageConfig()
-    if not isinstance(config, MessageConfig):
-        message = f"a config must be a MessageConfig, not {type(config).__name__}"
-        raise TypeError(message)
+    config = MessageConfig() if config is None else check_type("config", config, MessageConfig, "a MessageConfig")
     rules = config._rules
     parses = rules.answer is not None and not rules.answer_is_call
     document = rules.new_document(rules.answer, False) if parses else None

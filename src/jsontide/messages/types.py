@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_args
 
-from jsontide._check import check_switches
+from jsontide._check import check_choice, check_switches
 from jsontide._errors import JsontideError
-from jsontide._flatten import pack
 from jsontide._path import Path
-from jsontide._values import JsonValue
+from jsontide._values import JsonValue, pack
 
 if TYPE_CHECKING:
     from jsontide.messages.message import Message
@@ -97,7 +96,7 @@ ErrorSource: TypeAlias = Literal["stream", "content"] | int
 """Where something went wrong: in the stream itself, in the content, or in the call at this place in `tool_calls`."""
 
 
-UNTOLD: Final = "the stream ended before the provider said how the message ends"
+NO_FINISH_REASON: Final = "the stream ended before the provider said how the message ends"
 """The error of a stream that just ends; our own words, not a provider's."""
 
 
@@ -131,6 +130,9 @@ class ProviderError:
     """How many seconds to wait before the next try, if the provider says so."""
     raw: object = None
     """As the provider wrote it: an object or a text."""
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return _make, (ProviderError, {each.name: pack(getattr(self, each.name)) for each in fields(self)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,14 +236,12 @@ class Usage:
         """
         if not isinstance(other, Usage):
             return NotImplemented
-        return Usage(
-            input_tokens=_add(self.input_tokens, other.input_tokens),
-            output_tokens=_add(self.output_tokens, other.output_tokens),
-            total_tokens=_add(_total_of(self), _total_of(other)),
-            cached_tokens=_add(self.cached_tokens, other.cached_tokens),
-            cache_write_tokens=_add(self.cache_write_tokens, other.cache_write_tokens),
-            reasoning_tokens=_add(self.reasoning_tokens, other.reasoning_tokens),
-        )
+        figures: dict[str, Any] = {
+            each.name: _add(getattr(self, each.name), getattr(other, each.name))
+            for each in fields(self)
+            if each.name not in {"raw", "total_tokens"}
+        }
+        return Usage(total_tokens=_add(_total_of(self), _total_of(other)), **figures)
 
 
 def _add(one: int | None, other: int | None) -> int | None:
@@ -281,25 +281,25 @@ class Citation:
 
 
 def _make(kind: Callable[..., object], named: dict[str, object]) -> object:
-    """Return what was pickled."""
+    """Make a value from pickled fields."""
     return kind(**named)
 
 
-Spelling: TypeAlias = Literal["delta", "whole"]
+ArgumentsMode: TypeAlias = Literal["delta", "cumulative"]
 """Whether a piece of arguments continues those before, or has all of them so far."""
-_SPELLINGS: Final = get_args(Spelling)
+_MODES: Final = get_args(ArgumentsMode)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallDelta:
-    """The part of a chunk about one tool call; what is not known is `None`."""
+    """The part of a chunk about one tool call; an unknown field is `None`."""
 
     index: int | None = None
     id: str | None = None
     name: str | None = None
     arguments: str | Mapping[str, object] | None = None
     """More of the text, or all arguments as an object."""
-    spelling: Spelling = "delta"
+    mode: ArgumentsMode = "delta"
     on_server: bool = False
     """Whether the provider runs this tool itself: such a call is shown, and cannot be run."""
     cut_off: bool = False
@@ -312,16 +312,14 @@ class ToolCallDelta:
             check_texts(self, "id", "name")
         if type(self.arguments) is not str and not isinstance(self.arguments, str | Mapping | None):
             raise wrong_type("arguments", "a str, a mapping or None", self.arguments)
-        if self.spelling not in _SPELLINGS:
-            message = f"spelling must be 'delta' or 'whole', not {self.spelling!r}"
-            raise ValueError(message)
+        check_choice("mode", self.mode, _MODES)
         if type(self.on_server) is not bool or type(self.cut_off) is not bool:
             check_switches(self, "on_server", "cut_off")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
-    """What is new in a message."""
+    """The new text and calls of a message."""
 
     role: str | None = None
     content: str | None = None

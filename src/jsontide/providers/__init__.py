@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING
 from jsontide._public import lazily
 
 if TYPE_CHECKING:
-    from jsontide.providers.decoders import NdjsonState, SseEvent, SseState, decode_ndjson, decode_sse, finish_ndjson
+    from jsontide.providers.decoders import (
+        NdjsonState,
+        SseEvent,
+        SseState,
+        feed_ndjson,
+        feed_sse,
+        finish_ndjson,
+        start_ndjson,
+        start_sse,
+    )
     from jsontide.providers.registry import PROVIDERS, detect
     from jsontide.providers.requests import to_request, tool_definitions, why_not_strict
-    from jsontide.providers.stream_reader import StreamState, finish_stream, reduce_item, start_stream
+    from jsontide.providers.stream_reader import StreamState, feed_stream, finish_stream, start_stream
 else:
     __getattr__ = lazily(
         __name__,
@@ -27,12 +36,14 @@ __all__ = [
     "SseEvent",
     "SseState",
     "StreamState",
-    "decode_ndjson",
-    "decode_sse",
     "detect",
+    "feed_ndjson",
+    "feed_sse",
+    "feed_stream",
     "finish_ndjson",
     "finish_stream",
-    "reduce_item",
+    "start_ndjson",
+    "start_sse",
     "start_stream",
     "to_request",
     "tool_definitions",

@@ -10,27 +10,24 @@ and calls of server tools that have no result.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages.calls import CompleteCall, Part, PartialCall, ServerCall
-from jsontide.messages.draft import NO_KEY, CallDelta, Draft
-from jsontide.messages.message import Message
+from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
+from jsontide.messages.draft import CallDelta, Draft
 from jsontide.messages.options import ToolResult
-from jsontide.messages.parts import Other, ReasoningPart, Refusal, TextPart
+from jsontide.messages.parts import Other, ReasoningPart, TextPart
 from jsontide.messages.types import Citation
 from jsontide.providers.base import (
-    NOT_STARTED,
-    UNNAMED,
-    Form,
     Item,
-    MessageStart,
     Provider,
     Reader,
+    StartReader,
     UsageNames,
     arguments_object,
     arguments_of,
     as_dict,
+    check_call,
     check_delta,
     check_fields,
     check_item,
@@ -42,30 +39,26 @@ from jsontide.providers.base import (
     index_in,
     integer_of,
     is_object,
-    is_own,
     items_in,
+    keep_metadata,
     list_of,
     plain,
     read_error,
+    rest_of,
     text_of,
+    written_name,
 )
 from jsontide.providers.blocks import (
-    BlockList,
+    BlockForm,
     add_citations,
-    add_extra,
-    add_part,
     attach_result,
-    begin_reasoning,
-    begin_text,
     block_id,
-    describe_server_call,
+    describe_call,
     extra_of,
     find_reasoning,
     find_text,
-    keep_metadata,
     merge_delta,
     redact,
-    rest_of,
     result_block,
     sign,
 )
@@ -80,14 +73,14 @@ _REASONS: Final = {
     "model_context_window_exceeded": "length",
     "compaction": "pause",
 }
-_TYPES: Final = ("message_start", "message_delta", "message_stop")
-_SAID_TWICE: Final = frozenset(
+_EVENT_TYPES: Final = ("message_start", "message_delta", "message_stop")
+_REPEATING_TYPES: Final = frozenset(
     ("", "citation", "compaction", "input_json", "message", "ping", "signature", "text", "thinking")
 )
 """Events of the SDK's helpers, and those that say nothing."""
-_REFUSAL: Final = -1
+_REFUSAL_KEY: Final = -1
 """The key of the part that says why the model refused: blocks count from 0."""
-_DECLINED: Final = -2
+_DECLINED_KEY: Final = -2
 """The key of calls that a later model replaced."""
 
 _USAGE: Final = UsageNames(
@@ -99,41 +92,33 @@ _USAGE: Final = UsageNames(
     reasoning_tokens="output_tokens_details.thinking_tokens",
 )
 _NO_JSON: Final = "an event with more input of a tool has none that can be read"
-_ADDRESS: Final = frozenset(("index", "type"))
-_KIND: Final = frozenset(("type",))
-_EVENT: Final = frozenset(("content_block", "delta", "error", "index", "message", "type", "usage"))
-_MESSAGE: Final = frozenset(("content", "id", "model", "parsed_output", "role", "stop_reason", "type", "usage"))
-_CALL: Final = frozenset(("id", "input", "name", "type"))
-_TEXT: Final = frozenset(("citations", "parsed_output", "text", "type"))
-_THINKING: Final = frozenset(("signature", "thinking", "type"))
-_REDACTED: Final = frozenset(("data", "type"))
-_RESULT: Final = frozenset(("content",))
-_TEXT_DELTA: Final = frozenset(("text", "type"))
-_JSON_DELTA: Final = frozenset(("partial_json", "type"))
-_THINKING_DELTA: Final = frozenset(("estimated_tokens", "thinking", "type"))
+_ADDRESS_FIELDS: Final = frozenset(("index", "type"))
+_TYPE_FIELD: Final = frozenset(("type",))
+_EVENT_FIELDS: Final = frozenset(("content_block", "delta", "error", "index", "message", "type", "usage"))
+_MESSAGE_FIELDS: Final = frozenset(("content", "id", "model", "parsed_output", "role", "stop_reason", "type", "usage"))
+_CALL_FIELDS: Final = frozenset(("id", "input", "name", "type"))
+_TEXT_FIELDS: Final = frozenset(("citations", "parsed_output", "text", "type"))
+_THINKING_FIELDS: Final = frozenset(("signature", "thinking", "type"))
+_REDACTED_FIELDS: Final = frozenset(("data", "type"))
+_RESULT_FIELDS: Final = frozenset(("content",))
+_TEXT_DELTA_FIELDS: Final = frozenset(("text", "type"))
+_JSON_DELTA_FIELDS: Final = frozenset(("partial_json", "type"))
+_THINKING_DELTA_FIELDS: Final = frozenset(("estimated_tokens", "thinking", "type"))
 """The estimate is a hint for a progress bar; `usage` has the figure."""
-_USUAL_FIELDS: Final = 2
+_USUAL_FIELD_COUNT: Final = 2
 """The fields of a usual delta."""
 
 
-class AnthropicReader(Reader):
+class AnthropicReader(StartReader):
     """Reads events, and watches for a second `message_start`."""
 
-    __slots__ = ("start",)
+    __slots__ = ()
 
-    def __init__(self, start: MessageStart = NOT_STARTED) -> None:
-        self.start: Final = start
-
-    @property
-    def name(self) -> str:
-        return _NAME
-
-    def _fields(self) -> tuple[object, ...]:
-        return (self.start,)
+    NAME: ClassVar[str] = _NAME
 
     def fits(self, event: dict[str, Any]) -> bool:
         kind = text_of(event, "type") or ""
-        return kind in _TYPES or kind.startswith("content_block_") or kind == "error"
+        return kind in _EVENT_TYPES or kind.startswith("content_block_") or kind == "error"
 
     def split_whole(self, event: dict[str, Any]) -> list[dict[str, Any]] | None:
         if text_of(event, "type") != "message" or not isinstance(event.get("content"), (list, tuple)):
@@ -157,9 +142,9 @@ class AnthropicReader(Reader):
             if "delta" not in event:
                 draft.lose(_NO_JSON)
             _read_delta(draft, index_in(draft, event, "index"), fields_in(draft, event, "delta"))
-            if len(event) > _USUAL_FIELDS + 1:
+            if len(event) > _USUAL_FIELD_COUNT + 1:
                 _read_more(draft, event)
-            return self._after_event()
+            return self.continue_after(self.start.after_event())
         if kind == "message_start":
             return self._begin(draft, event)
         if kind == "content_block_start":
@@ -169,11 +154,11 @@ class AnthropicReader(Reader):
         elif kind == "content_block_stop":
             draft.close(integer_of(event, "index"))
             read_error(draft, event)
-            keep_metadata(draft, event, _EVENT)
+            keep_metadata(draft, event, _EVENT_FIELDS)
             return self
         elif kind == "message_delta":
             delta = dict_of(event, "delta")
-            keep_metadata(draft, delta, _MESSAGE)
+            keep_metadata(draft, delta, _MESSAGE_FIELDS)
             _read_end(draft, delta)
             _read_usage(draft, event)
         elif kind == "error":
@@ -183,7 +168,7 @@ class AnthropicReader(Reader):
             _read_unknown(draft, kind, event)
             return self
         _read_more(draft, event)
-        return self._after_event()
+        return self.continue_after(self.start.after_event())
 
     def _begin(self, draft: Draft, event: dict[str, Any]) -> Reader:
         message = fields_in(draft, event, "message")
@@ -192,7 +177,7 @@ class AnthropicReader(Reader):
             return self
         draft.identify(text_of(message, "id"), text_of(message, "model"), None, self.name)
         draft.set_role(text_of(message, "role"))
-        keep_metadata(draft, message, _MESSAGE)
+        keep_metadata(draft, message, _MESSAGE_FIELDS)
         _read_usage(draft, message)
         # A tool call made by the model's code arrives so: finished, and as the end of its message.
         has_ended = text_of(message, "stop_reason") is not None
@@ -201,19 +186,15 @@ class AnthropicReader(Reader):
             if has_ended:
                 draft.close(at)
         _read_end(draft, message)
-        return AnthropicReader(start)
-
-    def _after_event(self) -> Reader:
-        start = self.start.after_event()
-        return self if start is self.start else AnthropicReader(start)
+        return self.continue_after(start)
 
 
 def _read_more(draft: Draft, event: dict[str, Any]) -> None:
     """Note an error beside what an event says, and the fields that few events have."""
     if event.get("error"):  # an empty one beside something else is no error
         read_error(draft, event)
-    check_rest(draft, event, _EVENT)
-    keep_metadata(draft, event, _EVENT)
+    check_rest(draft, event, _EVENT_FIELDS)
+    keep_metadata(draft, event, _EVENT_FIELDS)
 
 
 def _read_failure(draft: Draft, event: dict[str, Any]) -> None:
@@ -221,23 +202,23 @@ def _read_failure(draft: Draft, event: dict[str, Any]) -> None:
     draft.fail("error" if error is None else describe_error(error), plain(error))
     if error is not None:
         draft.set_metadata("error", plain(error))
-    keep_metadata(draft, event, _EVENT)
+    keep_metadata(draft, event, _EVENT_FIELDS)
 
 
 def _read_unknown(draft: Draft, kind: str, event: dict[str, Any]) -> None:
     """Keep what an event of a kind that is not known says; what the end of a message repeats is known."""
     if read_error(draft, event):
         return
-    if not kind or (kind not in _SAID_TWICE and kind != "message_stop"):
+    if not kind or (kind not in _REPEATING_TYPES and kind != "message_stop"):
         check_unknown(draft, kind, event)
         if isinstance(draft.find(integer_of(event, "index")), PartialCall):
-            check_delta(draft, event, _ADDRESS)
-    if kind in _SAID_TWICE:
+            check_delta(draft, event, _ADDRESS_FIELDS)
+    if kind in _REPEATING_TYPES:
         return
     if kind == "message_stop":
-        keep_metadata(draft, event, _EVENT)
+        keep_metadata(draft, event, _EVENT_FIELDS)
         return
-    rest = rest_of(event, frozenset(("type",)))
+    rest = rest_of(event, _TYPE_FIELD)
     if rest:
         draft.set_metadata(kind, rest)
 
@@ -251,13 +232,13 @@ def _read_block(draft: Draft, key: int, item: object, block: dict[str, Any], is_
     if kind == "text":
         _begin_text(draft, key, block)
     elif kind == "thinking":
-        at = begin_reasoning(draft, key)
-        add_extra(draft, at, rest_of(block, _THINKING))
+        at = find_reasoning(draft, key, begins=True)
+        draft.add_extra(at, rest_of(block, _THINKING_FIELDS))
         sign(draft, at, text_of(block, "signature"), False)
         draft.add_reasoning(key, text_of(block, "thinking") or "")
     elif kind == "redacted_thinking":
-        at = begin_reasoning(draft, key)
-        add_extra(draft, at, rest_of(block, _REDACTED))
+        at = find_reasoning(draft, key, begins=True)
+        draft.add_extra(at, rest_of(block, _REDACTED_FIELDS))
         redact(draft, at, text_of(block, "data"))
     elif kind.endswith("tool_use") or "input" in block:
         _begin_call(draft, key, kind, block, is_whole)
@@ -266,8 +247,8 @@ def _read_block(draft: Draft, key: int, item: object, block: dict[str, Any], is_
 
 
 def _begin_text(draft: Draft, key: int, block: dict[str, Any]) -> None:
-    at = begin_text(draft, key)
-    add_extra(draft, at, rest_of(block, _TEXT))
+    at = find_text(draft, key, begins=True)
+    draft.add_extra(at, rest_of(block, _TEXT_FIELDS))
     add_citations(draft, at, [_read_citation(citation) for citation in list_of(block, "citations")])
     draft.add_text(key, text_of(block, "text") or "")
 
@@ -278,16 +259,13 @@ def _begin_call(draft: Draft, key: int, kind: str, block: dict[str, Any], is_who
     # The input of a block that begins is empty, and comes in deltas; some servers send it whole.
     if not is_whole and arguments is not None and not given and (is_mapping or not arguments):
         arguments = None
-    # What is not known but has an input, which comes in deltas too, is nothing for the caller to run.
+    # A block of an unknown kind with an input is not for the caller to run.
     on_server = kind != "tool_use"
     whole = is_mapping and arguments is not None
     call_id, name = text_of(block, "id"), text_of(block, "name")
-    check_rest(draft, block, _CALL)
+    check_call(draft, block, _CALL_FIELDS, "input")
     at = draft.add_call(CallDelta(key, call_id, name, arguments, False, whole, on_server, False, key))
-    if on_server:
-        describe_server_call(draft, at, kind, rest_of(block, _CALL))
-    else:
-        add_extra(draft, at, rest_of(block, _CALL))
+    describe_call(draft, at, kind, rest_of(block, _CALL_FIELDS))
 
 
 def _read_result(draft: Draft, key: int, block: dict[str, Any]) -> bool:
@@ -297,7 +275,7 @@ def _read_result(draft: Draft, key: int, block: dict[str, Any]) -> bool:
         return False
     content = block.get("content")
     result: object = MISSING if content is None else plain(content)
-    return attach_result(draft, call_id, key, result, rest_of(block, _RESULT))
+    return attach_result(draft, call_id, key, result, rest_of(block, _RESULT_FIELDS))
 
 
 def _begin_other(draft: Draft, key: int, kind: str, item: object, block: dict[str, Any]) -> None:
@@ -309,17 +287,17 @@ def _begin_other(draft: Draft, key: int, kind: str, item: object, block: dict[st
             raw["from"] = raw.pop("from_")
         _hand_over(draft)
         draft.set_model(text_of(dict_of(block, "to"), "model"))
-    add_part(draft, key, Other(kind, raw, False, draft.place_of(NO_KEY), True))
+    draft.set_part(key, Other(kind, raw, False, draft.count, True))
 
 
 def _hand_over(draft: Draft) -> None:
     """Another model takes over from one that declined: the calls of that one must not be run, nor sent back."""
-    for at in range(draft.place_of(NO_KEY)):
+    for at in range(draft.count):
         part = draft.part_at(at)
         if isinstance(part, PartialCall):
             raw: dict[str, JsonValue] = {"type": "tool_use", "id": part.id, "name": part.name}
             raw["input"] = part.arguments
-            draft.put(_DECLINED, Other("tool_use", {**raw, **part.extra}, False, at))
+            draft.set_part(_DECLINED_KEY, Other("tool_use", {**raw, **part.extra}, False, at))
 
 
 # Deltas.
@@ -331,15 +309,15 @@ def _read_delta(draft: Draft, key: int, delta: dict[str, Any]) -> None:
         _read_json(draft, key, delta)
     elif kind == "text_delta":
         if isinstance(draft.find(key), Other):
-            merge_delta(draft, key, rest_of(delta, frozenset()), False)
+            merge_delta(draft, key, rest_of(delta), False)
             return
         draft.add_text(key, text_of(delta, "text") or "")
-        if len(delta) > _USUAL_FIELDS:
-            add_extra(draft, find_text(draft, key), rest_of(delta, _TEXT_DELTA))
+        if len(delta) > _USUAL_FIELD_COUNT:
+            draft.add_extra(find_text(draft, key), rest_of(delta, _TEXT_DELTA_FIELDS))
     elif kind == "thinking_delta":
         draft.add_reasoning(key, text_of(delta, "thinking") or "")
-        if len(delta) > _USUAL_FIELDS:
-            add_extra(draft, find_reasoning(draft, key), rest_of(delta, _THINKING_DELTA))
+        if len(delta) > _USUAL_FIELD_COUNT:
+            draft.add_extra(find_reasoning(draft, key), rest_of(delta, _THINKING_DELTA_FIELDS))
     elif kind == "signature_delta" and not isinstance(draft.find(key), Other):
         sign(draft, find_reasoning(draft, key), text_of(delta, "signature"), False)
     elif kind == "citations_delta" and delta.get("citation") is not None:
@@ -352,12 +330,12 @@ def _read_json(draft: Draft, key: int, delta: dict[str, Any]) -> None:
     piece = delta.get("partial_json")
     if isinstance(draft.find(key), Other):
         check_unknown(draft, "partial_json", piece)
-        merge_delta(draft, key, rest_of(delta, frozenset()), False)
+        merge_delta(draft, key, rest_of(delta), False)
         return
     if "partial_json" not in delta:
         draft.lose(_NO_JSON)
-    elif len(delta) > _USUAL_FIELDS:
-        check_rest(draft, delta, _JSON_DELTA)
+    elif len(delta) > _USUAL_FIELD_COUNT:
+        check_rest(draft, delta, _JSON_DELTA_FIELDS)
     if type(piece) is str:
         draft.add_call(CallDelta(key, None, None, piece, key=key))
     else:
@@ -367,10 +345,10 @@ def _read_json(draft: Draft, key: int, delta: dict[str, Any]) -> None:
 def _read_other_delta(draft: Draft, key: int, delta: dict[str, Any]) -> None:
     """Keep a delta of a kind that is not known; a compaction comes whole, in one of them."""
     if isinstance(draft.find(key), PartialCall):
-        check_delta(draft, delta, _KIND)
+        check_delta(draft, delta, _TYPE_FIELD)
     else:
         check_unknown(draft, "", delta)
-    said = rest_of(delta, frozenset())
+    said = rest_of(delta)
     if len(said) > 1 or (said and "type" not in said):
         merge_delta(draft, key, said, delta.get("type") == "compaction_delta")
 
@@ -395,14 +373,14 @@ def _read_end(draft: Draft, by: dict[str, Any]) -> None:
     reason = text_of(by, "stop_reason")
     if not reason:
         return
-    if reason == "refusal" and draft.find(_REFUSAL) is None:
-        draft.add_refusal(_REFUSAL, text_of(dict_of(by, "stop_details"), "explanation") or "")
+    if reason == "refusal" and draft.find(_REFUSAL_KEY) is None:
+        draft.add_refusal(_REFUSAL_KEY, text_of(dict_of(by, "stop_details"), "explanation") or "")
     draft.finish(_REASONS.get(reason, reason), reason)
 
 
 def _read_usage(draft: Draft, event: dict[str, Any]) -> None:
     """Note what the message cost: later figures replace earlier ones, and those that are missing stay."""
-    given = rest_of(dict_of(event, "usage"), frozenset())
+    given = rest_of(dict_of(event, "usage"))
     if not given:
         return
     if "service_tier" in given:
@@ -416,21 +394,49 @@ _FALLBACK: Final = "fallback"
 _NOT_AFTER_FALLBACK: Final = ("connector_text", "tool_use")
 
 
-class AnthropicForm(Form):
+class AnthropicForm(BlockForm):
     """Writes content blocks."""
 
     __slots__ = ()
 
-    def write_message(self, message: Message) -> list[Item]:
-        if not is_own(message, _NAME):
-            content = [block for part in message.parts if (block := _write_foreign(part)) is not None]
-        else:
-            content = _write_own(message.parts)
-        return [{"role": "assistant", "content": content}] if content else []
+    NAME: ClassVar[str] = _NAME
 
-    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
-        content = [_write_result(result) for result in results]
-        return [{"role": "user", "content": content}] if content else []
+    def select(self, parts: Sequence[Part]) -> Sequence[Part]:
+        fallbacks = [at for at, part in enumerate(parts) if isinstance(part, Other) and part.type == _FALLBACK]
+        last = fallbacks[-1] if fallbacks else -1
+        return [part for at, part in enumerate(parts) if at >= last or _outlives_fallback(part)]
+
+    def write_part(self, part: Part) -> Item | None:
+        """Return a block; a refusal is not one."""
+        if isinstance(part, TextPart):
+            return _write_text(part)
+        if isinstance(part, ReasoningPart):
+            return _write_thinking(part)
+        if isinstance(part, (CompleteCall, PartialCall)):
+            return {**self.write_call(part), **extra_of(part.extra)}
+        if isinstance(part, ServerCall):
+            block: Item = {"type": part.type or "server_tool_use"}
+            if part.id:
+                block["id"] = part.id
+            if part.name:
+                block["name"] = part.name
+            return {**block, "input": arguments_object(part), **extra_of(part.extra)}
+        return dict(part.raw) if isinstance(part, Other) and isinstance(part.raw, dict) else None
+
+    def write_call(self, call: BaseCall) -> Item:
+        return {"type": "tool_use", "id": block_id(call), "name": written_name(call), "input": arguments_object(call)}
+
+    def write_text(self, text: str) -> Item:
+        return {"type": "text", "text": text}
+
+    def write_server_result(self, call: ServerCall, block: Item) -> Item:
+        return block if call.result is MISSING else {**block, "content": call.result}
+
+    def write_result(self, result: ToolResult) -> Item:
+        block: Item = {"type": "tool_result", "tool_use_id": block_id(result.call), "content": result.text}
+        if "toolset_name" in result.call.extra:
+            block["toolset_name"] = result.call.extra["toolset_name"]
+        return block if result.error is None else {**block, "is_error": True}
 
     def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
         tool: Item = {"name": name, "input_schema": {"type": "object", **parameters}}
@@ -439,49 +445,12 @@ class AnthropicForm(Form):
         return {**tool, "strict": True} if strict else tool
 
 
-def _write_own(parts: Sequence[Part]) -> list[Item]:
-    """Write the blocks in the order in which they came."""
-    fallbacks = [at for at, part in enumerate(parts) if isinstance(part, Other) and part.type == _FALLBACK]
-    last = fallbacks[-1] if fallbacks else -1
-    blocks = BlockList()
-    for at, part in enumerate(parts):
-        block = _write_part(part) if at >= last or _outlives_fallback(part) else None
-        if block is None:
-            continue
-        blocks.add(part, block)
-        result = result_block(part) if isinstance(part, ServerCall) else None
-        if isinstance(part, ServerCall) and result is not None:
-            blocks.add_result(part, result if part.result is MISSING else {**result, "content": part.result})
-    return blocks.in_order()
-
-
 def _outlives_fallback(part: Part) -> bool:
     if isinstance(part, ServerCall):
         return result_block(part) is not None
     if isinstance(part, Other):
         return part.type not in _NOT_AFTER_FALLBACK
     return isinstance(part, TextPart)
-
-
-def _write_part(part: Part) -> Item | None:
-    """Write a block; `None` for what the API would refuse, and for why the model refused, which came in none."""
-    if isinstance(part, TextPart):
-        return _write_text(part)
-    if isinstance(part, ReasoningPart):
-        return _write_thinking(part)
-    if isinstance(part, (CompleteCall, PartialCall)):
-        return {**_write_call(part), **extra_of(part.extra)}
-    if isinstance(part, ServerCall):
-        named = {"name": part.name} if part.name else {}
-        known = {"id": part.id} if part.id else {}
-        return {
-            "type": part.type or "server_tool_use",
-            **known,
-            **named,
-            "input": arguments_object(part),
-            **extra_of(part.extra),
-        }
-    return dict(part.raw) if isinstance(part, Other) and isinstance(part.raw, dict) else None
 
 
 def _write_text(part: TextPart) -> Item | None:
@@ -497,26 +466,6 @@ def _write_thinking(part: ReasoningPart) -> Item | None:
     if part.signature is None:
         return None
     return {"type": "thinking", "thinking": part.text, "signature": part.signature, **extra_of(part.extra)}
-
-
-def _write_call(call: CompleteCall | PartialCall) -> Item:
-    return {"type": "tool_use", "id": block_id(call), "name": call.name or UNNAMED, "input": arguments_object(call)}
-
-
-def _write_foreign(part: Part) -> Item | None:
-    """Write what another provider's message has in common with this one's."""
-    if isinstance(part, (CompleteCall, PartialCall)):
-        return _write_call(part)
-    if not isinstance(part, (TextPart, Refusal)) or not part.text.strip():
-        return None
-    return {"type": "text", "text": part.text}
-
-
-def _write_result(result: ToolResult) -> Item:
-    block: Item = {"type": "tool_result", "tool_use_id": block_id(result.call), "content": result.text}
-    if "toolset_name" in result.call.extra:
-        block["toolset_name"] = result.call.extra["toolset_name"]
-    return block if result.error is None else {**block, "is_error": True}
 
 
 TOOLS: Final[ToolRules] = ToolRules(

@@ -8,8 +8,8 @@ already, or it broke off. So where another message begins, the stream has failed
 An event that begins the same message again says nothing new.
 
 Fields are read alike from plain dicts and from the objects of any SDK.
-Rule: nothing raises on provider data. What is missing, `None`, or of another type is not there.
-Where arguments of a call may be, what cannot be read is noted on the draft as lost, so that nothing is run without it:
+Rule: nothing raises on provider data. A field that is missing, `None`, or of another type counts as absent.
+Where arguments of a call may be, an unreadable value is noted on the draft as lost, so that no call runs without it:
 `fields_in`, `items_in` and `index_in` read what arguments are in, `check_rest` looks at fields that are not known.
 """
 
@@ -17,17 +17,17 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from math import isfinite
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, ClassVar, Final, TypeAlias, cast
 
 from jsontide._values import JsonValue
 from jsontide.messages.calls import BaseCall, CompleteCall
 from jsontide.messages.document import has_infinity, write_json
-from jsontide.messages.draft import NO_INDEX, UNREADABLE, Draft
+from jsontide.messages.draft import NO_INDEX, UNREADABLE_ARGUMENTS, Draft
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult
 from jsontide.messages.record import Value
@@ -45,10 +45,12 @@ class Reader(Value):
 
     __slots__ = ()
 
+    NAME: ClassVar[str] = ""
+
     @property
     def name(self) -> str:
         """Whose events it reads."""
-        raise NotImplementedError
+        return type(self).NAME
 
     def fits(self, event: dict[str, Any]) -> bool:
         """Return whether an event is of this provider."""
@@ -65,14 +67,13 @@ class Reader(Value):
         """Note what an event says, and return the reader of the next one."""
         raise NotImplementedError
 
-    def _fields(self) -> tuple[object, ...]:
-        return ()
-
 
 class MessageStart(Value):
     """Whether the event that begins a message was read, for readers that watch for a second one."""
 
     __slots__ = ("has_more", "has_started", "id")
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("has_started", "id", "has_more")
 
     def __init__(self, has_started: bool = False, id: str | None = None, has_more: bool = False) -> None:  # noqa: A002
         self.has_started: Final = has_started
@@ -93,11 +94,23 @@ class MessageStart(Value):
         """Return the same after any other event."""
         return self if self.has_more or not self.has_started else MessageStart(True, self.id, True)
 
-    def _fields(self) -> tuple[object, ...]:
-        return self.has_started, self.id, self.has_more
-
 
 NOT_STARTED: Final = MessageStart()
+
+
+class StartReader(Reader):
+    """A reader that watches for the beginning of a second message."""
+
+    __slots__ = ("start",)
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("start",)
+
+    def __init__(self, start: MessageStart = NOT_STARTED) -> None:
+        self.start: Final = start
+
+    def continue_after(self, start: MessageStart | None) -> Reader:
+        """Return the reader of the next event, given what is known of the beginning; `None` if that is nothing new."""
+        return self if start is None or start is self.start else type(self)(start)
 
 
 Item: TypeAlias = dict[str, Any]
@@ -118,7 +131,10 @@ class Form:
         raise NotImplementedError
 
     def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
-        """Return the results of calls."""
+        """Return the results of calls, most often an item for each."""
+        return [self.write_result(result) for result in results]
+
+    def write_result(self, result: ToolResult) -> Item:
         raise NotImplementedError
 
     def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
@@ -290,7 +306,7 @@ def items_in(draft: Draft, fields: dict[str, Any], name: str) -> list[object]:
 
 
 def check_item(draft: Draft, name: str, item: object) -> dict[str, Any]:
-    """Return the fields of something in an array in which arguments may be; what has none is in a place of such."""
+    """Return the fields of an item of an array in which arguments may be; an item without fields counts as lost."""
     found = as_dict(item)
     if found is _NOTHING and item is not None:
         draft.lose(_UNREADABLE.format(name))
@@ -312,9 +328,9 @@ def check_rest(draft: Draft, call: dict[str, Any], known: frozenset[str]) -> Non
     """Note what may be arguments among the fields of a call, or of a piece of one, that are not known."""
     for name, value in call.items():
         if name not in known and value:
-            if _bare(name) in _IN_CALLS or (isinstance(value, str) and value.lstrip().startswith('{"')):
+            if _bare(name) in _IN_CALLS:
                 draft.lose(_UNKNOWN.format(name))
-            check_unknown(draft, name, value)
+            _search(draft, name, value, _IN_CALLS)
 
 
 def check_delta(draft: Draft, delta: dict[str, Any], known: frozenset[str]) -> None:
@@ -331,14 +347,30 @@ def check_function(draft: Draft, function: dict[str, Any], known: frozenset[str]
         check_delta(draft, function, known)
 
 
+def check_call(draft: Draft, call: dict[str, Any], known: frozenset[str], arguments: str) -> None:
+    """Note what may be arguments among the fields of a call: without those, every object that is not known may be."""
+    check_rest(draft, call, known)
+    if call.get(arguments) is None:
+        held = {name: value for name, value in call.items() if isinstance(value, (dict, list, tuple))}
+        check_delta(draft, held, known)
+
+
 def check_unknown(draft: Draft, name: str, value: object) -> None:
     """Note what may be arguments in a field or an event that is not known, however deep it is."""
+    _search(draft, name, value, _HOLDERS)
+
+
+def _search(draft: Draft, name: str, value: object, holders: frozenset[str]) -> None:
+    """Note a field of one of these names that is not empty; in a call, also a text that looks like an object."""
     waiting: list[tuple[str, object]] = [(name, value)]
     while waiting:
         name, value = waiting.pop()
         if not value:
             continue
-        if _bare(name) in _HOLDERS and isinstance(value, (str, dict, list, tuple)):
+        is_text = isinstance(value, str)
+        if (_bare(name) in holders and (is_text or isinstance(value, (dict, list, tuple)))) or (
+            is_text and holders is _IN_CALLS and str(value).lstrip().startswith('{"')
+        ):
             draft.lose(_UNKNOWN.format(name))
             return
         if isinstance(value, dict):
@@ -356,13 +388,13 @@ def is_true(fields: dict[str, Any], name: str) -> bool:
 
 
 def arguments_of(value: object) -> str | None:
-    """Return the text of arguments, which may be an object; what is neither must not go missing unnoticed."""
+    """Return arguments as text; they may be an object, and anything else is marked as unreadable."""
     if value is None or type(value) is str:
         return value
     text = as_text(value)
     if text is not None:
         return text
-    return write_json(plain(value)) if is_object(value) else UNREADABLE
+    return write_json(plain(value)) if is_object(value) else UNREADABLE_ARGUMENTS
 
 
 def is_object(value: object) -> bool:
@@ -412,6 +444,38 @@ def _plain_scalar(value: object) -> object:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
+def rest_of(fields: dict[str, Any], known: frozenset[str] = frozenset()) -> dict[str, JsonValue]:
+    """Return the fields that are not known, as plain JSON; a field that is `None` is not there."""
+    return {name: plain(value) for name, value in fields.items() if value is not None and name not in known}
+
+
+def keep_metadata(draft: Draft, fields: dict[str, Any], known: frozenset[str] = frozenset()) -> None:
+    """Keep the fields that are not known with the message."""
+    for name, value in fields.items():
+        if value is not None and name not in known:
+            draft.set_metadata(name, plain(value))
+
+
+def keep_unknown(draft: Draft, fields: dict[str, Any], known: frozenset[str]) -> None:
+    """Do as `keep_metadata` does, and note what may be arguments among the fields."""
+    for name, value in fields.items():
+        if value is not None and name not in known:
+            check_unknown(draft, name, value)
+            draft.set_metadata(name, plain(value))
+
+
+def join_base64(before: str | None, piece: str | None) -> str | None:
+    """Return two pieces of binary data as one: each may be padded by itself."""
+    if not before or not piece:
+        return before or piece
+    if not before.endswith("="):
+        return before + piece
+    try:
+        return before[:-4] + b64encode(b64decode(before[-4:]) + b64decode(piece)).decode()
+    except ValueError:
+        return before + piece
+
+
 def created_of(value: object) -> object:
     """Return a time in seconds since 1970, from a number or as ISO 8601 writes it; `None` if it is neither."""
     if isinstance(value, bool) or (isinstance(value, float) and not isfinite(value)):
@@ -426,6 +490,21 @@ def created_of(value: object) -> object:
         except (ValueError, OverflowError):
             return None
     return None
+
+
+# What `json.loads` calls, without the search for white space around it: that alone takes as long as a short event.
+scan_json: Final[Callable[[str, int], tuple[object, int]]] = cast("Any", json.JSONDecoder()).scan_once
+_JSON_SPACE: Final = " \t\n\r"
+
+
+def load_json(text: str) -> object:
+    """Return the value of a JSON text, `None` if it is not JSON."""
+    text = text.strip(_JSON_SPACE)
+    try:
+        value, end = scan_json(text, 0)
+    except (StopIteration, ValueError, RecursionError):
+        return None
+    return value if end == len(text) else None
 
 
 # Errors.
@@ -527,17 +606,9 @@ def written_arguments(call: BaseCall) -> str:
     return write_json(call.arguments_value) if is_mended and isinstance(call, CompleteCall) else call.arguments
 
 
-def load_arguments(text: str) -> object:
-    """Return the value of arguments, `None` if they are not JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def arguments_object(call: BaseCall) -> dict[str, Any]:
     """Return the arguments of a call as an object, an empty one if they are not."""
-    found = load_arguments(written_arguments(call))
+    found = load_json(written_arguments(call))
     return found if isinstance(found, dict) and not has_infinity(found) else {}
 
 
@@ -546,3 +617,14 @@ def arguments_text(call: BaseCall) -> str:
     if isinstance(call, CompleteCall):
         return written_arguments(call)
     return call.arguments if arguments_object(call) else "{}"
+
+
+def function_call(call: BaseCall) -> Item:
+    """Return a call as chat completions, and the servers that took over their form, have it."""
+    function = {"name": written_name(call), "arguments": arguments_text(call)}
+    return {"id": written_id(call), "type": "function", "function": function}
+
+
+def function_tool(name: str, description: str, parameters: dict[str, Any]) -> Item:
+    """Return the definition of a tool in the same form."""
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}

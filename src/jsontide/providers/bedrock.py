@@ -9,26 +9,20 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from jsontide._values import MISSING, JsonValue
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
-from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import File, Other, ReasoningPart, Refusal, TextPart
-from jsontide.messages.record import replace
 from jsontide.messages.types import Citation
 from jsontide.providers import anthropic
 from jsontide.providers.base import (
-    NOT_STARTED,
-    UNNAMED,
-    Form,
     Item,
-    MessageStart,
     Provider,
     Reader,
+    StartReader,
     UsageNames,
     arguments_object,
     arguments_of,
@@ -42,32 +36,27 @@ from jsontide.providers.base import (
     index_in,
     integer_of,
     is_object,
-    is_own,
+    join_base64,
+    keep_metadata,
     list_of,
     plain,
     read_error,
+    rest_of,
     text_of,
+    written_name,
 )
 from jsontide.providers.blocks import (
-    BlockList,
+    BlockForm,
     add_citations,
-    add_extra,
-    add_part,
     attach_result,
-    begin_text,
     block_id,
-    describe_server_call,
+    describe_call,
     extend_result,
     extra_of,
-    find_block,
     find_reasoning,
     find_text,
-    join_base64,
-    keep_metadata,
     merge_delta,
     redact,
-    rest_of,
-    result_block,
     sign,
 )
 from jsontide.providers.strict import ToolRules
@@ -84,29 +73,29 @@ _REASONS: Final = {
     "malformed_model_output": "malformed",
     "malformed_tool_use": "malformed",
 }
-_EXCEPTIONS: Final = (
+_EXCEPTION_NAMES: Final = (
     "internalServerException",
     "modelStreamErrorException",
     "serviceUnavailableException",
     "throttlingException",
     "validationException",
 )
-_EVENTS: Final = ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop")
+_EVENT_NAMES: Final = ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop")
 
-_PADDING: Final = "p"
+_PADDING_FIELD: Final = "p"
 """Random letters, so that the length of an event says nothing about what is in it."""
-_MEMBERS: Final = frozenset((*_EVENTS, "metadata", "error", _PADDING))
-_START: Final = frozenset(("role", "id", _PADDING))
-_BLOCK: Final = frozenset(("contentBlockIndex", "delta", "start", _PADDING))
-_STOP: Final = frozenset(("stopReason", _PADDING))
-_METADATA: Final = frozenset(("usage", _PADDING))
-_WHOLE: Final = frozenset(("output", "stopReason", "usage", "additionalModelResponseFields"))
-_TOOL: Final = frozenset(("toolUseId", "name", "type", "input"))
-_CITED: Final = frozenset(("content", "citations"))
-_RESULT: Final = frozenset(("content",))
-_IMAGE: Final = frozenset(("format", "source"))
-_SOURCE: Final = frozenset(("bytes",))
-_REASONING: Final = frozenset(("text", "signature", "redactedContent", "reasoningText"))
+_EVENT_FIELDS: Final = frozenset((*_EVENT_NAMES, "metadata", "error", _PADDING_FIELD))
+_START_FIELDS: Final = frozenset(("role", "id", _PADDING_FIELD))
+_BLOCK_FIELDS: Final = frozenset(("contentBlockIndex", "delta", "start", _PADDING_FIELD))
+_STOP_FIELDS: Final = frozenset(("stopReason", _PADDING_FIELD))
+_METADATA_FIELDS: Final = frozenset(("usage", _PADDING_FIELD))
+_WHOLE_FIELDS: Final = frozenset(("output", "stopReason", "usage", "additionalModelResponseFields"))
+_TOOL_FIELDS: Final = frozenset(("toolUseId", "name", "type", "input"))
+_CITED_FIELDS: Final = frozenset(("content", "citations"))
+_RESULT_FIELDS: Final = frozenset(("content",))
+_IMAGE_FIELDS: Final = frozenset(("format", "source"))
+_SOURCE_FIELDS: Final = frozenset(("bytes",))
+_REASONING_FIELDS: Final = frozenset(("text", "signature", "redactedContent", "reasoningText"))
 _USAGE: Final = UsageNames(
     # What the provider calls input is what no cache had.
     input_tokens="inputTokens + cacheReadInputTokens + cacheWriteInputTokens",
@@ -117,27 +106,19 @@ _USAGE: Final = UsageNames(
 )
 _NO_INPUT: Final = "an event with more input of a tool has none that can be read"
 _NO_FIELDS: Final[frozenset[str]] = frozenset()
-_USUAL_FIELDS: Final = 2
+_USUAL_FIELD_COUNT: Final = 2
 """The fields of a usual delta of a block."""
 
 
-class BedrockReader(Reader):
+class BedrockReader(StartReader):
     """Reads events, and watches for a second `messageStart`."""
 
-    __slots__ = ("start",)
+    __slots__ = ()
 
-    def __init__(self, start: MessageStart = NOT_STARTED) -> None:
-        self.start: Final = start
-
-    @property
-    def name(self) -> str:
-        return _NAME
-
-    def _fields(self) -> tuple[object, ...]:
-        return (self.start,)
+    NAME: ClassVar[str] = _NAME
 
     def fits(self, event: dict[str, Any]) -> bool:
-        return any([name in event for name in (*_EVENTS, *_EXCEPTIONS)])
+        return any([name in event for name in (*_EVENT_NAMES, *_EXCEPTION_NAMES)])
 
     def split_whole(self, event: dict[str, Any]) -> list[dict[str, Any]] | None:
         message = dict_of(event, "output").get("message")
@@ -149,7 +130,7 @@ class BedrockReader(Reader):
             events += _split_block(at, as_dict(item))
         more = event.get("additionalModelResponseFields")
         events.append({"messageStop": {"stopReason": event["stopReason"], "additionalModelResponseFields": more}})
-        rest = {name: value for name, value in event.items() if name not in _WHOLE}
+        rest = {name: value for name, value in event.items() if name not in _WHOLE_FIELDS}
         events.append({"metadata": {**rest, "usage": event.get("usage")}})
         return events
 
@@ -159,7 +140,7 @@ class BedrockReader(Reader):
         more = event.get("contentBlockDelta")
         if more is not None and len(event) == 1:
             _read_delta(draft, check_fields(draft, "contentBlockDelta", more))
-            return self._after_event()
+            return self.continue_after(self.start.after_event())
         return self._read_members(draft, event)
 
     def _read_members(self, draft: Draft, event: dict[str, Any]) -> Reader:
@@ -172,17 +153,17 @@ class BedrockReader(Reader):
                 reader = self._begin(draft, as_dict(value))
             elif name == "contentBlockStart":
                 _read_start(draft, check_fields(draft, name, value))
-                reader = self._after_event()
+                reader = self.continue_after(self.start.after_event())
             elif name == "contentBlockDelta":
                 _read_delta(draft, check_fields(draft, name, value))
-                reader = self._after_event()
+                reader = self.continue_after(self.start.after_event())
             elif name == "contentBlockStop":
                 block = as_dict(value)
                 draft.close(integer_of(block, "contentBlockIndex"))
-                keep_metadata(draft, block, _BLOCK)
+                keep_metadata(draft, block, _BLOCK_FIELDS)
             elif name == "messageStop":
                 _read_stop(draft, as_dict(value))
-                reader = self._after_event()
+                reader = self.continue_after(self.start.after_event())
             elif name == "metadata":
                 _read_metadata(draft, as_dict(value))
         _read_rest(draft, event)
@@ -193,12 +174,8 @@ class BedrockReader(Reader):
         if after is None:
             return self
         draft.set_role(text_of(start, "role"))
-        keep_metadata(draft, start, _START)
-        return BedrockReader(after)
-
-    def _after_event(self) -> Reader:
-        start = self.start.after_event()
-        return self if start is self.start else BedrockReader(start)
+        keep_metadata(draft, start, _START_FIELDS)
+        return self.continue_after(after)
 
 
 def _split_block(at: int, block: dict[str, Any]) -> list[dict[str, Any]]:
@@ -230,7 +207,7 @@ def _split_block(at: int, block: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _read_start(draft: Draft, block: dict[str, Any]) -> None:
     key = index_in(draft, block, "contentBlockIndex")
-    check_rest(draft, block, _BLOCK)
+    check_rest(draft, block, _BLOCK_FIELDS)
     for name, value in fields_in(draft, block, "start").items():
         if value is None:
             continue
@@ -245,59 +222,52 @@ def _read_start(draft: Draft, block: dict[str, Any]) -> None:
             _read_cited(draft, key, fields)
         else:
             check_unknown(draft, name, value)
-            add_part(draft, key, Other(name, {name: plain(value)}, False, draft.place_of(NO_KEY), True))
-    keep_metadata(draft, block, _BLOCK)
+            draft.set_part(key, Other(name, {name: plain(value)}, False, draft.count, True))
+    keep_metadata(draft, block, _BLOCK_FIELDS)
 
 
 def _begin_call(draft: Draft, key: int, tool: dict[str, Any]) -> None:
     kind = text_of(tool, "type")
     on_server = kind is not None and kind != "tool_use"
     call_id, name = text_of(tool, "toolUseId"), text_of(tool, "name")
-    check_rest(draft, tool, _TOOL)
+    check_rest(draft, tool, _TOOL_FIELDS)
     at = draft.add_call(CallDelta(key, call_id, name, None, on_server=on_server, key=key))
-    if on_server:
-        describe_server_call(draft, at, kind or "", rest_of(tool, _TOOL))
-    else:
-        add_extra(draft, at, rest_of(tool, _TOOL))
+    describe_call(draft, at, kind or "", rest_of(tool, _TOOL_FIELDS))
 
 
 def _begin_result(draft: Draft, key: int, result: dict[str, Any]) -> None:
     """Note the result of a call of the provider, of this message or of one before it."""
     content = result.get("content")
     found: object = MISSING if content is None else plain(content)
-    block = rest_of(result, _RESULT)
+    block = rest_of(result, _RESULT_FIELDS)
     if not attach_result(draft, text_of(result, "toolUseId"), key, found, block):
         raw: dict[str, JsonValue] = {**block, "content": [] if content is None else plain(content)}
-        add_part(draft, key, Other("toolResult", {"toolResult": raw}, False, draft.place_of(NO_KEY), True))
+        draft.set_part(key, Other("toolResult", {"toolResult": raw}, False, draft.count, True))
 
 
 def _begin_image(draft: Draft, key: int, image: dict[str, Any]) -> None:
     kind = text_of(image, "format")
-    file = File(f"image/{kind}" if kind else None, None, None, None, draft.place_of(NO_KEY), True)
-    at = add_part(draft, key, file)
-    add_extra(draft, at, rest_of(image, _IMAGE))
-    _add_to_file(draft, at, dict_of(image, "source"))
+    file = File(f"image/{kind}" if kind else None, None, None, None, draft.count, True)
+    _read_image(draft, draft.set_part(key, file), image)
 
 
 def _read_cited(draft: Draft, key: int, block: dict[str, Any]) -> None:
     """Note text that comes whole with the places that it cites."""
-    at = begin_text(draft, key)
-    add_extra(draft, at, rest_of(block, _CITED))
+    at = find_text(draft, key, begins=True)
+    draft.add_extra(at, rest_of(block, _CITED_FIELDS))
     add_citations(draft, at, [_read_citation(citation) for citation in list_of(block, "citations")])
     for piece in list_of(block, "content"):
         draft.add_text(key, text_of(as_dict(piece), "text") or "")
 
 
-def _add_to_file(draft: Draft, at: int, source: dict[str, Any]) -> None:
-    if at < 0 or not source:
-        return
-    part = draft.part_at(at)
-    if isinstance(part, File):
+def _read_image(draft: Draft, at: int, image: dict[str, Any]) -> None:
+    draft.add_extra(at, rest_of(image, _IMAGE_FIELDS))
+    source, part = dict_of(image, "source"), draft.part_at(at) if at >= 0 else None
+    if source and isinstance(part, File):
         given = plain(source.get("bytes"))
         data = join_base64(part.data, given if isinstance(given, str) else None)
         url = text_of(dict_of(source, "s3Location"), "uri") or part.url
-        extra = {**part.extra, **rest_of(source, _SOURCE)}
-        draft.describe(at, replace(part, data=data, url=url, extra=extra))
+        draft.update_part(at, data=data, url=url, extra={**part.extra, **rest_of(source, _SOURCE_FIELDS)})
 
 
 # Deltas.
@@ -319,19 +289,22 @@ def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
         elif name == "toolResult" and isinstance(value, (list, tuple)):
             _read_result(draft, key, [plain(item) for item in value])
         elif name == "image" and isinstance(draft.find(key), File):
-            _read_image(draft, find_block(draft, key), as_dict(value))
+            _read_image(draft, draft.find_at(key), as_dict(value))
         else:
             _read_other_delta(draft, key, name, value)
     has_none = "delta" not in block
-    if has_none or len(block) > _USUAL_FIELDS:
-        (check_delta if has_none else check_rest)(draft, block, _BLOCK)
-        keep_metadata(draft, block, _BLOCK)
+    if has_none or len(block) > _USUAL_FIELD_COUNT:
+        (check_delta if has_none else check_rest)(draft, block, _BLOCK_FIELDS)
+        keep_metadata(draft, block, _BLOCK_FIELDS)
 
 
 def _read_other_delta(draft: Draft, key: int, name: str, value: object) -> None:
     check_unknown(draft, name, value)
-    if key == NO_KEY or isinstance(draft.find(key), PartialCall):
+    part = draft.find(key)
+    if key == NO_KEY or isinstance(part, PartialCall):
         check_delta(draft, {name: value}, _NO_FIELDS)
+    elif part is None:
+        check_rest(draft, {name: value}, _NO_FIELDS)
     merge_delta(draft, key, {name: plain(value)}, False)
 
 
@@ -350,28 +323,23 @@ def _read_reasoning(draft: Draft, key: int, reasoning: dict[str, Any]) -> None:
     if hidden is not None:
         data = plain(hidden)
         redact(draft, find_reasoning(draft, key), data if isinstance(data, str) else None)
-    rest = rest_of(reasoning, _REASONING)
+    rest = rest_of(reasoning, _REASONING_FIELDS)
     if rest:
-        add_extra(draft, find_reasoning(draft, key), rest)
+        draft.add_extra(find_reasoning(draft, key), rest)
 
 
 def _read_result(draft: Draft, key: int, items: list[JsonValue]) -> None:
     if extend_result(draft, key, items):
         return
-    at = find_block(draft, key)
+    at = draft.find_at(key)
     part = draft.part_at(at) if at >= 0 else None
     raw = part.raw.get("toolResult") if isinstance(part, Other) and isinstance(part.raw, dict) else None
     if isinstance(part, Other) and isinstance(raw, dict):
         content = raw.get("content")
         before = content if isinstance(content, list) else []
-        draft.describe(at, replace(part, raw={"toolResult": {**raw, "content": [*before, *items]}}))
+        draft.update_part(at, raw={"toolResult": {**raw, "content": [*before, *items]}})
     else:
         merge_delta(draft, key, {"toolResult": items}, False)
-
-
-def _read_image(draft: Draft, at: int, image: dict[str, Any]) -> None:
-    add_extra(draft, at, rest_of(image, _IMAGE))
-    _add_to_file(draft, at, dict_of(image, "source"))
 
 
 def _read_citation(item: object) -> Citation:
@@ -395,14 +363,14 @@ def _read_stop(draft: Draft, stop: dict[str, Any]) -> None:
     reason = text_of(stop, "stopReason")
     if reason:
         draft.finish(_REASONS.get(reason, reason), reason)
-    keep_metadata(draft, stop, _STOP)
+    keep_metadata(draft, stop, _STOP_FIELDS)
 
 
 def _read_metadata(draft: Draft, metadata: dict[str, Any]) -> None:
-    usage = rest_of(dict_of(metadata, "usage"), frozenset())
+    usage = rest_of(dict_of(metadata, "usage"))
     if usage:
         draft.set_usage(_USAGE.read(usage, usage))
-    keep_metadata(draft, metadata, _METADATA)
+    keep_metadata(draft, metadata, _METADATA_FIELDS)
 
 
 def _read_rest(draft: Draft, event: dict[str, Any]) -> None:
@@ -414,74 +382,60 @@ def _read_rest(draft: Draft, event: dict[str, Any]) -> None:
             draft.fail(said, {"type": name, **as_dict(plain(value))})
             draft.set_metadata(name, plain(value))
     # Beside a known member, an empty error is no error.
-    is_alone = not any([name in event for name in _EVENTS])
+    is_alone = not any([name in event for name in _EVENT_NAMES])
     if not ((is_alone or event.get("error")) and read_error(draft, event)):
         for name, value in event.items():
-            if name not in _MEMBERS:
+            if name not in _EVENT_FIELDS:
                 check_unknown(draft, name, value)
-                if integer_of(as_dict(value), "contentBlockIndex") != NO_INDEX:  # of a block, as arguments are
+                # Of a block, as arguments are, or the fields of one without its name.
+                if any([integer_of(each, "contentBlockIndex") != NO_INDEX for each in (event, as_dict(value))]):
                     check_delta(draft, {name: value}, _NO_FIELDS)
-        keep_metadata(draft, event, _MEMBERS)
+        keep_metadata(draft, event, _EVENT_FIELDS)
 
 
-class BedrockForm(Form):
+class BedrockForm(BlockForm):
     """Writes content blocks."""
 
     __slots__ = ()
 
-    def write_message(self, message: Message) -> list[Item]:
-        if not is_own(message, _NAME):
-            content = [block for part in message.parts if (block := _write_foreign(part)) is not None]
-        else:
-            content = _write_own(message.parts)
-        return [{"role": "assistant", "content": content}] if content else []
+    NAME: ClassVar[str] = _NAME
 
-    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
-        content = [{"toolResult": _write_result(result)} for result in results]
-        return [{"role": "user", "content": content}] if content else []
+    def write_part(self, part: Part) -> Item | None:
+        if isinstance(part, (TextPart, Refusal)):
+            return _write_text(part)
+        if isinstance(part, ReasoningPart):
+            return _write_reasoning(part)
+        if isinstance(part, (CompleteCall, PartialCall)):
+            return {"toolUse": {**_write_tool_use(part), **extra_of(part.extra)}}
+        if isinstance(part, ServerCall):
+            kind = part.type or "server_tool_use"
+            return {"toolUse": {**_write_tool_use(part), "type": kind, **extra_of(part.extra)}}
+        if isinstance(part, File):
+            return _write_image(part)
+        return _restore_bytes(part.raw) if isinstance(part, Other) and isinstance(part.raw, dict) else None
+
+    def write_call(self, call: BaseCall) -> Item:
+        return {"toolUse": _write_tool_use(call)}
+
+    def write_text(self, text: str) -> Item:
+        return {"text": text}
+
+    def write_server_result(self, call: ServerCall, block: Item) -> Item:
+        content = [] if call.result is MISSING else _restore_bytes(call.result)
+        return {"toolResult": {**block, "content": content}}
+
+    def write_result(self, result: ToolResult) -> Item:
+        text = result.text
+        # A blank text is refused, no content is not; an error always has a text.
+        block: Item = {"toolUseId": block_id(result.call), "content": [{"text": text}] if text.strip() else []}
+        # Few models take a status, and all take what has none for a success.
+        return {"toolResult": block if result.error is None else {**block, "status": "error"}}
 
     def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
         spec: Item = {"name": name, "inputSchema": {"json": {"type": "object", **parameters}}}
         if description:
             spec["description"] = description
         return {"toolSpec": {**spec, "strict": True} if strict else spec}
-
-
-def _write_own(parts: Sequence[Part]) -> list[Item]:
-    """Write the blocks in the order in which they came."""
-    blocks = BlockList()
-    for part in parts:
-        block = _write_part(part)
-        if block is None:
-            continue
-        blocks.add(part, block)
-        result = result_block(part) if isinstance(part, ServerCall) else None
-        if isinstance(part, ServerCall) and result is not None:
-            content = [] if part.result is MISSING else _restore_bytes(part.result)
-            blocks.add_result(part, {"toolResult": {**result, "content": content}})
-    return blocks.in_order()
-
-
-def _write_part(part: Part) -> Item | None:
-    """Write a block; `None` for what the API would refuse."""
-    if isinstance(part, (TextPart, Refusal)):
-        return _write_text(part)
-    if isinstance(part, ReasoningPart):
-        return _write_reasoning(part)
-    if isinstance(part, (CompleteCall, PartialCall)):
-        return {"toolUse": {**_write_call(part), **extra_of(part.extra)}}
-    if isinstance(part, ServerCall):
-        kind = part.type or "server_tool_use"
-        call = {
-            "toolUseId": block_id(part),
-            "name": part.name or UNNAMED,
-            "input": arguments_object(part),
-            "type": kind,
-        }
-        return {"toolUse": {**call, **extra_of(part.extra)}}
-    if isinstance(part, File):
-        return _write_image(part)
-    return _restore_bytes(part.raw) if isinstance(part, Other) and isinstance(part.raw, dict) else None
 
 
 def _write_text(part: TextPart | Refusal) -> Item | None:
@@ -502,8 +456,8 @@ def _write_reasoning(part: ReasoningPart) -> Item | None:
     return {"reasoningContent": {"reasoningText": {"text": part.text, "signature": part.signature}}}
 
 
-def _write_call(call: BaseCall) -> Item:
-    return {"toolUseId": block_id(call), "name": call.name or UNNAMED, "input": arguments_object(call)}
+def _write_tool_use(call: BaseCall) -> Item:
+    return {"toolUseId": block_id(call), "name": written_name(call), "input": arguments_object(call)}
 
 
 def _write_image(part: File) -> Item | None:
@@ -512,23 +466,6 @@ def _write_image(part: File) -> Item | None:
     if kind != "image" or not (data or location):
         return None
     return {"image": {"format": form, "source": {"bytes": data} if data else {"s3Location": location}}}
-
-
-def _write_foreign(part: Part) -> Item | None:
-    """Write what another provider's message has in common with this one's."""
-    if isinstance(part, (CompleteCall, PartialCall)):
-        return {"toolUse": _write_call(part)}
-    if not isinstance(part, (TextPart, Refusal)) or not part.text.strip():
-        return None
-    return {"text": part.text}
-
-
-def _write_result(result: ToolResult) -> Item:
-    text = result.text
-    # A blank text is refused, no content is not; an error always has a text.
-    block: Item = {"toolUseId": block_id(result.call), "content": [{"text": text}] if text.strip() else []}
-    # Few models take a status, and all take what has none for a success.
-    return block if result.error is None else {**block, "status": "error"}
 
 
 def _decode_base64(text: str | None) -> bytes | None:

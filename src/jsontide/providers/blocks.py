@@ -10,19 +10,18 @@ Rule: what only the provider of a message understands (signatures, its own block
 from __future__ import annotations
 
 import re
-from base64 import b64decode, b64encode
-from binascii import Error
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages.calls import BaseCall, Part, ServerCall
+from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.draft import NO_KEY, Draft
-from jsontide.messages.parts import BasePart, Other, ReasoningPart, TextPart
-from jsontide.messages.record import replace
+from jsontide.messages.message import Message
+from jsontide.messages.options import ToolResult
+from jsontide.messages.parts import Other, ReasoningPart, Refusal, TextPart
 from jsontide.messages.types import Citation
-from jsontide.providers.base import Item, plain
+from jsontide.providers.base import Form, Item, is_own, join_base64
 
 RESULT_INDEX: Final = "result_index"
 """By which events name the block with the result of a call, in the `extra` of the call."""
@@ -34,120 +33,51 @@ DELTAS: Final = "deltas"
 """What events added to a block that is not known to have it, in its `extra`."""
 
 
-def find_block(draft: Draft, key: int) -> int:
-    """Return the place of the part of a block, that of the last part if the block is not named; -1 for none."""
-    count = draft.place_of(NO_KEY)
-    at = count - 1 if key == NO_KEY else draft.place_of(key)
-    return at if at < count else -1
+def find_text(draft: Draft, key: int, begins: bool = False) -> int:
+    """Return the index of the text of a block, which is added if there is none; -1 if there are too many parts.
 
-
-def add_part(draft: Draft, key: int, part: BasePart) -> int:
-    """Add a part, and return its place; -1 if there are too many already."""
-    draft.put(key, part)
-    return part.index if part.index < draft.place_of(NO_KEY) else -1
-
-
-def find_text(draft: Draft, key: int) -> int:
-    """Return the place of the text of a block, which begins with this if there is none; -1 if there are too many."""
-    at = find_block(draft, key)
+    A text that begins without a key is another one than the text before it.
+    """
+    at = -1 if begins and key == NO_KEY else draft.find_at(key)
     if at >= 0 and isinstance(draft.part_at(at), TextPart):
         return at
-    return add_part(draft, key, TextPart("", (), draft.place_of(NO_KEY), True))
+    return draft.set_part(key, TextPart("", (), draft.count, True))
 
 
-def find_reasoning(draft: Draft, key: int) -> int:
-    """Return the place of the reasoning of a block, as `find_text` does."""
-    at = find_block(draft, key)
+def find_reasoning(draft: Draft, key: int, begins: bool = False) -> int:
+    """Return the index of the reasoning of a block, as `find_text` does."""
+    at = -1 if begins and key == NO_KEY else draft.find_at(key)
     if at >= 0 and isinstance(draft.part_at(at), ReasoningPart):
         return at
-    return add_part(draft, key, ReasoningPart("", None, False, None, draft.place_of(NO_KEY), True))
-
-
-def begin_text(draft: Draft, key: int) -> int:
-    """Return the place of a text that begins; without a key, it is another than the text before it."""
-    if key != NO_KEY:
-        return find_text(draft, key)
-    return add_part(draft, key, TextPart("", (), draft.place_of(NO_KEY), True))
-
-
-def begin_reasoning(draft: Draft, key: int) -> int:
-    """Return the place of reasoning that begins."""
-    if key != NO_KEY:
-        return find_reasoning(draft, key)
-    return add_part(draft, key, ReasoningPart("", None, False, None, draft.place_of(NO_KEY), True))
+    return draft.set_part(key, ReasoningPart("", None, False, None, draft.count, True))
 
 
 def add_citations(draft: Draft, at: int, citations: list[Citation]) -> None:
-    if at < 0 or not citations:
-        return
-    part = draft.part_at(at)
+    part = draft.part_at(at) if at >= 0 and citations else None
     if isinstance(part, TextPart):
-        draft.describe(at, replace(part, citations=part._citations.add(citations)))
+        draft.update_part(at, citations=part._citations.add(citations))
 
 
 def sign(draft: Draft, at: int, signature: str | None, is_piece: bool) -> None:
     """Note the signature of reasoning, or another piece of it."""
-    if at < 0 or not signature:
-        return
-    part = draft.part_at(at)
+    part = draft.part_at(at) if at >= 0 and signature else None
     if isinstance(part, ReasoningPart):
         before = part.signature if is_piece else None
-        draft.describe(at, replace(part, signature=(before or "") + signature))
+        draft.update_part(at, signature=(before or "") + (signature or ""))
 
 
 def redact(draft: Draft, at: int, encrypted: str | None) -> None:
     """Note that the provider withholds reasoning, and more of what it gives instead."""
-    if at < 0:
-        return
-    part = draft.part_at(at)
+    part = draft.part_at(at) if at >= 0 else None
     if isinstance(part, ReasoningPart):
-        draft.describe(at, replace(part, redacted=True, encrypted=join_base64(part.encrypted, encrypted)))
+        draft.update_part(at, redacted=True, encrypted=join_base64(part.encrypted, encrypted))
 
 
-def join_base64(before: str | None, more: str | None) -> str | None:
-    """Return two pieces of binary data as one."""
-    if not before or not more:
-        return before or more
-    if not before.endswith("="):
-        return before + more
-    try:
-        return b64encode(b64decode(before) + b64decode(more)).decode()
-    except (Error, ValueError):
-        return before + more
-
-
-def rest_of(block: dict[str, Any], known: frozenset[str]) -> dict[str, JsonValue]:
-    """Return the fields of a block that no field of a part holds."""
-    rest: dict[str, JsonValue] = {}
-    for name, value in block.items():
-        if name not in known and value is not None and not name.startswith("_"):
-            rest[name] = plain(value)
-    return rest
-
-
-def add_extra(draft: Draft, at: int, extra: dict[str, JsonValue]) -> None:
-    """Keep what no field holds with the part at a place."""
-    if extra and 0 <= at < draft.place_of(NO_KEY):
-        part = draft.part_at(at)
-        known = part.extra
-        merged = {**known, **extra}
-        if merged != known:  # some servers say the same with every delta
-            draft.describe(at, replace(part, extra=merged))
-
-
-def describe_server_call(draft: Draft, at: int, kind: str, extra: dict[str, JsonValue]) -> None:
-    """Note what kind of tool the provider runs."""
-    if 0 <= at < draft.place_of(NO_KEY):
-        part = draft.part_at(at)
-        if isinstance(part, ServerCall):
-            draft.describe(at, replace(part, type=kind, extra={**part.extra, **extra}))
-
-
-def keep_metadata(draft: Draft, fields: dict[str, Any], known: frozenset[str]) -> None:
-    """Keep the fields of an event that say nothing about its parts."""
-    for name, value in fields.items():
-        if name not in known and value is not None and not name.startswith("_"):
-            draft.set_metadata(name, plain(value))
+def describe_call(draft: Draft, at: int, kind: str, extra: dict[str, JsonValue]) -> None:
+    """Keep what stands in the block of a call, and its kind if the provider runs it."""
+    if at >= 0 and isinstance(draft.part_at(at), ServerCall):
+        draft.update_part(at, type=kind)
+    draft.add_extra(at, extra)
 
 
 def attach_result(draft: Draft, call_id: str | None, key: int, result: object, block: dict[str, JsonValue]) -> bool:
@@ -157,16 +87,16 @@ def attach_result(draft: Draft, call_id: str | None, key: int, result: object, b
         return False
     part = draft.part_at(at)
     assert isinstance(part, ServerCall)
-    count = draft.place_of(NO_KEY)
+    count = draft.count
     place: dict[str, JsonValue] = {RESULT_INDEX: count if key == NO_KEY else key, RESULT_AFTER: count}
     extra: dict[str, JsonValue] = {**part.extra, **place, RESULT_BLOCK: block}
     status = block.get("status")
-    draft.describe(at, replace(part, result=result, status=status if isinstance(status, str) else None, extra=extra))
+    draft.update_part(at, result=result, status=status if isinstance(status, str) else None, extra=extra)
     return True
 
 
 def _find_server_call(draft: Draft, call_id: str | None) -> int:
-    at = draft.place_of(NO_KEY) - 1 if call_id else -1
+    at = draft.count - 1 if call_id else -1
     while at >= 0:
         part = draft.part_at(at)
         if isinstance(part, ServerCall) and part.id == call_id and RESULT_BLOCK not in part.extra:
@@ -177,13 +107,13 @@ def _find_server_call(draft: Draft, call_id: str | None) -> int:
 
 def extend_result(draft: Draft, key: int, more: list[JsonValue]) -> bool:
     """Add to the result whose block has this key; return whether there is one."""
-    at = draft.place_of(NO_KEY) - 1
+    at = draft.count - 1
     while at >= 0:
         part = draft.part_at(at)
         if isinstance(part, ServerCall) and part.extra.get(RESULT_INDEX) == key:
             before = part.result
             items = [] if before is MISSING else before if isinstance(before, list) else [before]
-            draft.describe(at, replace(part, result=[*items, *more]))
+            draft.update_part(at, result=[*items, *more])
             return True
         at -= 1
     return False
@@ -191,19 +121,18 @@ def extend_result(draft: Draft, key: int, more: list[JsonValue]) -> bool:
 
 def merge_delta(draft: Draft, key: int, delta: dict[str, JsonValue], is_whole: bool) -> None:
     """Add what an event says about a block of a kind that is not known: texts go on, unless each is whole."""
-    at = find_block(draft, key)
+    at = draft.find_at(key)
     part = draft.part_at(at) if at >= 0 else None
     if isinstance(part, Other):
-        raw = part.raw
-        if isinstance(raw, dict):
-            draft.describe(at, replace(part, raw=_merge(raw, delta, is_whole)))
+        if isinstance(part.raw, dict):
+            draft.update_part(at, raw=_merge(part.raw, delta, is_whole))
     elif part is not None:
         known = part.extra.get(DELTAS)
         before: list[JsonValue] = known if isinstance(known, list) else []
-        add_extra(draft, at, {DELTAS: [*before, delta]})
+        draft.add_extra(at, {DELTAS: [*before, delta]})
     else:
         kind = delta.get("type")
-        draft.put(key, Other(kind if isinstance(kind, str) else "", delta, False, draft.place_of(NO_KEY), True))
+        draft.set_part(key, Other(kind if isinstance(kind, str) else "", delta, False, draft.count, True))
 
 
 def _merge(raw: dict[str, JsonValue], delta: dict[str, JsonValue], is_whole: bool) -> dict[str, JsonValue]:
@@ -235,31 +164,70 @@ def extra_of(extra: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in extra.items() if name not in _OURS}
 
 
-class BlockList:
-    """The blocks of a message: those of its parts, and between them the results of calls that the provider ran."""
-
-    __slots__ = ("_blocks", "_last")
-
-    def __init__(self) -> None:
-        self._blocks: list[tuple[int, int, int, Item]] = []
-        self._last = 0
-
-    def add(self, part: Part, block: Item) -> None:
-        """Add the block of a part, after those of the parts before it."""
-        self._last = max(self._last, part.index)
-        self._blocks.append((self._last, 1, 0, block))
-
-    def add_result(self, call: ServerCall, block: Item) -> None:
-        """Add the block with the result of a call, where it came."""
-        after, index = call.extra.get(RESULT_AFTER), call.extra.get(RESULT_INDEX)
-        place = after if isinstance(after, int) else self._last + 1
-        self._blocks.append((place, 0, index if isinstance(index, int) else 0, block))
-
-    def in_order(self) -> list[Item]:
-        return [found[3] for found in sorted(self._blocks, key=itemgetter(0, 1, 2))]
-
-
 def result_block(call: ServerCall) -> Item | None:
     """Return the block with what a tool that the provider ran returned, without the result itself."""
     block = call.extra.get(RESULT_BLOCK)
     return dict(block) if isinstance(block, dict) else None
+
+
+class BlockForm(Form):
+    """Writes content blocks: those of the parts, and between them the results of calls that the provider ran."""
+
+    __slots__ = ()
+
+    NAME: ClassVar[str]
+
+    def write_message(self, message: Message) -> list[Item]:
+        if is_own(message, type(self).NAME):
+            content = self._write_own(message.parts)
+        else:
+            content = [block for part in message.parts if (block := self._write_foreign(part)) is not None]
+        return [{"role": "assistant", "content": content}] if content else []
+
+    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
+        content = [self.write_result(result) for result in results]
+        return [{"role": "user", "content": content}] if content else []
+
+    def select(self, parts: Sequence[Part]) -> Sequence[Part]:
+        """Return the parts of the provider's own message that go back."""
+        return parts
+
+    def write_part(self, part: Part) -> Item | None:
+        """Return the block of a part of the provider's own message; `None` for what the API would refuse."""
+        raise NotImplementedError
+
+    def write_call(self, call: BaseCall) -> Item:
+        """Return the block of a call, as any provider's message has it."""
+        raise NotImplementedError
+
+    def write_text(self, text: str) -> Item:
+        raise NotImplementedError
+
+    def write_server_result(self, call: ServerCall, block: Item) -> Item:
+        """Return the block of a result, given what stands in it beside the result itself."""
+        raise NotImplementedError
+
+    def _write_own(self, parts: Sequence[Part]) -> list[Item]:
+        """Write the blocks in the order in which they came."""
+        blocks: list[tuple[int, int, int, Item]] = []
+        last = 0
+        for part in self.select(parts):
+            block = self.write_part(part)
+            if block is None:
+                continue
+            last = max(last, part.index)
+            blocks.append((last, 1, 0, block))
+            result = result_block(part) if isinstance(part, ServerCall) else None
+            if isinstance(part, ServerCall) and result is not None:
+                after, index = part.extra.get(RESULT_AFTER), part.extra.get(RESULT_INDEX)
+                place = after if isinstance(after, int) else last + 1
+                written = self.write_server_result(part, result)
+                blocks.append((place, 0, index if isinstance(index, int) else 0, written))
+        return [found[3] for found in sorted(blocks, key=itemgetter(0, 1, 2))]
+
+    def _write_foreign(self, part: Part) -> Item | None:
+        """Write what another provider's message has in common with this one's."""
+        if isinstance(part, (CompleteCall, PartialCall)):
+            return self.write_call(part)
+        is_text = isinstance(part, (TextPart, Refusal)) and bool(part.text.strip())
+        return self.write_text(part.text) if is_text and isinstance(part, (TextPart, Refusal)) else None

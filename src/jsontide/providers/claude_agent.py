@@ -12,7 +12,7 @@ Rule: where a second message begins, the stream has failed, as with every provid
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from jsontide.messages.draft import Draft
 from jsontide.providers.anthropic import AnthropicReader
@@ -38,6 +38,8 @@ class AgentReader(Reader):
 
     __slots__ = ("blocks", "has_ended", "has_events", "inner", "message_id")
 
+    FIELDS: ClassVar[tuple[str, ...]] = ("inner", "has_events", "has_ended", "message_id", "blocks")
+
     def __init__(
         self,
         inner: Reader | None = None,
@@ -58,9 +60,6 @@ class AgentReader(Reader):
     @property
     def name(self) -> str:
         return self.inner.name
-
-    def _fields(self) -> tuple[object, ...]:
-        return self.inner, self.has_events, self.has_ended, self.message_id, self.blocks
 
     def fits(self, event: dict[str, Any]) -> bool:
         kind = _kind_of(event)

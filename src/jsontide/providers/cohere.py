@@ -7,26 +7,23 @@ Results go back as documents, so that the model can cite them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from jsontide._values import JsonValue
-from jsontide.messages.calls import Part, ToolCall
+from jsontide.messages.calls import Part
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult, to_plain
 from jsontide.messages.parts import Other, ReasoningPart, TextPart
 from jsontide.messages.types import Citation
 from jsontide.providers.base import (
-    NOT_STARTED,
     Form,
     Item,
-    MessageStart,
     Provider,
     Reader,
+    StartReader,
     UsageNames,
     arguments_of,
-    arguments_text,
     as_dict,
     check_delta,
     check_function,
@@ -36,16 +33,18 @@ from jsontide.providers.base import (
     describe_error,
     dict_of,
     fields_in,
+    function_call,
+    function_tool,
     index_in,
     integer_of,
     is_object,
     is_own,
+    keep_metadata,
     list_of,
     plain,
     read_error,
     text_of,
     written_id,
-    written_name,
 )
 from jsontide.providers.strict import ToolRules
 
@@ -58,45 +57,38 @@ _REASONS: Final = {
     "ERROR_LIMIT": "length",
     "ERROR_TOXIC": "content_filter",
 }
-_FAILURES: Final = ("ERROR", "TIMEOUT", "USER_CANCEL")
-_TYPES: Final = ("message-", "content-", "tool-plan-", "tool-call-", "citation-")
+_FAILURE_REASONS: Final = ("ERROR", "TIMEOUT", "USER_CANCEL")
+_TYPE_PREFIXES: Final = ("message-", "content-", "tool-plan-", "tool-call-", "citation-")
 _USAGE: Final = UsageNames(
     # All tokens, and not only those that are billed.
     input_tokens="tokens.input_tokens",
     output_tokens="tokens.output_tokens",
     cached_tokens="cached_tokens",
 )
-_FIELDS_READ: Final = frozenset(("delta", "error", "id", "index", "type"))
+_EVENT_FIELDS: Final = frozenset(("delta", "error", "id", "index", "logprobs", "type"))
 """The fields of an event that are read; all others are kept as they are."""
 _NO_FIELDS: Final[frozenset[str]] = frozenset()
-_MESSAGE: Final = frozenset(("message",))
-_CALL_READ: Final = frozenset(("function", "id", "type"))
-_FUNCTION_READ: Final = frozenset(("arguments", "name"))
-_MESSAGE_READ: Final = frozenset(("citations", "content", "role", "tool_calls", "tool_plan"))
-_SILENT: Final = ("citation-end", "debug", "ping")
+_DELTA_FIELDS: Final = frozenset(("message",))
+_CALL_FIELDS: Final = frozenset(("function", "id", "type"))
+_FUNCTION_FIELDS: Final = frozenset(("arguments", "name"))
+_END_FIELDS: Final = frozenset(("error", "finish_reason", "usage"))
+_MESSAGE_FIELDS: Final = frozenset(("citations", "content", "role", "tool_calls", "tool_plan"))
+_SILENT_TYPES: Final = ("citation-end", "debug", "ping")
 """Kinds of events that say nothing beside their fields."""
 PLAN: Final = "tool_plan"
 _PLAN_KEY: Final = -1
 """Blocks of content have their index as key, calls the numbers below this one."""
 
 
-class CohereReader(Reader):
+class CohereReader(StartReader):
     """Reads events."""
 
-    __slots__ = ("start",)
+    __slots__ = ()
 
-    def __init__(self, start: MessageStart = NOT_STARTED) -> None:
-        self.start: Final = start
-
-    @property
-    def name(self) -> str:
-        return _NAME
-
-    def _fields(self) -> tuple[object, ...]:
-        return (self.start,)
+    NAME: ClassVar[str] = _NAME
 
     def fits(self, event: dict[str, Any]) -> bool:
-        return (text_of(event, "type") or "").startswith(_TYPES)
+        return (text_of(event, "type") or "").startswith(_TYPE_PREFIXES)
 
     def split_whole(self, event: dict[str, Any]) -> list[dict[str, Any]] | None:
         if event.get("message") is None or text_of(event, "finish_reason") is None:
@@ -105,7 +97,7 @@ class CohereReader(Reader):
 
     def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
         kind = text_of(event, "type") or ""
-        if (event.get("error") or not kind.startswith(_TYPES)) and read_error(draft, event):
+        if (event.get("error") or not kind.startswith(_TYPE_PREFIXES)) and read_error(draft, event):
             return self
         if kind == "error" or (not kind and text_of(event, "message")):  # as the body of a failed request is
             draft.fail(describe_error(event), plain(event))
@@ -121,10 +113,8 @@ class CohereReader(Reader):
             start = self.start.after_event()
             is_known = _read_event(draft, kind, event)
         if is_known:
-            for name, value in event.items():
-                if name not in _FIELDS_READ and value is not None:
-                    _keep(draft, name, value)
-        return self if start is None or start is self.start else CohereReader(start)
+            _keep_rest(draft, event)
+        return self.continue_after(start)
 
 
 def _read_event(draft: Draft, kind: str, event: dict[str, Any]) -> bool:
@@ -147,7 +137,7 @@ def _read_event(draft: Draft, kind: str, event: dict[str, Any]) -> bool:
         _read_citation(draft, dict_of(message, "citations"), plain(message.get("citations")))
     elif kind == "message-end":
         _read_end(draft, event, delta)
-    elif kind and kind not in _SILENT:
+    elif kind and kind not in _SILENT_TYPES:
         check_unknown(draft, kind, event)
         draft.extend_metadata("events", [plain(event)])
         return False
@@ -160,26 +150,24 @@ def _check_call_event(draft: Draft, event: dict[str, Any], delta: dict[str, Any]
     """Note what may be arguments beside the call that an event is about, or in its place."""
     if "tool_calls" not in message:
         check_delta(draft, message, _NO_FIELDS)
-    check_rest(draft, delta, _MESSAGE)
-    check_rest(draft, message, _MESSAGE_READ)
-    check_rest(draft, event, _FIELDS_READ)
+    check_rest(draft, delta, _DELTA_FIELDS)
+    check_rest(draft, message, _MESSAGE_FIELDS)
+    check_rest(draft, event, _EVENT_FIELDS)
 
 
 def _read_start(draft: Draft, event: dict[str, Any], name: str) -> None:
     message = dict_of(dict_of(event, "delta"), "message")
     draft.identify(text_of(event, "id"), None, None, name)
     draft.set_role(text_of(message, "role"))
-    for field, value in message.items():
-        if field not in _MESSAGE_READ and value is not None:
-            draft.set_metadata(field, plain(value))
+    keep_metadata(draft, message, _MESSAGE_FIELDS)
 
 
-def _keep(draft: Draft, name: str, value: object) -> None:
-    if name == "logprobs":
+def _keep_rest(draft: Draft, event: dict[str, Any]) -> None:
+    keep_metadata(draft, event, _EVENT_FIELDS)
+    value = event.get("logprobs")
+    if value is not None:
         items = value if isinstance(value, (list, tuple)) else [value]
-        draft.extend_metadata(name, [plain(item) for item in items])
-    else:
-        draft.set_metadata(name, plain(value))
+        draft.extend_metadata("logprobs", [plain(item) for item in items])
 
 
 def _key_of_content(index: int) -> int:
@@ -198,23 +186,23 @@ def _read_content(draft: Draft, index: int, content: dict[str, Any]) -> None:
     if text:
         draft.add_text(key, text)
     elif text is None and thinking is None and content:
-        draft.put(key, Other(text_of(content, "type") or "", plain(content), False, draft.place_of(NO_KEY)))
+        draft.set_part(key, Other(text_of(content, "type") or "", plain(content), False, draft.count))
 
 
 def _read_plan(draft: Draft, piece: str | None) -> None:
     if not piece:
         return
     if draft.find(_PLAN_KEY) is None:
-        place = draft.place_of(NO_KEY)
-        draft.put(_PLAN_KEY, ReasoningPart("", None, False, None, place, True, None, {"type": PLAN}))
+        place = draft.count
+        draft.set_part(_PLAN_KEY, ReasoningPart("", None, False, None, place, True, None, {"type": PLAN}))
     draft.add_reasoning(_PLAN_KEY, piece)
 
 
 def _read_call(draft: Draft, index: int, call: dict[str, Any]) -> None:
     function = fields_in(draft, call, "function")
     given = function.get("arguments")
-    check_rest(draft, call, _CALL_READ)
-    check_function(draft, function, _FUNCTION_READ)
+    check_rest(draft, call, _CALL_FIELDS)
+    check_function(draft, function, _FUNCTION_FIELDS)
     call_id, name, key = text_of(call, "id"), text_of(function, "name"), _key_of_call(index)
     draft.close(_PLAN_KEY)
     draft.add_call(CallDelta(index, call_id, name, arguments_of(given), is_object=is_object(given), key=key))
@@ -253,7 +241,7 @@ def _cite_reasoning(draft: Draft, key: int, citation: JsonValue) -> None:
         return
     known = part.extra.get("citations")
     citations = [*(known if isinstance(known, list) else []), citation]
-    draft.label(part.index, None, {**part.extra, "citations": citations}, part.is_open)
+    draft.update_part(part.index, extra={**part.extra, "citations": citations})
 
 
 def _read_end(draft: Draft, event: dict[str, Any], delta: dict[str, Any]) -> None:
@@ -262,10 +250,8 @@ def _read_end(draft: Draft, event: dict[str, Any], delta: dict[str, Any]) -> Non
     usage = dict_of(delta, "usage")
     if usage:
         draft.set_usage(_USAGE.read(usage, plain(delta["usage"])))
-    for name, value in delta.items():
-        if name not in ("error", "finish_reason", "usage") and value is not None:
-            draft.set_metadata(name, plain(value))
-    if error or (reason is not None and reason in _FAILURES):
+    keep_metadata(draft, delta, _END_FIELDS)
+    if error or (reason is not None and reason in _FAILURE_REASONS):
         draft.fail(describe_error(error or reason), plain(error or reason))
     elif reason is None:
         read_error(draft, event)
@@ -275,7 +261,7 @@ def _read_end(draft: Draft, event: dict[str, Any], delta: dict[str, Any]) -> Non
 
 def _split(whole: dict[str, Any], message: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the events that a stream of a whole completion would have."""
-    begun = {name: value for name, value in message.items() if name == "role" or name not in _MESSAGE_READ}
+    begun = {name: value for name, value in message.items() if name == "role" or name not in _MESSAGE_FIELDS}
     events: list[dict[str, Any]] = [
         {"type": "message-start", "id": whole.get("id"), "delta": {"message": begun}},
         _event("tool-plan-delta", "tool_plan", NO_INDEX, message.get("tool_plan")),
@@ -311,20 +297,23 @@ class CohereForm(Form):
         if content or not message.tool_calls:
             item["content"] = content or ""
         if message.tool_calls:
-            item["tool_calls"] = [_write_call(call) for call in message.tool_calls]
+            item["tool_calls"] = [function_call(call) for call in message.tool_calls]
         citations = [citation for part in message.parts for citation in _write_citations(part)]
         if own and citations:
             item["citations"] = citations
         return [item]
 
-    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
-        """Return a message for each result."""
-        return [_write_result(result) for result in results]
+    def write_result(self, result: ToolResult) -> Item:
+        if result.error is not None:
+            data: Any = {"error": result.text}
+        else:
+            output = to_plain(result.output)
+            data = output if isinstance(output, dict) else {"result": output}
+        document = {"type": "document", "document": {"data": data}}
+        return {"role": "tool", "tool_call_id": written_id(result.call), "content": [document]}
 
     def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
-        """Return the definition of a function."""
-        function = {"name": name, "description": description, "parameters": parameters}
-        return {"type": "function", "function": function}
+        return function_tool(name, description, parameters)
 
 
 def _is_plan(part: Part) -> bool:
@@ -346,25 +335,10 @@ def _write_citations(part: Part) -> list[Any]:
     return kept if isinstance(kept, list) else []
 
 
-def _write_call(call: ToolCall) -> Item:
-    function = {"name": written_name(call), "arguments": arguments_text(call)}
-    return {"id": written_id(call), "type": "function", "function": function}
-
-
-def _write_result(result: ToolResult) -> Item:
-    if result.error is not None:
-        data: Any = {"error": result.text}
-    else:
-        output = to_plain(result.output)
-        data = output if isinstance(output, dict) else {"result": output}
-    document = {"type": "document", "document": {"data": data}}
-    return {"role": "tool", "tool_call_id": written_id(result.call), "content": [document]}
-
-
 PROVIDER: Final[Provider] = Provider(
     CohereReader(),
     CohereForm(),
     tools=ToolRules(why_not_strict="cohere has no strict tools, but a switch of the whole request: strict_tools"),
-    event_prefixes=_TYPES,
+    event_prefixes=_TYPE_PREFIXES,
     client_packages=("cohere",),
 )

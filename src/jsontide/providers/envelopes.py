@@ -15,28 +15,40 @@ Events of frameworks and of sessions, which are more than one message, are error
 from __future__ import annotations
 
 from base64 import b64decode
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from jsontide.messages.draft import Draft
-from jsontide.providers.base import Reader, as_dict, as_text, count_of, dict_of, is_true, list_of, plain, text_of
-from jsontide.providers.framing import load_json
+from jsontide.providers.base import (
+    Reader,
+    as_dict,
+    as_text,
+    count_of,
+    dict_of,
+    is_true,
+    list_of,
+    load_json,
+    plain,
+    text_of,
+)
 
 _NOT_JSON: Final = "a chunk of Bedrock's stream does not hold JSON"
-_CLOSED: Final = "an event of the stream holds something of an unexpected type"
+_NOT_OPENED: Final = "an event of the stream holds something of an unexpected type"
 _EXCEPTION: Final = "Exception"
-_LLAMA_READ: Final = frozenset(("completion_probabilities", "content", "index", "stop", "stop_type", "tokens"))
-_LLAMA_OF_REQUEST: Final = frozenset(("generation_settings", "prompt"))
-_LLAMA_COUNTS: Final = frozenset(("tokens_evaluated", "tokens_predicted"))
+_LLAMA_FIELDS: Final = frozenset(("completion_probabilities", "content", "index", "stop", "stop_type", "tokens"))
+_LLAMA_REQUEST_FIELDS: Final = frozenset(("generation_settings", "prompt"))
+_LLAMA_USAGE_FIELDS: Final = frozenset(("tokens_evaluated", "tokens_predicted"))
 _LLAMA_OLD_STOPS: Final = {"stopped_eos": "eos", "stopped_limit": "limit", "stopped_word": "word"}
-_TGI_READ: Final = frozenset(("details", "generated_text", "index", "token"))
-_TGI_DETAILS_READ: Final = frozenset(("finish_reason", "generated_tokens", "prefill", "tokens"))
-_WORKERS_READ: Final = frozenset(("response", "tool_calls"))
+_TGI_FIELDS: Final = frozenset(("details", "generated_text", "index", "token"))
+_TGI_DETAIL_FIELDS: Final = frozenset(("finish_reason", "generated_tokens", "prefill", "tokens"))
+_WORKERS_FIELDS: Final = frozenset(("response", "tool_calls"))
 
 
 class EnvelopeReader(Reader):
     """Opens the envelope of each event, and lets another reader read what is inside."""
 
     __slots__ = ("inner",)
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("inner",)
 
     def __init__(self, inner: Reader) -> None:
         self.inner: Final = inner
@@ -50,12 +62,9 @@ class EnvelopeReader(Reader):
         if inside is None:
             for name in ("chunk", "data"):  # which cannot be opened
                 if event.get(name) is not None:
-                    draft.lose(_CLOSED)
+                    draft.lose(_NOT_OPENED)
         after = self.inner.read(draft, _open_exception(event) if inside is None else inside)
         return self if after is self.inner else EnvelopeReader(after)
-
-    def _fields(self) -> tuple[object, ...]:
-        return (self.inner,)
 
 
 def open_envelope(event: dict[str, Any]) -> dict[str, Any] | None:
@@ -84,7 +93,7 @@ def is_whole_envelope(event: dict[str, Any]) -> bool:
 
 
 def _open_data(data: object) -> dict[str, Any] | None:
-    # Objects of that client have a value for what is not set, which must not be taken for one that is.
+    # Objects of that client have a placeholder for fields that are not set, which must not be read as a value.
     inside = data if isinstance(data, dict) else as_dict(plain(data))
     return inside if inside.get("choices") is not None else None
 
@@ -123,13 +132,13 @@ def _read_llama(event: dict[str, Any]) -> dict[str, Any]:
     if probabilities is not None:
         delta["logprobs"] = {"content": probabilities}
     if not is_true(event, "stop"):
-        return _as_chunk(event, _LLAMA_READ | _LLAMA_COUNTS, delta)
+        return _as_chunk(event, _LLAMA_FIELDS | _LLAMA_USAGE_FIELDS, delta)
     said = text_of(event, "stop_type")
     for name, word in _LLAMA_OLD_STOPS.items():
         if is_true(event, name):
             said = word
     delta["finish_reason"] = said or "stop"
-    chunk = _as_chunk(event, _LLAMA_READ | _LLAMA_OF_REQUEST | _LLAMA_COUNTS, delta)
+    chunk = _as_chunk(event, _LLAMA_FIELDS | _LLAMA_REQUEST_FIELDS | _LLAMA_USAGE_FIELDS, delta)
     spent, written = count_of(event, "tokens_evaluated"), count_of(event, "tokens_predicted")
     if spent is not None and written is not None:
         chunk["usage"] = {"prompt_tokens": spent, "completion_tokens": written, "total_tokens": spent + written}
@@ -147,9 +156,9 @@ def _read_tgi(event: dict[str, Any]) -> dict[str, Any]:
         choice["delta"] = {"content": whole}
     if whole is not None:
         choice["finish_reason"] = text_of(details, "finish_reason") or "stop"
-    chunk = _as_chunk(event, _TGI_READ, choice)
+    chunk = _as_chunk(event, _TGI_FIELDS, choice)
     for name, value in details.items():
-        if name not in _TGI_DETAILS_READ:
+        if name not in _TGI_DETAIL_FIELDS:
             chunk[name] = value
     written = count_of(details, "generated_tokens")
     if written is not None:
@@ -169,7 +178,7 @@ def _read_workers(event: dict[str, Any]) -> dict[str, Any] | None:
     choice: dict[str, Any] = {"delta": {"content": given, "tool_calls": _number_calls(calls)}}
     if is_whole:
         choice["finish_reason"] = "stop"
-    return _as_chunk(inside, _WORKERS_READ, choice)
+    return _as_chunk(inside, _WORKERS_FIELDS, choice)
 
 
 def _number_calls(given: object) -> object:
@@ -254,4 +263,5 @@ def name_foreign(event: object, fields: dict[str, Any]) -> str | None:
     is_session = text_of(dict_of(fields, "response"), "object") == "realtime.response"
     if is_realtime or is_session or kind.startswith(_REALTIME_PREFIXES):
         return _REALTIME
-    return _LIVE if any([name in fields for name in _LIVE_FIELDS]) else None
+    is_call = any([dict_of(fields, name) for name in ("toolCall", "tool_call")])
+    return _LIVE if is_call or any([name in fields for name in _LIVE_FIELDS]) else None

@@ -33,9 +33,9 @@ from datetime import datetime
 from enum import Enum
 from itertools import islice
 from json.encoder import encode_basestring
-from typing import Any, Final, cast
+from typing import Any, ClassVar, Final, cast
 
-from jsontide._textbuffer import NO_TEXT, GrowingText, ends_in_surrogate, join_surrogates, strip_surrogate
+from jsontide._textbuffer import NO_TEXT, GrowingList, GrowingText, ends_in_surrogate, join_surrogates, strip_surrogate
 from jsontide._values import MISSING, JsonValue
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall, ToolCall
 from jsontide.messages.document import write_json
@@ -43,7 +43,7 @@ from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult, to_plain
 from jsontide.messages.parts import File, Other, ReasoningPart, Source, TextPart
-from jsontide.messages.record import Value, replace
+from jsontide.messages.record import Value
 from jsontide.messages.types import Citation
 from jsontide.providers.base import (
     SECOND_MESSAGE,
@@ -71,13 +71,14 @@ from jsontide.providers.base import (
     list_of,
     plain,
     read_error,
+    rest_of,
     text_of,
 )
 from jsontide.providers.strict import ToolRules
 
 _NAME: Final = "gemini"
 _ATOMS: Final = (str, int, float, bytes, bytearray, datetime, Enum)
-_OF_CALLER: Final = ("args", "response", "partMetadata", "part_metadata")
+_CALLER_FIELDS: Final = ("args", "response", "partMetadata", "part_metadata")
 """Fields whose own names the caller chose."""
 
 
@@ -122,7 +123,7 @@ def plain_camel(value: object) -> JsonValue:
         made: dict[str, Any] = dict.fromkeys([camel for camel, _, _ in named])  # in their order
         target[place] = made
         for camel, name, field in named[::-1]:  # of two names for one field the last counts, and is read last
-            if name in _OF_CALLER:
+            if name in _CALLER_FIELDS:
                 made[camel] = plain(field)
             else:
                 waiting.append((field, made, camel))
@@ -152,7 +153,7 @@ class ArgumentContainer(Value):
 
     def __init__(self, keys: dict[str, int] | None, count: int, last: object) -> None:
         self.keys: Final = keys
-        """The keys of an object, numbered; later states share it, and each sees the first so many. `None`: an array."""
+        """The keys of an object, numbered; `None`: an array. Later states share it: each sees its own first `count`."""
         self.count: Final = count
         self.last: Final = last
         """The member or element that is open, or was written last."""
@@ -179,15 +180,17 @@ class Arguments(Value):
 
     __slots__ = ("held", "in_string", "is_broken", "is_open", "path", "place", "written")
 
+    FIELDS: ClassVar[tuple[str, ...]] = ("written", "path", "place", "in_string", "is_open", "held", "is_broken")
+
     def __init__(
         self,
-        written: GrowingText,
-        path: tuple[ArgumentContainer, ...],
-        place: str,
-        in_string: bool,
-        is_open: bool,
-        held: str,
-        is_broken: bool,
+        written: GrowingText = NO_TEXT,
+        path: tuple[ArgumentContainer, ...] = (),
+        place: str = "",
+        in_string: bool = False,
+        is_open: bool = False,
+        held: str = "",
+        is_broken: bool = False,
     ) -> None:
         self.written: Final = written
         self.path: Final = path
@@ -209,16 +212,9 @@ class Arguments(Value):
             return ""
         return (_end_string(self.held) if self.in_string else "") + _close(self.path, 0)
 
-    def _fields(self) -> tuple[object, ...]:
-        return self.written, self.path, self.place, self.in_string, self.is_open, self.held, self.is_broken
-
-
-def start_arguments() -> Arguments:
-    return Arguments(NO_TEXT, (ArgumentContainer({}, 0, None),), "", False, False, "", False)
-
 
 def read_continues(fields: dict[str, Any]) -> int:
-    """Return whether a call or a value goes on, `UNCLEAR` if what is said of it is neither yes nor no."""
+    """Return whether a call or a value goes on, `UNCLEAR` if the field is neither true nor false."""
     found = fields.get("willContinue")
     if found is None:
         found = fields.get("will_continue")
@@ -228,7 +224,7 @@ def read_continues(fields: dict[str, Any]) -> int:
 
 
 def list_partials(call: dict[str, Any]) -> list[object]:
-    """What is no array must not go missing unnoticed: it is taken for one part."""
+    """Return the partial arguments; anything but an array is taken for one, so that it is not lost."""
     found = read_either(call, "partialArgs", "partial_args")
     if found is None:
         return []
@@ -533,10 +529,10 @@ CONTENTS: Final = (
     "inlineData",
     "fileData",
 )
-_NO_TYPE: Final = "a call that the provider runs does not say of which tool, and may be one that it does not run"
+_NO_TYPE: Final = "a call that the provider runs does not name its tool, so it may be one for the caller to run"
 RESULTS: Final = {"codeExecutionResult": "executableCode", "toolResponse": "toolCall"}
 """The contents that are results, and what they are the results of."""
-_IN_FILE: Final = ("data", "fileUri", "mimeType")
+_FILE_FIELDS: Final = ("data", "fileUri", "mimeType")
 
 
 def says_something(candidate: dict[str, Any]) -> bool:
@@ -550,9 +546,9 @@ def says_something(candidate: dict[str, Any]) -> bool:
 
 def add_file(draft: Draft, fields: dict[str, Any], extra: dict[str, JsonValue]) -> None:
     """Add a file that the model made, here or at an address."""
-    rest = {name: value for name, value in fields.items() if name not in _IN_FILE}
+    rest = {name: value for name, value in fields.items() if name not in _FILE_FIELDS}
     media_type, data, url = text_of(fields, "mimeType"), text_of(fields, "data"), text_of(fields, "fileUri")
-    draft.put(NO_KEY, File(media_type, data, url, None, draft.count, False, None, {**rest, **extra} or None))
+    draft.set_part(NO_KEY, File(media_type, data, url, None, draft.count, False, None, {**rest, **extra} or None))
 
 
 def add_server_call(draft: Draft, kind: str, fields: dict[str, Any], extra: dict[str, JsonValue]) -> None:
@@ -567,7 +563,9 @@ def add_server_call(draft: Draft, kind: str, fields: dict[str, Any], extra: dict
     text = "" if arguments is None else write_json(arguments)
     shown = MISSING if arguments is None else arguments
     at = draft.count
-    draft.put(NO_KEY, ServerCall(name, text, MISSING, None, kind, False, shown, call_id, at, True, None, extra or None))
+    draft.set_part(
+        NO_KEY, ServerCall(name, text, MISSING, None, kind, False, shown, call_id, at, True, None, extra or None)
+    )
 
 
 def add_result(draft: Draft, kind: str, fields: dict[str, Any], extra: dict[str, JsonValue]) -> None:
@@ -576,11 +574,11 @@ def add_result(draft: Draft, kind: str, fields: dict[str, Any], extra: dict[str,
     status = text_of(fields, "outcome")
     if at < 0:
         call = ServerCall(None, "", fields, status, kind, id=text_of(fields, "id"), index=draft.count)
-        draft.put(NO_KEY, replace(call, extra=extra or None))
+        draft.set_part(NO_KEY, call.evolve(extra=extra or None))
         return
     part = draft.part_at(at)
     kept = {**part.extra, kind: extra} if extra else part.extra
-    draft.describe(at, replace(part, result=fields, status=status, is_open=False, extra=kept or None))
+    draft.update_part(at, result=fields, status=status, is_open=False, extra=kept or None)
 
 
 def _find_server_call(draft: Draft, kind: str, call_id: str | None) -> int:
@@ -594,11 +592,6 @@ def _find_server_call(draft: Draft, kind: str, call_id: str | None) -> int:
     return -1
 
 
-def extend_logprobs(draft: Draft, logprobs: dict[str, Any]) -> None:
-    """Each response has those of its own tokens."""
-    draft.extend_metadata_in("logprobsResult", logprobs)
-
-
 _USAGE: Final = UsageNames(
     input_tokens="promptTokenCount + toolUsePromptTokenCount or toolUsePromptTokenCount",
     output_tokens="candidatesTokenCount + thoughtsTokenCount or thoughtsTokenCount",
@@ -606,7 +599,7 @@ _USAGE: Final = UsageNames(
     cached_tokens="cachedContentTokenCount",
     reasoning_tokens="thoughtsTokenCount",
 )
-_TOTALS: Final = ("totalTokenCount", "promptTokenCount", "candidatesTokenCount")
+_TOTAL_FIELDS: Final = ("totalTokenCount", "promptTokenCount", "candidatesTokenCount")
 
 
 def read_usage(draft: Draft, usage: object) -> None:
@@ -615,7 +608,7 @@ def read_usage(draft: Draft, usage: object) -> None:
     if known is not None and known.raw == usage:
         return
     raw = as_dict(plain_camel(usage))
-    if known is None or any([count_of(raw, name) is not None for name in _TOTALS]):
+    if known is None or any([count_of(raw, name) is not None for name in _TOTAL_FIELDS]):
         draft.set_usage(_USAGE.read(raw, raw))
 
 
@@ -624,43 +617,48 @@ CITATIONS: Final = "citationMetadata"
 _CHUNKS: Final = "groundingChunks"
 _SUPPORTS: Final = "groundingSupports"
 _INDICES: Final = "groundingChunkIndices"
+_CITED: Final = ("citations", "citationSources")
 
 
-def merge_metadata(draft: Draft, name: str, value: JsonValue) -> None:
-    """Keep metadata that comes in several responses, each with more of it or with the rest."""
-    known = None if draft.metadata is None else draft.metadata.get(name)
-    draft.set_metadata(name, value if known is None else _merge(cast("JsonValue", known), value))
+def merge_metadata(draft: Draft, name: str, given: JsonValue) -> dict[str, list[Any]]:
+    """Keep metadata that comes in several responses, each with more of it or with the rest; return what is new."""
+    fields = as_dict(given)
+    if not fields and (draft.metadata is None or name not in draft.metadata):
+        draft.set_metadata(name, given)
+    known = draft.lists_in(name)
+    more: dict[str, JsonValue] = {}
+    gained: dict[str, list[Any]] = {}
+    for field, value in fields.items():
+        before = known.find(field)
+        if isinstance(value, list):
+            more[field] = gained[field] = value[_count_repeated(before, value) :]
+        else:
+            more[field] = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
+    draft.extend_metadata_in(name, more)
+    return gained
 
 
-def _merge(known: JsonValue, new: JsonValue) -> JsonValue:
-    if isinstance(known, dict) and isinstance(new, dict):
-        merged = {name: _merge(known[name], value) if name in known else value for name, value in new.items()}
-        return {**known, **merged}
-    if isinstance(known, list) and isinstance(new, list):
-        if _repeats(known, new):
-            return new if len(new) > len(known) else known
-        return [*known, *new]
-    return new
+def _count_repeated(known: object, new: list[Any]) -> int:
+    """Return how many items of a list repeat known ones, 0 unless one of the two lists begins with the other."""
+    if not isinstance(known, GrowingList) or not known.count or not new or known.item(0) != new[0]:
+        return 0
+    most = min(known.count, len(new))
+    return most if known.read()[:most] == new[:most] else 0
 
 
-def _repeats(known: list[Any], new: list[Any]) -> bool:
-    """Return whether one of two lists begins with the other."""
-    most = min(len(known), len(new))
-    return known[:most] == new[:most]
-
-
-def read_grounding(draft: Draft, grounding: JsonValue) -> None:
-    """Keep what the answer is based on, and add a part for each source that is new."""
+def read_grounding(draft: Draft, grounding: JsonValue) -> list[Any]:
+    """Keep what the answer is based on, add a part for each new source, and return what is new about the text."""
     fields = as_dict(grounding)
     chunks = list_of(fields, _CHUNKS)
-    known = list_of(as_dict({} if draft.metadata is None else draft.metadata.get(GROUNDING)), _CHUNKS)
-    if known and chunks and not _repeats(known, chunks):
+    known = draft.lists_in(GROUNDING).find(_CHUNKS)
+    if isinstance(known, GrowingList) and known.count and chunks and not _count_repeated(known, chunks):
         # These are counted for themselves, and come after those that are known.
-        supports = [_shift(as_dict(support), len(known)) for support in list_of(fields, _SUPPORTS)]
+        supports = [_shift(as_dict(support), known.count) for support in list_of(fields, _SUPPORTS)]
         fields = {**fields, _SUPPORTS: supports}
-    merge_metadata(draft, GROUNDING, fields)
-    for chunk in chunks:
+    gained = merge_metadata(draft, GROUNDING, fields)
+    for chunk in gained.get(_CHUNKS, []):
         _add_source(draft, as_dict(chunk))
+    return gained.get(_SUPPORTS, [])
 
 
 def _shift(support: dict[str, Any], by: int) -> dict[str, Any]:
@@ -675,7 +673,7 @@ def _add_source(draft: Draft, chunk: dict[str, Any]) -> None:
         rest = {name: value for name, value in fields.items() if name not in {"uri", "title"}}
         extra: dict[str, JsonValue] = {kind: rest}
         if fields and not _has_source(draft, url, title, extra):
-            draft.put(NO_KEY, Source(url, title, draft.count, False, None, extra))
+            draft.set_part(NO_KEY, Source(url, title, draft.count, False, None, extra))
 
 
 def _has_source(draft: Draft, url: str | None, title: str | None, extra: dict[str, JsonValue]) -> bool:
@@ -708,21 +706,32 @@ class _Text:
         return text is None or self.encoded[start:end].decode("utf-8", "replace") == text
 
 
-def cite(draft: Draft) -> None:
-    """Give the text parts the citations that the metadata so far has for them."""
-    metadata = {} if draft.metadata is None else draft.metadata
-    grounding = as_dict(metadata.get(GROUNDING))
-    chunks = list_of(grounding, _CHUNKS)
+def cite(draft: Draft, supports: list[Any], sources: list[Any]) -> None:
+    """Give the text parts more citations, where their place in the text is known."""
     texts = _find_texts(draft)
-    for support in list_of(grounding, _SUPPORTS):
-        _cite_support(texts, as_dict(support), chunks)
-    cited = as_dict(metadata.get(CITATIONS))
-    for citation in [*list_of(cited, "citations"), *list_of(cited, "citationSources")]:
-        _cite_source(texts, as_dict(citation))
+    _locate_all(draft, texts, supports, sources)
+    for text in texts:
+        if text.citations:
+            draft.update_part(text.at, citations=text.part._citations.add(text.citations))
+
+
+def cite_again(draft: Draft) -> None:
+    """Give the text parts all citations of the metadata, now that all of the text is there."""
+    grounding, cited = draft.lists_in(GROUNDING).read(), draft.lists_in(CITATIONS).read()
+    texts = _find_texts(draft)
+    _locate_all(draft, texts, list_of(grounding, _SUPPORTS), [each for name in _CITED for each in list_of(cited, name)])
     for text in texts:
         citations = tuple(text.citations)
         if citations != text.part.citations:
-            draft.describe(text.at, replace(text.part, citations=citations))
+            draft.update_part(text.at, citations=citations)
+
+
+def _locate_all(draft: Draft, texts: list[_Text], supports: list[Any], sources: list[Any]) -> None:
+    chunks = draft.lists_in(GROUNDING).find(_CHUNKS)
+    for support in supports:
+        _cite_support(texts, as_dict(support), chunks if isinstance(chunks, GrowingList) else GrowingList([]))
+    for source in sources:
+        _cite_source(texts, as_dict(source))
 
 
 def _find_texts(draft: Draft) -> list[_Text]:
@@ -737,15 +746,15 @@ def _find_texts(draft: Draft) -> list[_Text]:
     return texts
 
 
-def _cite_support(texts: list[_Text], support: dict[str, Any], chunks: list[object]) -> None:
+def _cite_support(texts: list[_Text], support: dict[str, Any], chunks: GrowingList) -> None:
     segment = dict_of(support, "segment")
     found = _locate(texts, segment, text_of(segment, "text"))
     if found is None:
         return
     text, start, end = found
-    indices = [at for at in list_of(support, _INDICES) if isinstance(at, int) and 0 <= at < len(chunks)]
+    indices = [at for at in list_of(support, _INDICES) if isinstance(at, int) and 0 <= at < chunks.count]
     for at in indices:
-        chunk = as_dict(chunks[at])
+        chunk = as_dict(chunks.item(at))
         fields = dict_of(chunk, next(iter(chunk), ""))
         url, title = read_source(fields)
         text.citations.append(
@@ -805,10 +814,13 @@ _REASONS: Final = {
     "UNEXPECTED_TOOL_CALL": "malformed",
     "TOO_MANY_TOOL_CALLS": "length",
 }
-_NUMBERS: Final = ("", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
-"""What numbers mean where enums are numbers; from here on, Vertex AI and the Gemini API count differently."""
+_NUMBERS: Final = ("", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "6", "BLOCKLIST", "PROHIBITED_CONTENT")
+"""What numbers mean where enums are numbers; after `OTHER`, Vertex AI and the Gemini API count differently.
+
+6 is `BLOCKLIST` or `LANGUAGE`; 7 and 8 are filters in both.
+"""
 _UNSPECIFIED: Final = ("FINISH_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED", "BLOCK_REASON_UNSPECIFIED", "0")
-_FIELDS_READ: Final = frozenset(
+_RESPONSE_FIELDS: Final = frozenset(
     (
         "candidates",
         "createTime",
@@ -828,7 +840,7 @@ _FIELDS_READ: Final = frozenset(
 )
 """The fields of a response that are read, or say nothing; all others are kept as they are."""
 _COME_IN_PARTS: Final = (CITATIONS, "urlContextMetadata")
-_IN_CALL: Final = frozenset(("args", "id", "name", "partialArgs", "partial_args", "willContinue", "will_continue"))
+_CALL_FIELDS: Final = frozenset(("args", "id", "name", "partialArgs", "partial_args", "willContinue", "will_continue"))
 SIGNATURE: Final = "thoughtSignature"
 
 _NO_NAME: Final = "arguments came for a call that has no name: they may be of another one"
@@ -843,6 +855,10 @@ class GeminiReader(Reader):
     """Reads responses; some servers give each an id of its own, so another id says something only after the end."""
 
     __slots__ = ("arguments", "calls", "ended", "run", "run_kind")
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("ended", "calls", "arguments", "run", "run_kind")
+
+    NAME: ClassVar[str] = _NAME
 
     def __init__(
         self,
@@ -862,13 +878,6 @@ class GeminiReader(Reader):
         """How many runs of text or thoughts have begun; each is a part."""
         self.run_kind: Final = run_kind
         """What the last run is of, if it goes on."""
-
-    @property
-    def name(self) -> str:
-        return _NAME
-
-    def _fields(self) -> tuple[object, ...]:
-        return self.ended, self.calls, self.arguments, self.run, self.run_kind
 
     def fits(self, event: dict[str, Any]) -> bool:
         if list_of(event, "candidates"):
@@ -895,7 +904,7 @@ class GeminiReader(Reader):
             model = text_of(event, "modelVersion") or text_of(event, "model_version")
             draft.identify(response_id, model, created_of(read_either(event, "createTime", "create_time")), self.name)
         for name, value in event.items():
-            if name not in _FIELDS_READ and value is not None:
+            if name not in _RESPONSE_FIELDS and value is not None:
                 check_unknown(draft, name, value)
                 draft.set_metadata(to_camel(name), plain_camel(value))
         usage = read_either(event, "usageMetadata", "usage_metadata")
@@ -944,23 +953,28 @@ def _word_of(value: object) -> str | None:
     return as_text(value) if number is None else str(number)
 
 
-def _check_call(draft: Draft, call: dict[str, Any], has_no_arguments: bool) -> None:
+def _check_call(draft: Draft, call: dict[str, Any], is_empty: bool) -> None:
     """Note what may be arguments in a call, and is not where they should be."""
-    check_rest(draft, call, _IN_CALL)
-    if has_no_arguments:
-        check_delta(draft, call, _IN_CALL)
-
-
-def _check_nameless(draft: Draft, goes_on: int) -> None:
-    """Note arguments of a call without a name that go on: they are a part of those of another call."""
-    if goes_on != CLOSED:
-        draft.lose(_NO_NAME)
+    check_rest(draft, call, _CALL_FIELDS)
+    if is_empty:
+        check_delta(draft, call, _CALL_FIELDS)
 
 
 class _Step:
     """What one response changes in its reader."""
 
-    __slots__ = ("arguments", "before", "calls", "draft", "ended", "is_cited", "run", "run_kind")
+    __slots__ = (
+        "arguments",
+        "before",
+        "calls",
+        "draft",
+        "ended",
+        "has_ended",
+        "run",
+        "run_kind",
+        "sources",
+        "supports",
+    )
 
     def __init__(self, before: GeminiReader, draft: Draft) -> None:
         self.before: Final = before
@@ -970,8 +984,10 @@ class _Step:
         self.arguments: Arguments | None = before.arguments
         self.run: int = before.run
         self.run_kind: int = before.run_kind
-        self.is_cited = False
-        """Whether there is something new about the sources of the text."""
+        self.supports: list[Any] = []
+        self.sources: list[Any] = []
+        """What is new about the sources of the text."""
+        self.has_ended = False
 
     def read(self, candidate: dict[str, Any], response_id: str | None) -> GeminiReader:
         for name, value in candidate.items():
@@ -983,8 +999,11 @@ class _Step:
                 self._read_reason(_word_of(value), response_id)
             else:
                 self._read_metadata(to_camel(name), value)
-        if self.is_cited:
-            cite(self.draft)
+        metadata = self.draft.metadata
+        if self.has_ended and metadata is not None and (GROUNDING in metadata or CITATIONS in metadata):
+            cite_again(self.draft)
+        elif self.supports or self.sources:
+            cite(self.draft, self.supports, self.sources)
         before = self.before
         if (
             self.arguments is before.arguments
@@ -1004,19 +1023,18 @@ class _Step:
         self.draft.finish(_REASONS.get(word, word), reason)
         if self.ended is None:
             self.ended = response_id
-        metadata = self.draft.metadata
-        self.is_cited = self.is_cited or (metadata is not None and (GROUNDING in metadata or CITATIONS in metadata))
+        self.has_ended = True
 
     def _read_metadata(self, name: str, value: object) -> None:
         draft = self.draft
         if name == "logprobsResult":
-            extend_logprobs(draft, as_dict(plain_camel(value)))
+            draft.extend_metadata_in(name, as_dict(plain_camel(value)))  # each response has those of its own tokens
         elif name == GROUNDING:
-            read_grounding(draft, plain_camel(value))
-            self.is_cited = True
+            self.supports += read_grounding(draft, plain_camel(value))
         elif name in _COME_IN_PARTS:
-            merge_metadata(draft, name, plain_camel(value))
-            self.is_cited = True
+            gained = merge_metadata(draft, name, plain_camel(value))
+            if name == CITATIONS:
+                self.sources += [each for field in _CITED for each in gained.get(field, [])]
         else:
             check_unknown(draft, name, value)
             draft.set_metadata(name, plain_camel(value))
@@ -1065,7 +1083,7 @@ class _Step:
             self._read_value(content, value, extra)
         elif other:
             self._end_run()
-            self.draft.put(NO_KEY, Other(other, plain_camel(part), False, self.draft.count))
+            self.draft.set_part(NO_KEY, Other(other, plain_camel(part), False, self.draft.count))
         else:
             self._read_text(text or "", extra)
 
@@ -1099,17 +1117,16 @@ class _Step:
         if piece:
             self._add_text(piece, is_thought)
         elif is_thought:
-            draft.put(NO_KEY, ReasoningPart("", None, False, None, at))
+            draft.set_part(NO_KEY, ReasoningPart("", None, False, None, at))
         else:
-            draft.put(NO_KEY, TextPart("", (), at))
+            draft.set_part(NO_KEY, TextPart("", (), at))
         if at == draft.count:  # there is no room for it
             return
-        part = draft.part_at(at)
-        if isinstance(part, ReasoningPart):
+        if isinstance(draft.part_at(at), ReasoningPart):
             signature = as_text(extra.pop(SIGNATURE, None))
-            draft.describe(at, replace(part, signature=signature, extra=extra or None, is_open=False))
+            draft.update_part(at, signature=signature, extra=extra or None, is_open=False)
         else:
-            draft.describe(at, replace(part, extra=extra, is_open=False))
+            draft.update_part(at, extra=extra, is_open=False)
         self.run_kind = _NO_RUN
 
     def _end_run(self) -> None:
@@ -1122,7 +1139,7 @@ class _Step:
     def _read_value(self, name: str, value: object, extra: dict[str, JsonValue]) -> None:
         draft = self.draft
         if name == "functionCall":
-            # What is no object must not end a call as an empty one does.
+            # An empty object ends a call; anything but an object must not.
             is_damaged = isinstance(value, (str, int, float, bytes, list, tuple))
             self._read_call({"willContinue": "unclear"} if is_damaged else as_dict(value), extra)
             return
@@ -1144,11 +1161,13 @@ class _Step:
         # What follows may be more of the one before.
         is_mixed = begins and known is not None and goes_on != CLOSED
         says_nothing = given is None or (not given and isinstance(given, (str, Mapping)))
-        _check_call(draft, call, says_nothing and not partials)
+        is_empty = says_nothing and not partials
+        _check_call(draft, call, is_empty)
         if begins and name is None:
-            if says_nothing and not partials:  # the end of a call that is over already
+            if is_empty:  # the end of a call that is over already
                 return
-            _check_nameless(draft, goes_on)
+            if goes_on != CLOSED:  # they are a part of the arguments of another call
+                draft.lose(_NO_NAME)
         if begins:
             self._end_run()
             self.calls += 1
@@ -1162,7 +1181,7 @@ class _Step:
         else:
             # Where it is not clear whether a call goes on, no part of it is known to be whole.
             is_unclear = goes_on == UNCLEAR
-            begun = start_arguments() if known is None else known
+            begun = Arguments(path=(ArgumentContainer({}, 0, None),)) if known is None else known
             grown, more = write_partials(begun, partials, None if says_nothing else given)
             if goes_on == CLOSED:
                 more += grown.closing
@@ -1172,20 +1191,17 @@ class _Step:
             )
         at = draft.add_call(delta)
         if is_mixed:
-            draft.doubt_open_calls(_NO_END)
-        rest = {field: plain(item) for field, item in call.items() if item is not None and field not in _IN_CALL}
+            draft.mark_open_calls(_NO_END)
+        rest = rest_of(call, _CALL_FIELDS)
         if rest:
             extra["functionCall"] = rest
-        if extra and 0 <= at < draft.count:
-            part = draft.part_at(at)
-            draft.describe(at, replace(part, extra={**part.extra, **extra}))
+        draft.add_extra(at, extra)
         if goes_on == CLOSED:
             draft.close(key)
 
 
-_CALL_NAMES: Final = {"toolResponse": "toolCall", "codeExecutionResult": "executableCode"}
-_RESULT_NAMES: Final = {call: result for result, call in _CALL_NAMES.items()}
-_IN_DATA: Final = ("displayName",)
+_RESULT_NAMES: Final = {call: result for result, call in RESULTS.items()}
+_DATA_FIELDS: Final = ("displayName",)
 _UNSIGNED: Final = "skip_thought_signature_validator"
 
 
@@ -1275,8 +1291,8 @@ def _write_server_call(call: ServerCall) -> list[Item]:
 
 
 def _write_file(file: File) -> Item:
-    inside = {name: file.extra[name] for name in _IN_DATA if name in file.extra}
-    rest = {name: value for name, value in file.extra.items() if name not in _IN_DATA}
+    inside = {name: file.extra[name] for name in _DATA_FIELDS if name in file.extra}
+    rest = {name: value for name, value in file.extra.items() if name not in _DATA_FIELDS}
     return {**_write_data(file, inside), **rest}
 
 

@@ -10,17 +10,16 @@ Where the server keeps the conversation, `previous_interaction_id` stands for th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 from jsontide._values import MISSING, JsonValue
-from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
+from jsontide.messages.calls import CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import write_json
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult, to_plain
 from jsontide.messages.parts import File, Other, ReasoningPart, TextPart
-from jsontide.messages.record import replace
 from jsontide.messages.types import Citation
 from jsontide.providers import gemini
 from jsontide.providers.base import (
@@ -34,6 +33,7 @@ from jsontide.providers.base import (
     arguments_object,
     arguments_of,
     as_dict,
+    check_call,
     check_delta,
     check_rest,
     check_unknown,
@@ -45,17 +45,21 @@ from jsontide.providers.base import (
     index_in,
     integer_of,
     is_object,
+    keep_metadata,
     list_of,
     plain,
     read_error,
+    rest_of,
     text_of,
 )
 from jsontide.providers.gemini import count_chars
 from jsontide.providers.strict import ToolRules
 
 _NAME: Final = "gemini_interactions"
-_CALL: Final = frozenset(("arguments", "id", "name", "type"))
-
+_CALL_FIELDS: Final = frozenset(("arguments", "id", "name", "type"))
+_FILE_FIELDS: Final = frozenset(("data", "mime_type", "uri"))
+_RESULT_FIELDS: Final = frozenset(("result", "type"))
+_THOUGHT_FIELDS: Final = frozenset(("signature", "summary", "type"))
 
 _USAGE: Final = UsageNames(
     input_tokens="total_input_tokens + total_tool_use_tokens or total_tool_use_tokens",
@@ -77,34 +81,31 @@ def read_usage(draft: Draft, usage: dict[str, Any]) -> None:
 
 def begin_thought(draft: Draft, key: int, step: dict[str, Any]) -> None:
     """A thought may be nothing but a signature, and has its place among the parts nevertheless."""
-    known = ("signature", "summary", "type")
-    extra = {name: plain(value) for name, value in step.items() if value is not None and name not in known}
     if draft.find(key) is None or key == NO_KEY:
-        part = ReasoningPart("", text_of(step, "signature"), False, None, draft.count, True, None, extra or None)
-        draft.put(key, part)
+        signature, extra = text_of(step, "signature"), rest_of(step, _THOUGHT_FIELDS)
+        draft.set_part(key, ReasoningPart("", signature, False, None, draft.count, True, None, extra or None))
 
 
 def sign(draft: Draft, key: int, signature: str | None) -> None:
-    at = draft.place_of(key) if key != NO_KEY else draft.count - 1
-    part = draft.part_at(at) if 0 <= at < draft.count else None
-    if isinstance(part, ReasoningPart):
-        draft.describe(at, replace(part, signature=signature))
+    at = draft.find_at(key)
+    if at >= 0 and isinstance(draft.part_at(at), ReasoningPart):
+        draft.update_part(at, signature=signature)
     else:
-        draft.put(key, ReasoningPart("", signature, False, None, draft.count, True))
+        draft.set_part(key, ReasoningPart("", signature, False, None, draft.count, True))
 
 
 def annotate(draft: Draft, key: int, annotations: list[object]) -> None:
     """Give the text of a step its citations; one without text is kept as it is."""
     if not annotations:
         return
-    at = draft.place_of(key) if key != NO_KEY else draft.count - 1
-    part = draft.part_at(at) if 0 <= at < draft.count else None
+    at = draft.find_at(key)
+    part = draft.part_at(at) if at >= 0 else None
     if not isinstance(part, TextPart):
         draft.extend_metadata("annotations", [plain(annotation) for annotation in annotations])
         return
     text = part.text.encode("utf-8", "surrogatepass")
     citations = [_read_citation(as_dict(annotation), text) for annotation in annotations]
-    draft.describe(at, replace(part, citations=part._citations.add(citations)))
+    draft.update_part(at, citations=part._citations.add(citations))
 
 
 def _read_citation(annotation: dict[str, Any], text: bytes) -> Citation:
@@ -137,11 +138,11 @@ def read_step_fields(draft: Draft, step: dict[str, Any]) -> None:
 
 def read_call(draft: Draft, index: int, key: int, step: dict[str, Any]) -> None:
     arguments = step.get("arguments")
-    check_rest(draft, step, _CALL)
-    # Where there are none yet, pieces of them follow.
+    check_call(draft, step, _CALL_FIELDS, "arguments")
+    # Empty arguments here mean that pieces of them follow.
     text = None if not arguments and isinstance(arguments, (str, dict)) else arguments_of(arguments)
     delta = CallDelta(index, text_of(step, "id"), text_of(step, "name"), text, is_object=is_object(arguments), key=key)
-    _add_extra(draft, draft.add_call(delta), step)
+    draft.add_extra(draft.add_call(delta), rest_of(step, _CALL_FIELDS))
 
 
 def read_server_call(draft: Draft, index: int, key: int, kind: str, step: dict[str, Any]) -> None:
@@ -161,17 +162,8 @@ def read_server_call(draft: Draft, index: int, key: int, kind: str, step: dict[s
     if 0 <= at < draft.count:
         part = draft.part_at(at)
         if isinstance(part, ServerCall) and part.type != kind:
-            draft.describe(at, replace(part, type=kind))
-    _add_extra(draft, at, step)
-
-
-def _add_extra(draft: Draft, at: int, step: dict[str, Any]) -> None:
-    extra = {name: plain(value) for name, value in step.items() if value is not None and name not in _CALL}
-    if extra and 0 <= at < draft.count:
-        part = draft.part_at(at)
-        merged = {**part.extra, **extra}
-        if merged != part.extra:
-            draft.describe(at, replace(part, extra=merged))
+            draft.update_part(at, type=kind)
+    draft.add_extra(at, rest_of(step, _CALL_FIELDS))
 
 
 def find_called(draft: Draft, kind: str, call_id: str | None) -> int:
@@ -188,11 +180,10 @@ def find_called(draft: Draft, kind: str, call_id: str | None) -> int:
 def describe_result(part: ServerCall, kind: str, step: dict[str, Any]) -> ServerCall:
     """Return a call with its result; the rest of the step that has it is kept under the name of that."""
     known, given = part.extra.get(kind), step.get("result")
-    rest = {name: plain(value) for name, value in step.items() if value is not None and name not in {"type", "result"}}
-    about: dict[str, JsonValue] = {**(known if isinstance(known, dict) else {}), **rest}
+    about: dict[str, JsonValue] = {**(known if isinstance(known, dict) else {}), **rest_of(step, _RESULT_FIELDS)}
     result = part.result if given is None else _join_results(part.result, plain(given))
     status = "failed" if about.get("is_error") is True else part.status
-    return replace(part, result=result, status=status, extra={**part.extra, kind: about})
+    return part.evolve(result=result, status=status, extra={**part.extra, kind: about})
 
 
 def _join_results(known: object, more: JsonValue) -> object:
@@ -206,25 +197,25 @@ def keep(draft: Draft, key: int, kind: str, said: dict[str, Any]) -> None:
     """Keep a step that no part describes, and what is said about it."""
     part = None if key == NO_KEY else draft.find(key)
     if isinstance(part, Other) and isinstance(part.raw, list):
-        draft.put(key, Other(part.type, [*part.raw, plain(said)], False, part.index, part.is_open))
+        draft.set_part(key, Other(part.type, [*part.raw, plain(said)], False, part.index, part.is_open))
     elif part is None:
-        draft.put(key, Other(kind, [plain(said)], False, draft.count, True))
+        draft.set_part(key, Other(kind, [plain(said)], False, draft.count, True))
     else:
         draft.extend_metadata("deltas", [plain(said)])
 
 
 _FAILED: Final = "failed"
-_SAID: Final = {_FAILED: "failed", "cancelled": "was cancelled"}
-_STATUS: Final = {
+_FAILURES: Final = {_FAILED: "failed", "cancelled": "was cancelled"}
+_REASONS: Final = {
     "completed": "stop",
     "requires_action": "tool_calls",
     "incomplete": "length",
     "budget_exceeded": "length",
     "requires_continuation": "length",
 }
-_EVENT: Final = frozenset(("delta", "event_id", "event_type", "index", "interaction", "step", "type"))
+_EVENT_FIELDS: Final = frozenset(("delta", "event_id", "event_type", "index", "interaction", "step", "type"))
 """The fields of an event that are read, or say nothing of the message."""
-_INTERACTION: Final = frozenset(
+_INTERACTION_FIELDS: Final = frozenset(
     (
         "created",
         "error",
@@ -242,12 +233,13 @@ _INTERACTION: Final = frozenset(
     )
 )
 _NO_ARGUMENTS: Final = "an event with more arguments of a call has none that can be read"
-_NO_STEP: Final = "an event with more arguments of a call does not say of which"
-_ADDRESS: Final = frozenset(("event_id", "event_type", "index", "metadata"))
-_ARGUMENTS: Final = frozenset(("arguments", "type"))
-_USUAL_FIELDS: Final = 4
+_NO_STEP: Final = "an event with more arguments does not say which call they belong to"
+_ADDRESS_FIELDS: Final = frozenset(("event_id", "event_type", "index", "metadata"))
+_ARGUMENTS_FIELDS: Final = frozenset(("arguments", "type"))
+_TYPE_FIELD: Final = frozenset(("type",))
+_USUAL_FIELD_COUNT: Final = 4
 """The fields of a usual delta, its id included."""
-_MEDIA: Final = ("image", "audio", "video", "document", "file")
+_MEDIA_TYPES: Final = ("image", "audio", "video", "document", "file")
 _PART_BITS: Final = 20
 """How many parts a step may have, as a power of two."""
 
@@ -256,6 +248,10 @@ class InteractionsReader(Reader):
     """Reads the events of an interaction."""
 
     __slots__ = ("breaks", "results", "start")
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("start", "breaks", "results")
+
+    NAME: ClassVar[str] = _NAME
 
     def __init__(
         self,
@@ -268,13 +264,6 @@ class InteractionsReader(Reader):
         """How often the text of a step was broken off by an image or the like; most steps are not here."""
         self.results: Final = {} if results is None else results
         """The places of the calls that steps are the results of."""
-
-    @property
-    def name(self) -> str:
-        return _NAME
-
-    def _fields(self) -> tuple[object, ...]:
-        return self.start, self.breaks, self.results
 
     def fits(self, event: dict[str, Any]) -> bool:
         return _read_type(event).startswith(("interaction.", "step."))
@@ -319,7 +308,7 @@ class InteractionsReader(Reader):
         """Note what may be arguments in an event of a kind that is not known."""
         check_unknown(draft, kind, event)
         if isinstance(draft.find(self._find_key(integer_of(event, "index"))), PartialCall):
-            check_delta(draft, event, _ADDRESS)
+            check_delta(draft, event, _ADDRESS_FIELDS)
 
     def _begin(self, draft: Draft, event: dict[str, Any]) -> Reader:
         interaction = dict_of(event, "interaction")
@@ -354,8 +343,8 @@ class InteractionsReader(Reader):
             draft.lose(_NO_ARGUMENTS)
         if event.get("error"):
             read_error(draft, event)
-        if len(event) > _USUAL_FIELDS:
-            check_rest(draft, event, _EVENT)
+        if len(event) > _USUAL_FIELD_COUNT:
+            check_rest(draft, event, _EVENT_FIELDS)
         metadata = event.get("metadata")
         if metadata is not None:
             read_usage(draft, dict_of(as_dict(metadata), "total_usage"))
@@ -368,7 +357,7 @@ class InteractionsReader(Reader):
                 draft.lose(_NO_ARGUMENTS)
             if index == NO_INDEX:
                 draft.lose(_NO_STEP)
-            check_rest(draft, delta, _ARGUMENTS)
+            check_rest(draft, delta, _ARGUMENTS_FIELDS)
             text, is_whole = arguments_of(arguments), is_object(arguments)
             draft.add_call(CallDelta(index, None, None, text, is_object=is_whole, key=self._find_key(index)))
         else:
@@ -383,7 +372,7 @@ class InteractionsReader(Reader):
             sign(draft, key, text_of(delta, "signature"))
         elif kind == "text_annotation_delta":
             annotate(draft, key, list_of(delta, "annotations"))
-        elif kind == "text" or kind in _MEDIA:
+        elif kind == "text" or kind in _MEDIA_TYPES:
             reader = self._read_content(draft, index, delta)
         elif kind == "function_call":
             read_call(draft, index, key, delta)
@@ -393,7 +382,7 @@ class InteractionsReader(Reader):
             reader = self._read_result(draft, index, kind, delta)
         else:
             if isinstance(draft.find(key), PartialCall):
-                check_delta(draft, delta, _EVENT)
+                check_delta(draft, delta, _TYPE_FIELD)
             check_unknown(draft, kind, delta)
             keep(draft, key, kind, delta)
         return reader._after_event()
@@ -431,10 +420,10 @@ class InteractionsReader(Reader):
             if at < 0:
                 at = draft.count
                 name = text_of(step, "name") or kind.removesuffix("_result")
-                draft.put(self._find_key(index), ServerCall(name, type=kind, id=call_id, index=at, is_open=True))
+                draft.set_part(self._find_key(index), ServerCall(name, type=kind, id=call_id, index=at, is_open=True))
         part = draft.part_at(at) if at < draft.count else None
         if isinstance(part, ServerCall):
-            draft.describe(at, describe_result(part, kind, step))
+            draft.replace_part(at, describe_result(part, kind, step))
         if index == NO_INDEX or index in self.results:
             return self
         return InteractionsReader(self.start, self.breaks, {**self.results, index: at})
@@ -457,14 +446,14 @@ class InteractionsReader(Reader):
             return self
         draft.close(key)
         reader = self._break(index)
-        if kind in _MEDIA:
-            known = ("data", "mime_type", "uri")
-            extra = {name: plain(value) for name, value in content.items() if value is not None and name not in known}
+        if kind in _MEDIA_TYPES:
             data, url = plain(content.get("data")), text_of(content, "uri")
             part = File(text_of(content, "mime_type"), data if isinstance(data, str) else None, url)
-            draft.put(reader._find_key(index), replace(part, index=draft.count, extra=extra))
+            draft.set_part(
+                reader._find_key(index), part.evolve(index=draft.count, extra=rest_of(content, _FILE_FIELDS))
+            )
         else:
-            draft.put(reader._find_key(index), Other(kind, plain(content), False, draft.count))
+            draft.set_part(reader._find_key(index), Other(kind, plain(content), False, draft.count))
         return reader._break(index)
 
 
@@ -480,14 +469,14 @@ def _unwrap(fields: dict[str, Any]) -> dict[str, Any]:
 def _as_step(item: object) -> object:
     """Return an output of the form before there were steps as a step."""
     output = as_dict(item)
-    is_content = text_of(output, "type") == "text" or text_of(output, "type") in _MEDIA
+    is_content = text_of(output, "type") == "text" or text_of(output, "type") in _MEDIA_TYPES
     return {"type": "model_output", "content": [item]} if is_content else item
 
 
 def _read_event(draft: Draft, event: dict[str, Any]) -> None:
     """Keep what stands in an event beside what it is about."""
     for name, value in event.items():
-        if value is None or name in _EVENT:
+        if value is None or name in _EVENT_FIELDS:
             continue
         if name == "error":
             if value:  # an empty one beside something else is no error
@@ -505,29 +494,27 @@ def _read_event(draft: Draft, event: dict[str, Any]) -> None:
 
 
 def _read_interaction(draft: Draft, interaction: dict[str, Any]) -> None:
-    """Note what is said about the interaction as a whole."""
+    """Note the fields of the interaction as a whole."""
     created = created_of(interaction.get("created"))
     draft.identify(text_of(interaction, "id"), text_of(interaction, "model"), created, "")
     read_usage(draft, dict_of(interaction, "usage"))
-    for name, value in interaction.items():
-        if value is not None and name not in _INTERACTION:
-            draft.set_metadata(name, plain(value))
+    keep_metadata(draft, interaction, _INTERACTION_FIELDS)
 
 
 def _read_end(draft: Draft, interaction: dict[str, Any]) -> None:
     _read_interaction(draft, interaction)
-    # Nothing said is as good as a normal end, and what is no text is as good as an unknown word.
+    # A missing status is a normal end; one that is not text is an unknown word.
     status = "completed" if interaction.get("status") is None else text_of(interaction, "status") or "unknown"
     errors = [interaction["error"]] if interaction.get("error") else list_of(interaction, "errors")
-    if status in _SAID or errors:
+    if status in _FAILURES or errors:
         said = text_of(as_dict(errors[0]), "message") if errors else None
         reported = plain(errors[0]) if errors else {"status": status}
-        draft.fail(said or f"the interaction {_SAID.get(status, _SAID[_FAILED])}", reported)
+        draft.fail(said or f"the interaction {_FAILURES.get(status, _FAILURES[_FAILED])}", reported)
     else:
-        draft.finish(_STATUS.get(status, status), status)
+        draft.finish(_REASONS.get(status, status), status)
 
 
-_KINDS: Final = ("image", "audio", "video")
+_FILE_KINDS: Final = ("image", "audio", "video")
 
 
 class InteractionsForm(Form):
@@ -543,8 +530,15 @@ class InteractionsForm(Form):
                 _add(steps, step)
         return steps
 
-    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
-        return [_write_result(result) for result in results]
+    def write_result(self, result: ToolResult) -> Item:
+        call = result.call
+        named = {} if call.name is None else {"name": call.name}
+        step: Item = {"type": "function_result", "call_id": call.id or "", **named}
+        if result.error is not None:
+            return {**step, "result": result.text, "is_error": True}
+        output = to_plain(result.output)
+        # An object or a text is taken as it is; an array would be one of contents.
+        return {**step, "result": output if isinstance(output, (dict, str)) else result.text}
 
     def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
         described = {"description": description} if description else {}
@@ -552,8 +546,8 @@ class InteractionsForm(Form):
 
 
 def _add(steps: list[Item], step: Item) -> None:
-    """Add a step; outputs of the model in a row are one."""
-    if steps and step.get("type") == steps[-1].get("type") == "model_output":  # what is kept as it is may have no type
+    """Add a step; outputs of the model in a row are one. A step that is kept as it came may have no type."""
+    if steps and step.get("type") == steps[-1].get("type") == "model_output":
         steps[-1] = {**steps[-1], "content": [*steps[-1]["content"], *step["content"]]}
     else:
         steps.append(step)
@@ -586,17 +580,13 @@ def _write_output(content: Item) -> Item:
 
 
 def _write_text(part: TextPart, *, is_own: bool) -> Item:
-    cited = [_write_citation(citation) for citation in part.citations if is_own and citation.raw]
+    cited = [dict(citation.raw) for citation in part.citations if is_own and citation.raw]
     return {"type": "text", "text": part.text, **({"annotations": cited} if cited else {})}
-
-
-def _write_citation(citation: Citation) -> Item:
-    return dict(citation.raw)
 
 
 def _write_file(file: File) -> Item:
     media_type = file.media_type or ""
-    kind = next((kind for kind in _KINDS if media_type.startswith(f"{kind}/")), "document")
+    kind = next((kind for kind in _FILE_KINDS if media_type.startswith(f"{kind}/")), "document")
     content: Item = {"type": kind, **file.extra}
     for name, value in (("mime_type", file.media_type), ("data", file.data), ("uri", file.url)):
         if value is not None:
@@ -624,17 +614,6 @@ def _write_server_call(call: ServerCall) -> list[Item]:
         beside = dict(about) if isinstance(about, Mapping) else {}
         steps.append({"type": result_type, "call_id": call.id or "", **beside, "result": call.result})
     return steps
-
-
-def _write_result(result: ToolResult) -> Item:
-    call: BaseCall = result.call
-    named = {} if call.name is None else {"name": call.name}
-    step: Item = {"type": "function_result", "call_id": call.id or "", **named}
-    if result.error is not None:
-        return {**step, "result": result.text, "is_error": True}
-    output = to_plain(result.output)
-    # An object or a text is taken as it is; an array would be one of contents.
-    return {**step, "result": output if isinstance(output, (dict, str)) else result.text}
 
 
 PROVIDER: Final[Provider] = Provider(

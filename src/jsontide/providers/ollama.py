@@ -7,10 +7,8 @@ Requests are messages of `/api/chat`: arguments are objects, and results name th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from jsontide._values import JsonValue
 from jsontide.messages.calls import ToolCall
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
 from jsontide.messages.message import Message
@@ -31,24 +29,26 @@ from jsontide.providers.base import (
     check_function,
     check_item,
     check_rest,
-    check_unknown,
     count_of,
     created_of,
     fields_in,
+    function_tool,
     is_object,
     is_own,
     is_true,
     items_in,
+    keep_unknown,
     list_of,
     plain,
     read_error,
+    rest_of,
     text_of,
     written_name,
 )
 from jsontide.providers.strict import ToolRules
 
 _NAME: Final = "ollama"
-_FIELDS_READ: Final = frozenset(
+_LINE_FIELDS: Final = frozenset(
     (
         "created_at",
         "done",
@@ -64,11 +64,13 @@ _FIELDS_READ: Final = frozenset(
     )
 )
 """The fields of a line that are read; all others, such as durations, are kept as they are."""
-_MESSAGE_READ: Final = frozenset(("content", "images", "role", "thinking", "tool_calls"))
-_CALL_READ: Final = frozenset(("function", "id", "type"))
-_FUNCTION_READ: Final = frozenset(("arguments", "index", "name"))
-_SAYS: Final = ("content", "images", "thinking", "tool_calls")
-_COUNTS: Final = ("prompt_eval_count", "eval_count")
+_MESSAGE_FIELDS: Final = frozenset(("content", "images", "role", "thinking", "tool_calls"))
+_CALL_FIELDS: Final = frozenset(("function", "id", "type"))
+_FUNCTION_FIELDS: Final = frozenset(("arguments", "index", "name"))
+_NAMED_FIELDS: Final = frozenset(("arguments", "function", "id", "name", "type"))
+"""The fields of a call and its function that a call has, or that go without saying."""
+_CONTENT_FIELDS: Final = ("content", "images", "thinking", "tool_calls")
+_USAGE_FIELDS: Final = ("prompt_eval_count", "eval_count")
 _USAGE: Final = UsageNames(input_tokens="prompt_eval_count", output_tokens="eval_count")
 
 
@@ -77,12 +79,12 @@ class OllamaReader(Reader):
 
     __slots__ = ("has_ended",)
 
+    FIELDS: ClassVar[tuple[str, ...]] = ("has_ended",)
+
+    NAME: ClassVar[str] = _NAME
+
     def __init__(self, has_ended: bool = False) -> None:
         self.has_ended: Final = has_ended
-
-    @property
-    def name(self) -> str:
-        return _NAME
 
     def fits(self, event: dict[str, Any]) -> bool:
         is_line = event.get("done") is not None and _message_of(event) is not None
@@ -96,15 +98,12 @@ class OllamaReader(Reader):
         # Beside an answer, an empty error is no error.
         if (given is None or event.get("error")) and (read_error(draft, event) or not is_done):
             return self
-        if self.has_ended and any([bool(as_dict(given).get(name)) for name in _SAYS]):
+        if self.has_ended and any([bool(as_dict(given).get(name)) for name in _CONTENT_FIELDS]):
             draft.fail(SECOND_MESSAGE)
             return self
         if draft.provider is None or draft.model is None:
             draft.identify(None, text_of(event, "model"), created_of(event.get("created_at")), self.name)
-        for name, value in event.items():
-            if name not in _FIELDS_READ and value is not None:
-                check_unknown(draft, name, value)
-                draft.set_metadata(name, plain(value))
+        keep_unknown(draft, event, _LINE_FIELDS)
         _read_message(draft, check_fields(draft, "message", given))
         logprobs = event.get("logprobs")
         if isinstance(logprobs, (list, tuple)):
@@ -113,9 +112,6 @@ class OllamaReader(Reader):
             _read_end(draft, event)
             return OllamaReader(True)
         return self
-
-    def _fields(self) -> tuple[object, ...]:
-        return (self.has_ended,)
 
 
 def _message_of(event: dict[str, Any]) -> object:
@@ -133,36 +129,29 @@ def _read_message(draft: Draft, message: dict[str, Any]) -> None:
     draft.add_text(NO_KEY, text_of(message, "content") or "")
     for image in list_of(message, "images"):
         data = as_text(plain(image)) or as_text(plain(as_dict(image).get("value")))
-        draft.put(NO_KEY, File(None, data, index=draft.place_of(NO_KEY)))
+        draft.set_part(NO_KEY, File(None, data, index=draft.count))
     for call in items_in(draft, message, "tool_calls"):
         _read_call(draft, check_item(draft, "tool_calls", call))
-    for name, value in message.items():
-        if name not in _MESSAGE_READ and value is not None:
-            check_unknown(draft, name, value)
-            draft.set_metadata(name, plain(value))
+    keep_unknown(draft, message, _MESSAGE_FIELDS)
 
 
 def _read_call(draft: Draft, call: dict[str, Any]) -> None:
     function = fields_in(draft, call, "function")
-    check_rest(draft, call, _CALL_READ)
-    check_function(draft, function, _FUNCTION_READ)
+    check_rest(draft, call, _CALL_FIELDS)
+    check_function(draft, function, _FUNCTION_FIELDS)
     given = function.get("arguments")
     text, name = arguments_of(given), text_of(function, "name")
     at = draft.add_call(CallDelta(NO_INDEX, text_of(call, "id"), name, text, is_object=is_object(given)))
-    extra: dict[str, JsonValue] = {}
-    for name, value in [*call.items(), *function.items()]:
-        if name not in ("arguments", "function", "id", "name", "type") and value is not None:
-            extra[name] = plain(value)
-    draft.label(at, None, extra or None, False)
+    draft.annotate(at, None, {**rest_of(call, _NAMED_FIELDS), **rest_of(function, _NAMED_FIELDS)} or None, False)
 
 
 def _read_end(draft: Draft, event: dict[str, Any]) -> None:
-    if any([count_of(event, name) is not None for name in _COUNTS]):
+    if any([count_of(event, name) is not None for name in _USAGE_FIELDS]):
         draft.set_usage(
-            _USAGE.read(event, {name: plain(event[name]) for name in _COUNTS if event.get(name) is not None})
+            _USAGE.read(event, {name: plain(event[name]) for name in _USAGE_FIELDS if event.get(name) is not None})
         )
     reason = text_of(event, "done_reason")
-    # Old servers do not say why; what is not a text is a reason that nobody knows.
+    # Old servers give no reason; one that is not text is an unknown reason.
     given = event.get("done_reason")
     draft.finish(reason or (repr(given) if given else "stop"), reason)
 
@@ -185,25 +174,18 @@ class OllamaForm(Form):
             item["tool_calls"] = [_write_call(call, own=own) for call in message.tool_calls]
         return [item]
 
-    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
-        """Return a message for each result."""
-        return [_write_result(result) for result in results]
+    def write_result(self, result: ToolResult) -> Item:
+        item: Item = {"role": "tool", "tool_name": written_name(result.call), "content": result.text}
+        return {**item, "tool_call_id": result.call.id} if result.call.id else item
 
     def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
-        """Return the definition of a function."""
-        function = {"name": name, "description": description, "parameters": parameters}
-        return {"type": "function", "function": function}
+        return function_tool(name, description, parameters)
 
 
 def _write_call(call: ToolCall, *, own: bool) -> Item:
     rest = call.extra if own else {}
     item: Item = {"function": {**rest, "name": written_name(call), "arguments": arguments_object(call)}}
     return {"id": call.id, **item} if own and call.id else item
-
-
-def _write_result(result: ToolResult) -> Item:
-    item: Item = {"role": "tool", "tool_name": written_name(result.call), "content": result.text}
-    return {**item, "tool_call_id": result.call.id} if result.call.id else item
 
 
 PROVIDER: Final[Provider] = Provider(

@@ -12,19 +12,17 @@ or ignore it. What a server wrote beside a call, such as a signature, goes back 
 from __future__ import annotations
 
 import dataclasses
-from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from json import dumps
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from jsontide._values import JsonValue
 from jsontide.messages.calls import BaseCall, Part, PartialCall, ToolCall
 from jsontide.messages.document import write_json
-from jsontide.messages.draft import NO_INDEX, NO_KEY, UNREADABLE, CallDelta, Draft
+from jsontide.messages.draft import NO_INDEX, NO_KEY, UNREADABLE_ARGUMENTS, CallDelta, Draft
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Source, TextPart
-from jsontide.messages.record import replace
 from jsontide.messages.types import Citation, Usage
 from jsontide.providers.base import (
     SECOND_MESSAGE,
@@ -46,30 +44,32 @@ from jsontide.providers.base import (
     created_of,
     dict_of,
     fields_in,
+    function_call,
     index_in,
     integer_of,
     is_object,
     is_own,
     items_in,
+    join_base64,
     list_of,
-    load_arguments,
+    load_json,
     plain,
     read_error,
+    rest_of,
     text_of,
     written_id,
     written_name,
 )
-from jsontide.providers.framing import load_json
 from jsontide.providers.strict import BOUNDS, FORMATS, StrictRules, ToolRules
 
 _NAME: Final = "openai_chat"
 CUSTOM: Final = "custom"
 OLD_FORM: Final = "function_call"
-_USUAL_FIELDS: Final = 2
+_USUAL_FIELD_COUNT: Final = 2
 """How many fields an entry has that says nothing but more arguments, and a function: no more need to be looked at."""
-_CALL_READ: Final = frozenset(("custom", "function", "id", "index", "type"))
-_FUNCTION_READ: Final = frozenset(("arguments", "name", "parsed_arguments"))
-_CUSTOM_READ: Final = frozenset(("input", "name"))
+_CALL_FIELDS: Final = frozenset(("custom", "function", "id", "index", "type"))
+_FUNCTION_FIELDS: Final = frozenset(("arguments", "name", "parsed_arguments"))
+_CUSTOM_FIELDS: Final = frozenset(("input", "name"))
 
 
 def read_call(draft: Draft, call: dict[str, Any]) -> None:
@@ -80,14 +80,14 @@ def read_call(draft: Draft, call: dict[str, Any]) -> None:
         return
     function = check_fields(draft, "function", inner)
     at = _read_function(draft, call, function)
-    if len(call) > _USUAL_FIELDS or len(function) > _USUAL_FIELDS or "arguments" not in function:
-        _keep_rest(draft, at, call, function, _FUNCTION_READ)
+    if len(call) > _USUAL_FIELD_COUNT or len(function) > _USUAL_FIELD_COUNT or "arguments" not in function:
+        _keep_rest(draft, at, call, function, _FUNCTION_FIELDS)
 
 
 def read_function_call(draft: Draft, function: dict[str, Any]) -> None:
     """Note what the old form says, in which there is one call without an id."""
     at = _read_function(draft, {}, function)
-    _keep_rest(draft, at, {"type": OLD_FORM}, function, _FUNCTION_READ)
+    _keep_rest(draft, at, {"type": OLD_FORM}, function, _FUNCTION_FIELDS)
 
 
 def _read_function(draft: Draft, call: dict[str, Any], function: dict[str, Any]) -> int:
@@ -109,12 +109,12 @@ def _read_custom(draft: Draft, call: dict[str, Any], custom: dict[str, Any]) -> 
     at = draft.add_call(CallDelta(index, call_id, text_of(custom, "name"), None))
     if not 0 <= at < draft.count:
         return
-    _keep_rest(draft, at, {"type": CUSTOM, **call}, custom, _CUSTOM_READ)
+    _keep_rest(draft, at, {"type": CUSTOM, **call}, custom, _CUSTOM_FIELDS)
     given = custom.get("input")
     if given is None:
         return
     text = as_text(given)
-    piece = UNREADABLE if text is None else dumps(text, ensure_ascii=False)[1:-1]
+    piece = UNREADABLE_ARGUMENTS if text is None else dumps(text, ensure_ascii=False)[1:-1]
     part = draft.part_at(at)
     begins = isinstance(part, BaseCall) and not part.arguments
     draft.add_call(CallDelta(index, call_id, None, f'"{piece}' if begins else piece, is_written=True))
@@ -133,36 +133,36 @@ def _keep_rest(
     draft: Draft, at: int, call: dict[str, Any], function: dict[str, Any], function_read: frozenset[str]
 ) -> None:
     """Keep what no field of a call holds, such as the signatures of Gemini behind this form."""
-    check_rest(draft, call, _CALL_READ)
+    check_rest(draft, call, _CALL_FIELDS)
     if "arguments" in function_read:
         check_function(draft, function, function_read)
     else:
         check_rest(draft, function, function_read)
     extra: dict[str, JsonValue] = {}
     for name, value in call.items():
-        is_usual = value == "function" if name == "type" else name in _CALL_READ
+        is_usual = value == "function" if name == "type" else name in _CALL_FIELDS
         if value is not None and not is_usual:
             extra[name] = plain(value)
-    for name, value in function.items():
-        if name not in function_read and value is not None:
-            extra[name] = plain(value)
-    if extra and 0 <= at < draft.count:
-        part = draft.part_at(at)
-        draft.label(at, None, {**part.extra, **extra}, part.is_open)
+    extra.update(rest_of(function, function_read))
+    draft.add_extra(at, extra)
 
 
 # Keys of parts: blocks of reasoning have one by their index and kind, and there is one audio answer.
-_KINDS: Final = 8
+_KINDS_PER_BLOCK: Final = 8
 _TEXT: Final = 0
 _SUMMARY: Final = 1
 _AUDIO: Final = 7
-_DETAIL_READ: Final = ("data", "id", "signature", "summary", "text")
-_THINKING_READ: Final = ("signature", "thinking")
-_CITATIONS: Final = ("reference", "tool_reference")
+_DETAIL_FIELDS: Final = frozenset(("data", "id", "signature", "summary", "text"))
+_THINKING_FIELDS: Final = frozenset(("signature", "thinking"))
+_SOURCE_FIELDS: Final = frozenset(("title", "url"))
+_AUDIO_FIELDS: Final = frozenset(("data", "id", "transcript"))
+_IMAGE_FIELDS: Final = frozenset(("image_url", "type"))
+_ADDRESS_FIELDS: Final = frozenset(("url",))
+_CITATION_TYPES: Final = ("reference", "tool_reference")
 _DATA_URL: Final = "data:"
 
 
-def keep_metadata(draft: Draft, name: str, value: object) -> None:
+def merge_metadata(draft: Draft, name: str, value: object) -> None:
     """Keep a field of a chunk: the last value counts, and objects get the fields that are new."""
     kept = plain(value)
     known = None if draft.metadata is None else draft.metadata.get(name)
@@ -177,7 +177,7 @@ def read_reasoning(draft: Draft, delta: dict[str, Any], name: str) -> None:
         return
     piece = text_of(delta, name)
     if piece is None:
-        keep_metadata(draft, name, delta[name])
+        merge_metadata(draft, name, delta[name])
     else:
         draft.add_reasoning(NO_KEY, piece)
 
@@ -189,7 +189,7 @@ def _detail_text(detail: dict[str, Any]) -> str:
 def read_reasoning_details(draft: Draft, details: object) -> None:
     """Note the blocks of reasoning as OpenRouter sends them, to be sent back as they are."""
     if not isinstance(details, (list, tuple)):
-        keep_metadata(draft, "reasoning_details", details)
+        merge_metadata(draft, "reasoning_details", details)
         return
     for item in details:
         detail = as_dict(item)
@@ -199,49 +199,39 @@ def read_reasoning_details(draft: Draft, details: object) -> None:
         elif kind == "reasoning.summary":
             _grow_detail(draft, detail, _SUMMARY)
         elif kind == "reasoning.encrypted":
-            data, extra = text_of(detail, "data"), _rest_of(detail, _DETAIL_READ)
-            place, item_id = draft.place_of(NO_KEY), text_of(detail, "id")
-            draft.put(NO_KEY, ReasoningPart("", None, False, data, place, False, item_id, extra))
+            data, extra = text_of(detail, "data"), rest_of(detail, _DETAIL_FIELDS)
+            place, item_id = draft.count, text_of(detail, "id")
+            draft.set_part(NO_KEY, ReasoningPart("", None, False, data, place, False, item_id, extra))
         else:
-            draft.put(NO_KEY, Other(kind or "reasoning", plain(item), False, draft.place_of(NO_KEY)))
+            draft.set_part(NO_KEY, Other(kind or "reasoning", plain(item), False, draft.count))
 
 
 def _grow_detail(draft: Draft, detail: dict[str, Any], kind: int) -> None:
     index = integer_of(detail, "index")
-    key = kind if index == NO_INDEX else (index + 1) * _KINDS + kind
+    key = kind if index == NO_INDEX else (index + 1) * _KINDS_PER_BLOCK + kind
     part, signature = draft.find(key), text_of(detail, "signature")
-    item_id, extra = text_of(detail, "id"), _rest_of(detail, _DETAIL_READ)
+    item_id, extra = text_of(detail, "id"), rest_of(detail, _DETAIL_FIELDS)
     if not isinstance(part, ReasoningPart):
-        place = draft.place_of(NO_KEY)
-        draft.put(key, ReasoningPart("", signature, False, None, place, True, item_id, extra))
+        place = draft.count
+        draft.set_part(key, ReasoningPart("", signature, False, None, place, True, item_id, extra))
     else:
         if signature and signature != part.signature:
-            draft.describe(part.index, replace(part, signature=signature))
-        draft.label(part.index, item_id, {**part.extra, **extra} or None, part.is_open)
+            draft.update_part(part.index, signature=signature)
+        draft.annotate(part.index, item_id, {**part.extra, **extra} or None, part.is_open)
     draft.add_reasoning(key, _detail_text(detail))
 
 
-def _rest_of(fields: dict[str, Any], read: tuple[str, ...]) -> dict[str, JsonValue]:
-    return {name: plain(value) for name, value in fields.items() if value is not None and name not in read}
-
-
 def read_parts(draft: Draft, content: object) -> None:
-    """Note content in parts, as Mistral sends it, or structured output as an object, as Cloudflare does."""
-    if not isinstance(content, (list, tuple)):
-        if content and as_dict(content).keys() <= _FUNCTION_READ:
-            check_unknown(draft, "content", as_dict(content))
-        text = write_json(plain(content)) if as_dict(content) else as_text(content)
-        if text is None:
-            keep_metadata(draft, "content", content)
-        else:
-            draft.add_text(NO_KEY, text)
+    """Note content in parts, as Mistral sends it, or structured output as a value, as Cloudflare does."""
+    if not isinstance(content, (list, tuple)) or not all([_is_part(item) for item in content]):
+        _read_value(draft, content)
         return
     for item in content:
         part = as_dict(item)
         kind = text_of(part, "type") or ""
         if part.get("thinking") is not None:
             _read_thinking(draft, part)
-        elif kind in _CITATIONS:
+        elif kind in _CITATION_TYPES:
             place = _length_of_last_text(draft)  # it stands after the words that it is for
             draft.cite(NO_KEY, _make_citation(plain(item), kind, part, place, place))
         elif kind == "image_url":
@@ -250,7 +240,23 @@ def read_parts(draft: Draft, content: object) -> None:
             draft.add_text(NO_KEY, text_of(part, "text") or "")
         elif part:
             check_unknown(draft, "content", part)
-            draft.put(NO_KEY, Other(kind, plain(item), False, draft.place_of(NO_KEY)))
+            draft.set_part(NO_KEY, Other(kind, plain(item), False, draft.count))
+
+
+def _read_value(draft: Draft, content: object) -> None:
+    if isinstance(content, (list, tuple)) or as_dict(content).keys() <= _FUNCTION_FIELDS:
+        check_unknown(draft, "content", plain(content))
+    is_written = isinstance(content, (list, tuple)) or bool(as_dict(content))
+    text = write_json(plain(content)) if is_written else as_text(content)
+    if text is None:
+        merge_metadata(draft, "content", content)
+    else:
+        draft.add_text(NO_KEY, text)
+
+
+def _is_part(item: object) -> bool:
+    fields = as_dict(item)
+    return any([name in fields for name in ("type", "text", "thinking")])
 
 
 def _read_thinking(draft: Draft, part: dict[str, Any]) -> None:
@@ -268,29 +274,29 @@ def _read_thinking(draft: Draft, part: dict[str, Any]) -> None:
         if not others and not signature:
             return
         at += 1
-        draft.put(NO_KEY, ReasoningPart("", None, False, None, at, True))
+        draft.set_part(NO_KEY, ReasoningPart("", None, False, None, at, True))
     last = draft.part_at(at)
-    extra = {**last.extra, **_rest_of(part, _THINKING_READ)}
+    extra = {**last.extra, **rest_of(part, _THINKING_FIELDS)}
     if others:
         known = last.extra.get("thinking")
         extra["thinking"] = [*known, *others] if isinstance(known, list) else others
     if signature:
-        draft.describe(at, replace(last, signature=signature))
-    draft.label(at, None, extra, last.is_open)
+        draft.update_part(at, signature=signature)
+    draft.annotate(at, None, extra, last.is_open)
 
 
 def _length_of_last_text(draft: Draft) -> int:
     for at in range(draft.count - 1, -1, -1):
         part = draft.part_at(at)
         if isinstance(part, TextPart):
-            return len(part.text)
+            return part.growing_text.length
     return 0
 
 
 def read_annotations(draft: Draft, annotations: object) -> None:
     """Note where the text comes from; annotations of other kinds are parts of their own."""
     if not isinstance(annotations, (list, tuple)):
-        keep_metadata(draft, "annotations", annotations)
+        merge_metadata(draft, "annotations", annotations)
         return
     for item in annotations:
         annotation = as_dict(item)
@@ -300,7 +306,7 @@ def read_annotations(draft: Draft, annotations: object) -> None:
             start, end = count_of(inner, "start_index"), count_of(inner, "end_index")
             draft.cite(NO_KEY, _make_citation(plain(item), kind, inner, start, end))
         else:
-            draft.put(NO_KEY, Other(kind, plain(item), False, draft.place_of(NO_KEY)))
+            draft.set_part(NO_KEY, Other(kind, plain(item), False, draft.count))
 
 
 def _make_citation(raw: JsonValue, kind: str, fields: dict[str, Any], start: int | None, end: int | None) -> Citation:
@@ -318,23 +324,23 @@ def _make_citation(raw: JsonValue, kind: str, fields: dict[str, Any], start: int
 def read_sources(draft: Draft, name: str, value: object) -> None:
     """Note pages that the answer is based on, as Perplexity and xAI list them in every chunk or in the last one."""
     if not isinstance(value, (list, tuple)):
-        keep_metadata(draft, name, value)
+        merge_metadata(draft, name, value)
         return
     known = {part.url: part for part in [draft.part_at(at) for at in range(draft.count)] if isinstance(part, Source)}
     for item in value:
         fields = as_dict(item)
         url = as_text(item) or text_of(fields, "url")
         if url is None:
-            keep_metadata(draft, name, value)
+            merge_metadata(draft, name, value)
             return
         _read_source(draft, known, url, fields)
 
 
 def _read_source(draft: Draft, known: dict[str | None, Source], url: str, fields: dict[str, Any]) -> None:
     part = known.get(url)
-    title, extra = text_of(fields, "title"), _rest_of(fields, ("title", "url"))
+    title, extra = text_of(fields, "title"), rest_of(fields, _SOURCE_FIELDS)
     if part is None:
-        part = Source(url, title, draft.place_of(NO_KEY), False, None, extra or None)
+        part = Source(url, title, draft.count, False, None, extra or None)
     else:
         more = {**part.extra, **extra}
         if more == part.extra and (not title or title == part.title):
@@ -346,51 +352,39 @@ def _read_source(draft: Draft, known: dict[str | None, Source], url: str, fields
 
 def _put_at(draft: Draft, part: BasePart) -> None:
     if part.index < draft.count:
-        draft.describe(part.index, part)
+        draft.replace_part(part.index, part)
     else:
-        draft.put(NO_KEY, part)
+        draft.set_part(NO_KEY, part)
 
 
-def read_audio(draft: Draft, audio: dict[str, Any]) -> None:
+def read_audio(draft: Draft, audio: dict[str, Any], key: int = _AUDIO) -> None:
     """Note more of a spoken answer; what it says in words is beside it."""
-    known = draft.find(_AUDIO)
-    before = known if isinstance(known, File) else File("audio/*", index=draft.place_of(_AUDIO))
-    extra = {**before.extra, **_rest_of(audio, ("data", "id", "transcript"))}
+    known = draft.find(key)
+    before = known if isinstance(known, File) else File("audio/*", index=draft.place_of(key))
+    extra = {**before.extra, **rest_of(audio, _AUDIO_FIELDS)}
     spoken = text_of(audio, "transcript")
     if spoken:
         extra["transcript"] = f"{extra.get('transcript', '')}{spoken}"
-    data = _join_base64(before.data, text_of(audio, "data"))
+    data = join_base64(before.data, text_of(audio, "data"))
     audio_id = before.id or text_of(audio, "id")
-    draft.put(_AUDIO, File(before.media_type, data, None, audio_id, before.index, True, None, extra or None))
-
-
-def _join_base64(before: str | None, piece: str | None) -> str | None:
-    """Return the base64 of both: each piece may be padded by itself."""
-    if not before or not piece:
-        return before or piece
-    if not before.endswith("="):
-        return before + piece
-    try:
-        return before[:-4] + b64encode(b64decode(before[-4:]) + b64decode(piece)).decode()
-    except ValueError:
-        return before + piece
+    draft.set_part(key, File(before.media_type, data, None, audio_id, before.index, True, None, extra or None))
 
 
 def read_images(draft: Draft, images: object) -> None:
     """Note images, which are data or an address."""
     if not isinstance(images, (list, tuple)):
-        keep_metadata(draft, "images", images)
+        merge_metadata(draft, "images", images)
         return
     for item in images:
         image = as_dict(item)
         inner = dict_of(image, "image_url")
         url = as_text(item) or as_text(image.get("image_url")) or text_of(inner, "url")
-        place = draft.place_of(NO_KEY)
+        place = draft.count
         if url is None:
-            draft.put(NO_KEY, Other(text_of(image, "type") or "image", plain(item), False, place))
+            draft.set_part(NO_KEY, Other(text_of(image, "type") or "image", plain(item), False, place))
             continue
-        extra = {**_rest_of(image, ("image_url", "type")), **_rest_of(inner, ("url",))}
-        draft.put(NO_KEY, make_file(url, place, extra or None))
+        extra = {**rest_of(image, _IMAGE_FIELDS), **rest_of(inner, _ADDRESS_FIELDS)}
+        draft.set_part(NO_KEY, make_file(url, place, extra or None))
 
 
 def make_file(url: str, place: int, extra: dict[str, JsonValue] | None) -> File:
@@ -431,11 +425,11 @@ _REASONS: Final = {
 }
 """In lower case; most are words of others, which servers put into this form as they are."""
 _FILTER: Final = "content_filter"
-_NORMAL: Final = ("stop", "tool_calls")
-_FIELDS_READ: Final = frozenset(("choices", "created", "error", "id", "model", "object", "obfuscation", "usage"))
+_NORMAL_REASONS: Final = ("stop", "tool_calls")
+_CHUNK_FIELDS: Final = frozenset(("choices", "created", "error", "id", "model", "object", "obfuscation", "usage"))
 """The fields of a chunk that are read, or say nothing; all others are kept as they are."""
-_SOURCES: Final = ("citations", "search_results")
-_SAYS: Final = (
+_SOURCE_LISTS: Final = ("citations", "search_results")
+_CONTENT_FIELDS: Final = (
     "audio",
     "content",
     "function_call",
@@ -446,8 +440,8 @@ _SAYS: Final = (
     "refusal",
     "tool_calls",
 )
-_REASONING: Final = ("reasoning", "reasoning_content", "reasoning_details")
-_HELPER: Final = ("content.", "refusal.", "tool_calls.", "logprobs.")
+_REASONING_FIELDS: Final = ("reasoning", "reasoning_content", "reasoning_details")
+_HELPER_PREFIXES: Final = ("content.", "refusal.", "tool_calls.", "logprobs.")
 """How the types begin of the events that the helper of the SDK adds to chunks, which they repeat."""
 
 
@@ -456,16 +450,13 @@ class ChatReader(Reader):
 
     __slots__ = ("ended",)
 
+    FIELDS: ClassVar[tuple[str, ...]] = ("ended",)
+
+    NAME: ClassVar[str] = _NAME
+
     def __init__(self, ended: str | None = None) -> None:
         self.ended: Final = ended
         """The id of the message that has ended."""
-
-    @property
-    def name(self) -> str:
-        return _NAME
-
-    def _fields(self) -> tuple[object, ...]:
-        return (self.ended,)
 
     def fits(self, event: dict[str, Any]) -> bool:
         inner = _unwrap(event)
@@ -498,7 +489,7 @@ class ChatReader(Reader):
                 draft.fail("the index of a choice is not a number: which answer it is for is not known")
                 return self
             if index == draft.choice:
-                ended = self._read_choice(draft, choice, event)
+                ended = self._read_choice(draft, event, choice, fields_in(draft, choice, "delta"))
         return self if ended is self.ended else ChatReader(ended)
 
     def _identify(self, draft: Draft, event: dict[str, Any]) -> None:
@@ -506,9 +497,10 @@ class ChatReader(Reader):
             created = created_of(event.get("created")) or None  # Azure begins with empty fields
             draft.identify(text_of(event, "id"), text_of(event, "model"), created, self.name)
 
-    def _read_choice(self, draft: Draft, choice: dict[str, Any], event: dict[str, Any]) -> str | None:
+    def _read_choice(
+        self, draft: Draft, event: dict[str, Any], choice: dict[str, Any], delta: dict[str, Any]
+    ) -> str | None:
         """Note what a choice says, and return the id of the message if it has ended."""
-        delta = fields_in(draft, choice, "delta")
         ended = self.ended
         if ended is not None and (text_of(event, "id") or ended) != ended and _says_something(choice, delta):
             draft.fail(SECOND_MESSAGE)
@@ -527,7 +519,7 @@ class ChatReader(Reader):
                 _read_choice_field(draft, name, value, event, delta)
         if reason:
             word = read_reason(reason)
-            if word in _NORMAL:
+            if word in _NORMAL_REASONS:
                 close_custom_calls(draft)
             draft.finish(word, reason)
             if ended is None:
@@ -551,9 +543,10 @@ def _read_text(draft: Draft, choice: dict[str, Any], delta: dict[str, Any]) -> N
     text = text_of(choice, "text") or ""
     content = delta.get("content")
     if not content:
-        draft.add_text(NO_KEY, text)
+        if not any([text == delta.get(name) for name in ("reasoning", "reasoning_content", "refusal")]):
+            draft.add_text(NO_KEY, text)
     elif text and text != content:
-        keep_metadata(draft, "text", text)
+        merge_metadata(draft, "text", text)
 
 
 def _as_chunk(choice: dict[str, Any]) -> dict[str, Any]:
@@ -564,7 +557,7 @@ def _as_chunk(choice: dict[str, Any]) -> dict[str, Any]:
     if isinstance(calls, (list, tuple)):
         calls = [{**as_dict(call), "index": at} if as_dict(call) else call for at, call in enumerate(calls)]
     rest = {name: value for name, value in choice.items() if name != "message" and name != "delta"}
-    reasoning = {name: message[name] for name in _REASONING if message.get(name) is not None}
+    reasoning = {name: message[name] for name in _REASONING_FIELDS if message.get(name) is not None}
     others = {name: value for name, value in message.items() if name != "parsed"}  # by the SDK, from the content
     return {**rest, "delta": {**reasoning, **others, "tool_calls": calls}}
 
@@ -574,7 +567,7 @@ def _read_other(draft: Draft, event: dict[str, Any]) -> bool:
     kind = text_of(event, "type")
     if not kind or event.get("choices") is not None:
         return False
-    if kind != "ping" and not kind.startswith(_HELPER):
+    if kind != "ping" and not kind.startswith(_HELPER_PREFIXES):
         check_unknown(draft, kind, event)
         draft.extend_metadata("events", [plain(event)])
     return True
@@ -583,7 +576,7 @@ def _read_other(draft: Draft, event: dict[str, Any]) -> bool:
 def _read_fields(draft: Draft, event: dict[str, Any]) -> None:
     """Note what a chunk says beside its choices."""
     for name, value in event.items():
-        if name not in _FIELDS_READ and value is not None:
+        if name not in _CHUNK_FIELDS and value is not None:
             _read_field(draft, name, value, event)
     usage = event.get("usage")
     if usage is not None:
@@ -594,16 +587,16 @@ def _read_field(draft: Draft, name: str, value: object, event: dict[str, Any]) -
     """Note a field of a chunk that servers add to those of OpenAI."""
     if type(value) is str:
         draft.set_metadata(name, value)
-    elif name in _SOURCES:
+    elif name in _SOURCE_LISTS:
         read_sources(draft, name, value)
     elif name == "x_groq":
         fields = as_dict(value)
         if event.get("usage") is None:
             _set_usage(draft, fields.get("usage"))
-        keep_metadata(draft, name, {inner: fields[inner] for inner in fields if inner != "usage"})
+        merge_metadata(draft, name, {inner: fields[inner] for inner in fields if inner != "usage"})
     else:
         check_unknown(draft, name, value)
-        keep_metadata(draft, name, value)
+        merge_metadata(draft, name, value)
 
 
 def _read_choice_field(draft: Draft, name: str, value: object, event: dict[str, Any], delta: dict[str, Any]) -> None:
@@ -620,7 +613,7 @@ def _read_choice_field(draft: Draft, name: str, value: object, event: dict[str, 
             check_unknown(draft, name, value)
     else:
         check_unknown(draft, name, value)
-        keep_metadata(draft, name, value)
+        merge_metadata(draft, name, value)
 
 
 def read_delta(draft: Draft, delta: dict[str, Any]) -> None:
@@ -664,11 +657,11 @@ def _read_delta_field(draft: Draft, delta: dict[str, Any], name: str, value: obj
             draft.extend_metadata(name, [plain(item) for item in value])
     elif name != "index":  # Mistral repeats that of the choice
         check_unknown(draft, name, value)
-        keep_metadata(draft, name, value)
+        merge_metadata(draft, name, value)
 
 
 def _says_something(choice: dict[str, Any], delta: dict[str, Any]) -> bool:
-    return bool(choice.get("text")) or any([bool(delta.get(name)) for name in _SAYS])
+    return bool(choice.get("text")) or any([bool(delta.get(name)) for name in _CONTENT_FIELDS])
 
 
 def read_reason(said: str) -> str:
@@ -709,7 +702,7 @@ def _read_usage(usage: dict[str, Any], raw: JsonValue) -> Usage:
     return found
 
 
-_DETAILS: Final = "reasoning."
+_DETAIL_PREFIX: Final = "reasoning."
 """How the types of OpenRouter's blocks of reasoning begin."""
 _TEXT_FIELDS: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
@@ -737,9 +730,10 @@ class ChatForm(Form):
             item["content"] = ""
         return [item]
 
-    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
-        """Return a message for each result."""
-        return [_write_result(result) for result in results]
+    def write_result(self, result: ToolResult) -> Item:
+        if result.call.extra.get("type") == OLD_FORM:
+            return {"role": "function", "name": written_name(result.call), "content": result.text}
+        return {"role": "tool", "tool_call_id": written_id(result.call), "content": result.text}
 
     def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
         """Return the definition of a function."""
@@ -761,10 +755,10 @@ def _add_own(item: Item, parts: Sequence[Part]) -> None:
 
 def _write_details(part: Part) -> list[Item]:
     """Return the block of reasoning that OpenRouter sent."""
-    if isinstance(part, Other) and part.type.startswith(_DETAILS) and isinstance(part.raw, dict):
+    if isinstance(part, Other) and part.type.startswith(_DETAIL_PREFIX) and isinstance(part.raw, dict):
         return [part.raw]
     kind = part.extra.get("type")
-    if not isinstance(part, ReasoningPart) or not isinstance(kind, str) or not kind.startswith(_DETAILS):
+    if not isinstance(part, ReasoningPart) or not isinstance(kind, str) or not kind.startswith(_DETAIL_PREFIX):
         return []
     said = {_TEXT_FIELDS[kind]: part.text} if kind in _TEXT_FIELDS else {"data": part.encrypted}
     named = {"signature": part.signature, "id": part.item_id}
@@ -791,20 +785,13 @@ def _write_call(call: ToolCall, *, own: bool) -> Item:
     if kind == CUSTOM:
         custom = {"name": written_name(call), "input": _read_input(call)}
         return {"id": written_id(call), "type": CUSTOM, CUSTOM: custom, **extra}
-    function = {"name": written_name(call), "arguments": arguments_text(call)}
-    return {"id": written_id(call), "type": kind or "function", "function": function, **extra}
+    return {**function_call(call), **({"type": kind} if kind else {}), **extra}
 
 
 def _read_input(call: ToolCall) -> str:
     """Return the text that the JSON string of a custom tool's arguments holds."""
-    found = load_arguments(call.arguments)
+    found = load_json(call.arguments)
     return found if isinstance(found, str) else ""
-
-
-def _write_result(result: ToolResult) -> Item:
-    if result.call.extra.get("type") == OLD_FORM:
-        return {"role": "function", "name": written_name(result.call), "content": result.text}
-    return {"role": "tool", "tool_call_id": written_id(result.call), "content": result.text}
 
 
 TOOLS: Final[ToolRules] = ToolRules(

@@ -12,7 +12,7 @@ The input of a custom tool, and code, is text and not JSON: it is kept as a JSON
 Rule: nothing is noted twice. A whole that does not go on where the deltas stopped adds nothing, and is remembered: then
 some of the text was lost, or is not what was meant. What a response repeats of its request is no part of the message.
 
-Requests send back what came from this provider as it came: items with their ids, phases, encrypted reasoning and
+Requests send this provider's own items back unchanged: items with their ids, phases, encrypted reasoning and
 callers, and what the provider ran itself; parts with the same item id are one item again. Of a message of another
 provider, texts and calls are written.
 """
@@ -21,16 +21,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from jsontide._values import MISSING, JsonValue
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall, ToolCall
 from jsontide.messages.document import write_json
-from jsontide.messages.draft import NO_INDEX, NO_KEY, UNREADABLE, CallDelta, Draft
+from jsontide.messages.draft import NO_INDEX, NO_KEY, UNREADABLE_ARGUMENTS, CallDelta, Draft
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Refusal, TextPart
-from jsontide.messages.record import replace
 from jsontide.messages.types import Citation
 from jsontide.providers import openai_chat
 from jsontide.providers.base import (
@@ -55,15 +54,16 @@ from jsontide.providers.base import (
     integer_of,
     is_object,
     items_in,
+    keep_metadata,
     list_of,
-    load_arguments,
+    load_json,
     plain,
     read_error,
+    rest_of,
     text_of,
     written_arguments,
     written_id,
 )
-from jsontide.providers.framing import load_json
 
 _NAME: Final = "openai_responses"
 CONTENT: Final = 0
@@ -106,165 +106,9 @@ def name_in(fields: dict[str, Any], name: str) -> str | None:
     return text_of(fields, name) or None
 
 
-def key_of(kind: int, event: dict[str, Any]) -> int:
+def key_of(kind: int, event: dict[str, Any], output: int) -> int:
     """Return the key of the text that an event is about."""
-    at = place_in(event, "summary_index" if kind == SUMMARY else "content_index")
-    return text_key(kind, place_in(event, "output_index"), at)
-
-
-class Texts:
-    """Takes down what one event says about texts; what must be remembered after it is in its fields."""
-
-    __slots__ = ("counts", "draft", "is_contradicted", "labels")
-
-    def __init__(self, draft: Draft, labels: Labels, counts: dict[int, int], is_contradicted: bool) -> None:
-        self.draft: Final = draft
-        self.labels: Labels = labels
-        self.counts: dict[int, int] = counts
-        """How many log probabilities came of each text."""
-        self.is_contradicted: bool = is_contradicted
-        """Whether some text was not what its deltas said."""
-
-    def grow(self, kind: int, event: dict[str, Any]) -> None:
-        """Note a delta of a text."""
-        key, piece = key_of(kind, event), text_of(event, "delta") or ""
-        if piece and self.draft.find(key) is None:
-            self._begin(kind, key, name_in(event, "item_id"))
-        add_piece(self.draft, kind, key, piece)
-        self._add_logprobs(key, list_of(event, "logprobs"), False)
-
-    def complete(self, kind: int, event: dict[str, Any]) -> None:
-        """Note the whole of a text."""
-        key, whole = key_of(kind, event), text_of(event, "refusal" if kind == REFUSAL else "text")
-        if whole:
-            self._complete(kind, key, name_in(event, "item_id"), whole)
-        self._add_logprobs(key, list_of(event, "logprobs"), True)
-
-    def cite(self, event: dict[str, Any]) -> None:
-        """Note one annotation of a text."""
-        key = key_of(CONTENT, event)
-        if self.draft.find(key) is None:
-            self._begin(CONTENT, key, name_in(event, "item_id"))
-        part, at = self.draft.find(key), integer_of(event, "annotation_index")
-        if isinstance(part, TextPart) and (at == NO_INDEX or at >= part._citations.count):
-            citation = _read_citation(plain(event.get("annotation")))
-            self.draft.describe(part.index, replace(part, citations=part._citations.add([citation])))
-
-    def read_part(self, event: dict[str, Any], is_done: bool) -> None:
-        """Note a part of an item that begins or is done."""
-        at = place_in(event, "content_index" if event.get("summary_index") is None else "summary_index")
-        item_id = name_in(event, "item_id")
-        self.read_content(dict_of(event, "part"), place_in(event, "output_index"), at, item_id, is_done)
-
-    def read_content(self, part: dict[str, Any], output: int, at: int, item_id: str | None, is_done: bool) -> int:
-        """Note a part of an item, and return its key."""
-        said = text_of(part, "type") or ""
-        kind = _KINDS.get(said, -1)
-        if kind < 0:
-            return self._put_unknown(part, output, at, item_id, is_done)
-        key = text_key(kind, output, at)
-        if self.draft.find(key) is None:
-            self._begin(kind, key, item_id)
-        whole = text_of(part, "refusal" if kind == REFUSAL else "text")
-        if whole:  # some servers leave the text out where they repeat a part
-            self._complete(kind, key, item_id, whole)
-        self._cite_all(key, [plain(value) for value in list_of(part, "annotations")])
-        self._add_logprobs(key, list_of(part, "logprobs"), True)
-        self._keep(key, part)
-        if is_done:
-            self.draft.close(key)
-        return key
-
-    def places_of(self, output: int, parts: list[dict[str, Any]]) -> list[int]:
-        """Return the places that the parts of an item have in other events.
-
-        Some servers count the texts of all items there. Where as many came as an item has, they are the same.
-        """
-        expected = range(len(parts))
-        kinds = [_KINDS.get(text_of(part, "type") or "", -1) for part in parts]
-        if all(
-            [
-                kind < 0 or self.draft.find(text_key(kind, output, at)) is not None
-                for at, kind in zip(expected, kinds, strict=True)
-            ]
-        ):
-            return list(expected)
-        keys = [self.draft.key_at(at) for at in range(self.draft.count)]
-        texts = [key - output * _STRIDE - 1 for key in keys if 0 < key - output * _STRIDE < _STRIDE]
-        known = [text // 4 for text in texts if text % 4 in kinds]
-        return known if len(known) == len(parts) else list(expected)
-
-    def _put_unknown(self, part: dict[str, Any], output: int, at: int, item_id: str | None, is_done: bool) -> int:
-        """Keep a content of a type that is not known; what it belongs to is said, as it is no item itself."""
-        said = text_of(part, "type")
-        if not said:
-            return NO_KEY
-        key = text_key(CONTENT, output, at)
-        known_id, extra = self.labels.get(output, (None, {}))
-        whole = {**extra, "type": "message"}
-        self.put(key, Other(said, plain(part), False, self.place_for(key), not is_done, item_id or known_id, whole))
-        return key
-
-    def _begin(self, kind: int, key: int, item_id: str | None) -> None:
-        """Begin a part for a text; the first one of a reasoning item takes the place of the item."""
-        draft, output = self.draft, output_of_key(key)
-        known_id, extra = self.labels.get(output, (None, {}))
-        item_id = item_id or known_id
-        at = draft.count
-        if kind == CONTENT:
-            draft.put(key, TextPart("", (), at, True, item_id, extra or None))
-        elif kind == REFUSAL:
-            draft.put(key, Refusal("", at, True, item_id, extra or None))
-        else:
-            extra = {**extra, "type": "summary_text" if kind == SUMMARY else "reasoning_text"}
-            first, encrypted = draft.find(item_key(output)), None
-            if isinstance(first, ReasoningPart):
-                at, encrypted = first.index, first.encrypted
-            draft.put(key, ReasoningPart("", None, False, encrypted, at, True, item_id, extra))
-
-    def _complete(self, kind: int, key: int, item_id: str | None, whole: str) -> None:
-        if self.draft.find(key) is None:
-            self._begin(kind, key, item_id)
-        if not self.draft.complete_text(key, whole) and kind == CONTENT:
-            # What was thought, or why nothing is said, is shown and no more: there the deltas will do.
-            self.is_contradicted = True
-
-    def _add_logprobs(self, key: int, values: list[object], is_whole: bool) -> None:
-        """Keep log probabilities, of a whole those that are new."""
-        if not values:
-            return
-        count = self.counts.get(key, 0)
-        new = values[count:] if is_whole else values
-        if new:
-            self.counts = {**self.counts, key: count + len(new)}
-            self.draft.extend_metadata("logprobs", [plain(value) for value in new])
-
-    def _cite_all(self, key: int, annotations: list[JsonValue]) -> None:
-        """Note all annotations of a text, unless more of them came one by one."""
-        part = self.draft.find(key)
-        if not isinstance(part, TextPart) or len(annotations) < part._citations.count:
-            return
-        if annotations != [citation.raw for citation in part.citations]:
-            citations = tuple([_read_citation(annotation) for annotation in annotations])
-            self.draft.describe(part.index, replace(part, citations=citations))
-
-    def _keep(self, key: int, part: dict[str, Any]) -> None:
-        """Keep the fields of a part that are not known."""
-        more: dict[str, JsonValue] = {
-            name: plain(value) for name, value in part.items() if value is not None and name not in _PART_FIELDS
-        }
-        found = self.draft.find(key)
-        if more and found is not None:
-            self.draft.label(found.index, None, {**found.extra, "part": more}, found.is_open)
-
-    def place_for(self, key: int) -> int:
-        """Return the place of the part of a key if an item can replace it, else that of the next one."""
-        before = self.draft.find(key)
-        return before.index if isinstance(before, (ServerCall, File, Other)) else self.draft.count
-
-    def put(self, key: int, part: BasePart) -> None:
-        if self.draft.find(key) != part:
-            self.draft.put(key, part)
+    return text_key(kind, output, place_in(event, "summary_index" if kind == SUMMARY else "content_index"))
 
 
 def add_piece(draft: Draft, kind: int, key: int, piece: str) -> None:
@@ -292,8 +136,8 @@ def _read_citation(annotation: JsonValue) -> Citation:
 CUSTOM: Final = "custom_tool_call"
 CALLS: Final = ("function_call", CUSTOM)
 _ARGUMENTS: Final = "arguments"
-_IN_CALL: Final = frozenset(("arguments", "parsed_arguments"))
-_IN_CUSTOM: Final = frozenset(("input",))
+_CALL_FIELDS: Final = frozenset(("arguments", "parsed_arguments"))
+_CUSTOM_FIELDS: Final = frozenset(("input",))
 _COMPLETED: Final = "completed"
 _CODE: Final = "code"
 _SEARCH: Final = "web_search_call"
@@ -349,11 +193,11 @@ def escape(value: object) -> str:
     """Return a text as it stands inside a JSON string."""
     if isinstance(value, str):
         return json.dumps(str(value), ensure_ascii=False)[1:-1]
-    return "" if value is None else UNREADABLE
+    return "" if value is None else UNREADABLE_ARGUMENTS
 
 
 def status_of(fields: dict[str, Any]) -> str:
-    """Nothing said is as good as a normal end, and what is no text is as good as an unknown word."""
+    """Return the status; a missing one is a normal end, and one that is not text is an unknown word."""
     return _COMPLETED if fields.get("status") is None else text_of(fields, "status") or "unknown"
 
 
@@ -376,7 +220,7 @@ def arguments_in(item: dict[str, Any], close: str) -> str | None:
 
 def check_call(draft: Draft, item: dict[str, Any]) -> None:
     """Note what may be arguments in the item of a call, and is not where they should be."""
-    check_rest(draft, item, _IN_CUSTOM if text_of(item, "type") == CUSTOM else _IN_CALL)
+    check_rest(draft, item, _CUSTOM_FIELDS if text_of(item, "type") == CUSTOM else _CALL_FIELDS)
 
 
 def leftovers(item: dict[str, Any], read: tuple[str, ...]) -> dict[str, JsonValue]:
@@ -391,10 +235,10 @@ def leftovers(item: dict[str, Any], read: tuple[str, ...]) -> dict[str, JsonValu
 _NO_ARGUMENTS: Final = "the item of a call has no arguments, not even empty ones"
 
 
-class Items(Texts):
-    """Takes down what one event says about items; what must be remembered after it is in its fields."""
+class Items:
+    """Notes what one event says about items and their texts; its fields hold what must be remembered after it."""
 
-    __slots__ = ("declared", "in_container")
+    __slots__ = ("counts", "declared", "draft", "in_container", "is_contradicted", "labels")
 
     def __init__(
         self,
@@ -405,7 +249,12 @@ class Items(Texts):
         counts: dict[int, int],
         is_contradicted: bool,
     ) -> None:
-        Texts.__init__(self, draft, labels, counts, is_contradicted)
+        self.draft: Final = draft
+        self.labels: Labels = labels
+        self.counts: dict[int, int] = counts
+        """How many log probabilities came of each text."""
+        self.is_contradicted: bool = is_contradicted
+        """Whether some text was not what its deltas said."""
         self.declared: frozenset[str] | None = declared
         """The custom tools that the caller declared, `None` if that is not known."""
         self.in_container: bool = in_container
@@ -420,7 +269,9 @@ class Items(Texts):
             self._read_call(output, item, is_done)
             return
         if kind in ("message", "reasoning"):
-            self._read_texts(0 if output == NO_INDEX else output, item, kind == "reasoning", is_done)
+            output = 0 if output == NO_INDEX else output
+            known = self._output_of(name_in(item, "id"), output) if is_done else output
+            self._read_texts(known, item, kind == "reasoning", is_done)
             return
         if output == NO_INDEX:
             output = self._find_output(name_in(item, "id"))
@@ -456,11 +307,11 @@ class Items(Texts):
         for key in keys:
             found = draft.find(key)
             if found is not None:
-                draft.label(found.index, item_id, _with_own(extra, found), not is_done)
+                draft.annotate(found.index, item_id, _with_own(extra, found), not is_done)
         encrypted = text_of(item, "encrypted_content")
         first = draft.find(keys[0]) if keys else None
         if encrypted and isinstance(first, ReasoningPart) and first.encrypted != encrypted:
-            draft.describe(first.index, replace(first, encrypted=encrypted))
+            draft.update_part(first.index, encrypted=encrypted)
         if is_done:
             self.labels = {at: label for at, label in self.labels.items() if at != output}
 
@@ -471,10 +322,10 @@ class Items(Texts):
                 return text_key(kind, output, 0)
         at = self.draft.count
         if not is_reasoning:
-            self.draft.put(text_key(CONTENT, output, 0), TextPart("", (), at, True, item_id))
+            self.draft.set_part(text_key(CONTENT, output, 0), TextPart("", (), at, True, item_id))
             return text_key(CONTENT, output, 0)
         if not isinstance(self.draft.find(item_key(output)), ReasoningPart):
-            self.draft.put(item_key(output), ReasoningPart("", None, False, None, at, True, item_id))
+            self.draft.set_part(item_key(output), ReasoningPart("", None, False, None, at, True, item_id))
         return item_key(output)
 
     def _read_call(self, output: int, item: dict[str, Any], is_done: bool) -> None:
@@ -517,21 +368,194 @@ class Items(Texts):
             extra.pop("status", None)
             status = name_in(item, "status")
             self._describe(
-                part, replace(part, type=CUSTOM, status=status, item_id=item_id, extra=extra, is_open=not is_done)
+                part, part.evolve(type=CUSTOM, status=status, item_id=item_id, extra=extra, is_open=not is_done)
             )
         else:
-            draft.label(at, item_id, extra or None, not is_done)
+            draft.annotate(at, item_id, extra or None, not is_done)
 
     def is_on_server(self, item: dict[str, Any]) -> bool:
         name, declared = name_in(item, "name"), self.declared
         return declared is not None and text_of(item, "type") == CUSTOM and bool(name) and name not in declared
+
+    # Texts of items.
+
+    def grow(self, kind: int, event: dict[str, Any]) -> None:
+        """Note a delta of a text."""
+        key, piece = self._key_of(kind, event), text_of(event, "delta") or ""
+        if piece and self.draft.find(key) is None:
+            self._begin(kind, key, name_in(event, "item_id"))
+        add_piece(self.draft, kind, key, piece)
+        self._add_logprobs(key, list_of(event, "logprobs"), False)
+
+    def complete(self, kind: int, event: dict[str, Any]) -> None:
+        """Note the whole of a text."""
+        key, whole = self._key_of(kind, event), text_of(event, "refusal" if kind == REFUSAL else "text")
+        if whole and not self._texts_in_pieces(kind, key, whole):
+            self._complete(kind, key, name_in(event, "item_id"), whole)
+        self._add_logprobs(key, list_of(event, "logprobs"), True)
+
+    def cite(self, event: dict[str, Any]) -> None:
+        """Note one annotation of a text."""
+        key = self._key_of(CONTENT, event)
+        if self.draft.find(key) is None:
+            self._begin(CONTENT, key, name_in(event, "item_id"))
+        part, at = self.draft.find(key), integer_of(event, "annotation_index")
+        if isinstance(part, TextPart) and (at == NO_INDEX or at >= part._citations.count):
+            citation = _read_citation(plain(event.get("annotation")))
+            self.draft.update_part(part.index, citations=part._citations.add([citation]))
+
+    def read_part(self, event: dict[str, Any], is_done: bool) -> None:
+        """Note a part of an item that begins or is done."""
+        at = place_in(event, "content_index" if event.get("summary_index") is None else "summary_index")
+        item_id = name_in(event, "item_id")
+        output = self._output_of(item_id, place_in(event, "output_index"))
+        self.read_content(dict_of(event, "part"), output, at, item_id, is_done)
+
+    def read_content(self, part: dict[str, Any], output: int, at: int, item_id: str | None, is_done: bool) -> int:
+        """Note a part of an item, and return its key."""
+        said = text_of(part, "type") or ""
+        kind = _KINDS.get(said, -1)
+        if kind < 0:
+            return self._put_unknown(part, output, at, item_id, is_done)
+        key = text_key(kind, output, at)
+        whole = text_of(part, "refusal" if kind == REFUSAL else "text")
+        pieces = self._texts_in_pieces(kind, key, whole) if whole else []
+        if pieces:
+            for piece in pieces if is_done else []:
+                self.draft.close(piece)
+            return pieces[0]
+        if self.draft.find(key) is None:
+            self._begin(kind, key, item_id)
+        if whole:  # some servers leave the text out where they repeat a part
+            self._complete(kind, key, item_id, whole)
+        self._cite_all(key, [plain(value) for value in list_of(part, "annotations")])
+        self._add_logprobs(key, list_of(part, "logprobs"), True)
+        self._keep(key, part)
+        if is_done:
+            self.draft.close(key)
+        return key
+
+    def _key_of(self, kind: int, event: dict[str, Any]) -> int:
+        """Return the key of the text that an event is about."""
+        return key_of(kind, event, self._output_of(name_in(event, "item_id"), place_in(event, "output_index")))
+
+    def _output_of(self, item_id: str | None, output: int) -> int:
+        """Return the output of an item with texts; some servers count on before they say that an item is done."""
+        if item_id is None or self.labels.get(output, (None, {}))[0] == item_id:
+            return output
+        draft = self.draft
+        for at in range(draft.count - 1, -1, -1):
+            part = draft.part_at(at)
+            if part.item_id == item_id and isinstance(part, (TextPart, Refusal, ReasoningPart)):
+                return output_of_key(draft.key_at(at))
+        return output
+
+    def _texts_in_pieces(self, kind: int, key: int, whole: str) -> list[int]:
+        """Return the keys of the texts that make up a whole, where a server counts deltas in place of parts."""
+        draft, first = self.draft, item_key(output_of_key(key))
+        found = [each for each in [draft.key_at(at) for at in range(draft.count)] if 0 < each - first < _STRIDE]
+        keys = [each for each in found if (each - first - 1) % 4 == kind]
+        if len(keys) < 2:  # as nearly always
+            return []
+        texts = [part.text for part in map(draft.find, keys) if isinstance(part, (TextPart, Refusal, ReasoningPart))]
+        return keys if "".join(texts) == whole else []
+
+    def places_of(self, output: int, parts: list[dict[str, Any]]) -> list[int]:
+        """Return the places that the parts of an item have in other events.
+
+        Some servers count the texts of all items there. Where as many came as an item has, they are the same.
+        """
+        expected = range(len(parts))
+        kinds = [_KINDS.get(text_of(part, "type") or "", -1) for part in parts]
+        if all(
+            [
+                kind < 0 or self.draft.find(text_key(kind, output, at)) is not None
+                for at, kind in zip(expected, kinds, strict=True)
+            ]
+        ):
+            return list(expected)
+        keys = [self.draft.key_at(at) for at in range(self.draft.count)]
+        texts = [key - output * _STRIDE - 1 for key in keys if 0 < key - output * _STRIDE < _STRIDE]
+        known = [text // 4 for text in texts if text % 4 in kinds]
+        return known if len(known) == len(parts) else list(expected)
+
+    def _put_unknown(self, part: dict[str, Any], output: int, at: int, item_id: str | None, is_done: bool) -> int:
+        """Keep a content of an unknown type, marked as part of a message: it is no item itself."""
+        said = text_of(part, "type")
+        if not said:
+            return NO_KEY
+        key = text_key(CONTENT, output, at)
+        known_id, extra = self.labels.get(output, (None, {}))
+        whole = {**extra, "type": "message"}
+        self.put(key, Other(said, plain(part), False, self.place_for(key), not is_done, item_id or known_id, whole))
+        return key
+
+    def _begin(self, kind: int, key: int, item_id: str | None) -> None:
+        """Begin a part for a text; the first one of a reasoning item takes the place of the item."""
+        draft, output = self.draft, output_of_key(key)
+        known_id, extra = self.labels.get(output, (None, {}))
+        item_id = item_id or known_id
+        at = draft.count
+        if kind == CONTENT:
+            draft.set_part(key, TextPart("", (), at, True, item_id, extra or None))
+        elif kind == REFUSAL:
+            draft.set_part(key, Refusal("", at, True, item_id, extra or None))
+        else:
+            extra = {**extra, "type": "summary_text" if kind == SUMMARY else "reasoning_text"}
+            first, encrypted = draft.find(item_key(output)), None
+            if isinstance(first, ReasoningPart):
+                at, encrypted = first.index, first.encrypted
+            draft.set_part(key, ReasoningPart("", None, False, encrypted, at, True, item_id, extra))
+
+    def _complete(self, kind: int, key: int, item_id: str | None, whole: str) -> None:
+        if self.draft.find(key) is None:
+            self._begin(kind, key, item_id)
+        if not self.draft.complete_text(key, whole) and kind == CONTENT:
+            # Reasoning and refusals are only shown, so their deltas are good enough.
+            self.is_contradicted = True
+
+    def _add_logprobs(self, key: int, values: list[object], is_whole: bool) -> None:
+        """Keep log probabilities, of a whole those that are new."""
+        if not values:
+            return
+        count = self.counts.get(key, 0)
+        new = values[count:] if is_whole else values
+        if new:
+            self.counts = {**self.counts, key: count + len(new)}
+            self.draft.extend_metadata("logprobs", [plain(value) for value in new])
+
+    def _cite_all(self, key: int, annotations: list[JsonValue]) -> None:
+        """Note all annotations of a text, unless more of them came one by one."""
+        part = self.draft.find(key)
+        if not isinstance(part, TextPart) or len(annotations) < part._citations.count:
+            return
+        if annotations != [citation.raw for citation in part.citations]:
+            citations = tuple([_read_citation(annotation) for annotation in annotations])
+            self.draft.update_part(part.index, citations=citations)
+
+    def _keep(self, key: int, part: dict[str, Any]) -> None:
+        """Keep the fields of a part that are not known."""
+        more = rest_of(part, _PART_FIELDS)
+        found = self.draft.find(key)
+        if more and found is not None:
+            self.draft.add_extra(found.index, {"part": more})
+
+    def place_for(self, key: int) -> int:
+        """Return the place of the part of a key if an item can replace it, else that of the next one."""
+        before = self.draft.find(key)
+        return before.index if isinstance(before, (ServerCall, File, Other)) else self.draft.count
+
+    def put(self, key: int, part: BasePart) -> None:
+        if self.draft.find(key) != part:
+            self.draft.set_part(key, part)
 
     # Items of tools that are no functions.
 
     def _read_growing(self, output: int, item: dict[str, Any], kind: str, is_done: bool) -> None:
         draft, tool = self.draft, SERVER_TOOLS[kind]
         if tool.arguments == _CODE:
-            written: str | None = f'"{escape(item.get(_CODE))}{_close(item, is_done)}'
+            close = '"' if is_done and status_of(item) != "incomplete" else ""
+            written: str | None = f'"{escape(item.get(_CODE))}{close}'
         else:
             written = arguments_of(item.get(tool.arguments))
         item_id, name, key = name_in(item, "id"), tool.name or name_in(item, "name"), item_key(output)
@@ -542,8 +566,7 @@ class Items(Texts):
         part = draft.part_at(at)
         if isinstance(part, ServerCall):
             result = item.get(tool.result)
-            changed = replace(
-                part,
+            changed = part.evolve(
                 type=kind,
                 status=name_in(item, "status"),
                 result=part.result if result is None else plain(result),
@@ -556,7 +579,7 @@ class Items(Texts):
 
     def _describe(self, before: BasePart, after: BasePart) -> None:
         if after != before:
-            self.draft.describe(before.index, after)
+            self.draft.replace_part(before.index, after)
 
     def _put_server_call(self, output: int, item: dict[str, Any], kind: str, is_done: bool) -> None:
         tool, key = SERVER_TOOLS[kind], item_key(output)
@@ -631,20 +654,16 @@ class Items(Texts):
         for at in range(draft.count):
             part = draft.part_at(at)
             if isinstance(part, ServerCall) and part.id == call_id:
-                self._describe(part, replace(part, result=result, needs_action=False))
+                self._describe(part, part.evolve(result=result, needs_action=False))
 
     def note_status(self, event: dict[str, Any], kind: str, status: str) -> bool:
         """Note how far an item has come that the provider works on; return whether that is what the event says."""
         part = self.draft.find(item_key(place_in(event, "output_index")))
         if isinstance(part, ServerCall) and part.type == kind:
             if part.is_open:
-                self._describe(part, replace(part, status=status))
+                self._describe(part, part.evolve(status=status))
             return True
         return False
-
-
-def _close(item: dict[str, Any], is_done: bool) -> str:
-    return '"' if is_done and status_of(item) != "incomplete" else ""
 
 
 def _with_own(extra: dict[str, JsonValue], part: BasePart) -> dict[str, JsonValue] | None:
@@ -674,7 +693,7 @@ def _split_arguments(item: dict[str, Any], kind: str, tool: ServerTool) -> tuple
     return arguments, found
 
 
-_OF_REQUEST: Final = frozenset(
+_REQUEST_FIELDS: Final = frozenset(
     (
         "background",
         "frequency_penalty",
@@ -705,7 +724,7 @@ _OF_REQUEST: Final = frozenset(
         "user",
     )
 )
-"""What a response repeats of the request."""
+"""The fields of the request that a response repeats."""
 _USAGE: Final = UsageNames(
     input_tokens="input_tokens",
     output_tokens="output_tokens",
@@ -714,8 +733,11 @@ _USAGE: Final = UsageNames(
     cache_write_tokens="input_tokens_details.cache_write_tokens",
     reasoning_tokens="output_tokens_details.reasoning_tokens",
 )
-_OF_RESPONSE: Final = frozenset(("created_at", "id", "model", "object", "output", "output_parsed", "status", "usage"))
-"""What has a place of its own."""
+_RESPONSE_FIELDS: Final = frozenset(
+    ("created_at", "id", "model", "object", "output", "output_parsed", "status", "usage")
+)
+"""The fields of a response that are read."""
+_KNOWN_RESPONSE_FIELDS: Final = _REQUEST_FIELDS | _RESPONSE_FIELDS
 _CONTRADICTED: Final = "the text is not what its deltas said"
 _INCOMPLETE: Final = {
     "": "length",
@@ -751,9 +773,7 @@ def read_response(draft: Draft, response: dict[str, Any]) -> None:
     """Note what a response says about itself."""
     created = created_of(response.get("created_at"))
     draft.identify(text_of(response, "id"), text_of(response, "model"), created, "openai_responses")
-    for name, value in response.items():
-        if value is not None and name not in _OF_REQUEST and name not in _OF_RESPONSE:
-            draft.set_metadata(name, plain(value))
+    keep_metadata(draft, response, _KNOWN_RESPONSE_FIELDS)
     if response.get("usage") is not None:
         usage = dict_of(response, "usage")
         draft.set_usage(_USAGE.read(usage, plain(usage)))
@@ -805,7 +825,7 @@ def _read_output(items: Items, output: list[dict[str, Any]]) -> None:
 def _find_known(items: Items) -> dict[str, int]:
     """Return the outputs of the items that have ids, `NO_INDEX` for those that were done.
 
-    What came with an item that was done is to be sent back: at the end it may be encrypted once more.
+    An item that was done must be sent back as it came then: at the end it may be encrypted anew.
     """
     draft = items.draft
     known: dict[str, int] = {}
@@ -839,8 +859,8 @@ def _repeat_call(items: Items, at: int, item: dict[str, Any], has_call: bool) ->
 
 _OUT_OF_ORDER: Final = "the event {} follows the event {}: what is lost or swapped may be of this call"
 _CREATED: Final = "response.created"
-_BEGINNINGS: Final = (_CREATED, "response.queued", "response.in_progress")
-_ENDS: Final = ("response.completed", "response.incomplete", "response.failed")
+_START_TYPES: Final = (_CREATED, "response.queued", "response.in_progress")
+_END_TYPES: Final = ("response.completed", "response.incomplete", "response.failed")
 _DELTAS: Final = {
     "response.output_text.delta": CONTENT,
     "response.refusal.delta": REFUSAL,
@@ -855,8 +875,10 @@ _WHOLES: Final = {
 }
 _PARTS: Final = {
     "response.content_part.added": False,
+    "response.reasoning_part.added": False,
     "response.reasoning_summary_part.added": False,
     "response.content_part.done": True,
+    "response.reasoning_part.done": True,
     "response.reasoning_summary_part.done": True,
 }
 _ITEMS: Final = {"response.output_item.added": False, "response.output_item.done": True}
@@ -873,16 +895,18 @@ _ALL_PIECES: Final = {
     "response.mcp_call_arguments.done": "arguments",
     "response.code_interpreter_call_code.done": "code",
 }
-_REPEATED: Final = (
+_REPEATED_PREFIXES: Final = (
     "response.shell_call_command.",
     "response.shell_call_output_content.",
     "response.apply_patch_call_operation_diff.",
 )
 """Events that say piece by piece what their item says when it is done."""
 _NO_DELTA: Final = "an event with more arguments of a call has none that can be read"
-_IN_ITEM_EVENT: Final = frozenset(("item", "output_index", "sequence_number", "type"))
-_BOOKKEEPING: Final = frozenset(("type", "sequence_number", "output_index", "item_id", "obfuscation", "response_id"))
-_FIELDS_READ: Final = _BOOKKEEPING | {
+_ITEM_EVENT_FIELDS: Final = frozenset(("item", "output_index", "sequence_number", "type"))
+_BOOKKEEPING_FIELDS: Final = frozenset(
+    ("type", "sequence_number", "output_index", "item_id", "obfuscation", "response_id")
+)
+_EVENT_FIELDS: Final = _BOOKKEEPING_FIELDS | {
     "annotation",
     "annotation_index",
     "arguments",
@@ -916,6 +940,19 @@ class ResponsesReader(Reader):
 
     __slots__ = ("counts", "declared", "in_container", "is_contradicted", "is_counted", "labels", "number", "start")
 
+    FIELDS: ClassVar[tuple[str, ...]] = (
+        "start",
+        "declared",
+        "in_container",
+        "labels",
+        "counts",
+        "is_contradicted",
+        "number",
+        "is_counted",
+    )
+
+    NAME: ClassVar[str] = _NAME
+
     def __init__(
         self,
         start: MessageStart = NOT_STARTED,
@@ -937,22 +974,6 @@ class ResponsesReader(Reader):
         """The number of the last event, `NO_INDEX` if it has none."""
         self.is_counted: Final = is_counted
         """Whether the numbers of events go up; some servers give all the same."""
-
-    @property
-    def name(self) -> str:
-        return _NAME
-
-    def _fields(self) -> tuple[object, ...]:
-        return (
-            self.start,
-            self.declared,
-            self.in_container,
-            self.labels,
-            self.counts,
-            self.is_contradicted,
-            self.number,
-            self.is_counted,
-        )
 
     def __hash__(self) -> int:
         return hash(self.start)
@@ -993,7 +1014,7 @@ class ResponsesReader(Reader):
         if before == NO_INDEX or number == before + 1:
             return before != NO_INDEX
         if self.is_counted or number != before:
-            draft.doubt_open_calls(_OUT_OF_ORDER.format(number, before))
+            draft.mark_open_calls(_OUT_OF_ORDER.format(number, before))
         return self.is_counted
 
     def _read_event(self, draft: Draft, event: dict[str, Any]) -> ResponsesReader:
@@ -1005,7 +1026,7 @@ class ResponsesReader(Reader):
         start = self.start
         text = _DELTAS.get(kind, -1)
         if text >= 0:
-            key = key_of(text, event)
+            key = key_of(text, event, place_in(event, "output_index"))
             if draft.find(key) is None or event.get("logprobs"):
                 return self._read_rest(draft, event, kind, start.after_event())
             add_piece(draft, text, key, text_of(event, "delta") or "")
@@ -1015,8 +1036,8 @@ class ResponsesReader(Reader):
             started = start.start(draft, text_of(as_dict(event.get("response") or event), "id"))
             return self if started is None else self._read_rest(draft, event, kind, started)
         else:
-            return self._read_rest(draft, event, kind, start if kind in _BEGINNINGS else start.after_event())
-        _keep(draft, event)
+            return self._read_rest(draft, event, kind, start if kind in _START_TYPES else start.after_event())
+        keep_metadata(draft, event, _EVENT_FIELDS)
         if start.has_more or not start.has_started:
             return self
         return ResponsesReader(
@@ -1054,7 +1075,7 @@ def _read_event(items: Items, event: dict[str, Any], kind: str) -> None:
     elif kind in _ITEMS:
         draft = items.draft
         items.read_item(index_in(draft, event, "output_index"), fields_in(draft, event, "item"), _ITEMS[kind])
-        check_rest(draft, event, _IN_ITEM_EVENT)
+        check_rest(draft, event, _ITEM_EVENT_FIELDS)
     elif kind in _PIECES:
         is_text, on_server = _PIECES[kind]
         piece: object = escape(event.get("delta")) if is_text else event.get("delta")
@@ -1064,23 +1085,32 @@ def _read_event(items: Items, event: dict[str, Any], kind: str) -> None:
     elif not _read_rare(items, event, kind):
         _read_unknown(items, event, kind)
         return
-    _keep(items.draft, event)
+    keep_metadata(items.draft, event, _EVENT_FIELDS)
+
+
+_AUDIO_KEY: Final = -1
+"""The key of the spoken answer, of which no event says an output."""
+_SPOKEN: Final = {"response.audio.delta": "data", "response.audio.transcript.delta": "transcript"}
 
 
 def _read_rare(items: Items, event: dict[str, Any], kind: str) -> bool:
     """Note an event that comes a few times at most; return whether it is one."""
     response = fields_in(items.draft, event, "response")
-    if kind in _BEGINNINGS:
+    if kind in _START_TYPES:
         read_response(items.draft, response)
         read_tools(items, response)
-    elif kind in _ENDS:
+    elif kind in _END_TYPES:
         read_end(items, kind, response)
     elif kind == "response.output_text.annotation.added":
         items.cite(event)
     elif kind == "response.image_generation_call.partial_image":
         items.show_image(event)
+    elif kind in _SPOKEN:
+        openai_chat.read_audio(items.draft, {_SPOKEN[kind]: event.get("delta")}, _AUDIO_KEY)
+    elif kind == "response.audio.done":
+        items.draft.close(_AUDIO_KEY)
     else:
-        return False
+        return kind == "response.audio.transcript.done"
     return True
 
 
@@ -1089,11 +1119,11 @@ def _read_unknown(items: Items, event: dict[str, Any], kind: str) -> None:
     words = kind.split(".")
     if len(words) == 3 and items.note_status(event, words[1], words[2]):
         return
-    if not kind.startswith(_REPEATED):
+    if not kind.startswith(_REPEATED_PREFIXES):
         _check_unknown_event(items.draft, event, kind)
     # An object of the SDK has fields that are not there.
-    says_more = any([name not in _BOOKKEEPING and value is not None for name, value in event.items()])
-    if says_more and not kind.startswith(_REPEATED):
+    says_more = any([name not in _BOOKKEEPING_FIELDS and value is not None for name, value in event.items()])
+    if says_more and not kind.startswith(_REPEATED_PREFIXES):
         items.draft.extend_metadata("events", [plain(event)])
 
 
@@ -1101,18 +1131,11 @@ def _check_unknown_event(draft: Draft, event: dict[str, Any], kind: str) -> None
     check_unknown(draft, kind, event)
     index = integer_of(event, "output_index")
     if index != NO_INDEX and isinstance(draft.find(item_key(index)), PartialCall):
-        check_rest(draft, event, _BOOKKEEPING)
-
-
-def _keep(draft: Draft, event: dict[str, Any]) -> None:
-    """Keep the fields of an event that are not known."""
-    for name, value in event.items():
-        if name not in _FIELDS_READ and value is not None:
-            draft.set_metadata(name, plain(value))
+        check_rest(draft, event, _BOOKKEEPING_FIELDS)
 
 
 def _read_failure(draft: Draft, event: dict[str, Any]) -> None:
-    error = {name: value for name, value in event.items() if name not in _BOOKKEEPING and value is not None}
+    error = {name: value for name, value in event.items() if name not in _BOOKKEEPING_FIELDS and value is not None}
     draft.set_metadata("error", plain(error.get("error", error)))
     draft.fail(text_of(event, "message") or describe_error(event.get("error")), plain(error.get("error", error)))
 
@@ -1130,7 +1153,7 @@ def _add_arguments(draft: Draft, event: dict[str, Any], piece: object, on_server
     text, is_whole = (piece, False) if type(piece) is str else (arguments_of(piece), is_object(piece))
     at = draft.add_call(CallDelta(index, None, None, text, False, is_whole, on_server, False, key, is_text))
     if at == count:
-        draft.label(at, text_of(event, "item_id"), None, True)
+        draft.annotate(at, text_of(event, "item_id"), None, True)
 
 
 def _complete_arguments(draft: Draft, event: dict[str, Any], name: str) -> None:
@@ -1141,7 +1164,7 @@ def _complete_arguments(draft: Draft, event: dict[str, Any], name: str) -> None:
     index, value = index_in(draft, event, "output_index"), event.get(name)
     count = draft.count
     if value is None:
-        check_rest(draft, event, _BOOKKEEPING)
+        check_rest(draft, event, _BOOKKEEPING_FIELDS)
     delta = CallDelta(
         index,
         None,
@@ -1154,10 +1177,10 @@ def _complete_arguments(draft: Draft, event: dict[str, Any], name: str) -> None:
         is_written=name != "arguments",
     )
     if draft.add_call(delta) == count:
-        draft.label(count, text_of(event, "item_id"), None, True)
+        draft.annotate(count, text_of(event, "item_id"), None, True)
 
 
-_OF_PART: Final = ("type", "part")
+_OWN_FIELDS_OF_PART: Final = ("type", "part")
 """What the extra of a part says about itself, and not about its item."""
 
 
@@ -1232,7 +1255,9 @@ def _write_content(part: TextPart | Refusal | Other | ReasoningPart) -> tuple[st
 
 def _write_item(part: Part) -> Item | None:
     if isinstance(part, (TextPart, Refusal)):
-        return _write_text_item(part)
+        if part.item_id:
+            return _write_message(part, _write_content(part)[1])
+        return _write_plain_text(part) if part.text else None
     if isinstance(part, ReasoningPart):
         return _write_reasoning(part)
     if isinstance(part, (CompleteCall, PartialCall)):
@@ -1245,12 +1270,6 @@ def _write_plain_text(part: TextPart | Refusal) -> Item:
     if isinstance(part.extra.get("phase"), str):
         item["phase"] = part.extra["phase"]
     return item
-
-
-def _write_text_item(part: TextPart | Refusal) -> Item | None:
-    if not part.item_id:
-        return _write_plain_text(part) if part.text else None
-    return _write_message(part, _write_content(part)[1])
 
 
 def _write_reasoning(part: ReasoningPart) -> Item | None:
@@ -1267,9 +1286,10 @@ def _write_reasoning(part: ReasoningPart) -> Item | None:
 
 
 def _write_rest(part: Part) -> Item | None:
-    """Write what came whole."""
+    """Write an item that came whole."""
     if isinstance(part, File):
-        return {"type": "image_generation_call", "id": part.item_id, "result": part.data, **part.extra}
+        image = {"type": "image_generation_call", "id": part.item_id, "result": part.data, **part.extra}
+        return image if part.item_id else None  # what was spoken cannot be sent back
     if not isinstance(part, Other) or not isinstance(part.raw, dict):
         return None
     return _write_message(part, [dict(part.raw)]) if part.extra.get("type") == "message" else dict(part.raw)
@@ -1281,7 +1301,7 @@ def _write_message(part: TextPart | Refusal | Other, content: list[Item]) -> Ite
 
 
 def _item_fields(part: Part) -> Item:
-    return {name: value for name, value in part.extra.items() if name not in _OF_PART}
+    return {name: value for name, value in part.extra.items() if name not in _OWN_FIELDS_OF_PART}
 
 
 def _write_call(call: ToolCall) -> Item | None:
@@ -1297,7 +1317,7 @@ def _write_function_call(call: ToolCall) -> Item:
 
 
 def _write_custom_call(call: ToolCall | ServerCall) -> Item:
-    text = load_arguments(call.arguments)
+    text = load_json(call.arguments)
     return {
         "type": CUSTOM,
         "call_id": written_id(call),
@@ -1315,7 +1335,7 @@ def _ids_of(call: ToolCall | ServerCall) -> Item:
 def _arguments_of(call: ToolCall) -> str:
     """The provider refuses arguments that are no object."""
     written = written_arguments(call)
-    if isinstance(load_arguments(written), dict):
+    if isinstance(load_json(written), dict):
         return written
     is_whole = isinstance(call, CompleteCall) and isinstance(call.arguments_value, dict)
     return write_json(call.arguments_value) if is_whole and isinstance(call, CompleteCall) else "{}"
@@ -1347,14 +1367,14 @@ def _write_server_call(call: ServerCall) -> Item | None:
 
 def _is_written_as_function(call: ServerCall) -> bool:
     """Return whether a search has arguments, as xAI writes it, and no action, which says its type."""
-    value = load_arguments(call.arguments) if call.type == "web_search_call" else None
+    value = load_json(call.arguments) if call.type == "web_search_call" else None
     return isinstance(value, dict) and bool(value) and "type" not in value
 
 
 def _write_server_arguments(call: ServerCall) -> object:
     if call.type in {"mcp_call", "mcp_approval_request"}:
         return call.arguments
-    value = load_arguments(call.arguments)
+    value = load_json(call.arguments)
     if call.type == "file_search_call":
         return value.get("queries", []) if isinstance(value, dict) else []
     if call.type == "web_search_call" and isinstance(value, dict) and call.result is not MISSING:

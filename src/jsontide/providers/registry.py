@@ -20,7 +20,7 @@ from jsontide.providers import (
     openai_responses,
 )
 from jsontide.providers.base import Provider, Reader, as_dict
-from jsontide.providers.envelopes import EnvelopeReader, is_whole_envelope, open_envelope
+from jsontide.providers.envelopes import EnvelopeReader, is_whole_envelope, name_foreign, open_envelope
 
 _IN_ORDER: Final[list[Provider]] = [
     openai_chat.PROVIDER,
@@ -81,5 +81,6 @@ def detect(event: object) -> str | None:
     'openai_chat'
     >>> detect({"type": "new"})
     """
-    reader = find_reader(as_dict(event))
+    fields = as_dict(event)
+    reader = None if name_foreign(event, fields) else find_reader(fields)
     return None if reader is None else reader.name

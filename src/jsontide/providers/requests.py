@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from math import isfinite
 from typing import Any, Final, cast
 
 from jsontide._check import check_choice, check_switch
 from jsontide._textbuffer import has_lone_surrogate
+from jsontide._values import flatten, unflatten
 from jsontide.messages import Message, Tool, ToolResult
 from jsontide.messages.options import check_tools
 from jsontide.providers.base import Form, Item
@@ -19,24 +21,25 @@ from jsontide.schema import to_json_schema
 _ANY_ARGUMENTS: Final[dict[str, Any]] = {"type": "object"}
 
 
-def to_request(said: Message[Any] | ToolResult | Iterable[ToolResult], provider: str | None = None) -> list[Any]:
+def to_request(message: Message[Any] | ToolResult | Iterable[ToolResult], provider: str | None = None) -> list[Any]:
     """Return what to append to the messages, contents or input of the next request to a provider.
 
-    `said` is the assistant's message, with signatures, encrypted reasoning and ids as they must be sent back, or the
-    results of its calls. Without a `provider`, a message goes back to where it came from.
-    Half a character that stands alone is written as U+FFFD: no request can carry it.
+    `message` is the assistant's message, or the results of its calls. Signatures, encrypted reasoning and ids are
+    written as they must be sent back. Without a `provider`, a message goes back to where it came from.
+    Half a character that stands alone is written as U+FFFD, and a number that JSON does not have as null: no request
+    can carry them.
 
     >>> message = Message.from_json({"jsontide": 1, "outcome": "complete", "parts": [{"kind": "text", "text": "Hi"}]})
     >>> to_request(message, "openai_chat")
     [{'role': 'assistant', 'content': 'Hi'}]
     """
-    if isinstance(said, Message):
-        return _make_sendable(find_form(provider or said.provider).write_message(said))
-    results = (said,) if isinstance(said, ToolResult) else tuple(said)
+    if isinstance(message, Message):
+        return _make_sendable(find_form(provider or message.provider).write_message(message))
+    results = (message,) if isinstance(message, ToolResult) else tuple(message)
     for result in results:
         if not isinstance(result, ToolResult):
-            message = f"to_request takes a Message or results of type ToolResult, not {type(result).__name__}"
-            raise TypeError(message)
+            problem = f"to_request takes a Message or results of type ToolResult, not {type(result).__name__}"
+            raise TypeError(problem)
     return _make_sendable(find_form(provider).write_results(results)) if results else []
 
 
@@ -135,21 +138,18 @@ def _make_sendable(items: list[Item]) -> list[Item]:
             todo += part.values()
         elif isinstance(part, list):
             todo += part
-        elif isinstance(part, str) and has_lone_surrogate(part):
-            return cast("list[Item]", _without_halves(items))
+        elif (isinstance(part, str) and has_lone_surrogate(part)) or (isinstance(part, float) and not isfinite(part)):
+            return cast("list[Item]", unflatten([_sendable(each) for each in flatten(items)]))
     return items
 
 
-def _without_halves(part: Any) -> Any:  # noqa: ANN401
+def _sendable(part: Any) -> Any:  # noqa: ANN401
+    """Return what stands for a scalar, or for the keys of an object."""
     if isinstance(part, str):
-        return (
-            part.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-            if has_lone_surrogate(part)
-            else part
-        )
-    if isinstance(part, dict):
-        return {_without_halves(name): _without_halves(value) for name, value in part.items()}
-    return [_without_halves(each) for each in part] if isinstance(part, list) else part
+        return part.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(part, tuple):
+        return tuple(map(_sendable, part))
+    return None if isinstance(part, float) and not isfinite(part) else part
 
 
 def find_form(provider: str | None) -> Form:

@@ -13,7 +13,7 @@ import reprlib
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from jsontide._check import check_state
-from jsontide._flatten import pack
+from jsontide._values import pack
 from jsontide.messages.draft import Draft, read_chunk
 from jsontide.messages.ending import fail_message, finish_message, stop_message
 from jsontide.messages.message import Message
@@ -22,15 +22,17 @@ from jsontide.messages.state import MessageState, start_message
 from jsontide.messages.types import CompletionChunk, ErrorDetail, Outcome
 from jsontide.providers.base import Reader, as_dict, check_fields, check_unknown
 from jsontide.providers.envelopes import name_foreign
-from jsontide.providers.framing import NamedEvent, StrayLine
 from jsontide.providers.registry import find_reader, split_whole
 from jsontide.providers.wire import (
     DONE,
     SHOWN_CHARS,
     START,
     Damage,
+    EventLoader,
     Failure,
+    NamedEvent,
     OtherLine,
+    StrayLine,
     WireState,
     beginning,
     feed_wire,
@@ -69,7 +71,7 @@ class StreamState:
         self.opening: Final = opening
         """The first item, if it is not text, for an error."""
         self.damage: Final = damage
-        """What was damaged before an event was recognised: the stream may not be one of events."""
+        """The first damage before any event was recognised: the stream may not have events at all."""
         self.pending: Final = pending
         """Events that were received and not yet read."""
 
@@ -117,6 +119,7 @@ class StreamReader:
         "_damage",
         "_has_ended",
         "_is_known",
+        "_loader",
         "_next",
         "_opening",
         "_reader",
@@ -135,6 +138,7 @@ class StreamReader:
         self._opening: str = start.opening
         self._damage: str | None = start.damage
         self._received: list[object] = list(start.pending)
+        self._loader: Final = EventLoader()
         self._next = 0
         """The place of the first that is not yet read."""
         self._has_ended = False
@@ -151,7 +155,7 @@ class StreamReader:
         return self._state
 
     def feed(self, item: object) -> None:
-        """Take in what was received; nothing is read yet."""
+        """Receive an item; it is read when the next message is asked for."""
         # Asked first, because a tuple of types is made anew each time.
         if type(item) is bytes or isinstance(item, (bytes, str, bytearray, memoryview)):
             self._wire, events = feed_wire(self._wire, item)
@@ -160,12 +164,12 @@ class StreamReader:
             self._receive([item])
 
     def end(self) -> None:
-        """Take in that the stream is over."""
+        """Note the end of the stream."""
         self._receive(cast("list[object]", finish_wire(self._wire)))
         self._has_ended = True
 
     def fail(self, error: BaseException | str) -> None:
-        """Take in that the stream failed after what was received."""
+        """Note that the stream failed after all items so far."""
         self._receive([error if isinstance(error, BaseException) else Failure(error)])
 
     def _receive(self, items: list[object]) -> None:
@@ -180,24 +184,32 @@ class StreamReader:
         self._state = stop_message(self._state)
 
     def next_message(self) -> Message | None:
-        """Return the next message, `None` if more must be received first."""
-        before = self._state
-        if before.is_over:
-            return None
-        while True:
-            at = self._next
-            if at < len(self._received):
-                item = self._received[at]
-                self._received[at] = None
-                self._next = at + 1
-                self._read(item)
-            elif self._has_ended:
-                self._finish()
-            else:
-                return None
-            state = self._state
-            if state.newest is not before.newest:
-                return state.newest
+        """Return the next message, `None` if more must be received first.
+
+        An exception of a validator or of an event, or an interrupt, stops the reader: what the event says is lost.
+        """
+        before = self._state.newest
+        try:
+            while self._state.newest is before and not self._state.is_over:
+                at = self._next
+                if at < len(self._received):
+                    item = self._received[at]
+                    self._received[at] = None
+                    self._next = at + 1
+                    self._read(item)
+                elif self._has_ended:
+                    self._finish()
+                else:
+                    break
+        except BaseException as error:
+            self.stop()
+            if not isinstance(error, (StopIteration, StopAsyncIteration)):
+                raise
+            problem = RuntimeError("a validator raised " + type(error).__name__)
+            problem.__cause__ = error  # mypyc drops what follows `from`
+            raise problem  # noqa: B904 - or it looks like the end of the stream
+        newest = self._state.newest
+        return None if newest is before else newest
 
     @property
     def is_over(self) -> bool:
@@ -210,7 +222,7 @@ class StreamReader:
 
     def _read(self, item: object) -> None:
         is_text = isinstance(item, str) or isinstance(item, NamedEvent)  # noqa: SIM101 - compiled, a tuple is made anew
-        event = load_event(cast("str | NamedEvent", item)) if is_text else item
+        event = self._loader.load(cast("str | NamedEvent", item)) if is_text else item
         reader = self._reader
         if reader is None or not isinstance(event, dict):
             event = self._find_event(item, event)
@@ -221,8 +233,9 @@ class StreamReader:
                 self._read_first(event)
                 return
         draft = Draft(self._state, self._rules)
-        fields = check_fields(draft, "event", event) if isinstance(event, list) else as_dict(event)
-        self._reader = reader.read(draft, fields)
+        if not isinstance(event, dict):
+            event = check_fields(draft, "event", event) if isinstance(event, list) else as_dict(event)
+        self._reader = reader.read(draft, event)
         self._state = draft.freeze()
 
     def _find_event(self, item: object, event: object) -> object:
@@ -246,10 +259,8 @@ class StreamReader:
                 draft.finish("stop", None)
                 self._state = draft.freeze()
             self._finish()
-        elif isinstance(event, Failure):
-            self._state = fail_message(self._state, event.message)
         elif isinstance(event, Damage):
-            if self._is_known:
+            if self._is_known or isinstance(event, Failure):
                 self._state = fail_message(self._state, event.message)
             else:
                 self._damage = self._damage or event.message
@@ -295,10 +306,10 @@ def start_stream(config: MessageConfig | None = None) -> StreamState:
     return StreamState(start_message(config))
 
 
-def reduce_item(state: StreamState, item: object) -> StreamState:
+def feed_stream(state: StreamState, item: object) -> StreamState:
     """Return the state after an item of a stream: an event as dict or SDK object, or raw bytes of the response.
 
-    >>> state = reduce_item(start_stream(), {"choices": [{"index": 0, "delta": {"content": "Hi"}}]})
+    >>> state = feed_stream(start_stream(), {"choices": [{"index": 0, "delta": {"content": "Hi"}}]})
     >>> state.message.content
     'Hi'
     """

@@ -24,9 +24,9 @@ DATA: Final = frozenset(("enum", "const", "default", "examples", "example"))
 NAMED: Final = frozenset(("properties", "patternProperties", "dependentSchemas", "$defs", "definitions"))
 """Keywords with schemas by name."""
 DEFINITIONS: Final = ("$defs", "definitions")
-_SAID: Final = frozenset(("description", "default", "examples"))
+_ANNOTATIONS: Final = frozenset(("description", "default", "examples"))
 """What may be said beside a reference and is kept."""
-_UNHEARD: Final = frozenset(("title", "deprecated", "readOnly", "writeOnly", "example", "$comment"))
+_IGNORED_KEYWORDS: Final = frozenset(("title", "deprecated", "readOnly", "writeOnly", "example", "$comment"))
 """What may be said beside a reference and is dropped."""
 _MAX_INLINE: Final = 1_000
 """How many definitions are written inline: few that refer to others twice each stand for many."""
@@ -157,8 +157,8 @@ class _PlainWriter:
 
     def _write_reference(self, schema: Schema) -> Schema:
         reference = schema["$ref"]
-        said = {key: value for key, value in schema.items() if key in _SAID}
-        if any(key not in _SAID and key not in _UNHEARD and key != "$ref" for key in schema):
+        said = {key: value for key, value in schema.items() if key in _ANNOTATIONS}
+        if any(key not in _ANNOTATIONS and key not in _IGNORED_KEYWORDS and key != "$ref" for key in schema):
             return schema
         target = find_definition(self._root, reference)
         if self._inline and target is not None:
@@ -208,7 +208,7 @@ def _merge_single(schema: Schema) -> Schema:
     if not isinstance(inner, list) or len(inner) != 1 or not isinstance(inner[0], dict):
         return schema
     rest = {key: value for key, value in schema.items() if key != "allOf"}
-    both = [key for key in rest if key in inner[0] and key not in _SAID and key not in _UNHEARD]
+    both = [key for key in rest if key in inner[0] and key not in _ANNOTATIONS and key not in _IGNORED_KEYWORDS]
     return schema if both else {**inner[0], **rest}
 
 
@@ -217,7 +217,7 @@ def _allow_null(schema: Schema) -> Schema:
     if schema.get("nullable") is not True:
         return schema
     inner = {key: value for key, value in schema.items() if key != "nullable"}
-    said = {key: inner.pop(key) for key in (*_SAID, *_UNHEARD) if key in inner}
+    said = {key: inner.pop(key) for key in (*_ANNOTATIONS, *_IGNORED_KEYWORDS) if key in inner}
     return {"anyOf": [inner, {"type": "null"}], **said}
 
 
@@ -227,15 +227,15 @@ FORMATS: Final = frozenset(
 BOUNDS: Final = frozenset(
     ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems")
 )
-_TAKEN: Final = frozenset(("type", "enum", "const", "title", "description"))
-_IN_WORDS: Final = frozenset(
+_ACCEPTED_KEYWORDS: Final = frozenset(("type", "enum", "const", "title", "description"))
+_DESCRIBED_KEYWORDS: Final = frozenset(
     (
         *("default", "examples", "format", "pattern", "minLength", "maxLength", "uniqueItems", "contentEncoding"),
         *("contentMediaType", "minProperties", "maxProperties", *BOUNDS),
     )
 )
 """Written into the description where a provider does not take it, and checked when arguments come back."""
-_IMPOSSIBLE: Final = frozenset(
+_REFUSED_KEYWORDS: Final = frozenset(
     (
         *("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies"),
         *("propertyNames", "contains", "minContains", "maxContains", "unevaluatedItems", "additionalItems"),
@@ -354,10 +354,10 @@ class _StrictWriter:
         if "$ref" in schema:
             return self._write_reference(schema, path)
         for key in schema:
-            if key in _IMPOSSIBLE:
+            if key in _REFUSED_KEYWORDS:
                 self._note(path, f"has {key!r}")
         written = {key: value for key, value in schema.items() if self._takes(key, value)}
-        words = {key: value for key, value in schema.items() if key in _IN_WORDS and key not in written}
+        words = {key: value for key, value in schema.items() if key in _DESCRIBED_KEYWORDS and key not in written}
         if isinstance(branches := schema.get("anyOf"), list):
             written["anyOf"] = [self._write(branch, path) for branch in branches]
         self._write_type(written, schema, path)
@@ -387,7 +387,7 @@ class _StrictWriter:
 
     def _takes(self, key: str, value: object) -> bool:
         rules = self._rules
-        if key in _TAKEN:
+        if key in _ACCEPTED_KEYWORDS:
             return True
         if key == "format":
             return value in rules.formats

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from jsontide._public import lazily, publish
-from jsontide.recordings._moment import FollowOptions, Moment, afollow, finish_moment, follow, next_moment, start_moment
+from jsontide.recordings._moment import FollowOptions, Moment, afollow, feed_moment, finish_moment, follow, start_moment
 from jsontide.recordings._recording import Data, End, Piece, Recording, RecordingError, RecordingWriter, WireFormat
 from jsontide.recordings._stages import Kind
 from jsontide.recordings._timeline import Lane, Statistics, Timeline, measure
@@ -28,10 +28,10 @@ __all__ = [
     "Timeline",
     "WireFormat",
     "afollow",
+    "feed_moment",
     "finish_moment",
     "follow",
     "measure",
-    "next_moment",
     "start_moment",
 ]
 

@@ -1,27 +1,28 @@
 """A moment and a piece in, the next moment out: what a stream shows after each of its pieces.
 
-Rule: moments are values. They share what they have in common, so that keeping all of them is cheap, and what they
-show is made when it is read.
+Rule: moments are values. They share their common parts, so that keeping all of them is cheap, and their values are
+made when they are read.
 
-`follow` and `afollow` pull a piece when its moment is asked for; what the source raises ends the stream if the
-transport failed.
+`follow` and `afollow` pull a piece when its moment is asked for; a failed transport ends the stream, and any other
+exception of the source is raised.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator, Mapping
-from contextlib import AsyncExitStack, ExitStack
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from jsontide._check import check_choice
+from jsontide._check import check_choice, check_seconds, check_type
 from jsontide._errors import ParserError
 from jsontide._values import JsonValue, Missing
 from jsontide.frontends import Change
 from jsontide.messages import MessageConfig, Outcome
-from jsontide.recordings._recording import ENDS, End, Piece, Recording, check_time
+from jsontide.recordings._recording import ENDS, End, Piece, Recording
 from jsontide.recordings._stages import KINDS, Kind, StageOptions, StreamStage, start_stage
+from jsontide.streams.sources import AsyncPuller, Puller, check_async, check_plain
 from jsontide.streams.transport import is_transport
 from jsontide.text.numbers import FLOATS
 
@@ -35,36 +36,32 @@ if TYPE_CHECKING:
     from jsontide.tree import ParserState
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Moment:
-    """What a stream shows after some of its pieces; made by `start_moment`, `next_moment` and `finish_moment`.
+    """What a stream shows after some of its pieces; made by `start_moment`, `feed_moment` and `finish_moment`.
 
     Its values are plain Python containers that other moments share: do not modify them.
     """
 
-    __slots__ = ("_before", "_stage", "at", "end", "index", "number")
-
-    def __init__(
-        self, stage: StreamStage, before: StreamStage, number: int, at: float, index: int, end: End | None
-    ) -> None:
-        self._stage: Final = stage
-        self._before: Final = before
-        self.number: Final = number
-        """How many pieces there were, 0 before the first."""
-        self.at: Final = at
-        """When the last piece came, in seconds since the start."""
-        self.index: Final = index
-        """How many bytes there were; those of an event are the bytes of its JSON."""
-        self.end: Final = end
-        """How the stream ended, `None` before the end."""
+    _stage: StreamStage
+    _before: StreamStage
+    number: int
+    """How many pieces there were, 0 before the first."""
+    at: float
+    """When the last piece came, in seconds since the start."""
+    index: int
+    """How many bytes there were; those of an event are the bytes of its JSON."""
+    end: End | None
+    """How the stream ended, `None` before the end."""
 
     @property
     def kind(self) -> Kind:
-        """What the stream is, as far as that is known: it can become something more special."""
+        """The kind of stream, as far as it is known: it can become more special."""
         return self._stage.kind
 
     @property
     def value(self) -> JsonValue | Missing:
-        """What grows, as one JSON value, `MISSING` before there is one.
+        """The stream as one JSON value that grows, `MISSING` before there is one.
 
         A document; a message, as `jsontide.frontends.message_changes` describes it; a list of documents; or a text.
         """
@@ -92,12 +89,12 @@ class Moment:
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        """What was mended, if bad JSON is mended."""
+        """The repairs so far, if bad JSON is mended."""
         return self._stage.repairs
 
     @property
     def error(self) -> ParserError | str | None:
-        """What is wrong: an error in JSON with its place, or a text."""
+        """The error: one in JSON has a place, any other is a text."""
         return self._stage.error
 
     @property
@@ -107,7 +104,7 @@ class Moment:
 
     @property
     def outcome(self) -> Outcome:
-        """What the end of the stream means, `STREAMING` before it."""
+        """How the stream ended, as an outcome; `STREAMING` before its end."""
         return self._stage.outcome
 
     def __repr__(self) -> str:
@@ -124,24 +121,24 @@ def start_moment(
 ) -> Moment:
     """Return the moment before the first piece of a stream.
 
-    `schema` is what the document, or the answer of the message, must be; `tools` are those that were offered.
-    `mend` is what is mended in it.
-    What the stream is will be detected; `as_kind` says it: `json`, `message`, `documents` or `text`.
-    `floats` is what numbers of a JSON document become, as for the parser.
+    `schema` is the schema of the document, or of the answer in the message; `tools` are those that were offered.
+    `mend` names the repairs of bad JSON.
+    The kind of the stream is detected, unless `as_kind` names it: `json`, `message`, `documents` or `text`.
+    `floats` is the type of the numbers of a JSON document, as for the parser.
     """
     if as_kind is not None:
         check_choice("as_kind", as_kind, KINDS)
     check_choice("floats", floats, FLOATS)
     config = MessageConfig(response_schema=schema, tools=() if tools is None else tools, mend=mend)
-    stage = start_stage(StageOptions(schema, mend, config, as_kind, floats))
+    stage = start_stage(StageOptions(config, as_kind, floats))
     return Moment(stage, stage, 0, 0.0, 0, None)
 
 
-def next_moment(moment: Moment, piece: Piece | bytes) -> Moment:
+def feed_moment(moment: Moment, piece: Piece | bytes) -> Moment:
     """Return the moment after one more piece; the given one does not change. Bare bytes come at the same time.
 
-    >>> first = next_moment(start_moment(), Piece(0.5, b'{"city": "Kyo'))
-    >>> second = next_moment(first, Piece(0.7, b'to"}'))
+    >>> first = feed_moment(start_moment(), Piece(0.5, b'{"city": "Kyo'))
+    >>> second = feed_moment(first, Piece(0.7, b'to"}'))
     >>> first.value, second.value, second.changes
     ({'city': 'Kyo'}, {'city': 'Kyoto'}, (AppendText(('city',), 'to'), Finish(('city',), 2)))
     """
@@ -152,36 +149,30 @@ def next_moment(moment: Moment, piece: Piece | bytes) -> Moment:
     if isinstance(data, bytes):
         stage, size = before.feed(data), len(data)
     else:
-        stage, size = before.feed_event(data), _size_of(data)
+        text = json.dumps(data, ensure_ascii=False, default=str)
+        stage, size = before.feed_event(data), len(text.encode("utf-8", "surrogatepass"))
     return Moment(stage, before, moment.number + 1, piece.at, moment.index + size, None)
 
 
 def finish_moment(moment: Moment, end: End = "over", error: str | None = None, *, at: float | None = None) -> Moment:
     """Return the moment after the end of the stream: by itself, or because it was lost or stopped.
 
-    >>> finish_moment(next_moment(start_moment(), b"[1, 2")).outcome
+    >>> finish_moment(feed_moment(start_moment(), b"[1, 2")).outcome
     <Outcome.TRUNCATED: 'truncated'>
     """
     _check_open(moment)
     check_choice("end", end, ENDS)
     if at is not None:
-        check_time(at)
+        check_seconds("at", at)
     before = moment._stage
     stage = before.finish(end, error)
     return Moment(stage, before, moment.number, moment.at if at is None else at, moment.index, end)
 
 
 def _check_open(moment: object) -> None:
-    if not isinstance(moment, Moment):
-        message = f"a moment must be a Moment, not {type(moment).__name__}"
-        raise TypeError(message)
-    if moment.end is not None:
+    if check_type("moment", moment, Moment, "a Moment").end is not None:
         message = "the stream has ended"
         raise ValueError(message)
-
-
-def _size_of(event: Mapping[str, object]) -> int:
-    return len(json.dumps(event, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass"))
 
 
 class FollowOptions(TypedDict, total=False):
@@ -204,26 +195,20 @@ def follow(pieces: Recording | Iterable[Piece | bytes], **options: Unpack[Follow
     """
     if isinstance(pieces, Recording):
         return _follow_recording(pieces, start_moment(**options))
-    if isinstance(pieces, bytes | bytearray | str) or not isinstance(pieces, Iterable):
-        wanted = "pieces must be a Recording or an iterable of Piece or bytes"
-        message = f"{wanted}, not {type(pieces).__name__}; afollow takes asynchronous ones"
-        raise TypeError(message)
+    check_plain(pieces, "pieces must be a Recording or an iterable of Piece or bytes", "afollow")
     return _follow(pieces, start_moment(**options))
 
 
 def _follow_recording(recording: Recording, moment: Moment) -> Iterator[Moment]:
     for piece in recording.pieces:
-        moment = next_moment(moment, piece)
+        moment = feed_moment(moment, piece)
         yield moment
     yield finish_moment(moment, recording.end or "over", recording.error, at=recording.duration)
 
 
 def _follow(pieces: Iterable[Piece | bytes], moment: Moment) -> Iterator[Moment]:
     began = time.monotonic()
-    source = iter(pieces)
-    with ExitStack() as at_end:
-        if isinstance(source, Generator):
-            at_end.callback(source.close)
+    with Puller(pieces) as source:
         while moment.end is None:
             try:
                 piece = next(source)
@@ -232,25 +217,19 @@ def _follow(pieces: Iterable[Piece | bytes], moment: Moment) -> Iterator[Moment]
             except Exception as error:  # noqa: BLE001 - it is raised again unless the transport failed
                 moment = _lose(moment, error)
             else:
-                moment = next_moment(moment, _timed(piece, began))
+                moment = feed_moment(moment, _timed(piece, began))
             yield moment
 
 
 def afollow(pieces: AsyncIterable[Piece | bytes], **options: Unpack[FollowOptions]) -> AsyncIterator[Moment]:
     """Do as `follow` does, for pieces that come asynchronously."""
-    if not isinstance(pieces, AsyncIterable):
-        wanted = "pieces must be an asynchronous iterable of Piece or bytes"
-        message = f"{wanted}, not {type(pieces).__name__}; follow takes plain ones"
-        raise TypeError(message)
+    check_async(pieces, "pieces must be an asynchronous iterable of Piece or bytes", "follow")
     return _afollow(pieces, start_moment(**options))
 
 
 async def _afollow(pieces: AsyncIterable[Piece | bytes], moment: Moment) -> AsyncIterator[Moment]:
     began = time.monotonic()
-    source = aiter(pieces)
-    async with AsyncExitStack() as at_end:
-        if isinstance(source, AsyncGenerator):
-            at_end.push_async_callback(source.aclose)
+    async with AsyncPuller(pieces) as source:
         while moment.end is None:
             try:
                 piece = await anext(source)
@@ -259,7 +238,7 @@ async def _afollow(pieces: AsyncIterable[Piece | bytes], moment: Moment) -> Asyn
             except Exception as error:  # noqa: BLE001 - it is raised again unless the transport failed
                 moment = _lose(moment, error)
             else:
-                moment = next_moment(moment, _timed(piece, began))
+                moment = feed_moment(moment, _timed(piece, began))
             yield moment
 
 

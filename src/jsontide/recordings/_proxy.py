@@ -1,9 +1,8 @@
 """The address of a server in, a proxy on this machine out, which records the streams that pass.
 
-Rule: no header, key, query or request body is ever written: only what the server answers, and where it was asked.
+Rule: no header, key, query or request body is ever written: only the server's response, and the address.
 
-The client gets what it would get without the proxy, byte for byte, as it arrives; a recording that fails never stops a
-response.
+The client gets the same bytes as without the proxy, as they arrive; a recording that fails never stops a response.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ _HOP_BY_HOP: Final = frozenset(
         "upgrade",
     }
 )
-"""What is said to the next machine only: RFC 9110, section 7.6.1."""
+"""Headers for the next machine only: RFC 9110, section 7.6.1."""
 _OWN: Final = frozenset({"host", "accept-encoding", "content-length", "expect"})
-"""What the proxy says itself."""
+"""Headers that the proxy sets itself."""
 _RECORDED: Final = ("text/event-stream", "json", "jsonl", "ndjson")
 _LENGTH: Final = re.compile("[0-9]{1,15}")
 _CHUNK_SIZE: Final = re.compile(rb"([0-9A-Fa-f]{1,12})[ \t]*(?:;[^\r\n]*)?\r\n")
@@ -58,7 +57,7 @@ _NO_BODY: Final = (204, 304)
 
 
 class Sink(Protocol):
-    """What takes the pieces of one response, such as a `RecordingWriter`."""
+    """Takes the pieces of one response, as a `RecordingWriter` does."""
 
     def write(self, data: bytes, /) -> object:
         """Take a piece as it was received."""
@@ -69,7 +68,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where requests go, and what becomes of the responses."""
+    """The server that requests go to, and the callbacks for its responses."""
 
     url: SplitResult
     timeout: float
@@ -96,10 +95,10 @@ class ForwardingHandler(BaseHTTPRequestHandler):
     """Set by the proxy, in a subclass."""
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
-        """Say nothing: what goes wrong is reported."""
+        """Print nothing: errors go to `on_error`."""
 
     def do_forward(self) -> None:
-        """Answer a request with what the target answers."""
+        """Answer a request with the response of the target."""
         if not self._is_local():
             self._refuse(403, "this proxy only takes requests to its own address")
         elif self._is_of_page():
@@ -129,11 +128,11 @@ class ForwardingHandler(BaseHTTPRequestHandler):
 
     def _is_of_page(self) -> bool:
         """Return whether a browser sends a request because a page wants it; programs send neither of these headers."""
-        site = self.headers.get("Sec-Fetch-Site", "none")
-        return "Origin" in self.headers or site.strip().lower() != "none"
+        sites = self.headers.get_all("Sec-Fetch-Site", [])
+        return "Origin" in self.headers or any(site.strip().lower() != "none" for site in sites)
 
     def _find_length(self) -> int | Literal["chunked"] | None:
-        """Return how long the body of a request is; refuse what another server may read in another way.
+        """Return how long the body of a request is; refuse headers that servers read in different ways.
 
         RFC 9112, sections 6.1 to 6.3: a body whose length is said in two ways, or not clearly, may hide a request.
         """
@@ -158,8 +157,12 @@ class ForwardingHandler(BaseHTTPRequestHandler):
             self._send_request(connection, length)
             upstream = connection.sock
             response = connection.getresponse()
+            _check_length(response)
         except BadRequestError as error:
             self._refuse(400, str(error))
+            return
+        except BadResponseError as error:
+            self._refuse(502, f"{self.target.address_of(self.path)} gave no answer that can be passed on: {error}")
             return
         except (OSError, HTTPException, ValueError) as error:
             self._refuse(502, f"{self.target.address_of(self.path)} cannot be reached: {_describe(error)}")
@@ -297,8 +300,19 @@ class ForwardingHandler(BaseHTTPRequestHandler):
                 pass
 
 
+def _check_length(response: HTTPResponse) -> None:
+    """Refuse a response that does not say clearly how long it is, for the client may take its end for another one."""
+    lengths = set(response.headers.get_all("Content-Length", []))
+    if lengths and not response.chunked and not (len(lengths) == 1 and _LENGTH.fullmatch(lengths.pop())):
+        raise BadResponseError("its Content-Length is not a number")
+
+
+class BadResponseError(Exception):
+    """What the server sends is not HTTP that everybody reads in the same way."""
+
+
 class BadRequestError(Exception):
-    """What the client sends is not HTTP that everybody reads in the same way."""
+    """The request is not HTTP that every server reads in the same way."""
 
 
 class ClientLeftError(Exception):
@@ -376,7 +390,7 @@ class _Body:
         self.is_over = False
 
     def read(self) -> bytes:
-        """Return what is there now, nothing at the end; raise if the body breaks off, or the client left."""
+        """Return the bytes that have arrived, none at the end; raise if the body breaks off, or the client left."""
         left = self._left
         try:
             data = self._response.read1(_BLOCK if left is None else min(left, _BLOCK))
@@ -404,12 +418,11 @@ _ODD: Final = re.compile(r"[^A-Za-z0-9]+")
 class RecordingProxy:
     """Stands between a program and a server, passes everything through as it arrives, and records the streams.
 
-    `to` is a folder, in which each response becomes a recording that only you can read, or a function that is called
-    with what is known of a response, the header of its recording, and returns what takes its pieces, or `None`; it is
-    called in many threads.
+    `to` is a folder, in which each response becomes a recording that only you can read, or a function that gets the
+    header of a recording and returns a `Sink` for its pieces, or `None`; it is called in many threads.
     Server-sent events, NDJSON and JSON are recorded.
-    `on_error` is called with what goes wrong, as text for people, and `on_recorded` with the path of each recording in
-    a folder that is whole.
+    `on_error` is called with each error, as text for people, and `on_recorded` with the path of each recording in a
+    folder that is whole.
     Requests of web pages are refused: any page in a browser could send them.
 
         with RecordingProxy("https://api.openai.com", to="recordings") as proxy:
@@ -442,7 +455,7 @@ class RecordingProxy:
 
     @property
     def url(self) -> str:
-        """What programs use in place of the address of the server."""
+        """The address that programs use in place of the server's."""
         return f"http://{_HOST}:{self.port}"
 
     def start(self) -> Self:

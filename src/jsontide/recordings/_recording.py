@@ -24,21 +24,20 @@ import time
 from base64 import b64decode, b64encode
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import accumulate, pairwise
-from math import isfinite
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, Protocol, TypeAlias, cast
 from urllib.parse import urlsplit, urlunsplit
 
-from jsontide._check import check_choice, check_count
+from jsontide._check import check_choice, check_count, check_seconds
 from jsontide._errors import JsontideError
 from jsontide._private_file import open_private
 from jsontide._sniff import BYTE_ORDER_MARK, is_recording, sniff
 from jsontide._values import JsonValue
-from jsontide.providers import NdjsonState, SseState, decode_ndjson, decode_sse, finish_ndjson
+from jsontide.providers import feed_ndjson, feed_sse, finish_ndjson, start_ndjson, start_sse
 from jsontide.streams import stream_message
 
 if TYPE_CHECKING:
@@ -68,20 +67,10 @@ class Piece:
     """Bytes, or one decoded event."""
 
     def __post_init__(self) -> None:
-        check_time(self.at)
+        check_seconds("at", self.at)
         if not isinstance(self.data, bytes | Mapping):
             message = f"a piece must be bytes or an event as a dict, not {type(self.data).__name__}"
             raise TypeError(message)
-
-
-def check_time(at: object) -> None:
-    """Refuse anything but seconds since a start."""
-    if not isinstance(at, int | float) or isinstance(at, bool):
-        message = f"at must be a number, not {type(at).__name__}"
-        raise TypeError(message)
-    if not isfinite(at) or at < 0:
-        message = f"at must be a number of seconds since the start, not {at}"
-        raise ValueError(message)
 
 
 MARK: Final = "recording"
@@ -90,111 +79,82 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _KINDS: Final = ("text", "base64", "event", "end")
 
 
-@dataclass
-class Contents:
-    """What a file has in it."""
-
-    about: dict[str, JsonValue] = field(default_factory=dict)
-    pieces: list[Piece] = field(default_factory=list)
-    end: End | None = None
-    error: str | None = None
-    duration: float = 0.0
-
-
-def read_contents(data: bytes) -> Contents:
-    """Return what a file has in it; raise `RecordingError` for one that is wrong."""
-    lines = _Lines(data.removeprefix(BYTE_ORDER_MARK))
-    contents = Contents()
-    for line in lines:
-        if not contents.about:
-            contents.about = _read_header(lines, line)
-        elif contents.end is not None:
-            lines.fail("nothing follows the end")
-        else:
-            _read_line(lines, line, contents)
-    if lines.breaks_off:
-        contents.end, contents.error = "lost", f"the recording breaks off in line {lines.number}"
-    return contents
-
-
-class _Lines:
-    """The objects in a file, one to a line; `number` is that of the last one."""
+class _FileReader:
+    """Reads a recording file line by line; raises `RecordingError` with the number of a wrong line."""
 
     def __init__(self, data: bytes) -> None:
-        self._data: Final = data
-        self.number = 0
-        self.breaks_off = False
-
-    def __iter__(self) -> Iterator[dict[str, JsonValue]]:
-        lines = self._data.split(b"\n")
-        for self.number, line in enumerate(lines, 1):
+        self.about: dict[str, JsonValue] = {}
+        self.pieces: list[Piece] = []
+        self.end: End | None = None
+        self.error: str | None = None
+        self.duration = 0.0
+        lines = data.removeprefix(BYTE_ORDER_MARK).split(b"\n")
+        for self._number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError) as error:
-                if self.number == len(lines):  # nothing ended it
-                    self.breaks_off = True
-                    return
-                self.fail(f"not JSON ({error})")
-            if not isinstance(value, dict):
-                self.fail("not an object")
-            yield value
+                if self._number < len(lines):
+                    self._fail(f"not JSON ({error})")
+                self.end, self.error = "lost", f"the recording breaks off in line {self._number}"
+                return
+            self._read(value if isinstance(value, dict) else self._fail("not an object"))
 
-    def fail(self, why: str) -> NoReturn:
-        message = f"line {self.number}: {why}"
+    def _fail(self, why: str) -> NoReturn:
+        message = f"line {self._number}: {why}"
         raise RecordingError(message)
 
+    def _read(self, line: dict[str, JsonValue]) -> None:
+        if not self.about:
+            self._read_header(line)
+            return
+        if self.end is not None:
+            self._fail("nothing follows the end")
+        kinds = [kind for kind in _KINDS if kind in line]
+        if len(kinds) != 1:
+            self._fail('a line must have one of "text", "base64", "event" and "end"')
+        at = self._read_time(line)
+        if kinds == ["end"]:
+            self._read_end(line)
+        else:
+            self.pieces.append(Piece(at, self._read_data(kinds[0], line[kinds[0]])))
+            if type(self.pieces[-1].data) is not type(self.pieces[0].data):
+                self._fail("a recording has bytes or events, not both")
+        self.duration = at
 
-def _read_header(lines: _Lines, line: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    if line.get("jsontide") != MARK:
-        lines.fail(f'not a recording: "jsontide" is {line.get("jsontide")!r:.40}, not "{MARK}"')
-    if line.get("version") != VERSION:
-        lines.fail(f"version {line.get('version')!r:.40} is not known, only {VERSION}")
-    return line
+    def _read_header(self, line: dict[str, JsonValue]) -> None:
+        if line.get("jsontide") != MARK:
+            self._fail(f'not a recording: "jsontide" is {line.get("jsontide")!r:.40}, not "{MARK}"')
+        if line.get("version") != VERSION:
+            self._fail(f"version {line.get('version')!r:.40} is not known, only {VERSION}")
+        self.about = line
 
+    def _read_time(self, line: dict[str, JsonValue]) -> float:
+        at = line.get("at")
+        if not isinstance(at, int | float) or isinstance(at, bool) or not 0 <= at < float("inf"):
+            self._fail(f'"at" must be seconds since the start, not {at!r:.40}')
+        if at < self.duration:
+            self._fail(f'"at" must not go back, from {self.duration} to {at}')
+        return float(at)
 
-def _read_line(lines: _Lines, line: dict[str, JsonValue], contents: Contents) -> None:
-    kinds = [kind for kind in _KINDS if kind in line]
-    if len(kinds) != 1:
-        lines.fail('a line must have one of "text", "base64", "event" and "end"')
-    at = _read_time(lines, line, contents.duration)
-    if kinds == ["end"]:
-        contents.end, contents.error = _read_end(lines, line)
-    else:
-        contents.pieces.append(Piece(at, _read_data(lines, kinds[0], line[kinds[0]])))
-        if type(contents.pieces[-1].data) is not type(contents.pieces[0].data):
-            lines.fail("a recording has bytes or events, not both")
-    contents.duration = at
+    def _read_data(self, kind: str, value: JsonValue) -> Data:
+        if kind == "event":
+            return value if isinstance(value, dict) else self._fail('"event" must be an object')
+        if not isinstance(value, str):
+            self._fail(f'"{kind}" must be a string')
+        try:
+            return value.encode() if kind == "text" else b64decode(value, validate=True)
+        except ValueError:  # a lone surrogate has no UTF-8, or it is no base64
+            self._fail(f'"{kind}" cannot be decoded')
 
-
-def _read_time(lines: _Lines, line: dict[str, JsonValue], before: float) -> float:
-    at = line.get("at")
-    if not isinstance(at, int | float) or isinstance(at, bool) or not 0 <= at < float("inf"):
-        lines.fail(f'"at" must be seconds since the start, not {at!r:.40}')
-    if at < before:
-        lines.fail(f'"at" must not go back, from {before} to {at}')
-    return float(at)
-
-
-def _read_data(lines: _Lines, kind: str, value: JsonValue) -> Data:
-    if kind == "event":
-        return value if isinstance(value, dict) else lines.fail('"event" must be an object')
-    if not isinstance(value, str):
-        lines.fail(f'"{kind}" must be a string')
-    try:
-        return value.encode() if kind == "text" else b64decode(value, validate=True)
-    except ValueError:  # half a surrogate pair is no UTF-8, or it is no base64
-        lines.fail(f'"{kind}" cannot be decoded')
-
-
-def _read_end(lines: _Lines, line: dict[str, JsonValue]) -> tuple[End, str | None]:
-    end, error = line["end"], line.get("error")
-    if end not in ENDS:
-        lines.fail(f'"end" must be one of {", ".join(ENDS)}, not {end!r:.40}')
-    if error is not None and not isinstance(error, str):
-        lines.fail('"error" must be a string')
-    return cast("End", end), error
+    def _read_end(self, line: dict[str, JsonValue]) -> None:
+        end, error = line["end"], line.get("error")
+        if end not in ENDS:
+            self._fail(f'"end" must be one of {", ".join(ENDS)}, not {end!r:.40}')
+        if error is not None and not isinstance(error, str):
+            self._fail('"error" must be a string')
+        self.end, self.error = cast("End", end), error
 
 
 def header_line(about: Mapping[str, object]) -> bytes:
@@ -215,7 +175,6 @@ def without_secrets(url: str) -> str:
 
 
 def piece_line(piece: Piece) -> bytes:
-    """Return the line of a piece."""
     at, data = round(piece.at, 6), piece.data
     if not isinstance(data, bytes):
         return write_line({"at": at, "event": data})
@@ -226,18 +185,16 @@ def piece_line(piece: Piece) -> bytes:
 
 
 def end_line(at: float, end: End, error: str | None) -> bytes:
-    """Return the last line."""
     line: dict[str, object] = {"at": round(at, 6), "end": end}
     return write_line(line if error is None else {**line, "error": error})
 
 
 def write_line(line: Mapping[str, object]) -> bytes:
-    """Return a line of JSON."""
     return f"{write_event(line)}\n".encode()
 
 
 def write_event(event: object) -> str:
-    """Encode an event; half a surrogate pair, which some providers send, stays an escape because it has no UTF-8."""
+    """Encode an event; a lone surrogate, which some providers send, stays an escape because it has no UTF-8."""
     text = json.dumps(event, ensure_ascii=False, allow_nan=False)
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
@@ -269,7 +226,7 @@ class Recording:
             check_choice("end", self.end, ENDS)
         last = pieces[-1].at if pieces else 0.0
         duration = last if self.duration == -1.0 else self.duration
-        check_time(duration)
+        check_seconds("duration", duration)
         if duration < last:
             message = f"duration must not be less than the time of the last piece, {last}, but is {duration}"
             raise ValueError(message)
@@ -304,10 +261,10 @@ class Recording:
 
     @classmethod
     def loads(cls, data: bytes) -> Recording:
-        """Do as `load` does, for what is in a file."""
+        """Do as `load` does, with the bytes of a file."""
         if not is_recording(data):
             return cls.of_bytes(data)
-        read = read_contents(data)
+        read = _FileReader(data)
         about = {name: value for name, value in read.about.items() if name not in {"jsontide", "version"}}
         return cls(tuple(read.pieces), about=about, end=read.end, error=read.error, duration=read.duration)
 
@@ -317,7 +274,7 @@ class Recording:
             file.write(self.dumps())
 
     def dumps(self) -> bytes:
-        """Return what `save` writes."""
+        """Return the bytes that `save` writes."""
         last = [] if self.end is None else [end_line(self.duration, self.end, self.error)]
         return b"".join([header_line(self.about), *map(piece_line, self.pieces), *last])
 
@@ -341,7 +298,7 @@ class Recording:
     def recut(self, sizes: int | Iterable[int] | None = None, *, seed: int | None = None) -> Recording:
         """Return the same bytes in other pieces: of these sizes, or cut at random by a seed.
 
-        What remains after the last size is one piece, and a single size is that of all pieces.
+        The rest after the last size is one piece, and a single size is that of all pieces.
         The times are interpolated between those of the pieces that were received.
 
         >>> recording = Recording((Piece(1.0, b"[1, "), Piece(2.0, b"22]")))
@@ -351,16 +308,14 @@ class Recording:
         if (sizes is None) == (seed is None):
             message = "recut takes sizes or a seed"
             raise TypeError(message)
-        received = [Piece(piece.at, _encode(piece.data, "sse")) for piece in self.pieces]
-        data = b"".join([cast("bytes", piece.data) for piece in received])
+        received = [_encode(piece.data, "sse") for piece in self.pieces]
+        data, ends, times = b"".join(received), [*accumulate(map(len, received))], [piece.at for piece in self.pieces]
         if sizes is None:
             places = _random_places(len(data), len(self.pieces), Random(seed))  # noqa: S311 - not secret
         else:
             places = _places(len(data), sizes)
-        clock = _Clock(received)
-        cuts = [Piece(clock.time_of(end), data[start:end]) for start, end in pairwise([0, *places, len(data)])]
-        pieces = tuple(piece for piece in cuts if piece.data)
-        return Recording(pieces, about=self.about, end=self.end, error=self.error, duration=self.duration)
+        cuts = [Piece(_time_of(stop, ends, times), data[at:stop]) for at, stop in pairwise([0, *places, len(data)])]
+        return replace(self, pieces=tuple(piece for piece in cuts if piece.data))
 
     def cut(self, seed: int, form: WireFormat | None = None, *, pieces: int = 20) -> list[bytes]:
         """Return the bytes of the response, cut at random; the same seed gives the same cut."""
@@ -409,13 +364,13 @@ def _check_pieces(pieces: tuple[object, ...]) -> None:
 
 def _events_in(data: bytes) -> Iterator[object]:
     if sniff(data) in {"object", "array"}:
-        state, lines = decode_ndjson(NdjsonState(), data)
+        state, lines = feed_ndjson(start_ndjson(), data)
         try:
             yield from [json.loads(line) for line in lines + finish_ndjson(state)]
         except (ValueError, RecursionError):  # one document over several lines, or none
             yield _load(data)
         return
-    for event in decode_sse(SseState(), data + b"\n\n")[1]:
+    for event in feed_sse(start_sse(), data + b"\n\n")[1]:
         if event.data.strip().startswith("{"):
             yield _load(event.data)
 
@@ -440,7 +395,6 @@ def _random_places(length: int, pieces: int, random: Random) -> list[int]:
 
 
 def _places(length: int, sizes: int | Iterable[int]) -> list[int]:
-    """Return where to cut."""
     if isinstance(sizes, int):
         check_count("sizes", sizes)
         return list(range(sizes, length, sizes))
@@ -450,31 +404,26 @@ def _places(length: int, sizes: int | Iterable[int]) -> list[int]:
     return [place for place in accumulate(given) if place < length]
 
 
-class _Clock:
-    """When each byte of a recording came, if those of a piece came one by one since the piece before."""
+def _time_of(end: int, ends: list[int], times: list[float]) -> float:
+    """Return when the bytes up to a place were there, if those of a piece came one by one since the piece before.
 
-    def __init__(self, pieces: list[Piece]) -> None:
-        self._times: Final = [piece.at for piece in pieces]
-        self._ends: Final = list(accumulate(len(cast("bytes", piece.data)) for piece in pieces))
-
-    def time_of(self, end: int) -> float:
-        """Return when the bytes up to a place were there; those of the first piece came together."""
-        at = bisect_left(self._ends, end)
-        if at == 0 or at == len(self._ends):
-            return self._times[0] if self._times else 0.0
-        start, stop = self._ends[at - 1], self._ends[at]
-        before, after = self._times[at - 1], self._times[at]
-        return after if end == stop else before + (after - before) * (end - start) / (stop - start)
+    The bytes of the first piece came together.
+    """
+    at = bisect_left(ends, end)
+    if at == 0 or at == len(ends):
+        return times[0] if times else 0.0
+    start, stop, before, after = ends[at - 1], ends[at], times[at - 1], times[at]
+    return after if end == stop else before + (after - before) * (end - start) / (stop - start)
 
 
 class BinaryFile(Protocol):
-    """What a recording is written to."""
+    """A file that a recording is written to."""
 
     def write(self, data: bytes, /) -> object:
         """Write all of the data."""
 
     def flush(self) -> object:
-        """Pass on what was written."""
+        """Pass on all data that was written."""
 
 
 class RecordingWriter:
@@ -516,25 +465,20 @@ class RecordingWriter:
             message = f"a piece must be bytes, not {type(data).__name__}"
             raise TypeError(message)
         if data:
-            self._write_piece(bytes(data))
+            self._add(piece_line(Piece(self._now(), bytes(data))))
 
     def write_event(self, event: Mapping[str, object]) -> None:
         """Write an event that a client decoded."""
         if not isinstance(event, Mapping):
             message = f"an event must be a dict, not {type(event).__name__}"
             raise TypeError(message)
-        self._write_piece(event)
+        self._add(piece_line(Piece(self._now(), event)))
 
     def finish(self, end: End = "over", error: str | None = None) -> None:
         """Write how the stream ended; nothing can be written after that."""
-        if end not in ENDS:
-            message = f"end must be one of {', '.join(map(repr, ENDS))}, not {end!r}"
-            raise ValueError(message)
+        check_choice("end", end, ENDS)
         self._add(end_line(self._now(), end, error))
         self._is_over = True
-
-    def _write_piece(self, data: Data) -> None:
-        self._add(piece_line(Piece(self._now(), data)))
 
     def _now(self) -> float:
         """Return the seconds since the start; a clock that is set back stands still here."""

@@ -1,34 +1,33 @@
-"""What all stages of a stream have in common: a stage is what is known of a stream after some of its pieces.
+"""The stages of a stream: pieces in, and what is known of the stream after each of them.
 
     UndecidedStage ──▶ JsonStage ──▶ DocumentsStage    one JSON document, then several
-        │                  ├───────▶ MessageStage      events of a provider, or its whole response
-        │                  └───────▶ ArrayStage        events in an array, as Gemini sends them
+        │                  └───────▶ MessageStage      events of a provider, alone or in an array, or its whole response
         ├────────────▶ EventsStage ──▶ MessageStage    server-sent or decoded events
         └────────────▶ PlainTextStage                  anything else
 
 Rule: a stage is a value; `feed` returns the next one, of the same class or of one to the right.
 
 How a stream begins decides what reads it (`_sniff`); text is bad JSON if that is mended. No byte is lost meanwhile.
-What follows a JSON document may show that it is something else: lines of a provider's events, or several documents.
+The text after a JSON document may show that it is something else: a provider's events on lines, or several documents.
 That is decided when the document is whole; a whole response, at the end of the stream; and an array of events, when the
 first of them is whole.
 The value of a message is made when it is read, and parts that did not change are the same objects in all moments.
-Data of events that is not JSON is shown as text, and no text is wrong: what is not UTF-8 becomes U+FFFD.
+Data of events that is not JSON is shown as text, and no text is wrong: bytes that are not UTF-8 become U+FFFD.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import reduce
-from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
-from jsontide._decoded import Decoded
+from jsontide._decode import Decoded
 from jsontide._errors import JsonStreamError, ParserError, Reason
 from jsontide._path import Path
 from jsontide._sniff import BLANK, sniff
-from jsontide._textbuffer import GrowingText
+from jsontide._textbuffer import NO_TEXT, GrowingText
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.frontends import (
     AppendText,
@@ -40,50 +39,49 @@ from jsontide.frontends import (
     open_path,
     read_changes,
 )
-from jsontide.frontends.changes import move_change
+from jsontide.frontends.changes import move_changes
 from jsontide.frontends.message_value import message_value
 from jsontide.mend import start_mend
-from jsontide.messages import MessageConfig, Outcome, fail_message, stop_message
+from jsontide.messages import MessageConfig, Outcome, stop_message
 from jsontide.messages.calls import BaseCall, Part
 from jsontide.messages.document import Document
 from jsontide.messages.message import Message as NativeMessage
-from jsontide.providers import SseState, StreamState, decode_sse, finish_stream, reduce_item, start_stream
-from jsontide.providers.registry import detect
+from jsontide.providers import SseState, StreamState, feed_sse, feed_stream, finish_stream, start_sse, start_stream
 from jsontide.recordings._recording import End
 from jsontide.schema import Resolution, Status, from_json_ast, shape_of
 from jsontide.streams import loads
 from jsontide.text.numbers import Floats
 from jsontide.tree import ParserState, create_parser_state, finalize, parse_chunk
-from jsontide.tree.containers import ArrayContainer, Container
-from jsontide.tree.log import get_log, is_closed
+from jsontide.tree.log import Log, is_closed
+from jsontide.tree.tape import ArrayContainer, Container
 
 if TYPE_CHECKING:
-    from jsontide.mend import Mending, Repair
+    from jsontide.mend import Repair
     from jsontide.messages import Message
 
 Kind: TypeAlias = Literal["unknown", "json", "message", "documents", "text"]
 KINDS: Final[tuple[Kind, ...]] = ("json", "message", "documents", "text")
-"""What a stream can be said to be from the start."""
+"""The kinds that can be named from the start."""
 _Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
 class StageOptions:
-    """What a stream is followed with."""
+    """The options of `start_moment`."""
 
-    schema: object
-    mend: Mending | None
     config: MessageConfig
+    """Its schema and repairs hold for a JSON document, too."""
     as_kind: Kind | None
-    floats: Floats = "float"
+    floats: Floats
 
 
 class StreamStage:
-    """A stream so far; this one shows nothing."""
+    """A stream so far; this one shows nothing. `Moment` says what the properties mean."""
 
     __slots__ = ()
 
-    kind: Kind = "unknown"
+    kind: ClassVar[Kind] = "unknown"
+    end: End | None = None
 
     def feed(self, data: bytes) -> StreamStage:
         """Return the stage after more bytes."""
@@ -104,47 +102,55 @@ class StreamStage:
 
     @property
     def value(self) -> JsonValue | Missing:
-        """What is shown."""
         return MISSING
 
     @property
     def state(self) -> ParserState | None:
-        """The state of the parser, of a JSON document."""
         return None
 
     @property
     def message(self) -> Message | None:
-        """The message."""
         return None
 
     @property
     def resolution(self) -> Resolution[object] | None:
-        """What the schema shows of a JSON document, if there is one."""
         return None
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        """What was mended."""
         return ()
 
     @property
     def error(self) -> ParserError | str | None:
-        """What is wrong."""
         return None
 
     @property
     def is_complete(self) -> bool:
-        """Whether all of it is there and good."""
-        return False
+        return self.end == "over" and self.error is None
 
     @property
     def outcome(self) -> Outcome:
-        """What the end means, `STREAMING` before it."""
-        return Outcome.STREAMING
+        return Outcome.STREAMING if self.end is None else self._end_outcome()
+
+    def _end_outcome(self) -> Outcome:
+        if self.is_complete:
+            return Outcome.COMPLETE
+        if self.end == "stopped":
+            return Outcome.CANCELLED
+        error = self.error
+        is_cut = self.end == "lost" or not isinstance(error, ParserError) or error.reason is Reason.UNEXPECTED_END
+        return Outcome.TRUNCATED if is_cut else Outcome.INVALID
+
+
+def feed_all(stage: StreamStage, pieces: Iterable[bytes]) -> StreamStage:
+    """Return the stage after all pieces."""
+    for piece in pieces:
+        stage = stage.feed(piece)
+    return stage
 
 
 class SharedList(Generic[_Item]):
-    """A list that grows, of which many stages see a beginning: only the newest of them appends in place."""
+    """A growing list that many stages share, each with its own length: only the newest one appends in place."""
 
     __slots__ = ("_count", "_items")
 
@@ -164,97 +170,56 @@ class SharedList(Generic[_Item]):
         return self._count
 
     def read(self, start: int = 0) -> list[_Item]:
-        """Return what is in it, from a place on."""
+        """Return its items, from a place on."""
         return self._items[start : self._count]
 
 
-def end_outcome(end: End, error: ParserError | str | None, *, is_whole: bool) -> Outcome:
-    """Return what the end of a stream means that is no message."""
-    if is_whole and error is None:
-        return Outcome.COMPLETE
-    if end == "stopped":
-        return Outcome.CANCELLED
-    is_cut = end == "lost" or not isinstance(error, ParserError) or error.reason.name == "UNEXPECTED_END"
-    return Outcome.TRUNCATED if is_cut else Outcome.INVALID
-
-
+@dataclass(frozen=True, slots=True, eq=False)
 class PlainTextStage(StreamStage):
     """A text so far."""
 
-    __slots__ = ("_decoded", "_end", "_text")
+    text: GrowingText = NO_TEXT
+    decoded: Decoded = Decoded()  # noqa: RUF009 - a value
+    end: End | None = None
 
-    kind: Kind = "text"
-
-    def __init__(self, text: GrowingText | None = None, decoded: Decoded | None = None, end: End | None = None) -> None:
-        self._text: Final = GrowingText("") if text is None else text
-        self._decoded: Final = Decoded() if decoded is None else decoded
-        self._end: Final = end
+    kind: ClassVar[Kind] = "text"
 
     def feed(self, data: bytes) -> StreamStage:
-        decoded = self._decoded.feed(data)
-        return PlainTextStage(self._text.append(decoded.text), decoded)
+        decoded = self.decoded.feed(data)
+        return PlainTextStage(self.text.append(decoded.text), decoded)
 
     def finish(self, end: End, error: str | None) -> StreamStage:
-        decoded = self._decoded.finish()
-        return PlainTextStage(self._text.append(decoded.text), decoded, end)
+        decoded = self.decoded.finish()
+        return PlainTextStage(self.text.append(decoded.text), decoded, end)
 
     def changes_since(self, before: StreamStage) -> list[Change]:
+        length = self.text.length
+        if not length:
+            return []
+        if not isinstance(before, PlainTextStage) or not before.text.length:
+            return [SetValue((), self.text.read(), () if self.end is None else None)]
         changes: list[Change] = []
-        if not isinstance(before, PlainTextStage) or (self._text.length and not before._text.length):
-            if self._text.length:
-                changes.append(SetValue((), self._text.read(), () if self._end is None else None))
-        else:
-            if self._text.length > before._text.length:
-                changes.append(AppendText((), self._text.tail(self._text.length - before._text.length)))
-            if self._text.length and self._end is not None and before._end is None:
-                changes.append(Finish(()))
+        if length > before.text.length:
+            changes.append(AppendText((), self.text.tail(length - before.text.length)))
+        if self.end is not None and before.end is None:
+            changes.append(Finish(()))
         return changes
 
     @property
     def value(self) -> JsonValue | Missing:
-        return self._text.read() if self._text.length else MISSING
-
-    @property
-    def is_complete(self) -> bool:
-        return self._end == "over"
-
-    @property
-    def outcome(self) -> Outcome:
-        if self._end is None:
-            return Outcome.STREAMING
-        return end_outcome(self._end, None, is_whole=self._end == "over")
+        return self.text.read() if self.text.length else MISSING
 
 
-class SharedParts:
-    """The parts that are not open any more, as the values of all moments show them: what is the same stays so."""
-
-    __slots__ = ("_known",)
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[Part, JsonValue]] = {}
-
-    def share(self, message: NativeMessage, value: JsonValue | Missing) -> JsonValue | Missing:
-        """Return the value of a message, which was just made, with the parts that are known already."""
-        parts = cast("dict[str, list[JsonValue]]", value)["parts"]
-        for at, part in enumerate(message.parts):
-            if not getattr(part, "is_open", False):
-                _, known = self._known.setdefault(id(part), (part, parts[at]))
-                if known == parts[at]:
-                    parts[at] = known
-        return value
-
-
+@dataclass(slots=True, eq=False)
 class MessageStage(StreamStage):
     """A message so far."""
 
-    __slots__ = ("_parts", "_stream", "_value")
+    stream: StreamState
+    shared: dict[int, tuple[Part, JsonValue]] = field(default_factory=dict)
+    """The parts that are closed, by their ids, as the values of all moments show them."""
+    shown: JsonValue | Missing = field(default=MISSING, init=False)
 
-    kind: Kind = "message"
-
-    def __init__(self, stream: StreamState, parts: SharedParts | None = None) -> None:
-        self._stream: Final = stream
-        self._parts: Final = SharedParts() if parts is None else parts
-        self._value: JsonValue | Missing | None = None
+    kind: ClassVar[Kind] = "message"
 
     def feed(self, data: bytes) -> StreamStage:
         return self._read(data)
@@ -263,33 +228,39 @@ class MessageStage(StreamStage):
         return self._read(event)
 
     def _read(self, item: object) -> StreamStage:
-        return self if self._stream.is_over else MessageStage(reduce_item(self._stream, item), self._parts)
+        return self if self.stream.is_over else MessageStage(feed_stream(self.stream, item), self.shared)
 
     def finish(self, end: End, error: str | None) -> StreamStage:
         if end == "over":
-            return MessageStage(finish_stream(self._stream), self._parts)
+            return MessageStage(finish_stream(self.stream), self.shared)
         if end == "stopped":
-            return MessageStage(StreamState(stop_message(self._stream.message_state)), self._parts)
+            return MessageStage(StreamState(stop_message(self.stream.message_state)), self.shared)
         return self._read(ConnectionError(error or "the connection was lost"))
 
     def changes_since(self, before: StreamStage) -> list[Change]:
-        old = before._stream.message if isinstance(before, MessageStage) else None
-        return message_changes(cast("NativeMessage | None", old), cast("NativeMessage", self._stream.message))
+        old = before.stream.message if isinstance(before, MessageStage) else None
+        return message_changes(cast("NativeMessage | None", old), cast("NativeMessage", self.stream.message))
 
     @property
     def value(self) -> JsonValue | Missing:
-        if self._value is None:
-            message = cast("NativeMessage", self._stream.message)
-            self._value = self._parts.share(message, message_value(message))
-        return self._value
+        if self.shown is MISSING:
+            message = cast("NativeMessage", self.stream.message)
+            self.shown = message_value(message)
+            parts = cast("dict[str, list[JsonValue]]", self.shown)["parts"]
+            for at, part in enumerate(message.parts):
+                if not getattr(part, "is_open", False):
+                    _, known = self.shared.setdefault(id(part), (part, parts[at]))
+                    if known == parts[at]:
+                        parts[at] = known
+        return self.shown
 
     @property
     def message(self) -> Message:
-        return self._stream.message
+        return self.stream.message
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        message = cast("NativeMessage", self._stream.message)
+        message = cast("NativeMessage", self.stream.message)
         answer = message.answer_state
         found = [] if answer is None else list(answer.repairs)
         for part in message.parts:
@@ -299,138 +270,67 @@ class MessageStage(StreamStage):
 
     @property
     def error(self) -> str | None:
-        errors = self._stream.message.errors
+        errors = self.stream.message.errors
         return errors[0].message if errors else None
 
     @property
     def is_complete(self) -> bool:
-        return self._stream.outcome is Outcome.COMPLETE
+        return self.stream.outcome is Outcome.COMPLETE
 
     @property
     def outcome(self) -> Outcome:
-        return self._stream.outcome
-
-
-_FIRST: Final = 1
-"""The place of the first item in the log: after that of the array."""
-
-
-class ArrayStage(MessageStage):
-    """A message so far, whose events are the items of an array."""
-
-    __slots__ = ("_array", "_place")
-
-    def __init__(self, stream: StreamState, parts: SharedParts, array: ParserState, place: int) -> None:
-        super().__init__(stream, parts)
-        self._array: Final = array
-        self._place: Final = place
-        """The place in the log of the first item that is not read."""
-
-    def feed(self, data: bytes) -> StreamStage:
-        return self if self._stream.is_over else self._read_on(parse_chunk(self._array, data))
-
-    def _read_on(self, array: ParserState) -> ArrayStage:
-        stream, place = self._stream, self._place
-        for item, after in _closed_items(array, place):
-            stream, place = reduce_item(stream, item), after
-        if array.error is not None:
-            stream = StreamState(fail_message(stream.message_state, array.error.message))
-        return ArrayStage(stream, self._parts, array, place)
-
-    def finish(self, end: End, error: str | None) -> StreamStage:
-        after = self._read_on(finalize(self._array)) if end == "over" else self
-        return MessageStage(after._stream, self._parts).finish(end, error)
-
-
-def start_array(config: MessageConfig, array: ParserState) -> ArrayStage | None:
-    """Return the stage after an array whose first item is closed and an event of Gemini; `None` for any other."""
-    first = next(_closed_items(array, _FIRST), None)
-    if first is None or detect(first[0]) != "gemini":
-        return None
-    return ArrayStage(start_stream(config), SharedParts(), array, _FIRST)._read_on(array)
-
-
-def has_first_item(state: ParserState) -> bool:
-    """Return whether an array has begun, and its first item is closed."""
-    return next(_closed_items(state, _FIRST), None) is not None
-
-
-def _closed_items(state: ParserState, place: int) -> Iterator[tuple[object, int]]:
-    """Yield the items of the root that are closed, from a place of the log on, each with the place after it."""
-    log = get_log(state)
-    if not log.length or not isinstance(log.entries[0], ArrayContainer):
-        return
-    for at in range(place, log.length):
-        if log.owners[at].node_id:
-            continue  # inside an item
-        entry = log.entries[at]
-        if not isinstance(entry, Container):
-            yield entry, at + 1
-        elif is_closed(state, entry):
-            yield entry.value(), at + 1
-        else:
-            return
+        return self.stream.outcome
 
 
 _BLANK_TEXT: Final = " \t\r\n\ufeff"
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class DocumentsStage(StreamStage):
     """Documents so far."""
 
-    __slots__ = ("_closed", "_decoded", "_end", "_floats", "_open", "_values")
+    values: SharedList[JsonValue]
+    """The documents that are whole."""
+    decoded: Decoded
+    floats: Floats = "float"
+    growing: ParserState | None = None
+    """The document that grows, or is wrong; `None` between two of them."""
+    closed: ParserState | None = None
+    """The end of the document that grew before the last piece, if it has one."""
+    end: End | None = None
 
-    kind: Kind = "documents"
-
-    def __init__(
-        self,
-        values: SharedList[JsonValue],
-        decoded: Decoded,
-        floats: Floats = "float",
-        growing: ParserState | None = None,
-        closed: ParserState | None = None,
-        end: End | None = None,
-    ) -> None:
-        self._values: Final = values
-        """The documents that are whole."""
-        self._decoded: Final = decoded
-        self._floats: Final = floats
-        self._open: Final = growing
-        """The one that grows, or is wrong; `None` between two of them."""
-        self._closed: Final = closed
-        """The end of the one that grew before the last piece, if it has one."""
-        self._end: Final = end
+    kind: ClassVar[Kind] = "documents"
 
     def feed(self, data: bytes) -> StreamStage:
-        return self._read(self._decoded.feed(data))
+        return self._read(self.decoded.feed(data))
 
     def _read(self, decoded: Decoded, end: End | None = None) -> DocumentsStage:
-        reader = _DocumentReader(self._open, self._floats)
+        reader = _DocumentReader(self.growing, self.floats)
         if self.error is None:
             for line in _LINE.findall(decoded.text):
                 reader.read(line)
             if end == "over":
                 reader.finish()
-        values = self._values.append(*reader.whole)
-        return DocumentsStage(values, decoded, self._floats, reader.state, reader.closed, end)
+        values = self.values.append(*reader.whole)
+        return DocumentsStage(values, decoded, self.floats, reader.state, reader.closed, end)
 
     def finish(self, end: End, error: str | None) -> StreamStage:
-        return self._read(self._decoded.finish(), end)
+        return self._read(self.decoded.finish(), end)
 
     def changes_since(self, before: StreamStage) -> list[Change]:
         if not isinstance(before, DocumentsStage) or before._is_empty:
             return self._set_all()
-        at = len(before._values)
+        at = len(before.values)
         changes: list[Change] = []
-        after = self._open if self._closed is None else self._closed
+        after = self.growing if self.closed is None else self.closed
         if before._shown and after is not None:
-            changes += [move_change(change, (at, *change.path)) for change in read_changes(before._open, after)]
+            changes += move_changes(read_changes(before.growing, after), (at,))
             at += 1
-        changes += [SetValue((at + place,), value) for place, value in enumerate(self._values.read(at))]
-        if at <= len(self._values):
-            changes += [SetValue((len(self._values),), value, self._open_path) for value in self._shown]
-        if self._end is not None and before._end is None:
+        changes += [SetValue((at + place,), value) for place, value in enumerate(self.values.read(at))]
+        if at <= len(self.values):
+            changes += [SetValue((len(self.values),), value, self._open_path) for value in self._shown]
+        if self.end is not None and before.end is None:
             changes.append(Finish(()))
         return changes
 
@@ -438,47 +338,39 @@ class DocumentsStage(StreamStage):
         if self._is_empty:
             return []
         shown, inside = self._shown, self._open_path
-        place: Path | None = (len(self._values), *inside) if shown and inside is not None else ()
-        return [SetValue((), self._values.read() + shown, place if self._end is None else None)]
+        place: Path | None = (len(self.values), *inside) if shown and inside is not None else ()
+        return [SetValue((), self.values.read() + shown, place if self.end is None else None)]
 
     @property
     def _is_empty(self) -> bool:
-        return not len(self._values) and not self._shown
+        return not len(self.values) and not self._shown
 
     @property
     def _shown(self) -> list[JsonValue]:
-        """What is shown of the one that grows."""
-        value = MISSING if self._open is None else self._open.value
+        """The value of the document that grows, if it has one."""
+        value = MISSING if self.growing is None else self.growing.value
         return [] if value is MISSING else [value]
 
     @property
     def _open_path(self) -> Path | None:
-        """Where in that one it grows."""
-        return None if self._open is None else open_path(self._open)
+        """The path to the growing end of that document."""
+        return None if self.growing is None else open_path(self.growing)
 
     @property
     def value(self) -> JsonValue | Missing:
-        return MISSING if self._is_empty else self._values.read() + self._shown
+        return MISSING if self._is_empty else self.values.read() + self._shown
 
     @property
     def state(self) -> ParserState | None:
-        return self._open
+        return self.growing
 
     @property
     def error(self) -> ParserError | None:
-        return None if self._open is None else self._open.error
-
-    @property
-    def is_complete(self) -> bool:
-        return self._end == "over" and self.error is None
-
-    @property
-    def outcome(self) -> Outcome:
-        return Outcome.STREAMING if self._end is None else end_outcome(self._end, self.error, is_whole=self.is_complete)
+        return None if self.growing is None else self.growing.error
 
 
 class _DocumentReader:
-    """What one piece gives."""
+    """Reads the documents in one piece."""
 
     def __init__(self, state: ParserState | None, floats: Floats) -> None:
         self.state = state
@@ -526,98 +418,77 @@ class _DocumentReader:
 _DONE: Final = "[DONE]"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class EventsStage(StreamStage):
     """Events so far, none of them from a known provider."""
 
-    __slots__ = ("_end", "_events", "_raw", "_sse", "_stream")
-
-    def __init__(
-        self,
-        stream: StreamState,
-        events: SharedList[JsonValue],
-        raw: SharedList[bytes],
-        sse: SseState,
-        end: End | None = None,
-    ) -> None:
-        self._stream: Final = stream
-        self._events: Final = events
-        self._raw: Final = raw
-        """What was received before the first event: without one, it is a text after all."""
-        self._sse: Final = sse
-        self._end: Final = end
+    stream: StreamState
+    events: SharedList[JsonValue]
+    raw: SharedList[bytes]
+    """The bytes before the first event: without an event, they are a text after all."""
+    sse: SseState
+    end: End | None = None
 
     @property
     def kind(self) -> Kind:  # type: ignore[override]
-        return "documents" if len(self._events) else "unknown"
+        return "documents" if len(self.events) else "unknown"
 
     def feed(self, data: bytes) -> StreamStage:
-        stream = reduce_item(self._stream, data)
+        stream = feed_stream(self.stream, data)
         if stream.is_known:
             return MessageStage(stream)
         return self._feed_sse(stream, data)
 
     def _feed_sse(self, stream: StreamState, data: bytes, end: End | None = None) -> EventsStage:
-        sse, found = decode_sse(self._sse, data)
-        events = self._events.append(*[_load(event.data) for event in found if event.data.strip() != _DONE])
-        raw = SharedList[bytes]() if len(events) else self._raw.append(data)
+        sse, found = feed_sse(self.sse, data)
+        events = self.events.append(*[_load(event.data) for event in found if event.data.strip() != _DONE])
+        raw = SharedList[bytes]() if len(events) else self.raw.append(data)
         return EventsStage(stream, events, raw, sse, end)
 
     def feed_event(self, event: Mapping[str, object]) -> StreamStage:
-        if len(self._raw):
-            return super().feed_event(event)
-        stream = reduce_item(self._stream, event)
+        if len(self.raw):
+            return StreamStage.feed_event(self, event)
+        stream = feed_stream(self.stream, event)
         if stream.is_known:
             return MessageStage(stream)
-        events = self._events.append(cast("JsonValue", event))
-        return EventsStage(stream, events, self._raw, self._sse)
+        events = self.events.append(cast("JsonValue", event))
+        return EventsStage(stream, events, self.raw, self.sse)
 
     def finish(self, end: End, error: str | None) -> StreamStage:
-        stream = finish_stream(self._stream) if end == "over" else self._stream
+        stream = finish_stream(self.stream) if end == "over" else self.stream
         if stream.is_known:
             return MessageStage(stream)
         after = self._feed_sse(stream, b"\n\n" if end == "over" else b"", end)
-        if len(after._events) or not len(self._raw):
+        if len(after.events) or not len(self.raw):
             return after
-        text: StreamStage = PlainTextStage()
-        for data in self._raw.read():
-            text = text.feed(data)
-        return text.finish(end, error)
+        return feed_all(PlainTextStage(), self.raw.read()).finish(end, error)
 
     def changes_since(self, before: StreamStage) -> list[Change]:
-        known = len(before._events) if isinstance(before, EventsStage) else 0
-        new = self._events.read(known)
-        is_over = self._end is not None
+        known = len(before.events) if isinstance(before, EventsStage) else 0
+        new = self.events.read(known)
+        is_over = self.end is not None
         if not known:
             return [SetValue((), [*new], None if is_over else ())] if new else []
         changes: list[Change] = [SetValue((known + at,), event) for at, event in enumerate(new)]
-        if is_over and cast("EventsStage", before)._end is None:
+        if is_over and cast("EventsStage", before).end is None:
             changes.append(Finish(()))
         return changes
 
     @property
     def value(self) -> JsonValue | Missing:
-        return self._events.read() if len(self._events) else MISSING
+        return self.events.read() if len(self.events) else MISSING
 
     @property
     def error(self) -> str | None:
-        return self._sse.error
+        return self.sse.error
 
-    @property
-    def is_complete(self) -> bool:
-        return self._end == "over" and self.error is None
-
-    @property
-    def outcome(self) -> Outcome:
-        if self._end is None:
-            return Outcome.STREAMING
-        if self._end == "over" and not len(self._events):
-            return Outcome.EMPTY
-        return end_outcome(self._end, self.error, is_whole=self.is_complete)
+    def _end_outcome(self) -> Outcome:
+        return Outcome.EMPTY if self.end == "over" and not len(self.events) else StreamStage._end_outcome(self)
 
 
 def start_events(options: StageOptions) -> EventsStage:
     """Return the stage before any event."""
-    return EventsStage(start_stream(options.config), SharedList(), SharedList(), SseState())
+    return EventsStage(start_stream(options.config), SharedList(), SharedList(), start_sse())
 
 
 def _load(data: str) -> JsonValue:
@@ -630,14 +501,12 @@ def _load(data: str) -> JsonValue:
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
+@dataclass(frozen=True, slots=True)
 class Mended:
     """A document that is mended, and the bytes of a character that is not whole."""
 
-    __slots__ = ("decoded", "document")
-
-    def __init__(self, document: Document, decoded: Decoded) -> None:
-        self.document: Final = document
-        self.decoded: Final = decoded
+    document: Document
+    decoded: Decoded
 
     def feed(self, data: bytes) -> Mended:
         decoded = self.decoded.feed(data)
@@ -651,7 +520,7 @@ class Mended:
 class Resolver:
     """Shows states of one document through a schema; it keeps the last two, which the next one goes on from.
 
-    What a schema shows is copied for each state that is kept, because every one of them may still be looked at.
+    The value that a schema shows is copied for each state that is kept, because somebody may still look at it.
     """
 
     __slots__ = ("_kept", "_schema")
@@ -669,77 +538,68 @@ class Resolver:
         return resolution
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class JsonStage(StreamStage):
     """A document so far."""
 
-    __slots__ = ("_end", "_mended", "_options", "_raw", "_resolver", "_stream", "_strict")
+    options: StageOptions
+    strict: ParserState
+    """The document read without mending; it decides whether this is one document."""
+    raw: SharedList[bytes]
+    resolver: Resolver | None
+    """Reads the document through its schema, if there is one."""
+    mended: Mended | None = None
+    stream: StreamState | None = None
+    """The same as a provider's stream, when the document is whole and may be one of its events."""
+    end: End | None = None
 
-    kind: Kind = "json"
-
-    def __init__(
-        self,
-        options: StageOptions,
-        strict: ParserState,
-        raw: SharedList[bytes],
-        resolver: Resolver | None,
-        *,
-        mended: Mended | None = None,
-        stream: StreamState | None = None,
-        end: End | None = None,
-    ) -> None:
-        self._options: Final = options
-        self._strict: Final = strict
-        """What is read without mending; it decides whether this is one document."""
-        self._raw: Final = raw
-        self._resolver: Final = resolver
-        """What reads the document through its schema, if there is one."""
-        self._mended: Final = mended
-        self._stream: Final = stream
-        """The same as a provider's stream, when the document is whole and may be one of its events."""
-        self._end: Final = end
+    kind: ClassVar[Kind] = "json"
 
     def feed(self, data: bytes) -> StreamStage:
-        strict = parse_chunk(self._strict, data)
-        raw = self._raw.append(data)
+        strict = parse_chunk(self.strict, data)
+        raw = self.raw.append(data)
         stream = None
-        if self._options.as_kind is None and not has_first_item(self._strict) and has_first_item(strict):
-            array = start_array(self._options.config, strict)
-            if array is not None:
-                return array
-        if self._options.as_kind is None and _is_whole(strict):
-            if not _is_whole(self._strict):
+        if self.options.as_kind is None and not _has_first_item(self.strict) and _has_first_item(strict):
+            events = self._read_events(raw)
+            if events.is_known:
+                return MessageStage(events)
+        if self.options.as_kind is None and _is_whole(strict):
+            if not _is_whole(self.strict):
                 stream = self._start_stream(strict, raw)
-            elif self._stream is not None:
-                stream = reduce_item(self._stream, data)
+            elif self.stream is not None:
+                stream = feed_stream(self.stream, data)
             if stream is not None and stream.is_known:
                 return MessageStage(stream)
-            if self._mended is None and (self._strict.is_complete or not _is_whole(self._strict)):
+            if self.mended is None and (self.strict.is_complete or not _is_whole(self.strict)):
                 rest = _rest_of(strict, raw)
                 if rest is not None:
                     documents = SharedList[JsonValue]().append(strict.value)  # type: ignore[arg-type]
-                    return DocumentsStage(documents, Decoded(), self._options.floats).feed(rest)
-        mended = None if self._mended is None else self._mended.feed(data)
-        return JsonStage(self._options, strict, raw, self._resolver, mended=mended, stream=stream)
+                    return DocumentsStage(documents, Decoded(), self.options.floats).feed(rest)
+        mended = None if self.mended is None else self.mended.feed(data)
+        return JsonStage(self.options, strict, raw, self.resolver, mended=mended, stream=stream)
 
     def _start_stream(self, strict: ParserState, raw: SharedList[bytes]) -> StreamState | None:
         """Return the stream so far if the document is an event of a provider, or its whole response."""
         value = strict.value
-        if not isinstance(value, dict) or not reduce_item(start_stream(self._options.config), value).is_known:
+        if not isinstance(value, dict) or not feed_stream(start_stream(self.options.config), value).is_known:
             return None
-        return reduce(reduce_item, raw.read(), start_stream(self._options.config))
+        return self._read_events(raw)
+
+    def _read_events(self, raw: SharedList[bytes]) -> StreamState:
+        return reduce(feed_stream, raw.read(), start_stream(self.options.config))
 
     def finish(self, end: End, error: str | None) -> StreamStage:
-        if self._stream is not None and end == "over":
-            stream = finish_stream(self._stream)
+        if self.stream is not None and end == "over":
+            stream = finish_stream(self.stream)
             if stream.is_known:
                 return MessageStage(stream)
-        strict = finalize(self._strict)
-        mended = None if self._mended is None else self._mended.finish()
-        return JsonStage(self._options, strict, self._raw, self._resolver, mended=mended, end=end)
+        strict = finalize(self.strict)
+        mended = None if self.mended is None else self.mended.finish()
+        return JsonStage(self.options, strict, self.raw, self.resolver, mended=mended, end=end)
 
     def changes_since(self, before: StreamStage) -> list[Change]:
         old = before if isinstance(before, JsonStage) else None
-        if self._resolver is None:
+        if self.resolver is None:
             return read_changes(None if old is None else old.state, self.state)
         value, was_complete = (MISSING, False) if old is None else (old.value, old.is_complete)
         if value is self.value and was_complete is self.is_complete:
@@ -748,11 +608,11 @@ class JsonStage(StreamStage):
 
     @property
     def state(self) -> ParserState:
-        return self._strict if self._mended is None else self._mended.document.state
+        return self.strict if self.mended is None else self.mended.document.state
 
     @property
     def resolution(self) -> Resolution[object] | None:
-        return None if self._resolver is None else self._resolver.resolve(self.state)
+        return None if self.resolver is None else self.resolver.resolve(self.state)
 
     @property
     def value(self) -> JsonValue | Missing:
@@ -761,11 +621,11 @@ class JsonStage(StreamStage):
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        return () if self._mended is None else self._mended.document.repairs
+        return () if self.mended is None else self.mended.document.repairs
 
     @property
     def error(self) -> ParserError | str | None:
-        wrong = self._strict.error if self._mended is None else self._mended.document.error
+        wrong = self.strict.error if self.mended is None else self.mended.document.error
         if wrong is not None:
             return wrong
         resolution = self.resolution
@@ -773,27 +633,22 @@ class JsonStage(StreamStage):
 
     @property
     def is_complete(self) -> bool:
-        is_whole = self._strict.is_complete if self._mended is None else self._mended.document.is_complete
+        is_whole = self.strict.is_complete if self.mended is None else self.mended.document.is_complete
         resolution = self.resolution
         return is_whole and (resolution is None or resolution.status is Status.FINAL)
 
-    @property
-    def outcome(self) -> Outcome:
-        if self._end is None:
-            return Outcome.STREAMING
-        error = self.error
-        if isinstance(error, str):
-            return Outcome.INVALID
-        return end_outcome(self._end, error, is_whole=self.is_complete)
+    def _end_outcome(self) -> Outcome:
+        return Outcome.INVALID if isinstance(self.error, str) else StreamStage._end_outcome(self)
 
 
 def start_json(options: StageOptions) -> JsonStage:
     """Return the stage before any text."""
+    schema, mend = options.config.response_schema, options.config.mend
     mended = None
-    if options.mend is not None:
-        mend = start_mend(options.mend, None if options.schema is None else shape_of(options.schema))
-        mended = Mended(Document(create_parser_state(floats=options.floats), None, None, None, mend), Decoded())
-    resolver = None if options.schema is None else Resolver(options.schema)
+    if mend is not None:
+        mending = start_mend(mend, None if schema is None else shape_of(schema))
+        mended = Mended(Document(create_parser_state(floats=options.floats), None, None, None, mending), Decoded())
+    resolver = None if schema is None else Resolver(schema)
     return JsonStage(options, create_parser_state(floats=options.floats), SharedList(), resolver, mended=mended)
 
 
@@ -802,8 +657,17 @@ def _is_whole(state: ParserState) -> bool:
     return state.is_complete if error is None else error.reason is Reason.TRAILING_TEXT
 
 
+def _has_first_item(state: ParserState) -> bool:
+    """Return whether an array has begun, and its first item is closed."""
+    log = Log(state)
+    if log.length <= 1 or not isinstance(log.entries[0], ArrayContainer):
+        return False
+    first = log.entries[1]
+    return not isinstance(first, Container) or is_closed(state, first)
+
+
 def _rest_of(state: ParserState, raw: SharedList[bytes]) -> bytes | None:
-    """Return what follows a whole document, if it begins another one."""
+    """Return the bytes after a whole document, if they begin another one."""
     error = state.error
     if error is None:
         return None
@@ -811,46 +675,39 @@ def _rest_of(state: ParserState, raw: SharedList[bytes]) -> bytes | None:
     return text.encode("utf-8", "surrogateescape") if text[:1] in {"{", "["} else None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class UndecidedStage(StreamStage):
-    """Nothing that says what the stream is."""
+    """The kind of stream is not known yet."""
 
-    __slots__ = ("_end", "_options", "_received")
-
-    def __init__(self, options: StageOptions, received: tuple[bytes, ...] = (), end: End | None = None) -> None:
-        self._options: Final = options
-        self._received: Final = received
-        self._end: Final = end
+    options: StageOptions
+    received: tuple[bytes, ...] = ()
+    end: End | None = None
 
     def feed(self, data: bytes) -> StreamStage:
-        received = (*self._received, data)
-        stage = _decide(self._options, b"".join(received))
-        if stage is None:
-            return UndecidedStage(self._options, received)
-        for piece in received:
-            stage = stage.feed(piece)
-        return stage
+        received = (*self.received, data)
+        stage = _decide(self.options, b"".join(received))
+        return UndecidedStage(self.options, received) if stage is None else feed_all(stage, received)
 
     def feed_event(self, event: Mapping[str, object]) -> StreamStage:
-        if self._received:
-            return super().feed_event(event)
-        stage = _start_message(self._options) if self._options.as_kind == "message" else start_events(self._options)
+        if self.received:
+            return StreamStage.feed_event(self, event)
+        stage = _start_message(self.options) if self.options.as_kind == "message" else start_events(self.options)
         return stage.feed_event(event)
 
     def finish(self, end: End, error: str | None) -> StreamStage:
-        if self._options.as_kind == "message":
-            return _start_message(self._options).finish(end, error)
-        if not b"".join(self._received).strip(BLANK):
-            return UndecidedStage(self._options, self._received, end)
-        stage: StreamStage = PlainTextStage()  # it begins as a field does, and no field came
-        for piece in self._received:
-            stage = stage.feed(piece)
-        return stage.finish(end, error)
+        if self.options.as_kind == "message":
+            return _start_message(self.options).finish(end, error)
+        if not b"".join(self.received).strip(BLANK):
+            return UndecidedStage(self.options, self.received, end)
+        # It begins as a field of server-sent events, and no field came.
+        return feed_all(PlainTextStage(), self.received).finish(end, error)
 
     @property
-    def outcome(self) -> Outcome:
-        if self._end is None:
-            return Outcome.STREAMING
-        return Outcome.EMPTY if self._end == "over" else end_outcome(self._end, None, is_whole=False)
+    def is_complete(self) -> bool:
+        return False
+
+    def _end_outcome(self) -> Outcome:
+        return Outcome.EMPTY if self.end == "over" else StreamStage._end_outcome(self)
 
 
 def start_stage(options: StageOptions) -> StreamStage:
@@ -867,7 +724,7 @@ def _start_message(options: StageOptions) -> StreamStage:
 
 
 def _decide(options: StageOptions, begun: bytes) -> StreamStage | None:
-    """Return what reads a stream that begins like this, `None` if that is not clear yet."""
+    """Return the stage that reads a stream with this beginning, `None` while several may."""
     form = sniff(begun)
     if options.as_kind == "message" or form == "frames":
         return _start_message(options)
@@ -875,4 +732,4 @@ def _decide(options: StageOptions, begun: bytes) -> StreamStage | None:
         return None
     if form == "events":
         return start_events(options)
-    return PlainTextStage() if form == "text" and options.mend is None else start_json(options)
+    return PlainTextStage() if form == "text" and options.config.mend is None else start_json(options)

@@ -4,18 +4,19 @@ Rule: a timeline takes each moment once, in order, and keeps none of them.
 
 A lane holds what happened at its path and inside it: when it opened, grew, was silent and was done.
 Items after the first few of an array share one lane, `days[*].title`, and so do members of an object that has many.
-The number of lanes is bounded; what has no lane of its own counts for the one around it.
+The number of lanes is bounded; a value without a lane of its own counts for the one around it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+import re
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from jsontide._check import check_count
 from jsontide._path import Path, Segment, segment_text
 from jsontide.frontends import AppendText, Change, Finish, SetValue
+from jsontide.frontends.changes import walk
 from jsontide.messages import Outcome
 from jsontide.recordings._moment import Moment, follow, start_moment
 from jsontide.recordings._recording import Recording
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _ITEMS: Final = -1
 _MEMBERS: Final = -2
 _SHARED: Final = {_ITEMS: "[*]", _MEMBERS: ".*"}
-"""What stands for the other items and members, in place of an index."""
+"""The names of shared lanes, for the other items and members."""
 _ROOT: Final = "root"
 
 
@@ -56,38 +57,26 @@ class Lane:
     """How many characters it has: those of its strings, and of its numbers, `true`, `false` and `null` as JSON."""
 
 
+@dataclass(slots=True, eq=False)
 class LaneNode:
     """A lane while it grows, and those inside it."""
 
-    __slots__ = (
-        "children",
-        "done",
-        "first",
-        "last",
-        "last_number",
-        "opened",
-        "parent",
-        "path",
-        "silence",
-        "silence_from",
-        "size",
-        "updates",
-    )
+    parent: LaneNode | None
+    path: str
+    opened: float
+    first: float | None = None
+    done: float | None = None
+    last: float = field(init=False)
+    last_number: int = -1
+    """The moment of the last update, which counts once."""
+    silence: float = 0.0
+    silence_from: float = field(init=False)
+    updates: int = 0
+    size: int = 0
+    children: dict[Segment, LaneNode] = field(default_factory=dict)
 
-    def __init__(self, parent: LaneNode | None, path: str, opened: float) -> None:
-        self.parent: Final = parent
-        self.path: Final = path
-        self.opened: Final = opened
-        self.first: float | None = None
-        self.done: float | None = None
-        self.last = opened
-        self.last_number = -1
-        """The moment of the last update, which counts once."""
-        self.silence = 0.0
-        self.silence_from = opened
-        self.updates = 0
-        self.size = 0
-        self.children: dict[Segment, LaneNode] = {}
+    def __post_init__(self) -> None:
+        self.last = self.silence_from = self.opened
 
     def freeze(self) -> Lane:
         path = self.path.removeprefix(".") or _ROOT
@@ -101,29 +90,60 @@ class LaneNode:
         self.last = at
 
 
-class LaneTree:
-    """All lanes of a stream."""
+_NAMES: Final = re.compile(
+    r"(role|status|id|model|provider|finish_reason|usage(\..*)?|parts\[[^]]*\]\.(type|id|name|status))"
+)
+"""The paths of a message that name and count; the others have its content."""
+_CONTENT: Final = frozenset({"text", "arguments", "result", "value", "data", "url"})
+"""The members of a part that hold its content; the others name it."""
 
-    def __init__(self, max_items: int, max_members: int, max_lanes: int) -> None:
+
+class Timeline:
+    """The timing of a stream; `add` takes the moments in order.
+
+    >>> timeline = Timeline()
+    >>> for moment in follow(Recording.of_bytes(b'{"city": "Kyoto"}').recut(6)):
+    ...     timeline.add(moment)
+    >>> [(lane.path, lane.updates, lane.size) for lane in timeline.lanes]
+    [('root', 3, 5), ('city', 2, 5)]
+    """
+
+    def __init__(self, *, max_items: int = 5, max_members: int = 50, max_lanes: int = 500) -> None:
+        """`max_items` of an array and `max_members` of an object have a lane of their own, the rest share one."""
+        for name, value in (("max_items", max_items), ("max_members", max_members), ("max_lanes", max_lanes)):
+            check_count(name, value)
         self._max_items: Final = max_items
         self._max_members: Final = max_members
         self._max_lanes: Final = max_lanes
         self._root: LaneNode | None = None
         self._nodes: list[LaneNode] = []
         """In order of appearance."""
-        self._at = 0.0
         self._number = 0
+        self._kind: Kind = "unknown"
+        self.arrived: float | None = None
+        """When the first piece came."""
+        self.first: float | None = None
+        """When the first value was visible; of a message, the first thing that it says."""
+        self.last: float | None = None
+        """When the last one grew."""
+        self.silence = 0.0
+        """The longest time between two pieces."""
+        self.silence_from = 0.0
+        """When that began."""
+        self.at = 0.0
+        """When the last moment was."""
 
-    @property
-    def root(self) -> LaneNode | None:
-        return self._root
-
-    def lanes(self) -> tuple[Lane, ...]:
-        return tuple(node.freeze() for node in self._nodes)
-
-    def apply(self, changes: tuple[Change, ...], at: float, number: int) -> None:
-        """Take in what changed in one moment."""
-        self._at, self._number = at, number
+    def add(self, moment: Moment, changes: tuple[Change, ...] | None = None) -> None:
+        """Take in the next moment; its changes are not made again if they are passed."""
+        if self.arrived is None:
+            self.arrived = moment.at if moment.number else None
+        elif moment.at - self.at > self.silence:
+            self.silence, self.silence_from = moment.at - self.at, self.at
+        self.at, self._kind = moment.at, moment.kind
+        changes = moment.changes if changes is None else changes
+        if not changes:
+            return
+        self._number += 1
         for change in changes:
             if isinstance(change, SetValue):
                 self._set(change)
@@ -131,17 +151,41 @@ class LaneTree:
                 self._grow(self._find(change.path)[0], len(change.text))
             else:
                 self._finish(change.path, change.levels)
+        if any(_shows(change, is_message=self._kind == "message") for change in changes):
+            self.last = moment.at
+            if self.first is None:
+                self.first = moment.at
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]:
+        """The lanes, in order of appearance: the root first, and each before those inside it."""
+        return tuple(node.freeze() for node in self._nodes)
+
+    @property
+    def content_lanes(self) -> tuple[Lane, ...]:
+        """The lanes of the content: of a message, not those of its names and counts."""
+        return _content_lanes(self._kind, self.lanes)
+
+    @property
+    def size(self) -> int:
+        """How many characters there are in all values."""
+        return 0 if self._root is None else self._root.size
+
+    @property
+    def rate(self) -> float | None:
+        """Characters in a second, from the first value to the last; `None` if they came at once."""
+        return _per_second(self.size, self.first, self.last)
 
     def _set(self, change: SetValue) -> None:
         if not change.path:
             self._root, self._nodes = None, []  # the stream turned out to be something else
-        for path, value in _walk(change.value):
+        for path, value in walk(change.value):
             lane, is_own = self._find((*change.path, *path))
             self._grow(lane, _size(value))
             if is_own:
                 can_grow = isinstance(value, str | list | dict)
                 is_open = can_grow and change.open is not None and change.open[: len(path)] == path
-                lane.done = None if is_open else self._at
+                lane.done = None if is_open else self.at
 
     def _find(self, path: Path) -> tuple[LaneNode, bool]:
         """Return the lane of a path, which may be new, or the one around it, and whether it is the path's own."""
@@ -170,7 +214,7 @@ class LaneTree:
         return child
 
     def _add(self, parent: LaneNode | None, path: str) -> LaneNode:
-        node = LaneNode(parent, path, self._at)
+        node = LaneNode(parent, path, self.at)
         self._nodes.append(node)
         return node
 
@@ -179,38 +223,21 @@ class LaneTree:
         lane: LaneNode | None = node
         inner: LaneNode | None = None
         while lane is not None:
-            self._touch(lane)
+            lane.note_update(self.at)
+            if lane.last_number != self._number:
+                lane.last_number = self._number
+                lane.updates += 1
             lane.size += size
             if lane.first is None and (size or inner is not None):
-                lane.first = self._at
+                lane.first = self.at
             inner, lane = lane, lane.parent
-
-    def _touch(self, lane: LaneNode) -> None:
-        lane.note_update(self._at)
-        if lane.last_number != self._number:
-            lane.last_number = self._number
-            lane.updates += 1
 
     def _finish(self, path: Path, levels: int) -> None:
         for length in range(len(path), max(len(path) - levels, -1), -1):
             lane, is_own = self._find(path[:length])
             if is_own and lane.done is None:
-                lane.note_update(self._at)
-                lane.done = self._at
-
-
-def _walk(value: object) -> Iterator[tuple[Path, object]]:
-    """Yield a value and all values in it, each with its path, outermost first."""
-    waiting: list[tuple[Path, object]] = [((), value)]
-    while waiting:
-        path, found = waiting.pop()
-        yield path, found
-        inside: list[tuple[Segment, object]] = []
-        if isinstance(found, dict):
-            inside = list(found.items())
-        elif isinstance(found, list):
-            inside = list(enumerate(found))
-        waiting += [((*path, segment), each) for segment, each in reversed(inside)]
+                lane.note_update(self.at)
+                lane.done = self.at
 
 
 def _size(value: object) -> int:
@@ -224,75 +251,9 @@ def _size(value: object) -> int:
     return 0 if isinstance(value, list | dict) else len(str(value))
 
 
-_SAID: Final = frozenset({"text", "arguments", "result", "value", "data", "url"})
-"""What a part of a message says, beside what it is called."""
-
-
-class Timeline:
-    """The timing of a stream; `add` takes the moments in order.
-
-    >>> timeline = Timeline()
-    >>> for moment in follow(Recording.of_bytes(b'{"city": "Kyoto"}').recut(6)):
-    ...     timeline.add(moment)
-    >>> [(lane.path, lane.updates, lane.size) for lane in timeline.lanes]
-    [('root', 3, 5), ('city', 2, 5)]
-    """
-
-    def __init__(self, *, max_items: int = 5, max_members: int = 50, max_lanes: int = 500) -> None:
-        """`max_items` of an array and `max_members` of an object have a lane of their own, the rest share one."""
-        for name, value in (("max_items", max_items), ("max_members", max_members), ("max_lanes", max_lanes)):
-            check_count(name, value)
-        self._tree: Final = LaneTree(max_items, max_members, max_lanes)
-        self._number = 0
-        self.arrived: float | None = None
-        """When the first piece came."""
-        self.first: float | None = None
-        """When the first value was visible; of a message, the first thing that it says."""
-        self.last: float | None = None
-        """When the last one grew."""
-        self.silence = 0.0
-        """The longest time between two pieces."""
-        self.silence_from = 0.0
-        """When that began."""
-        self.at = 0.0
-        """When the last moment was."""
-
-    def add(self, moment: Moment, changes: tuple[Change, ...] | None = None) -> None:
-        """Take in the next moment; its changes are not made again if they are passed."""
-        if self.arrived is None:
-            self.arrived = moment.at if moment.number else None
-        elif moment.at - self.at > self.silence:
-            self.silence, self.silence_from = moment.at - self.at, self.at
-        self.at = moment.at
-        changes = moment.changes if changes is None else changes
-        if not changes:
-            return
-        self._number += 1
-        self._tree.apply(changes, moment.at, self._number)
-        if any(_says(change, is_message=moment.kind == "message") for change in changes):
-            self.last = moment.at
-            if self.first is None:
-                self.first = moment.at
-
-    @property
-    def lanes(self) -> tuple[Lane, ...]:
-        """The lanes, in order of appearance: the root first, and each before those inside it."""
-        return self._tree.lanes()
-
-    @property
-    def size(self) -> int:
-        """How many characters there are in all values."""
-        return 0 if self._tree.root is None else self._tree.root.size
-
-    @property
-    def rate(self) -> float | None:
-        """Characters in a second, from the first value to the last; `None` if they came at once."""
-        return _per_second(self.size, self.first, self.last)
-
-
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What can be said of a recording in numbers; times are seconds since its start."""
+    """The figures of a recording; times are seconds since its start."""
 
     kind: Kind
     outcome: Outcome
@@ -319,6 +280,11 @@ class Statistics:
     tokens_per_second: float | None
     lanes: tuple[Lane, ...]
 
+    @property
+    def content_lanes(self) -> tuple[Lane, ...]:
+        """The lanes of the content: of a message, not those of its names and counts."""
+        return _content_lanes(self.kind, self.lanes)
+
     def to_dict(self) -> dict[str, JsonValue]:
         """Return it as plain JSON; each lane has its share of all characters."""
         plain: dict[str, JsonValue] = {**asdict(self), "outcome": self.outcome.value}
@@ -328,7 +294,7 @@ class Statistics:
 
 
 def measure(recording: Recording, **options: Unpack[FollowOptions]) -> Statistics:
-    """Return what can be said of a recording in numbers; takes the options of `start_moment`.
+    """Return the figures of a recording; takes the options of `start_moment`.
 
     >>> from jsontide.recordings import Piece
     >>> found = measure(Recording((Piece(0.5, b'{"city": "Kyo'), Piece(1.5, b'to"}')), end="over"))
@@ -364,11 +330,15 @@ def measure(recording: Recording, **options: Unpack[FollowOptions]) -> Statistic
     )
 
 
+def _content_lanes(kind: Kind, lanes: tuple[Lane, ...]) -> tuple[Lane, ...]:
+    return tuple(lane for lane in lanes if kind != "message" or not _NAMES.fullmatch(lane.path))
+
+
 def _per_second(count: int, first: float | None, last: float | None) -> float | None:
     return None if first is None or last is None or last <= first else count / (last - first)
 
 
-def _says(change: Change, *, is_message: bool) -> bool:
+def _shows(change: Change, *, is_message: bool) -> bool:
     """Return whether a change shows something new."""
     if isinstance(change, Finish):
         return False
@@ -376,8 +346,8 @@ def _says(change: Change, *, is_message: bool) -> bool:
         return isinstance(change, AppendText) or change.value not in ("", [], {})
     match change.path:
         case ["parts", _] if isinstance(change, SetValue) and isinstance(change.value, dict):
-            return any(change.value.get(name) for name in _SAID)
+            return any(change.value.get(name) for name in _CONTENT)
         case ["parts", _, name, *_]:
-            return name in _SAID
+            return name in _CONTENT
         case path:
             return path[:1] == ("answer",)

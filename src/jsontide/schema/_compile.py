@@ -18,7 +18,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import Any, Final, Generic, TypeAlias
@@ -107,7 +107,7 @@ class CompiledSchema(Generic[Model]):
     validator: Validator[Model]
 
 
-def compile_schema(source: Any, policies: Policies | None) -> CompiledSchema[Any]:  # noqa: ANN401
+def compile_schema(source: Any, policies: Policies | None) -> CompiledSchema[Any]:
     """Read a schema: a JSON Schema, a pydantic `TypeAdapter`, or any type that one takes."""
     check_source(source)
     if isinstance(source, dict | bool):
@@ -153,7 +153,7 @@ def _check_size(source: AnySchema) -> None:
             return
 
 
-def _compile_type(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa: ANN401
+def _compile_type(source: Any) -> tuple[SchemaNode, Validator[Any]]:
     try:
         hash(source)
     except TypeError:  # as `Annotated` with a list in it
@@ -172,7 +172,7 @@ def _compile_text(text: str) -> tuple[SchemaNode, Validator[Any]]:
 
 
 @lru_cache(_MAX_CACHED_SCHEMAS)
-def _compile_hashable(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa: ANN401
+def _compile_hashable(source: Any) -> tuple[SchemaNode, Validator[Any]]:
     types = _load_types()
     root, found, adapter = types.read_type(source)
     node = _build_nodes(root, partial(types.find_checks, found), is_type=True)
@@ -180,12 +180,12 @@ def _compile_hashable(source: Any) -> tuple[SchemaNode, Validator[Any]]:  # noqa
 
 
 @cache
-def _load_types() -> Any:  # noqa: ANN401
+def _load_types() -> Any:
     """Import what needs pydantic, when the first type comes."""
     return import_module("jsontide.schema._pydantic_types")
 
 
-def to_json_schema(source: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever is taken as a schema
+def to_json_schema(source: Any) -> dict[str, Any]:
     """Return the JSON Schema of a schema, whatever it is given as, for a request to a provider.
 
     >>> to_json_schema({"type": "string"})
@@ -197,8 +197,8 @@ def to_json_schema(source: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever is
             found: dict[str, Any] = json.loads(_dump(source))
         else:
             need_package("pydantic", "a schema that is a type")
-            types = _load_types()
-            found = deepcopy(types.write_json_schema(source.type if isinstance(source, FunctionArguments) else source))
+            _, _, adapter = _load_types().read_type(source.type if isinstance(source, FunctionArguments) else source)
+            found = deepcopy(adapter.json_schema())
     except RecursionError as error:
         raise UnsupportedSchemaError("the schema is nested too deeply") from error
     for schema in iterate_schemas(found):
@@ -252,7 +252,8 @@ class _Compiler:
             node.fill(variants)
         for variants in self.variants.values():
             for variant in variants:
-                _finish_variant(variant)
+                if isinstance(variant, ObjectVariant):
+                    variant.note_members()
 
     def get_variants(self, schema: AnySchema, where: str, path: tuple[int, ...]) -> tuple[Variant, ...]:
         """Return the variants of a schema, nested unions flattened; `path` has the schemas that led here."""
@@ -475,14 +476,6 @@ class _Compiler:
         return MISSING
 
 
-def _finish_variant(variant: Variant) -> None:
-    """Set what an object has to know about its members, once those are filled in."""
-    if isinstance(variant, ObjectVariant):
-        members = [(key, node) for key, node in variant.properties.items() if variant.first_key(key) == key]
-        variant.gates = frozenset(key for key, node in members if node.policy == "gate")
-        variant.defaults = {key: node.default for key, node in members if node.default is not MISSING}
-
-
 def _apply_policies(node: SchemaNode, policies: Policies) -> SchemaNode:
     """Return a node with other policies; a pattern that matches nothing in the schema is an error."""
     if not isinstance(policies, Mapping):
@@ -502,7 +495,7 @@ def _with_policy(node: SchemaNode | None, steps: Pattern, policy: Policy) -> Sch
     if node is None:
         return None
     if not steps:
-        return node.with_policy(policy)
+        return node.with_variants(node.variants, policy)
     variants = [_with_inner(variant, steps, policy) for variant in node.variants]
     if not any(variants):
         return None
@@ -527,14 +520,14 @@ def _with_inner(variant: Variant, steps: Pattern, policy: Policy) -> Variant | N
             items = [_with_policy(node, steps[1:], policy) for node in variant.prefix]
             rest = _with_policy(variant.rest, steps[1:], policy)
             prefix = tuple(made or node for made, node in zip(items, variant.prefix, strict=True))
-            return variant.with_items(prefix, rest or variant.rest) if rest or any(items) else None
+            return replace(variant, prefix=prefix, rest=rest or variant.rest) if rest or any(items) else None
         case _:
             return None
 
 
 def _with_members(variant: ObjectVariant, members: dict[str, SchemaNode], others: SchemaNode | None) -> ObjectVariant:
-    made = variant.with_members({**variant.properties, **members}, others)
-    _finish_variant(made)
+    made = replace(variant, properties={**variant.properties, **members}, extra_node=others)
+    made.note_members()
     return made
 
 
@@ -546,4 +539,4 @@ def _with_item(variant: ArrayVariant, index: int, steps: Pattern, policy: Policy
     if made is None:
         return None
     prefix[index] = made
-    return variant.with_items(tuple(prefix), variant.rest)
+    return replace(variant, prefix=tuple(prefix))

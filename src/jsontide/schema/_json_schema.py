@@ -288,7 +288,7 @@ def _find_inner(place: _Place) -> Iterator[_Place]:
             yield _Place(inner, key not in _WITH_NAMES or not isinstance(inner, dict), place, key)
 
 
-def follow_pointer(root: object, pointer: str) -> Any | Missing:  # noqa: ANN401
+def follow_pointer(root: object, pointer: str) -> Any | Missing:
     """Return what stands at a pointer, written as the fragment of a URI, `MISSING` if nothing does."""
     found: Any = root
     # RFC 6901, section 6: the fragment is decoded first, and then it is a pointer.
@@ -310,7 +310,7 @@ def resolve_references(root: AnySchema) -> AnySchema:
         for keyword in _UNSUPPORTED:
             if keyword in place.value:
                 fail(f"{keyword!r} is not supported", _get_pointer(place))
-        if isinstance(place.value.get("$ref"), str):
+        if "$ref" in place.value:
             place.value["$ref"] = names.resolve(place)
     for schema in [place.value for place in names.schemas]:
         for key in list(schema):
@@ -355,6 +355,8 @@ class _Names:
     def resolve(self, place: _Place) -> str:
         """Return a pointer from the root to what a `$ref` refers to."""
         ref = place.value["$ref"]
+        if not isinstance(ref, str):
+            fail(f"a $ref must be a string, not {ref!r}", _get_pointer(place))
         uri, fragment = _join_uri(self._bases[id(place.value)], ref, place)
         resource = self._by_uri.get(uri)
         if resource is None:

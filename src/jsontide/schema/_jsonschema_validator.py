@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 Errors: TypeAlias = "Iterator[ValidationError]"
 Keyword: TypeAlias = Callable[[Any, Any, Any, Any], Any]
-"""Takes a validator, the value of the keyword, the document's value and the schema; yields what is wrong."""
+"""Takes a validator, the value of the keyword, the document's value and the schema; yields errors."""
 
 _CHECKED_KEYWORDS: Final = frozenset(
     (
@@ -89,7 +89,7 @@ class JsonSchemaValidator:
         self._is_there = has_package("jsonschema")
         self._tool: Tool | None = None
 
-    def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[JsonValue]:  # noqa: ARG002
+    def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[JsonValue]:
         need_package("jsonschema", "the end of a document with a JSON Schema")
         try:
             problems = self.find_problems(value, memory)
@@ -97,8 +97,8 @@ class JsonSchemaValidator:
             return Validation(value, is_sure=False)
         return Validation(MISSING if problems else value, problems)
 
-    def find_problems(self, value: Any, memory: Memory, schema: Schema | None = None) -> tuple[Violation, ...]:  # noqa: ANN401
-        """Return what is wrong with a value, by the schema or by a part of it."""
+    def find_problems(self, value: Any, memory: Memory, schema: Schema | None = None) -> tuple[Violation, ...]:
+        """Return the problems of a value, by the schema or by a part of it."""
         if self._tool is None:
             self._tool = _build_tool(self._root, self._dialect)
         tool = self._tool if schema is None else self._tool.evolve(schema=schema)
@@ -139,7 +139,7 @@ class LocalCheck:
         except RecursionError:
             return (Violation((), MismatchReason.TOO_COMPLEX, "a value that is nested less deeply"),)
 
-    def convert(self, value: JsonValue) -> JsonValue | Missing:  # noqa: ARG002
+    def convert(self, value: JsonValue) -> JsonValue | Missing:
         """Return `MISSING`: JSON Schema converts nothing."""
         return MISSING
 
@@ -172,10 +172,10 @@ def _check_patterns(root: AnySchema) -> None:
 
 
 def _build_tool(root: AnySchema, dialect: object) -> Tool:
-    from jsonschema import Draft202012Validator  # noqa: PLC0415
-    from jsonschema.exceptions import SchemaError  # noqa: PLC0415
-    from jsonschema.validators import validator_for  # noqa: PLC0415
-    from referencing import Registry  # noqa: PLC0415
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+    from jsonschema.validators import validator_for
+    from referencing import Registry
 
     known = {"$schema": dialect} if isinstance(dialect, str) else {}
     standard: Any = validator_for(known, default=Draft202012Validator)
@@ -191,10 +191,10 @@ def _build_tool(root: AnySchema, dialect: object) -> Tool:
 
 
 @cache
-def _harden(dialect: Any) -> Any:  # noqa: ANN401
+def _harden(dialect: Any) -> Any:
     """Return a validator class of `jsonschema` with keywords that are safe for any text."""
-    from jsonschema import Draft202012Validator  # noqa: PLC0415
-    from jsonschema.validators import extend  # noqa: PLC0415
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
 
     found = dialect.VALIDATORS
     # In some dialects a keyword of the same name means something else.
@@ -211,7 +211,7 @@ def _harden(dialect: Any) -> Any:  # noqa: ANN401
 
 
 def _error(message: str, path: Path = ()) -> ValidationError:
-    from jsonschema.exceptions import ValidationError  # noqa: PLC0415
+    from jsonschema.exceptions import ValidationError
 
     return ValidationError(message, path=path)
 
@@ -223,7 +223,7 @@ def _is_number(value: object) -> bool:
 def _remember(keyword: Keyword) -> Keyword:
     """Remember the result of a `$ref` for a value; each is a pointer from the root, so equal ones mean one schema."""
 
-    def check(validator: Any, ref: str, value: object, schema: object) -> Errors:  # noqa: ANN401
+    def check(validator: Any, ref: str, value: object, schema: object) -> Errors:
         memory = _MEMORY.get()
         place = ref, id(value)
         found = memory.findings(value).get(place)
@@ -241,14 +241,14 @@ def _remember(keyword: Keyword) -> Keyword:
 
 
 def _compare_exactly(keyword: Keyword) -> Keyword:
-    def compare(validator: Any, bound: Any, value: Any, schema: object) -> Any:  # noqa: ANN401
+    def compare(validator: Any, bound: Any, value: Any, schema: object) -> Any:
         return keyword(validator, to_decimal(bound), to_decimal(value), schema) if _is_number(value) else ()
 
     return compare
 
 
 def _limit_size(keyword: Keyword, name: str) -> Keyword:
-    def check(validator: Any, inner: object, value: object, schema: dict[str, Any]) -> Any:  # noqa: ANN401
+    def check(validator: Any, inner: object, value: object, schema: dict[str, Any]) -> Any:
         if isinstance(value, list | dict) and len(value) > _MAX_UNEVALUATED:
             raise TooComplexError(f"at most {_MAX_UNEVALUATED} values where the schema says {name!r}")
         if inner is False:  # it evaluates nothing itself, but `jsonschema` would try
@@ -259,14 +259,14 @@ def _limit_size(keyword: Keyword, name: str) -> Keyword:
 
 
 def _sized(kind: type[Sized], fits: Callable[[Any, Any], bool]) -> Keyword:
-    def check(_: object, bound: object, value: Any, __: object) -> Errors:  # noqa: ANN401
+    def check(_: object, bound: object, value: Any, __: object) -> Errors:
         if isinstance(value, kind) and not fits(len(value), bound):
             yield _error("another length")
 
     return check
 
 
-def _fits(validator: Any, value: object, schema: object) -> bool:  # noqa: ANN401
+def _fits(validator: Any, value: object, schema: object) -> bool:
     return next(validator.descend(value, schema), None) is None
 
 
@@ -285,23 +285,23 @@ def _not(validator: object, schema: object, value: object, _: object) -> Errors:
         yield _error("what it must not be")
 
 
-def _type(validator: Any, types: str | list[str], value: object, _: object) -> Errors:  # noqa: ANN401
+def _type(validator: Any, types: str | list[str], value: object, _: object) -> Errors:
     names = [types] if isinstance(types, str) else types
     if not any(validator.is_type(value, name) for name in names):
         yield _error("another type")
 
 
-def _multiple_of(_: object, unit: Any, value: Any, __: object) -> Errors:  # noqa: ANN401
+def _multiple_of(_: object, unit: Any, value: Any, __: object) -> Errors:
     if _is_number(value) and not is_multiple(value, unit):
         yield _error("not a multiple")
 
 
-def _const(_: object, member: Any, value: Any, __: object) -> Errors:  # noqa: ANN401
+def _const(_: object, member: Any, value: Any, __: object) -> Errors:
     if not is_same_json(member, value):
         yield _error("not the value")
 
 
-def _enum(_: object, members: Any, value: Any, __: object) -> Errors:  # noqa: ANN401
+def _enum(_: object, members: Any, value: Any, __: object) -> Errors:
     if not any(is_same_json(member, value) for member in members):
         yield _error("not a member")
 
@@ -317,7 +317,7 @@ def _pattern(_: object, pattern: str, value: object, __: object) -> Errors:
 
 
 def _pattern_properties(
-    validator: Any,  # noqa: ANN401
+    validator: Any,
     patterns: dict[str, object],
     value: object,
     _: object,
@@ -331,7 +331,7 @@ def _pattern_properties(
 
 
 def _additional_properties(
-    validator: Any,  # noqa: ANN401
+    validator: Any,
     others: object,
     value: object,
     schema: dict[str, Any],

@@ -28,7 +28,6 @@ from functools import cached_property
 from math import prod
 from types import UnionType
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     Final,
@@ -54,7 +53,7 @@ from pydantic import (
     create_model,
 )
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import PydanticSerializationError, SchemaValidator, to_json
+from pydantic_core import ErrorDetails, PydanticSerializationError, SchemaValidator, to_json
 
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
@@ -63,9 +62,6 @@ from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
 from jsontide.schema._regex import Regex, get_regex
 from jsontide.schema._validator import Memory, Model, Validation, Violation, get_child
 from jsontide.schema.options import refuse_call
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 CoreSchema: TypeAlias = dict[str, Any]
 Child: TypeAlias = tuple[JsonValue, CoreSchema]
@@ -126,7 +122,7 @@ _KEYS_OF_SAME_VALUE: Final = ("schema", "lax_schema", "json_schema", "arguments_
 """The keys of inner schemas that validate the same value."""
 
 
-def read_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:  # noqa: ANN401
+def read_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:
     """Return the JSON Schema of a type, the checks that its keywords refer to, and the validator of the whole."""
     if isinstance(source, BaseModel) or (is_dataclass(source) and not isinstance(source, type)):
         problem = f"a schema must be a type, not an instance of {type(source).__name__}"
@@ -138,7 +134,7 @@ def read_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:
         generators: list[SchemaGenerator] = []
 
         class Noted(SchemaGenerator):
-            def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+            def __init__(self, *args: Any, **options: Any) -> None:
                 super().__init__(*args, **options)
                 self._configs = [_get_config(adapter)]
                 generators.append(self)
@@ -152,12 +148,7 @@ def read_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:
     return written, generators[0].found, adapter
 
 
-def write_json_schema(source: Any) -> Schema:  # noqa: ANN401
-    """Return the JSON Schema of a type, as pydantic writes it."""
-    return read_type(source)[2].json_schema()
-
-
-def _find_calls(core: Any) -> Iterator[object]:  # noqa: ANN401
+def _find_calls(core: Any) -> Iterator[object]:
     """Yield the functions that pydantic would call with a value as arguments: it accepts their signatures as schemas.
 
     Classes are not among them: they make the instances of named tuples.
@@ -167,7 +158,7 @@ def _find_calls(core: Any) -> Iterator[object]:  # noqa: ANN401
             yield part["function"]
 
 
-def _get_config(adapter: TypeAdapter[Any]) -> Any:  # noqa: ANN401
+def _get_config(adapter: TypeAdapter[Any]) -> Any:
     """Return the settings of an adapter, as validators take them; pydantic has no public way to get them."""
     if adapter._config is None:
         return None
@@ -178,13 +169,13 @@ def _get_config(adapter: TypeAdapter[Any]) -> Any:  # noqa: ANN401
 class SchemaGenerator(GenerateJsonSchema):
     """Writes the JSON Schema of a type, with our own keywords added."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+    def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.found: list[FieldCheck] = []
         self._configs: list[Any] = [None]
         self._core_definitions: list[Any] = []
 
-    def generate_inner(self, schema: Any) -> dict[str, Any]:  # noqa: ANN401
+    def generate_inner(self, schema: Any) -> dict[str, Any]:
         kind = schema["type"]
         is_scope = kind in _SCOPES and "config" in schema
         if is_scope:
@@ -295,7 +286,7 @@ class TypeValidator(Generic[Model]):
         schema: Any = adapter.core_schema
         self._effort = Effort(schema, [])
 
-    def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[Model]:  # noqa: ARG002
+    def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[Model]:
         if self._effort.is_too_much(value):
             expected = "a document that pydantic validates in fewer steps"
             return Validation(MISSING, (Violation((), MismatchReason.TOO_COMPLEX, expected),))
@@ -336,7 +327,7 @@ class FieldCheck:
     def effort(self) -> Effort:
         return Effort(self.schema, self.definitions, self.config)
 
-    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Violation, ...]:  # noqa: ARG002
+    def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Violation, ...]:
         if self.effort.is_too_much(value, _MAX_STEPS_OF_PART):  # left to the end of the document
             return ()
         try:
@@ -424,7 +415,7 @@ class _Error(NamedTuple):
 
 
 def _read_problems(error: ValidationError, value: JsonValue) -> tuple[Violation, ...]:
-    """Return what is wrong with a value, each thing once."""
+    """Return the problems of a value, each once."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
     return tuple(_merge_branches([_read_error(each) for each in details], value))
 
@@ -441,7 +432,8 @@ def _merge_branches(errors: list[_Error], value: JsonValue) -> Iterator[Violatio
     places = {place for place in (_union_place(each, value) for each in errors) if place is not None}
     unions: dict[Path, list[_Error]] = {}
     for each in errors:
-        place = _find_prefix(places, each.location)
+        starts = (each.location[:length] for length in range(len(each.location)))
+        place = next((start for start in starts if start in places), None)
         unions.setdefault(each.location if place is None else place, []).append(each)
     for place, inner in unions.items():
         if place in places:
@@ -459,10 +451,6 @@ def _union_place(errors: _Error, value: JsonValue) -> Path | None:
         if at is MISSING:
             return errors.location[:number]
     return None
-
-
-def _find_prefix(places: set[Path], location: tuple[Segment, ...]) -> Path | None:
-    return next((location[:length] for length in range(len(location)) if location[:length] in places), None)
 
 
 def _merge_union(place: Path, errors: list[_Error], value: JsonValue) -> Iterator[Violation]:
@@ -501,7 +489,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
 class Effort:
     """Estimates how much work a value is for the validator of a core schema."""
 
-    def __init__(self, schema: CoreSchema, definitions: list[CoreSchema], config: Any = None) -> None:  # noqa: ANN401
+    def __init__(self, schema: CoreSchema, definitions: list[CoreSchema], config: Any = None) -> None:
         self._schema = schema
         self._definitions = {each["ref"]: each for each in definitions}
         parts = list(_parts([schema, *definitions]))
@@ -565,7 +553,7 @@ def _group_by_value(
     return list(found.values())
 
 
-def _find_patterns(parts: list[CoreSchema], config: Any) -> dict[int, Regex]:  # noqa: ANN401
+def _find_patterns(parts: list[CoreSchema], config: Any) -> dict[int, Regex]:
     """Return the patterns that pydantic runs with Python's `re` and that may take long, by their schemas.
 
     Its own engine, the default, takes linear time.
@@ -590,7 +578,7 @@ def _count_containers(part: CoreSchema) -> int:
     return sum(choice["type"] not in _NOT_CONTAINERS for choice in choices)
 
 
-def _find_tag(discriminator: Any, value: JsonValue) -> object:  # noqa: ANN401
+def _find_tag(discriminator: Any, value: JsonValue) -> object:
     """Return the value of the discriminator of a tagged union."""
     if callable(discriminator):
         found: object = discriminator(value)
@@ -657,7 +645,7 @@ def _items(items: list[CoreSchema], variadic: int | None, value: list[JsonValue]
                 yield child, items[place]
 
 
-def _at(value: Any, path: list[Any]) -> JsonValue | Missing:  # noqa: ANN401
+def _at(value: Any, path: list[Any]) -> JsonValue | Missing:
     for step in path:
         is_item = isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value)
         if not is_item and not (isinstance(value, dict) and step in value):
@@ -696,7 +684,7 @@ def _fields(schema: CoreSchema) -> Iterable[tuple[str, CoreSchema]]:
     return fields.items() if isinstance(fields, dict) else ((field["name"], field) for field in fields)
 
 
-def _alias_paths(alias: Any) -> list[list[Any]]:  # noqa: ANN401
+def _alias_paths(alias: Any) -> list[list[Any]]:
     """Return the paths at which pydantic looks for a field with this alias."""
     if isinstance(alias, str):
         return [[alias]]
@@ -708,7 +696,7 @@ _TAKES_TYPED_DICTS: Final = sys.version_info >= (3, 12)
 _COPIED_ATTRIBUTES: Final = ("__doc__", "__module__", "__qualname__", "__pydantic_config__")
 
 
-def _replace_typed_dicts(hint: Any) -> Any:  # noqa: ANN401
+def _replace_typed_dicts(hint: Any) -> Any:
     """Return a type with every `TypedDict` of `typing` made one of `typing_extensions`, except those inside classes.
 
     Before Python 3.12 pydantic accepts no other.
@@ -716,7 +704,7 @@ def _replace_typed_dicts(hint: Any) -> Any:  # noqa: ANN401
     return hint if _TAKES_TYPED_DICTS else _translate(hint, {})
 
 
-def _translate(hint: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
+def _translate(hint: Any, made: dict[type, Any]) -> Any:
     if isinstance(hint, type) and type(hint).__module__ == "typing" and typing_extensions.is_typeddict(hint):
         return made[hint] if hint in made else _new_typed_dict(hint, made)
     old = get_args(hint)
@@ -727,7 +715,7 @@ def _translate(hint: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
     return origin[new if len(new) > 1 else new[0]]
 
 
-def _new_typed_dict(old: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
+def _new_typed_dict(old: Any, made: dict[type, Any]) -> Any:
     try:
         hints = get_type_hints(old, localns={old.__name__: old}, include_extras=True)
     except NameError:  # pydantic will raise an error that says what to do
@@ -742,7 +730,7 @@ def _new_typed_dict(old: Any, made: dict[type, Any]) -> Any:  # noqa: ANN401
     return new
 
 
-def _not_required(hint: Any) -> Any:  # noqa: ANN401
+def _not_required(hint: Any) -> Any:
     """Mark a key of a class with `total=False` as not required, unless it is marked already."""
     inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     return hint if get_origin(inner) in (Required, NotRequired) else NotRequired[hint]

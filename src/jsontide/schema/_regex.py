@@ -88,7 +88,7 @@ def get_regex(pattern: str) -> Regex:
     return Regex(pattern)
 
 
-def _bound(items: Any) -> tuple[int, int]:  # noqa: ANN401
+def _bound(items: Any) -> tuple[int, int]:
     """Return p and c so that trying a pattern at one place of a text of n characters takes at most c * n**p steps."""
     power, highest, choices = 0, 0, 1
     for kind, details in items:
@@ -114,7 +114,7 @@ def _bound(items: Any) -> tuple[int, int]:  # noqa: ANN401
     return min(max(power, highest), _EXPONENTIAL), choices
 
 
-def _count_ways(items: Any) -> int:  # noqa: ANN401
+def _count_ways(items: Any) -> int:
     """Return how many ways on there are at most after a character: each repetition may end, each branch be taken."""
     ways = 0
     for kind, details in items:
@@ -127,7 +127,7 @@ def _count_ways(items: Any) -> int:  # noqa: ANN401
     return ways
 
 
-def _body(kind: Any, details: Any) -> Any:  # noqa: ANN401
+def _body(kind: Any, details: Any) -> Any:
     """Return what is inside a group, nothing for anything else."""
     if kind is _constants.SUBPATTERN:
         return details[3]
@@ -138,7 +138,7 @@ def _body(kind: Any, details: Any) -> Any:  # noqa: ANN401
     return []
 
 
-def _varies(items: Any) -> bool:  # noqa: ANN401
+def _varies(items: Any) -> bool:
     """Return whether there is more than one path through a pattern."""
     for kind, details in items:
         if kind in _REPEATS:
@@ -150,7 +150,7 @@ def _varies(items: Any) -> bool:  # noqa: ANN401
     return False
 
 
-def _is_anchored(tree: Any) -> bool:  # noqa: ANN401
+def _is_anchored(tree: Any) -> bool:
     """Return whether a pattern can only be found at the beginning of a text."""
     if not tree or tree.state.flags & re.MULTILINE:
         return False
@@ -164,7 +164,7 @@ class _NoAutomaton(Exception):  # noqa: N818 - it never leaves this module
     """A part of a pattern depends on more than the next character."""
 
 
-def _build_automaton(tree: Any) -> _Automaton | None:  # noqa: ANN401
+def _build_automaton(tree: Any) -> _Automaton | None:
     try:
         return _Automaton(tree)
     except _NoAutomaton:
@@ -174,7 +174,7 @@ def _build_automaton(tree: Any) -> _Automaton | None:  # noqa: ANN401
 class _Automaton:
     """A pattern as a graph of nodes; reaching its end is a match."""
 
-    def __init__(self, tree: Any) -> None:  # noqa: ANN401
+    def __init__(self, tree: Any) -> None:
         self._state = tree.state
         self._tests: list[re.Pattern[str] | None] = []
         """What has to match at a node, if anything."""
@@ -229,7 +229,7 @@ class _Automaton:
                 self._answers[node, character] = known
         return known
 
-    def _add_node(self, following: list[int], test: Any = None, *, takes: bool = False) -> int:  # noqa: ANN401
+    def _add_node(self, following: list[int], test: Any = None, *, takes: bool = False) -> int:
         if len(self._next) >= _MAX_NODES:
             raise _NoAutomaton
         self._tests.append(test)
@@ -237,13 +237,13 @@ class _Automaton:
         self._next.append(following)
         return len(self._next) - 1
 
-    def _add_sequence(self, items: Any, then: int) -> int:  # noqa: ANN401
+    def _add_sequence(self, items: Any, then: int) -> int:
         """Make nodes for a part of a pattern, from its end; return the first of them."""
         for item in reversed(list(items)):
             then = self._add_part(item, then)
         return then
 
-    def _add_part(self, item: Any, then: int) -> int:  # noqa: ANN401
+    def _add_part(self, item: Any, then: int) -> int:
         kind, details = item
         if kind in _ONE_CHARACTER:
             return self._add_node([then], self._compile_alone(item), takes=True)
@@ -263,7 +263,7 @@ class _Automaton:
             return self._add_repeat(least, most, body, then)
         raise _NoAutomaton
 
-    def _add_repeat(self, least: int, most: int, body: Any, then: int) -> int:  # noqa: ANN401
+    def _add_repeat(self, least: int, most: int, body: Any, then: int) -> int:
         if most == _constants.MAXREPEAT:
             again = self._add_node([])
             self._next[again] += [self._add_sequence(body, again), then]
@@ -275,7 +275,7 @@ class _Automaton:
             then = self._add_sequence(body, then)
         return then
 
-    def _compile_alone(self, item: Any) -> re.Pattern[str]:  # noqa: ANN401
+    def _compile_alone(self, item: Any) -> re.Pattern[str]:
         """Compile a part of a pattern by itself, with the flags of the whole."""
         pattern: re.Pattern[str] = _compiler.compile(_parser.SubPattern(self._state, [item]))
         return pattern

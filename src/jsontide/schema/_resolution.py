@@ -128,7 +128,7 @@ class Partial(Generic[Model]):
             raise TypeError(message)
         return value
 
-    def is_complete(self, path: str | Sequence[Segment]) -> bool:
+    def is_complete_at(self, path: str | Sequence[Segment]) -> bool:
         """Return whether the value at a path, such as `days[0].title`, is shown and will not change any more."""
         found = self._find_path(path)
         if value_at(self.resolution.value, found) is MISSING:

@@ -8,9 +8,9 @@ Continuing from an older one starts another fold, which first reads the same tex
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Generic, TypeVar, cast, overload
+from typing import Any, Final, Generic, TypeAlias, TypeVar, cast, overload
 
-from jsontide._check import check_state
+from jsontide._check import check_state, check_type
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._compile import CompiledSchema, compile_schema
 from jsontide.schema._fold import SchemaFold
@@ -19,10 +19,11 @@ from jsontide.schema._resolution import Resolution, Status
 from jsontide.schema._validator import Violation, drop_reported, locate
 from jsontide.schema.options import Policies, TypeAdapterLike
 from jsontide.tree import ParserState
-from jsontide.tree.log import check_floats, continues, find_position, get_log, has_decimals, is_still_at, keeps_first
+from jsontide.tree.log import Log, check_floats, continues, find_position, has_decimals, is_still_at
 from jsontide.tree.views import NO_STRING
 
 Model = TypeVar("Model")
+Before: TypeAlias = Resolution[object] | None
 
 # Looking up the member of an enum costs more than all the rest does for most states.
 _PENDING: Final = Status.PENDING
@@ -68,42 +69,22 @@ class ResolutionReport(Generic[Model]):
 
 @overload
 def from_json_ast(
-    schema: type[Model],
-    state: ParserState,
-    before: Resolution[object] | None = None,
-    *,
-    policies: Policies | None = None,
-) -> Resolution[Model]: ...
-@overload
-def from_json_ast(
-    schema: Mapping[str, object],
-    state: ParserState,
-    before: Resolution[object] | None = None,
-    *,
-    policies: Policies | None = None,
+    schema: Mapping[str, object], state: ParserState, before: Before = None, *, policies: Policies | None = None
 ) -> Resolution[JsonValue]: ...
 @overload
 def from_json_ast(
-    schema: TypeAdapterLike[Model],
+    schema: type[Model] | TypeAdapterLike[Model],
     state: ParserState,
-    before: Resolution[object] | None = None,
+    before: Before = None,
     *,
     policies: Policies | None = None,
 ) -> Resolution[Model]: ...
 @overload
 def from_json_ast(
-    schema: object,
-    state: ParserState,
-    before: Resolution[object] | None = None,
-    *,
-    policies: Policies | None = None,
+    schema: object, state: ParserState, before: Before = None, *, policies: Policies | None = None
 ) -> Resolution[object]: ...
 def from_json_ast(
-    schema: object,
-    state: object,
-    before: object = None,
-    *,
-    policies: Policies | None = None,
+    schema: object, state: object, before: object = None, *, policies: Policies | None = None
 ) -> Resolution[Any]:
     """Return what may be shown of a parser state by a schema.
 
@@ -123,9 +104,7 @@ def from_json_ast(
     """
     state = check_state(state, ParserState)
     if before is not None:
-        if not isinstance(before, Resolution):
-            message = f"the resolution before must be a Resolution, not {type(before).__name__}"
-            raise TypeError(message)
+        before = check_type("the resolution before", before, Resolution, "a Resolution")
         report = before._report
         if report.source is schema and report.policies is policies:
             return before if before._state is state else _continue(before, state)
@@ -215,7 +194,7 @@ def _locate_problems(problems: tuple[Violation, ...], resolution: Resolution[Mod
     value = cast("JsonValue", state.value)
     new = drop_reported(problems, [error.path for error in resolution.errors])
     found: list[SchemaMismatch] = []
-    for problem, start, there in locate(new, get_log(state), 0, value, keeps_first=keeps_first(state)):
+    for problem, start, there in locate(new, Log(state), 0, value):
         line, column = find_position(state, start)
         found.append(SchemaMismatch(problem.path, problem.reason, problem.expected, there, start, line, column))
     return found

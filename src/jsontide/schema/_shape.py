@@ -21,9 +21,9 @@ _BITS: Final = {"string": STRING, "number": NUMBER, "boolean": BOOLEAN, "null": 
 def shape_of(schema: object) -> Shape:
     """Return what a schema wants, so that bad JSON can be mended with it.
 
-    >>> from jsontide.mend import MODELS, mend_chunk, start_mend
+    >>> from jsontide.mend import MODELS, feed_mend, start_mend
     >>> shape = shape_of({"type": "object", "properties": {"size": {"enum": ["small", "large"]}}})
-    >>> state, text, _ = mend_chunk(start_mend(MODELS, shape), '{"size": "LARGE"}')
+    >>> state, text, _ = feed_mend(start_mend(MODELS, shape), '{"size": "LARGE"}')
     >>> text
     '{"size": "large"}'
     """

@@ -22,8 +22,8 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 from jsontide._path import Path, Segment
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._mismatch import MismatchReason, name_container, shorten
-from jsontide.tree.containers import Container
 from jsontide.tree.log import Log
+from jsontide.tree.tape import Container
 
 Number: TypeAlias = int | float | Decimal
 
@@ -33,7 +33,7 @@ def to_decimal(number: Number) -> Decimal:
     return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
 
 
-def is_same_number(one: Any, other: Any) -> bool:  # noqa: ANN401
+def is_same_number(one: Any, other: Any) -> bool:
     """Return whether two numbers of a document or a schema have the same value as written."""
     return bool(one == other) if type(one) is type(other) else to_decimal(one) == to_decimal(other)
 
@@ -139,7 +139,7 @@ _Wanted = dict[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What is wrong in a value that was checked, at a path inside it."""
+    """A problem of a checked value, at a path inside it."""
 
     path: Path
     reason: MismatchReason
@@ -150,14 +150,14 @@ class Check(Protocol):
     """What a validator says about one closed value."""
 
     def find_problems(self, value: JsonValue, memory: Memory) -> tuple[Violation, ...]:
-        """Return what is wrong with a value; `memory` is that of its document."""
+        """Return the problems of a value; `memory` is that of its document."""
 
     def convert(self, value: JsonValue) -> JsonValue | Missing:
         """Return what the validator makes of a scalar of another kind, `MISSING` if it rejects it."""
 
 
 class Validation(NamedTuple, Generic[Model]):
-    """What a validator returns: the instance, or `MISSING` and what is wrong."""
+    """What a validator returns: the instance, or `MISSING` and the problems."""
 
     model: Model | Missing
     problems: tuple[Violation, ...] = ()
@@ -239,11 +239,11 @@ def _add_prefixes(path: Path, prefixes: set[Path]) -> None:
         prefixes.add(prefix)
 
 
-def locate(problems: list[Violation], log: Log, node_id: int, value: JsonValue, *, keeps_first: bool) -> list[Located]:
+def locate(problems: list[Violation], log: Log, node_id: int, value: JsonValue) -> list[Located]:
     """Find where in the text the problems of a closed value are; `node_id` is the node of the value."""
     if not problems:
         return []
-    starts = _find_starts([problem.path for problem in problems], log, node_id, keeps_first=keeps_first)
+    starts = _find_starts([problem.path for problem in problems], log, node_id)
     return [_locate_one(problem, starts, value) for problem in problems]
 
 
@@ -263,7 +263,7 @@ def value_at(value: JsonValue | Missing, path: Path) -> JsonValue | Missing:
     return reduce(get_child, path, value)
 
 
-def _find_starts(paths: list[Path], log: Log, node_id: int, *, keeps_first: bool) -> dict[Path, int]:
+def _find_starts(paths: list[Path], log: Log, node_id: int) -> dict[Path, int]:
     """Return the index in the text of the values at these paths, and of the containers around them."""
     wanted: _Wanted = {}
     for path in paths:
@@ -284,7 +284,7 @@ def _find_starts(paths: list[Path], log: Log, node_id: int, *, keeps_first: bool
         if segment not in names:
             continue
         path = (*around, segment)
-        if not keeps_first or path not in found:
+        if not log.keeps_first or path not in found:
             found[path] = log.start_of(child)
             open_at[child] = path, names[segment]
     return found

@@ -3,18 +3,27 @@
 A node is a union of variants, most often of one.
 A variant is of one kind, so that the first character of a value rules out all variants of other kinds.
 Recursive schemas make nodes that lead back to themselves: nothing here may walk all of them.
+
+At the end: a node and a scalar in, the value to show out, or why it fits no variant.
+A string is checked as if its characters came one by one: each variant is ruled out at an *offset*, the length of the
+shortest beginning that cannot become this variant; the kind of a value shows at its first character, offset 0.
+The variant that is ruled out last says what is wrong.
+So a whole string gives the same result as its pieces, however they were cut.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from jsontide._path import Segment
 from jsontide._values import MISSING, JsonValue, Missing
+from jsontide.schema._mismatch import MismatchReason, shorten
 from jsontide.schema._regex import Regex
-from jsontide.schema._validator import Check, is_same_number
+from jsontide.schema._validator import Check, Memory, Violation, is_same_number
 from jsontide.schema.options import Policy
 
 Kind: TypeAlias = Literal["string", "number", "boolean", "null", "array", "object"]
@@ -36,112 +45,73 @@ Length: TypeAlias = Any
 """An `int`, or a float such as 2.0, which JSON Schema allows too."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Variant:
     """One form that a value may have."""
 
-    __slots__ = ("check", "converter", "expected", "gates", "has_before_validator", "is_free_text", "kinds")
-
-    def __init__(
-        self,
-        *,
-        kinds: frozenset[Kind],
-        expected: str,
-        check: Check | None = None,
-        converter: Check | None = None,
-    ) -> None:
-        self.kinds = kinds
-        self.expected = expected
-        self.check = check
-        """Checks closed values of this kind, if anything can be wrong with them."""
-        self.converter = converter
-        """Converts closed scalars of other kinds: pydantic takes `"12"` for 12."""
-        self.gates: frozenset[str] = frozenset()
-        """The members that an object waits for before it shows anything."""
-        self.has_before_validator = False
-        """Whether a function of the program sees the value first, and may change it to anything."""
-        self.is_free_text = True
-        """Whether half a string means something, as half a date or half an address does not."""
+    kinds: frozenset[Kind]
+    expected: str
+    check: Check | None = None
+    """Checks closed values of this kind, if anything can be wrong with them."""
+    converter: Check | None = None
+    """Converts closed scalars of other kinds: pydantic takes `"12"` for 12."""
+    gates: frozenset[str] = frozenset()
+    """The members that an object waits for before it shows anything."""
+    has_before_validator: bool = False
+    """Whether a function of the program sees the value first, and may change it to anything."""
+    is_free_text: bool = True
+    """Whether half a string means something, as half a date or half an address does not."""
 
     def __deepcopy__(self, memo: dict[int, object]) -> Variant:
         return self
 
-    def node_at(self, segment: Segment) -> SchemaNode | None:  # noqa: ARG002
+    def node_at(self, segment: Segment) -> SchemaNode | None:
         """Return the node of a child, `None` if no child is allowed there."""
         return ANY
 
-    def is_met_by(self, value: Any) -> bool:  # noqa: ANN401, ARG002
+    def is_met_by(self, value: Any) -> bool:
         """Return whether a closed container fits without further checks."""
         return self.check is None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class AnyVariant(Variant):
+    """Anything at all."""
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class ScalarVariant(Variant):
     """A string, number, boolean or null."""
 
-    __slots__ = ("is_integer",)
-
-    def __init__(
-        self,
-        *,
-        kinds: frozenset[Kind],
-        expected: str,
-        is_integer: bool = False,
-        check: Check | None = None,
-        converter: Check | None = None,
-    ) -> None:
-        super().__init__(kinds=kinds, expected=expected, check=check, converter=converter)
-        self.is_integer = is_integer
+    is_integer: bool = False
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class EnumVariant(Variant):
     """One of a few values, never shown before it is closed."""
 
-    __slots__ = ("longest", "members", "texts")
+    members: tuple[JsonValue, ...]
+    texts: tuple[str, ...]
+    """The members that are strings."""
+    longest: int
 
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        kinds: frozenset[Kind],
-        expected: str,
-        members: tuple[JsonValue, ...],
-        texts: tuple[str, ...],
-        longest: int,
-        check: Check | None = None,
-        converter: Check | None = None,
-    ) -> None:
-        super().__init__(kinds=kinds, expected=expected, check=check, converter=converter)
-        self.members = members
-        self.texts = texts
-        """The members that are strings."""
-        self.longest = longest
+    def is_met_by(self, value: Any) -> bool:
+        return self.check is None and self.has_member(value)
 
-    def is_met_by(self, value: Any) -> bool:  # noqa: ANN401
-        return self.check is None and any(is_same_json(member, value) for member in self.members)
+    def has_member(self, value: JsonValue) -> bool:
+        return value in self.texts or any(is_same_json(member, value) for member in self.members)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ArrayVariant(Variant):
     """An array: items by index, then all others."""
 
-    __slots__ = ("max_items", "min_items", "prefix", "rest")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        kinds: frozenset[Kind],
-        expected: str,
-        prefix: tuple[SchemaNode, ...] = (),
-        rest: SchemaNode | None = None,
-        min_items: Length = 0,
-        max_items: Length = None,
-        check: Check | None = None,
-        converter: Check | None = None,
-    ) -> None:
-        super().__init__(kinds=kinds, expected=expected, check=check, converter=converter)
-        self.prefix = prefix
-        self.rest = rest
-        """`None` if no more items are allowed."""
-        self.min_items = min_items
-        self.max_items = max_items
-        """`None` if any number is allowed."""
+    prefix: tuple[SchemaNode, ...] = ()
+    rest: SchemaNode | None = None
+    """`None` if no more items are allowed."""
+    min_items: Length = 0
+    max_items: Length = None
+    """`None` if any number is allowed."""
 
     def node_at(self, segment: Segment) -> SchemaNode | None:
         at = cast("int", segment)
@@ -149,58 +119,30 @@ class ArrayVariant(Variant):
             return None
         return self.prefix[at] if at < len(self.prefix) else self.rest
 
-    def is_met_by(self, value: Any) -> bool:  # noqa: ANN401
+    def is_met_by(self, value: Any) -> bool:
         return self.check is None and len(value) >= self.min_items
-
-    def with_items(self, prefix: tuple[SchemaNode, ...], rest: SchemaNode | None) -> ArrayVariant:
-        """Return the same variant of other items."""
-        made = ArrayVariant(
-            kinds=self.kinds,
-            expected=self.expected,
-            prefix=prefix,
-            rest=rest,
-            min_items=self.min_items,
-            max_items=self.max_items,
-            check=self.check,
-            converter=self.converter,
-        )
-        made.has_before_validator = self.has_before_validator
-        return made
 
 
 Extra: TypeAlias = Literal["keep", "ignore", "forbid"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ObjectVariant(Variant):
     """An object: members by key, then by pattern, then all others."""
 
-    __slots__ = ("attributes", "defaults", "extra", "extra_node", "names", "patterns", "properties", "required")
+    properties: dict[str, SchemaNode]
+    patterns: tuple[tuple[Regex, SchemaNode], ...]
+    extra: Extra
+    extra_node: SchemaNode | None
+    required: tuple[str, ...]
+    attributes: dict[str, list[str]]
+    """The keys of each attribute of a type; of several keys the first stands for all."""
+    defaults: dict[str, JsonValue] = field(default_factory=dict)
+    names: dict[str, list[str]] = field(init=False)
+    """All keys of a member that has several, by the first."""
 
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        kinds: frozenset[Kind],
-        expected: str,
-        properties: dict[str, SchemaNode],
-        patterns: tuple[tuple[Regex, SchemaNode], ...],
-        extra: Extra,
-        extra_node: SchemaNode | None,
-        required: tuple[str, ...],
-        attributes: dict[str, list[str]],
-        check: Check | None = None,
-        converter: Check | None = None,
-    ) -> None:
-        super().__init__(kinds=kinds, expected=expected, check=check, converter=converter)
-        self.properties = properties
-        self.patterns = patterns
-        self.extra: Extra = extra
-        self.extra_node = extra_node
-        self.required = required
-        self.defaults: dict[str, JsonValue] = {}
-        self.attributes = attributes
-        """The keys of each attribute of a type; of several keys the first stands for all."""
-        self.names: dict[str, list[str]] = {keys[0]: keys for keys in attributes.values() if len(keys) > 1}
-        """All keys of a member that has several, by the first."""
+    def __post_init__(self) -> None:
+        self.names = {keys[0]: keys for keys in self.attributes.values() if len(keys) > 1}
 
     def node_at(self, segment: Segment) -> SchemaNode | None:
         key = cast("str", segment)
@@ -212,7 +154,7 @@ class ObjectVariant(Variant):
                 return matched
         return self.extra_node
 
-    def is_met_by(self, value: Any) -> bool:  # noqa: ANN401
+    def is_met_by(self, value: Any) -> bool:
         if self.check is not None:
             return False
         members: dict[str, object] = value
@@ -228,33 +170,11 @@ class ObjectVariant(Variant):
                 return first
         return key
 
-    def expected_at(self, key: str) -> str:
-        """Say what a member should be."""
-        node = self.node_at(key)
-        return "a value" if node is None else node.expected
-
-    def with_members(self, properties: dict[str, SchemaNode], extra_node: SchemaNode | None) -> ObjectVariant:
-        """Return the same variant of other members."""
-        made = ObjectVariant(
-            kinds=self.kinds,
-            expected=self.expected,
-            properties=properties,
-            patterns=self.patterns,
-            extra=self.extra,
-            extra_node=extra_node,
-            required=self.required,
-            attributes=self.attributes,
-            check=self.check,
-            converter=self.converter,
-        )
-        made.has_before_validator = self.has_before_validator
-        return made
-
-
-class AnyVariant(Variant):
-    """Anything at all."""
-
-    __slots__ = ()
+    def note_members(self) -> None:
+        """Set what it has to know about its members, once those are filled in."""
+        members = [(key, node) for key, node in self.properties.items() if self.first_key(key) == key]
+        self.gates = frozenset(key for key, node in members if node.policy == "gate")
+        self.defaults = {key: node.default for key, node in members if node.default is not MISSING}
 
 
 class SchemaNode:
@@ -318,10 +238,6 @@ class SchemaNode:
             return False
         return self.policy == "grow" or (self.policy == "auto" and sole.is_free_text)
 
-    def with_policy(self, policy: Policy) -> SchemaNode:
-        """Return the same node with another policy."""
-        return self.with_variants(self.variants, policy)
-
     def with_variants(self, variants: tuple[Variant, ...], policy: Policy) -> SchemaNode:
         """Return a node with the same default."""
         node = SchemaNode()
@@ -377,3 +293,127 @@ def is_same_json(left: JsonValue, right: JsonValue) -> bool:
         elif not (is_same_number(one, other) if kind == "number" else one == other):
             return False
     return True
+
+
+_AT_THE_END: Final = 1 << 62
+"""The offset of what shows only when a value closes."""
+
+
+class ScalarMismatch:
+    """Why a scalar fits no variant of a node, and after how many characters that was certain."""
+
+    __slots__ = ("expected", "found", "offset", "reason", "was_shown")
+
+    def __init__(
+        self, offset: int, reason: MismatchReason, expected: str, found: str, *, was_shown: bool = False
+    ) -> None:
+        self.offset = offset
+        self.reason = reason
+        self.expected = expected
+        self.found = found
+        self.was_shown = was_shown  # the string grew in view, and stays
+
+
+def check_scalar(node: SchemaNode, value: JsonValue, memory: Memory) -> tuple[JsonValue, ScalarMismatch | None]:
+    """Return what to show of a closed scalar, and why it does not fit, if it does not."""
+    if type(value) in node.free:
+        return value, None
+    kind = get_kind(value)
+    problem: Violation | None = None
+    for variant in node.by_kind[kind]:
+        if _is_member(variant, value):
+            problems = () if variant.check is None else variant.check.find_problems(value, memory)
+            if not problems:
+                return _convert_integer(variant, value), None
+            problem = problems[0]
+    if kind not in node.plain:
+        for variant in node.variants:
+            converted = MISSING if variant.converter is None else variant.converter.convert(value)
+            if converted is not MISSING:
+                return (converted if get_kind(converted) in variant.kinds else value), None
+    return None, _explain_closed(node, kind, value, problem)
+
+
+def check_open_scalar(node: SchemaNode, kind: Kind, text: str) -> ScalarMismatch | None:
+    """Return why an open scalar can fit no variant, if that is certain; `text` is the beginning of a string."""
+    offsets = [_find_offset(node, variant, kind, text) for variant in node.variants]
+    if any(offset > len(text) for offset in offsets):
+        return None
+    if not any(offsets):
+        return ScalarMismatch(0, MismatchReason.WRONG_TYPE, node.expected, f"a {kind}" if kind != "null" else kind)
+    return _explain_prefix(node, offsets, text)
+
+
+def open_variants(node: SchemaNode, text: str) -> list[Variant]:
+    """Return the variants that an open string can still become."""
+    return [variant for variant in node.variants if _find_offset(node, variant, "string", text) > len(text)]
+
+
+def _is_member(variant: Variant, value: JsonValue) -> bool:
+    if isinstance(variant, EnumVariant):
+        return variant.has_member(value)
+    if not isinstance(variant, ScalarVariant) or not variant.is_integer or isinstance(value, int):
+        return True
+    return is_integral(value) if variant.converter is None else variant.converter.convert(value) is not MISSING
+
+
+def _convert_integer(variant: Variant, value: JsonValue) -> JsonValue:
+    """Return an integer for 1.0 where the validator converts it; one of `int | float` leaves it as it is."""
+    if (
+        isinstance(value, float)
+        and variant.converter is not None
+        and isinstance(variant, ScalarVariant)
+        and variant.is_integer
+    ):
+        converted = variant.converter.convert(value)
+        return value if converted is MISSING else converted
+    return value
+
+
+def _explain_closed(node: SchemaNode, kind: Kind, value: JsonValue, problem: Violation | None) -> ScalarMismatch:
+    """Say why a closed scalar does not fit the variant that was ruled out last."""
+    text = value if isinstance(value, str) else ""
+    offsets = [_find_offset(node, variant, kind, text) for variant in node.variants]
+    latest = max(offsets, default=0)
+    if latest == 0:
+        return ScalarMismatch(0, MismatchReason.WRONG_TYPE, node.expected, shorten(value))
+    if latest < _AT_THE_END:
+        return _explain_prefix(node, offsets, text)
+    last = [variant for variant, offset in zip(node.variants, offsets, strict=True) if offset == latest]
+    if len(last) > 1:
+        is_of_their_kind = any(kind in variant.kinds for variant in last)
+        reason = MismatchReason.NO_BRANCH if is_of_their_kind else MismatchReason.WRONG_TYPE
+        return ScalarMismatch(latest, reason, node.expected, shorten(value))
+    variant = last[0]
+    if kind not in variant.kinds or (problem is None and not isinstance(variant, EnumVariant)):
+        return ScalarMismatch(latest, MismatchReason.WRONG_TYPE, variant.expected, shorten(value))
+    if problem is None:
+        return ScalarMismatch(latest, MismatchReason.NOT_A_MEMBER, variant.expected, shorten(value))
+    is_undecided = problem.reason is MismatchReason.TOO_COMPLEX
+    reason = problem.reason if is_undecided else MismatchReason.INVALID
+    return ScalarMismatch(latest, reason, problem.expected, shorten(value), was_shown=node.lets_grow(last))
+
+
+def _explain_prefix(node: SchemaNode, offsets: list[int], text: str) -> ScalarMismatch:
+    """Say why a string cannot continue as it begins."""
+    latest = max(offsets)
+    last = [variant for variant, offset in zip(node.variants, offsets, strict=True) if offset == latest]
+    found = f"a string that begins with {json.dumps(text[:latest], ensure_ascii=False)}"
+    if len(last) > 1:
+        return ScalarMismatch(latest, MismatchReason.NO_BRANCH, node.expected, found)
+    return ScalarMismatch(latest, MismatchReason.NOT_A_MEMBER, last[0].expected, found)
+
+
+def _find_offset(node: SchemaNode, variant: Variant, kind: Kind, text: str) -> int:
+    """Return after how many characters a variant is ruled out."""
+    if kind not in variant.kinds:
+        return 0 if variant.converter is None or kind in node.plain else _AT_THE_END
+    if not isinstance(variant, EnumVariant) or kind != "string" or variant.converter is not None:
+        return _AT_THE_END
+    left = variant.texts
+    for offset in range(1, min(len(text), variant.longest + 1) + 1):
+        begin = text[:offset]
+        left = tuple(member for member in left if member.startswith(begin))
+        if not left:
+            return offset
+    return _AT_THE_END

@@ -33,7 +33,7 @@ class FunctionArguments:
         self._type = arguments_type(function)
 
     @property
-    def type(self) -> Any:  # noqa: ANN401 - a type made at run time
+    def type(self) -> Any:
         """A `TypedDict` of the arguments."""
         return self._type
 
@@ -56,10 +56,10 @@ def describe(function: Callable[..., object]) -> tuple[str, str]:
     return name, "\n".join(_read_docstring(function)[0]).strip()
 
 
-def arguments_type(function: Callable[..., object]) -> Any:  # noqa: ANN401 - a type made at run time
+def arguments_type(function: Callable[..., object]) -> Any:
     """Return a `TypedDict` of the arguments of a function; those with a default may be left out."""
     need_package("pydantic", "a tool that is a function")
-    from typing_extensions import TypedDict  # noqa: PLC0415 - pydantic brings it
+    from typing_extensions import TypedDict
 
     try:
         parameters = inspect.signature(function).parameters
@@ -80,7 +80,7 @@ def arguments_type(function: Callable[..., object]) -> Any:  # noqa: ANN401 - a 
     return made
 
 
-def _unwrap(function: Callable[..., object]) -> Any:  # noqa: ANN401 - whatever has annotations
+def _unwrap(function: Callable[..., object]) -> Any:
     """Return what has the annotations: of an object that can be called, its method."""
     unwrapped = inspect.unwrap(function)
     if inspect.isroutine(unwrapped) or inspect.isclass(unwrapped):
@@ -88,8 +88,8 @@ def _unwrap(function: Callable[..., object]) -> Any:  # noqa: ANN401 - whatever 
     return type(unwrapped).__call__
 
 
-def _field(parameter: inspect.Parameter, hint: object, description: str | None) -> Any:  # noqa: ANN401
-    from pydantic import Field  # noqa: PLC0415 - only who makes tools of functions needs it
+def _field(parameter: inspect.Parameter, hint: object, description: str | None) -> Any:
+    from pydantic import Field
 
     options: dict[str, Any] = {}
     if description and not _describes(hint):  # the annotation is closer to the parameter than the docstring

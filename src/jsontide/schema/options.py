@@ -4,7 +4,7 @@ Policies are the same three words everywhere: `Annotated[str, Done()]` in a type
 and `{"days[*].title": Done()}` beside a schema that cannot be edited.
 
 Rule: a callable that is not a type is refused as a schema, because pydantic would take the signature of a function for
-a schema, and then call the function with what the stream says.
+a schema, and then call the function with values of the stream.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Model_co = TypeVar("Model_co", covariant=True)
 KEYWORD: Final = "x-stream"
 
 Policy: TypeAlias = Literal["auto", "grow", "done", "gate"]
-"""Where nobody asks for one, it is "auto": what is not free text appears when it is complete, all else grows."""
+"""Where nobody asks for one, it is "auto": free text and containers grow, other strings appear when complete."""
 POLICIES: Final[dict[str, Policy]] = {"grow": "grow", "done": "done", "gate": "gate"}
 _TYPING_MODULES: Final = frozenset({"types", "typing", "typing_extensions"})
 """The modules whose objects stand for types: `list[int]`, `Literal["a"]`, a `NewType`; some of them can be called."""

@@ -1,8 +1,14 @@
 """Whole snapshots of a growing value in, text chunks out that join to JSON."""
 
 from jsontide._public import publish
-from jsontide.snapshots._chunkers import JsonStreamChunker, TextStreamChunker, add_snapshot, add_value, finalize
-from jsontide.snapshots._options import ChunkChoices, create_snapshot_state
+from jsontide.snapshots._chunkers import (
+    JsonStreamChunker,
+    TextStreamChunker,
+    feed_snapshot_values,
+    feed_snapshots,
+    finish_snapshots,
+)
+from jsontide.snapshots._options import ChunkChoices, start_snapshots
 from jsontide.snapshots._state import SnapshotState
 from jsontide.snapshots._types import SnapshotConflict
 
@@ -12,10 +18,10 @@ __all__ = [
     "SnapshotConflict",
     "SnapshotState",
     "TextStreamChunker",
-    "add_snapshot",
-    "add_value",
-    "create_snapshot_state",
-    "finalize",
+    "feed_snapshot_values",
+    "feed_snapshots",
+    "finish_snapshots",
+    "start_snapshots",
 ]
 
 publish(__name__, __all__, globals())

@@ -2,51 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
 
-from jsontide._check import check_state
-from jsontide._json_text import compact
+from jsontide._check import check_state, check_type
 from jsontide._mypyc import mypyc_attr
-from jsontide._values import MISSING
+from jsontide._values import MISSING, JsonValue, compact
 from jsontide.snapshots._conflicts import find_difference
-from jsontide.snapshots._options import create_snapshot_state
+from jsontide.snapshots._options import ChunkChoices, start_snapshots
 from jsontide.snapshots._reader import read_whole, snapshot_text
 from jsontide.snapshots._state import SnapshotState
 from jsontide.snapshots._types import SnapshotConflict
 from jsontide.snapshots._writer import SnapshotWriter, certain_length
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Unpack
 
-    from jsontide._values import JsonValue
-    from jsontide.snapshots._options import ChunkChoices
-    from jsontide.snapshots._reader import ParsedText
-    from jsontide.snapshots._state import SnapshotState
-
-
-def add_snapshot(state: SnapshotState, snapshot: str | bytes | bytearray | memoryview) -> tuple[SnapshotState, str]:
+def feed_snapshots(state: SnapshotState, snapshot: str | bytes | bytearray | memoryview) -> tuple[SnapshotState, str]:
     """Return the state after one more snapshot, and the chunk that it adds; the given state does not change.
 
-    >>> from jsontide.snapshots import create_snapshot_state
-    >>> state, chunk = add_snapshot(create_snapshot_state(), '{"name": "Mat"}')
+    >>> from jsontide.snapshots import start_snapshots
+    >>> state, chunk = feed_snapshots(start_snapshots(), '{"name": "Mat"}')
     >>> print(chunk)
     {"name":"Mat
-    >>> print(add_snapshot(state, '{"age": 32, "name": "Matthew"}')[1])
+    >>> print(feed_snapshots(state, '{"age": 32, "name": "Matthew"}')[1])
     thew","age":32
     """
     check_state(state, SnapshotState)
     value, parsed_text = state._parsed_text.read(snapshot_text(snapshot))
-    return _add_parsed(state, value, parsed_text)
+    writer = _start_writer(state, value, True)
+    if parsed_text.switched_reader:
+        writer.adopt()
+    writer.write_news()
+    after = state._after(writer)
+    after._parsed_text = parsed_text
+    return after, "".join(writer.out)
 
 
-def add_value(
+def feed_snapshot_values(
     state: SnapshotState, snapshot: JsonValue | Mapping[str, object] | Sequence[object]
 ) -> tuple[SnapshotState, str]:
-    """Return the same as `add_snapshot`, for a snapshot that is a Python value.
+    """Return the same as `feed_snapshots`, for a snapshot that is a Python value.
 
-    >>> from jsontide.snapshots import create_snapshot_state
-    >>> state, chunk = add_value(create_snapshot_state(), ["a", "b"])
+    >>> from jsontide.snapshots import start_snapshots
+    >>> state, chunk = feed_snapshot_values(start_snapshots(), ["a", "b"])
     >>> print(chunk)
     ["a","b
     """
@@ -56,12 +53,12 @@ def add_value(
     return state._after(writer), "".join(writer.out)
 
 
-def finalize(state: SnapshotState) -> tuple[SnapshotState, str]:
+def finish_snapshots(state: SnapshotState) -> tuple[SnapshotState, str]:
     """Return the state after the last snapshot, and the chunk that closes everything that is open.
 
-    >>> from jsontide.snapshots import create_snapshot_state
-    >>> state, chunk = add_snapshot(create_snapshot_state(), '{"name": "Mat"}')
-    >>> print(finalize(state)[1])
+    >>> from jsontide.snapshots import start_snapshots
+    >>> state, chunk = feed_snapshots(start_snapshots(), '{"name": "Mat"}')
+    >>> print(finish_snapshots(state)[1])
     "}
     """
     check_state(state, SnapshotState)
@@ -73,16 +70,6 @@ def finalize(state: SnapshotState) -> tuple[SnapshotState, str]:
     after = state._after(writer)
     if not state._is_all_text:
         _read_back(after.text, last)
-    return after, "".join(writer.out)
-
-
-def _add_parsed(state: SnapshotState, value: Any, parsed_text: ParsedText) -> tuple[SnapshotState, str]:
-    writer = _start_writer(state, value, True)
-    if parsed_text.switched_reader:
-        writer.adopt()
-    writer.write_news()
-    after = state._after(writer)
-    after._parsed_text = parsed_text
     return after, "".join(writer.out)
 
 
@@ -104,7 +91,7 @@ def _read_back(text: str, last: Any) -> None:
     if found is not None:
         written = "" if found.before is MISSING else compact(found.before, False)
         wanted = "" if found.now is MISSING else compact(found.now, False)
-        raise SnapshotConflict(found.path, written, wanted)
+        raise SnapshotConflict(found.path(), written, wanted)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True, serializable=True)
@@ -113,22 +100,22 @@ class JsonStreamChunker:
 
     Each snapshot is the whole value, as far as it has come; the order of its keys means nothing.
     After each call, the chunks joined are the beginning of a JSON text that shows only what the snapshot holds; after
-    `finish` they are the last snapshot.
-    A snapshot that contradicts what is written raises `SnapshotConflict` and changes nothing.
+    `flush` they are the last snapshot.
+    A snapshot that contradicts the written text raises `SnapshotConflict` and changes nothing.
 
     >>> chunker = JsonStreamChunker()
     >>> chunker.process('{"name": "Mat"}')
     '{"name":"Mat'
     >>> chunker.process('{"age": 32, "name": "Matthew"}')
     'thew","age":32'
-    >>> chunker.finish()
+    >>> chunker.flush()
     '}'
     """
 
     def __init__(self, **options: Unpack[ChunkChoices]) -> None:
         """Choose how snapshots are read.
 
-        - `on_conflict="raise"`: with `"repair"`, a member that contradicts what is written is written again in the
+        - `on_conflict="raise"`: with `"repair"`, a member that contradicts the written text is written again in the
           innermost object that is still open, because parsers take the last of two equal keys; where no open object
           can hold it, the conflict is raised.
         - `key_order="any"`: `"kept"` for sources whose keys come in the order of writing, as those of any partial
@@ -143,7 +130,7 @@ class JsonStreamChunker:
           default they wait until it is clear which one grows.
         - `ensure_ascii=False`: `True` escapes all characters that are not ASCII.
         """
-        self._first: SnapshotState = create_snapshot_state(**options)
+        self._first: SnapshotState = start_snapshots(**options)
         self._state: SnapshotState = self._first
 
     @property
@@ -159,9 +146,9 @@ class JsonStreamChunker:
     def process(self, snapshot: str | bytes | bytearray | memoryview) -> str:
         """Take the next snapshot as JSON text and return the chunk that it adds, which may be empty.
 
-        Raises `SnapshotConflict` if it contradicts what is written, `JsonStreamError` if it is not JSON.
+        Raises `SnapshotConflict` if it contradicts the written text, `JsonStreamError` if it is not JSON.
         """
-        self._state, chunk = add_snapshot(self._state, snapshot)
+        self._state, chunk = feed_snapshots(self._state, snapshot)
         return chunk
 
     def process_value(self, snapshot: JsonValue | Mapping[str, object] | Sequence[object]) -> str:
@@ -177,12 +164,12 @@ class JsonStreamChunker:
         >>> chunker.process_value(value)
         'to'
         """
-        self._state, chunk = add_value(self._state, snapshot)
+        self._state, chunk = feed_snapshot_values(self._state, snapshot)
         return chunk
 
-    def finish(self) -> str:
+    def flush(self) -> str:
         """End the stream and return the chunk that closes everything that is open."""
-        self._state, chunk = finalize(self._state)
+        self._state, chunk = finish_snapshots(self._state)
         return chunk
 
     def reset(self) -> None:
@@ -192,10 +179,10 @@ class JsonStreamChunker:
 
 @mypyc_attr(allow_interpreted_subclasses=True, serializable=True)
 class TextStreamChunker:
-    """Turns plain texts, each of which begins with the one before, into the pieces that are new.
+    """Turns plain texts that each continue the one before into the pieces that are new.
 
     >>> chunker = TextStreamChunker()
-    >>> chunker.process("Hello"), chunker.process("Hello, world"), chunker.finish()
+    >>> chunker.process("Hello"), chunker.process("Hello, world"), chunker.flush()
     ('Hello', ', world', '')
     """
 
@@ -211,11 +198,9 @@ class TextStreamChunker:
     def process(self, text: str) -> str:
         """Take the whole text so far and return the part that is new.
 
-        Raises `SnapshotConflict` if it does not begin with what came before; then nothing changes.
+        Raises `SnapshotConflict` if it does not continue the text before; then nothing changes.
         """
-        if not isinstance(text, str):
-            message = f"a text must be str, not {type(text).__name__}"
-            raise TypeError(message)
+        check_type("a text", text, str)
         before = self._text
         if not text.startswith(before):
             raise SnapshotConflict((), before, text)
@@ -224,8 +209,8 @@ class TextStreamChunker:
         self._held = text[length:]
         return self._text[len(before) :]
 
-    def finish(self) -> str:
-        """End the text and return what was held back of it."""
+    def flush(self) -> str:
+        """End the text and return the part that was held back."""
         held = self._held
         self._text += held
         self._held = ""

@@ -1,4 +1,4 @@
-"""What is written and a snapshot in, the snapshot's values along the open path out, or the first contradiction.
+"""The written text and a snapshot in, the snapshot's values along the open path out, or the first contradiction.
 
 Closed values must be the same: `==` of whole subtrees is the fastest way to compare them.
 It is exact where all snapshots came as text; otherwise it takes 1, 1.0 and True for one another, and the types of
@@ -8,15 +8,16 @@ containers that hold any of them are compared too.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from itertools import zip_longest
-from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from jsontide._build import COMPILED
-from jsontide._json_text import (
+from jsontide._path import Path, PathLink, Segment
+from jsontide._values import (
     ARRAY,
     LITERAL,
+    MISSING,
     NUMBER,
     OBJECT,
     compact,
@@ -24,18 +25,12 @@ from jsontide._json_text import (
     number_text,
     quote,
 )
-from jsontide._path import PathLink
-from jsontide._values import MISSING
+from jsontide.snapshots._state import WriteFrame
 from jsontide.snapshots._types import SnapshotConflict
 from jsontide.text.numbers import is_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from mypy_extensions import i64
-
-    from jsontide._path import Path, Segment
-    from jsontide.snapshots._state import WriteFrame
 
 
 def is_empty(value: Any) -> bool:
@@ -48,53 +43,42 @@ def has_value_at(container: Any, key: Any) -> bool:
     return key in container if isinstance(container, dict) else key < len(container)
 
 
-class Difference:
-    """Where two values differ, and what each has there; `MISSING` for nothing."""
-
-    __slots__ = ("before", "now", "path")
-
-    def __init__(self, path: Path, before: Any, now: Any) -> None:
-        self.path: Path = path
-        self.before: Any = before
-        self.now: Any = now
-
-
-class _Pair(PathLink):
-    """Two values at the same path."""
+class Difference(PathLink):
+    """Two values at the same path, where they may differ; `MISSING` for nothing."""
 
     __slots__ = ("before", "now")
 
-    def __init__(self, parent: _Pair | None, segment: Segment, before: Any, now: Any) -> None:
+    def __init__(self, parent: Difference | None, segment: Segment, before: Any, now: Any) -> None:
         PathLink.__init__(self, parent, segment)
         self.before: Any = before
         self.now: Any = now
-
-    def to_difference(self) -> Difference:
-        return Difference(self.path(), self.before, self.now)
 
 
 def find_difference(before: Any, now: Any) -> Difference | None:
     """Return the first difference, if there is one.
 
-    >>> find_difference({"a": [1, 2], "b": ""}, {"b": "", "a": [1, 2.0]}).path
+    >>> find_difference({"a": [1, 2], "b": ""}, {"b": "", "a": [1, 2.0]}).path()
     ('a', 1)
     """
-    pairs = [_Pair(None, 0, before, now)]
+    pairs = [Difference(None, 0, before, now)]
     while pairs:
         pair = pairs.pop()
         if pair.before is pair.now:
             continue
         if pair.before is MISSING or pair.now is MISSING:
-            return pair.to_difference()
+            return pair
         kind = json_type(pair.before)
         if kind != json_type(pair.now):
-            return pair.to_difference()
+            return pair
         if kind == OBJECT:
             pairs += _members(pair)
         elif kind == ARRAY:
             pairs += _items(pair)
-        elif not _is_same_scalar(pair.before, pair.now, kind):
-            return pair.to_difference()
+        elif kind == NUMBER:
+            if not _is_same_number(number_text(pair.before), number_text(pair.now)):
+                return pair
+        elif kind == LITERAL or pair.before != pair.now:
+            return pair
     return None
 
 
@@ -125,30 +109,24 @@ def types_agree(before: Any, now: Any) -> bool:
     return True
 
 
-def _members(pair: _Pair) -> list[_Pair]:
+def _members(pair: Difference) -> list[Difference]:
     """Return the pairs of members, the first one last."""
     before: dict[str, Any] = pair.before
     now: dict[str, Any] = pair.now
-    pairs = [_Pair(pair, key, before[key], now.get(key, MISSING)) for key in before]
-    pairs += [_Pair(pair, key, MISSING, now[key]) for key in now if key not in before]
+    pairs = [Difference(pair, key, before[key], now.get(key, MISSING)) for key in before]
+    pairs += [Difference(pair, key, MISSING, now[key]) for key in now if key not in before]
     pairs.reverse()
     return pairs
 
 
-def _items(pair: _Pair) -> list[_Pair]:
+def _items(pair: Difference) -> list[Difference]:
     """Return the pairs of items, the first one last."""
     pairs = [
-        _Pair(pair, index, before, now)
+        Difference(pair, index, before, now)
         for index, (before, now) in enumerate(zip_longest(pair.before, pair.now, fillvalue=MISSING))
     ]
     pairs.reverse()
     return pairs
-
-
-def _is_same_scalar(before: Any, now: Any, kind: i64) -> bool:
-    if kind == NUMBER:
-        return _is_same_number(number_text(before), number_text(now))
-    return before is now if kind == LITERAL else bool(before == now)
 
 
 def _is_same_number(before: str, now: str) -> bool:
@@ -164,19 +142,21 @@ def _is_same_number(before: str, now: str) -> bool:
 
 
 class Conflict:
-    """A place where a snapshot contradicts what is written; path and texts are made only if it is raised."""
+    """A place where a snapshot contradicts the written text; path and texts are made only if it is raised."""
 
     __slots__ = ("before", "inside", "key", "level", "now", "open_string", "place", "start")
 
-    def __init__(self, level: i64, key: Segment, place: i64, inside: Path) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - where, and the two values
+        self, level: i64, key: Segment, place: i64, inside: Path, before: Any = MISSING, now: Any = MISSING
+    ) -> None:
         self.level: i64 = level  # the innermost frame where writing a value again would repair it
         self.key: Segment = key  # that value, in that frame
         self.place: i64 = place  # the frame of the contradiction
         self.inside: Path = inside  # and the path from there
-        self.before: Any = MISSING  # what is written, if that is a closed value
-        self.open_string: str | None = None  # or the open string
+        self.before: Any = before  # what is written, if that is a closed value
+        self.now: Any = now  # what the snapshot has there
+        self.open_string: str | None = None  # what is written, if that is the open string
         self.start: i64 = -1  # or, if not negative, where the text of it begins
-        self.now: Any = MISSING  # what the snapshot has there
 
     def to_exception(self, frames: list[WriteFrame], text: str) -> SnapshotConflict:
         """Return the exception for a conflict that is not repaired; `text` is all that is written."""
@@ -213,7 +193,7 @@ def find_conflict(
             return None
         key = open_key(frames, level, open_string_key)
         if not has_value_at(current, key):
-            conflict = _gone_conflict(frames, level, key)
+            conflict = _gone_conflict(frames, level, key, MISSING)
             conflict.open_string = open_string
             if level < top:
                 conflict.start = frames[level + 1].start
@@ -230,9 +210,8 @@ def _string_conflict(
     if isinstance(current, str) and current.startswith(open_string):
         return None
     top: i64 = len(frames) - 1
-    conflict = Conflict(top, open_string_key, top, _in_frame(top, open_string_key))
+    conflict = Conflict(top, open_string_key, top, _in_frame(top, open_string_key), MISSING, current)
     conflict.open_string = open_string
-    conflict.now = current
     return conflict
 
 
@@ -245,50 +224,44 @@ def changed_members(members: dict[str, Any], current: Any) -> list[Segment]:
     return changed
 
 
-def adopt_objects(frame: WriteFrame, current: Any) -> WriteFrame:
-    """Return a frame that holds the objects of a snapshot without conflicts in place of its own."""
-    return frame.replace_objects(current) if _is_beginning(frame, current) else frame
-
-
 def _closed_conflict(frames: list[WriteFrame], level: i64, current: Any, is_exact: bool) -> Conflict | None:
     frame = frames[level]
     members = frame.members
     if json_type(current) != (ARRAY if members is None else OBJECT):
-        return _type_conflict(frames, level, current)
+        conflict = Conflict(level - 1, frame.key, level, (), MISSING, current)
+        conflict.start = frame.start
+        return conflict
     is_certain = is_exact or not frame.is_loose  # `==` is exact
     if not is_certain and members is None and _begins_with_same_objects(frame, current):
         return None
-    if _is_beginning(frame, current) and (
+    if is_beginning(frame, current) and (
         is_certain or types_agree(frame.items if members is None else members, current)
     ):
         return None
     pairs: Iterable[tuple[Segment, Any]] = enumerate(frame.items) if members is None else members.items()
     for key, before in pairs:
         if not has_value_at(current, key):
-            conflict = _gone_conflict(frames, level, key)
-            conflict.before = before
-            return conflict
+            return _gone_conflict(frames, level, key, before)
         found = find_difference(before, current[key])
         if found is not None:
-            return _value_conflict(level, key, found)
+            return Conflict(level, key, level, _in_frame(level, key) + found.path(), found.before, found.now)
     return None
 
 
 def _begins_with_same_objects(frame: WriteFrame, current: Any) -> bool:
     """Return whether an array begins with the very objects that are closed, as where snapshots share them."""
     count: i64 = frame.count
-    items = frame.items
     if len(current) < count:
         return False
-    if not COMPILED or not isinstance(current, list):
-        return all(map(is_, items, current))
+    items = frame.items
+    others: list[Any] = current if isinstance(current, list) else list(current)
     for at in range(count):
-        if items[at] is not current[at]:
+        if items[at] is not others[at]:
             return False
     return True
 
 
-def _is_beginning(frame: WriteFrame, current: Any) -> bool:
+def is_beginning(frame: WriteFrame, current: Any) -> bool:
     """Return whether all closed values are equal to those of a snapshot; `False` if they are too deep to compare."""
     members = frame.members
     try:
@@ -300,24 +273,9 @@ def _is_beginning(frame: WriteFrame, current: Any) -> bool:
         return False
 
 
-def _type_conflict(frames: list[WriteFrame], level: i64, current: Any) -> Conflict:
-    frame = frames[level]
-    conflict = Conflict(level - 1, frame.key, level, ())
-    conflict.start = frame.start
-    conflict.now = current
-    return conflict
-
-
-def _gone_conflict(frames: list[WriteFrame], level: i64, key: Segment) -> Conflict:
+def _gone_conflict(frames: list[WriteFrame], level: i64, key: Segment, before: Any) -> Conflict:
     """Return the conflict of a written value that is gone from the snapshot."""
-    return Conflict(level - 1, frames[level].key, level, _in_frame(level, key))
-
-
-def _value_conflict(level: i64, key: Segment, found: Difference) -> Conflict:
-    conflict = Conflict(level, key, level, _in_frame(level, key) + found.path)
-    conflict.before = found.before
-    conflict.now = found.now
-    return conflict
+    return Conflict(level - 1, frames[level].key, level, _in_frame(level, key), before)
 
 
 def _in_frame(level: i64, key: Segment) -> Path:

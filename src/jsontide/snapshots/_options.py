@@ -6,13 +6,10 @@ Never compiled: our own checks give better errors for a wrong option than compil
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict
+from typing import Final, Literal, TypeAlias, TypedDict, Unpack
 
 from jsontide._check import check_choices, check_count, check_switches
-from jsontide.snapshots._state import SnapshotState, create_document_frame
-
-if TYPE_CHECKING:
-    from typing import Unpack
+from jsontide.snapshots._state import SnapshotState, WriteFrame
 
 OnConflict: TypeAlias = Literal["raise", "repair"]
 KeyOrder: TypeAlias = Literal["any", "kept"]
@@ -60,6 +57,7 @@ class ChunkOptions:
             check_count("max_wait", self.max_wait, "an int or None")
 
 
-def create_snapshot_state(**options: Unpack[ChunkChoices]) -> SnapshotState:
+def start_snapshots(**options: Unpack[ChunkChoices]) -> SnapshotState:
     """Return the state before any snapshot; takes the options of `JsonStreamChunker`."""
-    return SnapshotState(ChunkOptions(**options), (create_document_frame(),), [])
+    document = WriteFrame(0, is_object=False, start=0, waiting={})
+    return SnapshotState(ChunkOptions(**options), (document,), [])

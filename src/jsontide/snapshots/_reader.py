@@ -7,8 +7,8 @@ Rule: a reader that was forked reads no more, and no container that it shares wi
 A fork copies an open container when it first adds to it; closed containers are shared for ever.
 
 `ParsedText` reads one snapshot after another. A text that continues the last one, apart from the brackets and quotes
-that closed that one, is not read again: the reader that stopped there reads what is new, and a fork of it reads what
-closes. Any other text is read whole.
+that closed that one, is not read again: the reader that stopped there reads the new part, and a fork of it reads the
+closing characters. Any other text is read whole.
 Rule: the value is that of the whole text, and no source makes this much slower than reading whole texts.
 Our own reader, which can continue, is slower than Python's, which cannot.
 While every text continues the last one, ours reads each character once.
@@ -22,21 +22,22 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._build import COMPILED
+from jsontide._decode import ByteSource, as_text
 from jsontide._errors import JsonStreamError, ParserError, Reason
-from jsontide._json_text import MAX_DEPTH
+from jsontide._path import Path, Segment
+from jsontide._values import MAX_DEPTH
 from jsontide.text import Limits, modes
-from jsontide.text.grammar import AT_A_VALUE
-from jsontide.text.options import MOST
+from jsontide.text.grammar import AT_A_VALUE, LITERAL_VALUES
+from jsontide.text.options import MAX_LIMIT
 from jsontide.text.scanner import Position, Scanner
-from jsontide.text.utf8 import ByteSource, as_text
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide._path import Path, Segment
 
-_LIMITS: Final = Limits(max_depth=MAX_DEPTH, max_chars=MOST, max_string=MOST, max_number=MOST, max_nodes=MOST)
-_LITERALS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
+_SNAPSHOT_LIMITS: Final = Limits(
+    max_depth=MAX_DEPTH, max_chars=MAX_LIMIT, max_string=MAX_LIMIT, max_number=MAX_LIMIT, max_nodes=MAX_LIMIT
+)
 
 
 def _refuse(constant: str) -> float:
@@ -55,7 +56,7 @@ class SnapshotReader(Scanner):
     __slots__ = ("keys", "known_keys", "shared", "values")
 
     def __init__(self) -> None:
-        super().__init__(_LIMITS, ignore_trailing=False)
+        super().__init__(_SNAPSHOT_LIMITS, ignore_trailing=False)
         self.values: list[Any] = []  # the open containers, outermost first; at the end the root
         self.keys: list[Segment] = []  # the key or index of the next value in each
         self.shared: i64 = 0  # how many of the containers may belong to another reader, or to a value
@@ -118,7 +119,7 @@ class SnapshotReader(Scanner):
         return None
 
     def literal(self, word: str) -> None:
-        self._add(_LITERALS[word])
+        self._add(LITERAL_VALUES[word])
 
     def path(self) -> Path:
         return tuple(self.keys) if self.mode in AT_A_VALUE else tuple(self.keys[:-1])
@@ -156,11 +157,7 @@ def read_whole(text: str) -> Any:
     try:
         return _DECODER.decode(text)
     except _REFUSALS:
-        return _read_slowly(text)
-
-
-def _read_slowly(text: str) -> Any:
-    reader = SnapshotReader()
+        reader = SnapshotReader()
     reader.end(text)
     if reader.error is not None:
         raise JsonStreamError(reader.error)
@@ -172,17 +169,17 @@ def _error_before(text: str, source: ByteSource) -> ParserError:
     reader = SnapshotReader()
     reader.scan(text)
     if reader.error is None:
-        reader.fail(Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found, reader.index)
+        reader.fail(Reason.BAD_UTF8, source.wanted, source.found, reader.index)
     assert reader.error is not None  # either of the two
     return reader.error
 
 
-_CLOSING: Final = ' \t\n\r"]}'
-"""Characters at the end of a text that may only close what is open; if they belong to a string, they are read again."""
+_CLOSING_CHARACTERS: Final = ' \t\n\r"]}'
+"""Characters at the end of a text that may only close open values; if they belong to a string, they are read again."""
 _RSTRIP: Final[Any] = str.rstrip  # typed Any: mypyc's own rstrip ignores a lack of memory
 SLOWDOWN: Final = 3 if COMPILED else 16
 """About how many characters Python's reader reads while ours reads one."""
-_SHORT: Final = 250 if COMPILED else 1_000
+_SHORT_TEXT: Final = 250 if COMPILED else 1_000
 """Below about this length, reading the whole text is as fast as continuing."""
 
 
@@ -205,7 +202,7 @@ class ParsedText:
     def read(self, text: str) -> tuple[Any, ParsedText]:
         """Return the value of the next text, and the `ParsedText` of it, or raise `JsonStreamError`."""
         is_continuation = self._is_continued_by(text)
-        if not is_continuation or self.length == 0 or len(text) < _SHORT:
+        if not is_continuation or self.length == 0 or len(text) < _SHORT_TEXT:
             return _read_anew(text, self.is_append_only and is_continuation)
         new = _without_closing(text[self.length :])
         end: i64 = self.length + len(new)
@@ -253,7 +250,7 @@ def _read_anew(text: str, is_append_only: bool) -> tuple[Any, ParsedText]:
 
 
 def _without_closing(text: str) -> str:
-    kept: str = _RSTRIP(text, _CLOSING)
+    kept: str = _RSTRIP(text, _CLOSING_CHARACTERS)
     return kept
 
 

@@ -1,4 +1,4 @@
-"""The state of a chunker: what is written, and what is open at its end.
+"""The state of a chunker: the text written so far, and the containers and the string open at its end.
 
 Later states share the storage of earlier ones and append to it; each sees only its own part.
 A `WriteFrame` is an open container, as far as it is written: it belongs to a state and never changes, and a count says
@@ -7,25 +7,22 @@ how many of the closed values in the shared storage are its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from jsontide._flatten import flatten, unflatten
-from jsontide._json_text import MAX_DEPTH
-from jsontide._values import MISSING
+from jsontide._path import Segment
+from jsontide._values import MAX_DEPTH, MISSING, flatten, unflatten
 from jsontide.snapshots._reader import NOTHING_READ, ParsedText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mypy_extensions import i64
 
-    from jsontide._path import Segment
     from jsontide.snapshots._options import ChunkOptions
     from jsontide.snapshots._writer import SnapshotWriter
 
 _MOST_INSIDE: Final = MAX_DEPTH + 1
-"""Nesting of what a frame holds: the deepest snapshot, in the list of what is closed or waits."""
+"""Nesting inside a frame: the deepest snapshot, in the list of closed or waiting values."""
 
 
 class WriteFrame:
@@ -42,7 +39,7 @@ class WriteFrame:
         self.waiting: dict[Segment, Any] = waiting  # values known but not written, as last seen
         self.to_rewrite: set[Segment] | None = None  # members written wrong, to be written again in the same step
         self.is_begun: bool = False  # it is not empty: the next value needs a comma
-        self.is_loose: bool = False  # `==` of what is closed is not enough: 1 == True == 1.0
+        self.is_loose: bool = False  # `==` of closed values is not enough: 1 == True == 1.0
 
     def fork(self) -> WriteFrame:
         """Return a frame that may be written to without changing this one."""
@@ -147,15 +144,10 @@ def restore_frame(contents: tuple[Any, ...]) -> WriteFrame:
     return frame
 
 
-def create_document_frame() -> WriteFrame:
-    """Return the frame around the root, before any text."""
-    return WriteFrame(0, is_object=False, start=0, waiting={})
-
-
 class SnapshotState:
     """The position in a stream of snapshots; it never changes, and can be fed again at any time.
 
-    Made by `create_snapshot_state`, `add_snapshot`, `add_value` and `finalize`.
+    Made by `start_snapshots`, `feed_snapshots`, `feed_snapshot_values` and `finish_snapshots`.
     """
 
     __slots__ = (
@@ -196,7 +188,7 @@ class SnapshotState:
         return self._frames[0].count > 0
 
     def _last_snapshot(self) -> Any:
-        """Return the last snapshot, put together from what is written and what waits; `MISSING` if there was none."""
+        """Return the last snapshot, joined from written and waiting values; `MISSING` if there was no snapshot."""
         value: Any = MISSING if self._open_string is None else self._open_string + self._held
         key = self._open_string_key
         for frame in reversed(self._frames):

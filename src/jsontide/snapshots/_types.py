@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from jsontide._errors import JsontideError
-from jsontide._path import path_text
+from jsontide._path import Path, path_text
 
-if TYPE_CHECKING:
-    from jsontide._path import Path
-
-_SHOWN: Final = 60  # characters of a text in a message
+_MAX_SHOWN_LENGTH: Final = 60  # characters of a text in a message
 
 
 class SnapshotConflict(JsontideError, ValueError):  # noqa: N818 - a conflict is no mistake of the program
@@ -39,4 +36,4 @@ class SnapshotConflict(JsontideError, ValueError):  # noqa: N818 - a conflict is
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= _MAX_SHOWN_LENGTH else f"{text[:_MAX_SHOWN_LENGTH]}..."

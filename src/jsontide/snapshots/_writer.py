@@ -12,11 +12,15 @@ value that grows, and no value is searched again: an answer found deep inside ho
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from jsontide._json_text import (
+from jsontide._path import Segment
+from jsontide._textbuffer import ends_in_surrogate
+from jsontide._values import (
     ARRAY,
     LITERAL,
+    MISSING,
     NUMBER,
     OBJECT,
     STRING,
@@ -29,41 +33,33 @@ from jsontide._json_text import (
     quote,
     write_value,
 )
-from jsontide._values import MISSING
 from jsontide.snapshots._conflicts import (
     Conflict,
-    adopt_objects,
     changed_members,
     find_conflict,
     find_difference,
     has_value_at,
+    is_beginning,
     is_empty,
     open_key,
 )
 from jsontide.snapshots._reader import read_whole
-from jsontide.snapshots._state import WriteFrame
-from jsontide.text.options import MOST
+from jsontide.snapshots._state import SnapshotState, WriteFrame
+from jsontide.text.options import MAX_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mypy_extensions import i64
 
-    from jsontide._path import Segment
-    from jsontide.snapshots._state import SnapshotState
 
 _ID: Final[Any] = id  # of any type, so that the integer stays Python's: compiled code ends where it cannot make one
 _MOST_SKELETON: Final = 1_000_000
 """Values in a skeleton; one that contains itself has more."""
-_HIGH_SURROGATES: Final = (0xD800, 0xDBFF)
 
 
 def certain_length(text: str) -> i64:
     """Return how much of a growing string is certain: the first half of a surrogate pair is not."""
     n: i64 = len(text)
-    if n > 0 and _HIGH_SURROGATES[0] <= ord(text[n - 1]) <= _HIGH_SURROGATES[1]:
-        return n - 1
-    return n
+    return n - 1 if ends_in_surrogate(text) else n
 
 
 class Memo:
@@ -90,7 +86,7 @@ class Memo:
         found = find_difference(before, now)
         if found is None:
             return False
-        for segment in found.path:
+        for segment in found.path():
             self._changed[_ID(now)] = [before, now]
             if not (has_value_at(before, segment) and has_value_at(now, segment)):
                 break
@@ -130,14 +126,14 @@ class Memo:
 
 
 class SnapshotWriter:
-    """Adds one snapshot to the end of what is written."""
+    """Adds one snapshot to the written text."""
 
     def __init__(self, state: SnapshotState, snapshot: Any, is_text: bool) -> None:
         options = state._options
         self.keeps_order: bool = options.key_order == "kept"
         self.numbers_grow: bool = options.numbers == "grow"
         self.memo: Memo = Memo(options.empty == "late", options.nulls == "late")
-        self.max_wait: i64 = 0 if options.max_wait is None else min(options.max_wait, MOST)
+        self.max_wait: i64 = 0 if options.max_wait is None else min(options.max_wait, MAX_LIMIT)
         self.ensure_ascii: bool = options.ensure_ascii
 
         self.frames: list[WriteFrame] = [frame if frame.is_newest() else frame.fork() for frame in state._frames]
@@ -152,7 +148,7 @@ class SnapshotWriter:
         self.out: list[str] = []
 
     def find_conflict(self, is_exact: bool) -> Conflict | None:
-        """Compare the snapshot with what is written; `==` is exact if all snapshots came as text."""
+        """Compare the snapshot with the written text; `==` is exact if all snapshots came as text."""
         return find_conflict(self.frames, self.open_string, self.open_string_key, self.found, is_exact)
 
     def repair(self, conflict: Conflict) -> bool:
@@ -181,7 +177,10 @@ class SnapshotWriter:
 
     def adopt(self) -> None:
         """Replace closed values by the equal objects of the snapshot, which later snapshots will share."""
-        self.frames = [adopt_objects(frame, found) for frame, found in zip(self.frames, self.found, strict=True)]
+        self.frames = [
+            frame.replace_objects(found) if is_beginning(frame, found) else frame
+            for frame, found in zip(self.frames, self.found, strict=True)
+        ]
 
     def write_news(self) -> None:
         """Write what the snapshot adds, once it has no conflict."""
@@ -264,7 +263,7 @@ class SnapshotWriter:
         return self.frames[last]
 
     def _settle(self) -> bool:
-        """Write what is certain in the innermost frame; return whether that opened another one."""
+        """Write the certain values of the innermost frame; return whether that opened another one."""
         found: Any = self.found[-1]
         if len(found) == self.frames[-1].count:
             return False
@@ -305,7 +304,7 @@ class SnapshotWriter:
         return False
 
     def _settle_in_any_order(self, keys: list[Any], found: Any) -> bool:
-        """Write what is complete, and open the one value that can grow, if it is known."""
+        """Write the complete values, and open the one that can grow, if it is known."""
         waiting = self.frames[-1].waiting
         new: list[Any] = []
         changed: list[Any] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeVar, cast, overload
 
+from jsontide._check import check_type
 from jsontide._values import Chunk
 from jsontide.messages import MessageConfig, start_message, stop_message
 from jsontide.providers.registry import is_whole
@@ -40,7 +41,16 @@ _MEANT: Final = {
 """What other libraries and clients call an option."""
 
 
-class ReadingChoices(TypedDict, total=False):
+class DocumentChoices(TypedDict, total=False):
+    """How JSON text is read, as keyword arguments; see `MessageConfig`."""
+
+    trailing: Literal["error", "ignore"]
+    limits: Limits
+    policies: Policies | None
+    mend: Mending | None
+
+
+class ReadingChoices(DocumentChoices, total=False):
     """The options of `MessageConfig` beside the schema of the answer, as keyword arguments."""
 
     tools: Iterable[Tool[Any]]
@@ -49,11 +59,7 @@ class ReadingChoices(TypedDict, total=False):
     cumulative_arguments: bool
     done_is_end: bool
     choice: int
-    trailing: Literal["error", "ignore"]
-    limits: Limits
     max_parts: int
-    policies: Policies | None
-    mend: Mending | None
 
 
 @overload
@@ -95,7 +101,7 @@ def stream_message(
     """
     if isinstance(events, Chunk) or is_whole(events):
         events = (events,)  # all of a response, and not its characters or fields
-    if isinstance(events, Mapping):
+    if isinstance(events, Mapping) or hasattr(type(events), "model_fields"):  # an iterable of its own fields
         message = "events must be an iterable of events; this is a single one"
         raise TypeError(message)
     check_plain(events, "events must be iterable", "astream_message")
@@ -135,24 +141,23 @@ def astream_message(
 
 
 def _start(response_schema: object, state: StreamState | None, options: ReadingChoices) -> StreamState:
-    _check_names(options)
+    check_names(options, ReadingChoices)
     if state is None:
         return StreamState(start_message(MessageConfig(response_schema=response_schema, **options)))
-    if not isinstance(state, StreamState):
-        message = f"state must be a StreamState, not {type(state).__name__}"
-        raise TypeError(message)
+    check_type("state", state, StreamState, "a StreamState")
     if response_schema is not None or options:
         message = "a saved state goes on with its own options: pass no others"
         raise TypeError(message)
     return state
 
 
-def _check_names(options: Mapping[str, object]) -> None:
-    """Refuse options of other names, with the name that was meant."""
+def check_names(options: Mapping[str, object], accepted: type[object]) -> None:
+    """Refuse options that a `TypedDict` does not have, with the name that was meant."""
+    names = accepted.__annotations__
     for name in options:
-        if name not in ReadingChoices.__annotations__:
+        if name not in names:
             meant = _MEANT.get(name)
-            hint = f"{meant} is meant" if meant else f"there are {', '.join(sorted(ReadingChoices.__annotations__))}"
+            hint = f"{meant} is meant" if meant else f"there are {', '.join(sorted(names))}"
             message = f"there is no option {name!r}; {hint}"
             raise TypeError(message)
 
@@ -180,18 +185,6 @@ class _StreamBase(Generic[Answer]):
     @property
     def _message_state(self) -> MessageState:
         return self._reader.message_state if self._stopped is None else self._stopped
-
-    def _next_message(self) -> Message[Answer] | None:
-        """Return the next message, `None` if more must be pulled first."""
-        try:
-            message: Any = self._reader.next_message()
-        except (StopIteration, StopAsyncIteration) as error:  # it must not look like the end of the stream
-            self._reader.stop()
-            raise RuntimeError("a validator raised " + type(error).__name__) from error
-        except BaseException:  # of a validator or an event, or an interrupt: what the event says is lost
-            self._reader.stop()
-            raise
-        return None if self._stopped is not None else message
 
     def _end(self, error: BaseException, *, has_failed: bool) -> None:
         """Take in what the source raised; raise it again if it is a bug or an interrupt."""
@@ -223,9 +216,9 @@ class MessageStream(_StreamBase[Answer], Iterator["Message[Answer]"]):
                     self._end(error, has_failed=puller.has_failed(error))
                 if self._stopped is not None:
                     puller.close()
-            message = self._next_message()
-            if message is not None:
-                return message
+            message = reader.next_message()
+            if self._stopped is None and message is not None:
+                return cast("Message[Answer]", message)
             if reader.is_over and self._stopped is None:
                 puller.leave()
                 break
@@ -269,9 +262,9 @@ class AsyncMessageStream(_StreamBase[Answer], AsyncIterator["Message[Answer]"]):
                     self._end(error, has_failed=puller.has_failed(error))
                 if self._stopped is not None:
                     await puller.close()
-            message = self._next_message()
-            if message is not None:
-                return message
+            message = reader.next_message()
+            if self._stopped is None and message is not None:
+                return cast("Message[Answer]", message)
             if reader.is_over and self._stopped is None:
                 await puller.leave()
                 break

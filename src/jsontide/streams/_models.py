@@ -5,16 +5,15 @@ Mismatches do not end the stream: what fits goes on growing, and all of them are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, overload
 
-from jsontide._sniff import sniff
 from jsontide._values import MISSING, Chunk
 from jsontide.messages import MessageConfig
 from jsontide.providers.stream_reader import StreamReader, start_stream
 from jsontide.schema import Partial, SchemaError, SchemaMismatch, Status, from_json_ast, shape_of
-from jsontide.streams._text import ParsingStage, mended
+from jsontide.streams._messages import DocumentChoices, check_names
+from jsontide.streams._text import ParsingStage, mended, sniff_chunks
 from jsontide.streams.sources import adrive, as_items, check_async, drive
-from jsontide.text import Limits
 from jsontide.tree import create_parser_state
 
 if TYPE_CHECKING:
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from jsontide._values import JsonValue
-    from jsontide.mend import Mending, Repair
-    from jsontide.schema import Policies
+    from jsontide.mend import Repair
     from jsontide.schema.options import TypeAdapterLike
     from jsontide.streams.sources import LoopStage
     from jsontide.tree import ParserState
@@ -31,16 +29,10 @@ if TYPE_CHECKING:
 Model = TypeVar("Model")
 _Source: TypeAlias = "Chunk | Iterable[Chunk] | Iterable[object]"
 
-_LIMITS: Final = Limits()
 
-
-class ModelChoices(TypedDict, total=False):
+class ModelChoices(DocumentChoices, total=False):
     """The options of `stream_model`, as keyword arguments."""
 
-    policies: Policies | None
-    trailing: Literal["error", "ignore"]
-    limits: Limits
-    mend: Mending | None
     on_repair: Callable[[Repair], object] | None
 
 
@@ -58,16 +50,7 @@ def stream_model(
 ) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(source: _Source, schema: object, **options: Unpack[ModelChoices]) -> Generator[object]: ...
-def stream_model(  # noqa: PLR0913 - options by name
-    source: _Source,
-    schema: object,
-    *,
-    policies: Policies | None = None,
-    trailing: Literal["error", "ignore"] = "error",
-    limits: Limits = _LIMITS,
-    mend: Mending | None = None,
-    on_repair: Callable[[Repair], object] | None = None,
-) -> Generator[object]:
+def stream_model(source: _Source, schema: object, **options: Unpack[ModelChoices]) -> Generator[object]:
     """Yield a `Partial` after each item that changed what may be shown, and at the end the validated instance.
 
     `source` has the JSON text itself, cut anywhere, or what `stream_message` takes: the events of a provider's client,
@@ -88,7 +71,6 @@ def stream_model(  # noqa: PLR0913 - options by name
     <Partial {'city': 'Kyoto'}>
     {'city': 'Kyoto'}
     """
-    options = ModelChoices(policies=policies, trailing=trailing, limits=limits, mend=mend, on_repair=on_repair)
     return drive(as_items(source, "astream_model"), _ModelStage(schema, options))
 
 
@@ -108,19 +90,11 @@ def astream_model(
 def astream_model(
     source: AsyncIterable[object], schema: object, **options: Unpack[ModelChoices]
 ) -> AsyncGenerator[object]: ...
-def astream_model(  # noqa: PLR0913 - options by name
-    source: AsyncIterable[object],
-    schema: object,
-    *,
-    policies: Policies | None = None,
-    trailing: Literal["error", "ignore"] = "error",
-    limits: Limits = _LIMITS,
-    mend: Mending | None = None,
-    on_repair: Callable[[Repair], object] | None = None,
+def astream_model(
+    source: AsyncIterable[object], schema: object, **options: Unpack[ModelChoices]
 ) -> AsyncGenerator[object]:
     """Do what `stream_model` does for an asynchronous source."""
     check_async(source, "chunks must be an asynchronous iterable of str or bytes, or of events", "stream_model")
-    options = ModelChoices(policies=policies, trailing=trailing, limits=limits, mend=mend, on_repair=on_repair)
     return adrive(source, _ModelStage(schema, options))
 
 
@@ -128,15 +102,20 @@ class _ModelStage:
     """Reads text as a document and a provider's events as a message; the first item, or more, shows which they are."""
 
     def __init__(self, schema: object, options: ModelChoices) -> None:
-        self._schema = schema
-        self._options = options
+        check_names(options, ModelChoices)
+        self._on_repair = options.pop("on_repair", None)
+        # Made before anything is read, for errors about the options.
+        self._config = MessageConfig(response_schema=schema, **cast("DocumentChoices", options))
+        mend = self._config.mend
+        shape = None if mend is None else shape_of(schema)
+        self._text = mended(_DocumentStage(self._config), mend, self._on_repair, shape)
         self._inner: LoopStage[Any, object] | None = None
         self._waiting: list[Chunk] = []
-        """What came before it was known what the source has."""
-        mend = options["mend"]
-        shape = None if mend is None else shape_of(schema)
-        self._text = mended(_DocumentStage(schema, options), mend, options["on_repair"], shape)
-        """Made before anything is read, for errors about the options."""
+        """Chunks that came before the form of the source was certain."""
+
+    @property
+    def is_over(self) -> bool:
+        return self._inner is not None and self._inner.is_over
 
     def add(self, item: object) -> Iterator[object]:
         if self._inner is None:
@@ -156,26 +135,21 @@ class _ModelStage:
 
     def _choose(self, item: object) -> LoopStage[Any, object] | None:
         if not isinstance(item, Chunk):
-            return _EventStage(self._schema, self._options)
-        form = sniff(b"".join(map(_encode, (*self._waiting, item))))
+            return _EventStage(self._config, self._on_repair)
+        form = sniff_chunks((*self._waiting, item))
         if form is None:
             self._waiting.append(item)
             return None
-        return _EventStage(self._schema, self._options) if form in {"events", "frames"} else self._text
-
-
-def _encode(chunk: Chunk) -> bytes:
-    return chunk.encode("utf-8", "replace") if isinstance(chunk, str) else bytes(chunk)
+        return _EventStage(self._config, self._on_repair) if form in {"events", "frames"} else self._text
 
 
 class _DocumentStage(ParsingStage[object]):
     """Shows what a schema makes of a JSON document."""
 
-    def __init__(self, schema: object, options: ModelChoices) -> None:
-        super().__init__(create_parser_state(limits=options["limits"], trailing=options["trailing"]))
-        self._schema = schema
-        self._policies = options["policies"]
-        self._resolution = from_json_ast(schema, self._state, policies=self._policies)
+    def __init__(self, config: MessageConfig) -> None:
+        super().__init__(create_parser_state(limits=config.limits, trailing=config.trailing))
+        self._schema, self._policies = config.response_schema, config.policies
+        self._resolution = from_json_ast(self._schema, self._state, policies=self._policies)
 
     def finish(self) -> Iterator[object]:
         yield from super().finish()
@@ -193,18 +167,16 @@ class _DocumentStage(ParsingStage[object]):
 class _EventStage:
     """Shows the answer in the messages that `stream_message` reads."""
 
-    def __init__(self, schema: object, options: ModelChoices) -> None:
-        config = MessageConfig(
-            response_schema=schema,
-            policies=options["policies"],
-            trailing=options["trailing"],
-            limits=options["limits"],
-            mend=options["mend"],
-        )
+    def __init__(self, config: MessageConfig, on_repair: Callable[[Repair], object] | None) -> None:
         self._reader = StreamReader(start_stream(config))
         self._shown: object = MISSING
-        self._on_repair = options["on_repair"]
+        self._on_repair = on_repair
         self._reported = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the message has ended; a server may keep the connection open after `[DONE]`."""
+        return self._reader.is_over
 
     def add(self, item: object) -> Iterator[object]:
         self._reader.feed(item)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from jsontide._values import Chunk, JsonValue
-from jsontide.snapshots import add_snapshot, add_value, create_snapshot_state, finalize
+from jsontide.snapshots import feed_snapshot_values, feed_snapshots, finish_snapshots, start_snapshots
 from jsontide.streams.sources import adrive, check_async, check_plain, drive
 
 if TYPE_CHECKING:
@@ -45,16 +45,18 @@ def achunk_snapshots(
 class _Chunker:
     """The stage inside the loops: a snapshot in, its chunk out unless it is empty."""
 
+    is_over: bool = False
+
     def __init__(self, options: ChunkChoices) -> None:
-        self._state = create_snapshot_state(**options)
+        self._state = start_snapshots(**options)
 
     def add(self, snapshot: _Snapshot) -> tuple[str, ...]:
         if isinstance(snapshot, Chunk):
-            return self._advance(add_snapshot(self._state, snapshot))
-        return self._advance(add_value(self._state, snapshot))
+            return self._advance(feed_snapshots(self._state, snapshot))
+        return self._advance(feed_snapshot_values(self._state, snapshot))
 
     def finish(self) -> tuple[str, ...]:
-        return self._advance(finalize(self._state))
+        return self._advance(finish_snapshots(self._state))
 
     def _advance(self, step: tuple[SnapshotState, str]) -> tuple[str, ...]:
         self._state, chunk = step

@@ -14,11 +14,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import aclosing, closing
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar, cast
 
 from jsontide._errors import JsonStreamError, hint_at_mending
 from jsontide._path import Segment
 from jsontide._pattern import AnyItem, AnyKey, Pattern, Slice, parse_pattern
+from jsontide._sniff import StreamForm, sniff
 from jsontide._values import MISSING, Chunk
 from jsontide.events import JsonFragmentAccumulator
 from jsontide.mend.options import check_mending, check_on_repair
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _Pattern: TypeAlias = str | Sequence[Segment]
 _Found = TypeVar("_Found")
+_FOR_EVENTS: Final = "stream_message and stream_model read the events of a provider"
 
 
 def values(
@@ -136,7 +138,7 @@ def astates(
     return adrive(as_async_chunks(chunks, "states"), _parsed(_EveryState, state, mend, on_repair))
 
 
-def stream(
+def text_deltas(
     chunks: Chunk | Iterable[Chunk],
     pattern: str | Sequence[Segment],
     *,
@@ -149,21 +151,23 @@ def stream(
     No piece is empty, and there is one for each chunk that has more of the string.
     Raises `JsonStreamError` when the text is wrong, or not complete at its end, after yielding what came before.
 
-    >>> list(stream(['{"answer": "Take the ni', 'ght tr', 'ain", "stops": 3}'], "answer"))
+    >>> list(text_deltas(['{"answer": "Take the ni', 'ght tr', 'ain", "stops": 3}'], "answer"))
     ['Take the ni', 'ght tr', 'ain']
     """
-    return drive(as_chunks(chunks, "astream"), mended(_Finder(_delta_in, pattern, deltas=True), mend, on_repair))
+    return drive(as_chunks(chunks, "atext_deltas"), mended(_Finder(_delta_in, pattern, deltas=True), mend, on_repair))
 
 
-def astream(
+def atext_deltas(
     chunks: AsyncIterable[Chunk],
     pattern: str | Sequence[Segment],
     *,
     mend: Mending | None = None,
     on_repair: Callable[[Repair], object] | None = None,
 ) -> AsyncGenerator[str]:
-    """Like `stream`, but for an asynchronous stream of chunks."""
-    return adrive(as_async_chunks(chunks, "stream"), mended(_Finder(_delta_in, pattern, deltas=True), mend, on_repair))
+    """Like `text_deltas`, but for an asynchronous stream of chunks."""
+    return adrive(
+        as_async_chunks(chunks, "text_deltas"), mended(_Finder(_delta_in, pattern, deltas=True), mend, on_repair)
+    )
 
 
 def items(
@@ -200,7 +204,7 @@ def aitems(
     return adrive(as_async_chunks(chunks, "items"), mended(_Finder(_entry_in, *_inside(pattern)), mend, on_repair))
 
 
-def value(
+def first_value(
     chunks: Chunk | Iterable[Chunk],
     pattern: str | Sequence[Segment],
     *,
@@ -213,23 +217,23 @@ def value(
     With `mend`, bad JSON is mended as `jsontide.mend` says, and `on_repair` is called with each repair as it happens.
     Raises `JsonStreamError` when the text before the value is wrong, or not complete at its end.
 
-    >>> value(['{"users": [{"name": "Ada"}', ', {"name": "Al'], "users[0]")
+    >>> first_value(['{"users": [{"name": "Ada"}', ', {"name": "Al'], "users[0]")
     {'name': 'Ada'}
-    >>> value('{"users": []}', "users[0]")
+    >>> first_value('{"users": []}', "users[0]")
     MISSING
     """
-    return _first(drive(as_chunks(chunks, "avalue"), mended(_Finder(_value_in, pattern), mend, on_repair)))
+    return _first(drive(as_chunks(chunks, "afirst_value"), mended(_Finder(_value_in, pattern), mend, on_repair)))
 
 
-def avalue(
+def afirst_value(
     chunks: AsyncIterable[Chunk],
     pattern: str | Sequence[Segment],
     *,
     mend: Mending | None = None,
     on_repair: Callable[[Repair], object] | None = None,
 ) -> Coroutine[object, None, JsonValue | Missing]:
-    """Like `value`, but for an asynchronous stream of chunks."""
-    return _afirst(adrive(as_async_chunks(chunks, "value"), mended(_Finder(_value_in, pattern), mend, on_repair)))
+    """Like `first_value`, but for an asynchronous stream of chunks."""
+    return _afirst(adrive(as_async_chunks(chunks, "first_value"), mended(_Finder(_value_in, pattern), mend, on_repair)))
 
 
 def _first(found: Generator[_Found]) -> _Found | Missing:
@@ -270,6 +274,8 @@ def mended(
 class TextLoopStage(ABC, Generic[_Found]):
     """The stage of a loop that reads JSON text."""
 
+    is_over: bool = False
+    """Text after a document may be wrong, so all of it is read."""
     place: Callable[[ParserError], ParserError] | None = None
     """What finds the place of an error in the original of a text that was mended."""
 
@@ -283,21 +289,22 @@ class TextLoopStage(ABC, Generic[_Found]):
     def find_end_error(self) -> ParserError | None:
         """Return what would be wrong if the text ended here; nothing is read after that."""
 
-    def _raise(self, error: ParserError) -> None:
+    def _raise(self, error: ParserError, chunk: Chunk = "") -> None:
         if self.place is not None:
             raise JsonStreamError(self.place(error))
-        raise JsonStreamError(error, hint_at_mending(error))
+        are_events = not error.path and error.line == error.column == 1 and sniff_chunks([chunk]) == "events"
+        raise JsonStreamError(error, _FOR_EVENTS if are_events else hint_at_mending(error))
 
 
 class ParsingStage(TextLoopStage[_Found]):
-    """Feeds a parser; what is wrong raises after what its new state shows."""
+    """Feeds a parser; an error is raised after the new state was shown."""
 
     def __init__(self, state: ParserState) -> None:
         self._state = state
 
     def add(self, chunk: Chunk) -> Iterator[_Found]:
         _check_chunk(chunk)
-        return self._advance(parse_chunk(self._state, chunk))
+        return self._advance(parse_chunk(self._state, chunk), chunk)
 
     def finish(self) -> Iterator[_Found]:
         return self._advance(finalize(self._state))
@@ -305,15 +312,15 @@ class ParsingStage(TextLoopStage[_Found]):
     def find_end_error(self) -> ParserError | None:
         return finalize(self._state).error
 
-    def _advance(self, state: ParserState) -> Iterator[_Found]:
+    def _advance(self, state: ParserState, chunk: Chunk = "") -> Iterator[_Found]:
         before, self._state = self._state, state
         yield from self._show(before)
         if state.error is not None:
-            self._raise(state.error)
+            self._raise(state.error, chunk)
 
     @abstractmethod
     def _show(self, before: ParserState, /) -> Iterable[_Found]:
-        """Return what is to be yielded of the state that came after this one."""
+        """Return what to yield of the new state, given the one before it."""
 
 
 class _WholeValue(ParsingStage["JsonValue"]):
@@ -355,7 +362,7 @@ class _Finder(TextLoopStage[_Found]):
 
     def add(self, chunk: Chunk) -> Iterator[_Found]:
         _check_chunk(chunk)
-        return self._take_found(self._accumulator.add_fragment(chunk))
+        return self._take_found(self._accumulator.add_fragment(chunk), chunk)
 
     def finish(self) -> Iterator[_Found]:
         return self._take_found(self._accumulator.finish())
@@ -365,11 +372,11 @@ class _Finder(TextLoopStage[_Found]):
             return cast("ParserError", update.value)
         return None
 
-    def _take_found(self, errors: list[JsonFragmentUpdate]) -> Iterator[_Found]:
+    def _take_found(self, errors: list[JsonFragmentUpdate], chunk: Chunk = "") -> Iterator[_Found]:
         found, self._found = self._found, []
         yield from found
         for update in errors:
-            self._raise(cast("ParserError", update.value))
+            self._raise(cast("ParserError", update.value), chunk)
 
 
 def _inside(pattern: _Pattern) -> tuple[Pattern, ...]:
@@ -395,6 +402,8 @@ def _value_in(update: JsonFragmentUpdate) -> JsonValue:
 class _Mended(Generic[_Found]):
     """Feeds a stage with the strict text that a mender makes of the original."""
 
+    is_over: bool = False
+
     def __init__(self, stage: TextLoopStage[_Found], reader: MendReader) -> None:
         self._stage = stage
         self._reader = reader
@@ -413,7 +422,7 @@ class _Mended(Generic[_Found]):
         yield from self._stage.finish()
 
     def _end(self, text: str) -> Iterator[_Found]:
-        """Yield what the last text shows, then raise what is wrong with the text."""
+        """Yield what the last text shows, then raise the error of the text."""
         if text:
             yield from self._stage.add(text)
         if self._reader.error is not None:
@@ -421,10 +430,14 @@ class _Mended(Generic[_Found]):
 
 
 def _check_chunk(chunk: object) -> None:
-    """Refuse what is no text, naming the loops that read events."""
+    """Refuse a chunk that is not text, and name the loops that read events."""
     if not isinstance(chunk, Chunk):
-        message = (
-            f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}; stream_message and "
-            "stream_model read the events of a provider"
-        )
+        message = f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}; {_FOR_EVENTS}"
         raise TypeError(message)
+
+
+def sniff_chunks(chunks: Iterable[Chunk]) -> StreamForm | None:
+    """Return the form of a stream that begins with these chunks, `None` while it may be one of several."""
+    return sniff(
+        b"".join(chunk.encode("utf-8", "replace") if isinstance(chunk, str) else bytes(chunk) for chunk in chunks)
+    )

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from jsontide._check import check_count
+from jsontide._check import check_count, check_type
 from jsontide._values import MISSING
 from jsontide.messages import CompleteCall, Message, Tool, ToolResult
 from jsontide.messages.document import write_json
@@ -92,9 +92,7 @@ async def arun_tools(
 
 def _check(message: object, tools: Iterable[Tool[Any]], describe: object) -> dict[str, Tool[Any]]:
     """Return the tools by name; raise before anything runs if they are not fit to be run."""
-    if not isinstance(message, Message):
-        problem = f"message must be a Message, not {type(message).__name__}"
-        raise TypeError(problem)
+    check_type("message", message, Message, "a Message")
     if not callable(describe):
         problem = f"describe_error must be callable, not {type(describe).__name__}"
         raise TypeError(problem)

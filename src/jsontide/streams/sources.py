@@ -135,7 +135,11 @@ async def _await(close: Callable[[], object]) -> None:
 
 
 class LoopStage(Protocol[_Input_contra, _Output_co]):
-    """What a loop does with each input, and with the end: outputs first, then what is wrong raises."""
+    """What a loop does with each input, and with the end: outputs first, then it raises errors."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing that may still come matters, so that no more is pulled."""
 
     def add(self, item: _Input_contra, /) -> Iterable[_Output_co]: ...
     def finish(self) -> Iterable[_Output_co]: ...
@@ -146,6 +150,8 @@ def drive(source: Iterable[_Input_contra], stage: LoopStage[_Input_contra, _Outp
     with Puller(source) as items:
         for item in items:
             yield from stage.add(item)
+            if stage.is_over:
+                break
     yield from stage.finish()
 
 
@@ -157,6 +163,8 @@ async def adrive(
         async for item in items:
             for output in stage.add(item):
                 yield output
+            if stage.is_over:
+                break
     for output in stage.finish():
         yield output
 

@@ -43,7 +43,7 @@ _CLIENTS: Final = CLIENT_PACKAGES | frozenset(
 
 
 def is_transport(error: BaseException) -> bool:
-    """Tell whether an exception means that the stream failed; a group does if all that it holds do."""
+    """Return whether an exception means that the stream failed; a group does if all its exceptions do."""
     if isinstance(error, BaseExceptionGroup):
         return all(map(is_transport, error.exceptions))
     return isinstance(error, _FAILURES) or any(_top_module(kind) in _CLIENTS for kind in type(error).__mro__)

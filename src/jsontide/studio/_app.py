@@ -1,10 +1,10 @@
 """The server of the studio: requests of the page in, views of sessions out.
 
     GET  /                  the page
-    GET  /follow            what grows, as server-sent events: the sessions, the lanes of one
+    GET  /follow            the sessions and the lanes of one, while they grow, as server-sent events
     GET  /moment            one moment of a session; by number, or by time
     GET  /node              when each part of a value arrived
-    GET  /chunks /schema    what a moment turns back into; what a schema shows of it
+    GET  /chunks /schema    the chunks that a moment turns back into; its value through a schema
     GET  /recording         the session as a recording, to keep
     POST /sessions          a recording, as it was dropped onto the page
     POST /paste             a text and where it is cut
@@ -13,8 +13,8 @@
 
 Everything needs the token; see `Guard`.
 
-What grows is sent as server-sent events for `jsontide.js`: it is looked at some times a second, and what did not change
-is not sent, so that it stays the same object in the page.
+Growing values are sent as server-sent events for `jsontide.js`, a few times a second. Parts that did not change are
+not sent, so that they stay the same objects in the page.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import time
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from secrets import compare_digest, token_urlsafe
 from typing import Any, Final, NoReturn, cast
 
@@ -41,11 +42,20 @@ from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import FileResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.status import (
+    HTTP_201_CREATED,
+    HTTP_400_BAD_REQUEST,
+    HTTP_403_FORBIDDEN,
+    HTTP_404_NOT_FOUND,
+    HTTP_409_CONFLICT,
+    HTTP_413_CONTENT_TOO_LARGE,
+)
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jsontide._path import Path
 from jsontide._values import MISSING, JsonValue
 from jsontide.frontends import Change, CompactEncoder, CompactWriter, SetValue, write_json
+from jsontide.frontends.base import sse
 from jsontide.recordings import Piece, Recording, RecordingProxy
 from jsontide.schema import UnsupportedSchemaError, from_json_ast
 from jsontide.studio._history import Unfolded
@@ -57,7 +67,7 @@ from jsontide.web import client_route
 ASSETS: Final = "/static/"
 TOKEN_HEADER: Final = "x-studio-token"  # noqa: S105 - the name of a header
 _HERE: Final = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]{1,5})?", re.IGNORECASE)
-"""A name of this machine, and a port or none; a tunnel to the studio may begin at another port than its own."""
+"""A name of this machine, with or without a port; a tunnel to the studio may begin at another port than its own."""
 _HEADERS: Final = {
     "content-security-policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "cross-origin-opener-policy": "same-origin",
@@ -66,11 +76,10 @@ _HEADERS: Final = {
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
 }
-_FORBIDDEN: Final = 403
 
 
 class Guard:
-    """Refuses what does not come from this machine or has no token, and limits what the page may do."""
+    """Refuses requests that do not come from this machine or have no token, and limits what the page may do."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app: Final = app
@@ -87,7 +96,7 @@ class Guard:
             await send(message)
 
         problem = self._find_problem(HTTPConnection(scope))
-        app = self._app if problem is None else PlainTextResponse(f"{problem}\n", _FORBIDDEN)
+        app = self._app if problem is None else PlainTextResponse(f"{problem}\n", HTTP_403_FORBIDDEN)
         await app(scope, receive, send_with_headers)
 
     def _find_problem(self, request: HTTPConnection) -> str | None:
@@ -102,19 +111,14 @@ class Guard:
         return None
 
 
-_BAD: Final = 400
-_NOT_FOUND: Final = 404
-_TOO_LARGE: Final = 413
-
-
-def refuse(problem: str, status: int = _BAD) -> NoReturn:
+def refuse(problem: str, status: int = HTTP_400_BAD_REQUEST) -> NoReturn:
     raise HTTPException(status, problem)
 
 
 def find_session(studio: Studio, session_id: object) -> Session:
     session = studio.sessions.get(session_id) if isinstance(session_id, str) else None
     if session is None:
-        refuse("there is no such session; it may have made room for newer ones", _NOT_FOUND)
+        refuse("there is no such session; it may have made room for newer ones", HTTP_404_NOT_FOUND)
     return session
 
 
@@ -144,7 +148,7 @@ def read_path(request: Request) -> Path:
 
 
 def read_unfolded(request: Request) -> Unfolded:
-    """Return what the reader opened and closed: `[[path, first item or null], ...]`."""
+    """Return the paths that the reader opened and closed: `[[path, first item or null], ...]`."""
     given = _parse(request.query_params.get("unfolded", "[]"), "unfolded")
     unfolded: dict[Path, int | None] = {}
     for each in given if isinstance(given, list) else [given]:
@@ -173,7 +177,7 @@ async def read_body(request: Request, limit: int) -> bytes:
                 break
         else:
             return bytes(data)
-    refuse(describe_limit(limit), _TOO_LARGE)
+    refuse(describe_limit(limit), HTTP_413_CONTENT_TOO_LARGE)
 
 
 async def read_json(request: Request, limit: int) -> dict[str, Any]:
@@ -231,7 +235,7 @@ _KEEP_ALIVE: Final = 15.0
 
 
 async def follow(studio: Studio, session_id: str | None) -> AsyncIterator[bytes]:
-    """Give the value as it is, then what is new in it, until the reader leaves."""
+    """Yield the value as it is, then what is new in it, until the reader leaves."""
     writer, quiet_since = CompactWriter(), time.monotonic()
     before: object = MISSING
     known: object = None
@@ -242,7 +246,7 @@ async def follow(studio: Studio, session_id: str | None) -> AsyncIterator[bytes]
             now: Any = await run_sync(summarize, studio, session_id)
             writer, events = writer.write(find_changes(before, now))
             before = now
-            yield "".join([f"data: {write_json(event)}\n\n" for event in events]).encode()
+            yield sse(*events)
             quiet_since = time.monotonic()
         elif time.monotonic() - quiet_since > _KEEP_ALIVE:
             yield b":\n\n"
@@ -251,7 +255,7 @@ async def follow(studio: Studio, session_id: str | None) -> AsyncIterator[bytes]
 
 
 def summarize(studio: Studio, session_id: str | None) -> dict[str, Any]:
-    """Return what is known about all sessions, and about one in more detail."""
+    """Return a summary of all sessions, and one of them in more detail."""
     session = studio.sessions.get(session_id or "")
     sessions = [each.summary() for each in studio.list()]
     value: dict[str, Any] = {"listens": studio.listens, "proxy": studio.proxy, "sessions": sessions}
@@ -264,8 +268,6 @@ def summarize(studio: Studio, session_id: str | None) -> dict[str, Any]:
 
 MAX_BYTES: Final = 64_000_000
 _STATIC: Final = pathlib.Path(__file__).parent / "static"
-_CREATED: Final = 201
-_CONFLICT: Final = 409
 
 
 def create_app(
@@ -273,9 +275,9 @@ def create_app(
 ) -> Starlette:
     """Return the studio as an application, with a recording that it begins to load at once.
 
-    `token` is made up unless you pass one; `app.state.token` has it.
+    `token` is random unless you pass one; `app.state.token` has it.
     With `listen`, streams that are posted to `/listen` are shown while they come.
-    `max_bytes` is the most that is taken of one recording or stream.
+    `max_bytes` limits each recording and stream.
     """
     if token is not None and not token:
         message = "token must not be empty: without one, every page in the browser could see the studio"
@@ -290,8 +292,8 @@ def create_app(
             Route("/follow", handlers.follow),
             Route("/moment", handlers.view_moment),
             Route("/node", handlers.view_node),
-            Route("/chunks", handlers.view_chunks),
-            Route("/schema", handlers.view_schema),
+            Route("/chunks", partial(handlers.view, view_chunks)),
+            Route("/schema", partial(handlers.view, view_schema)),
             Route("/recording", handlers.save),
             Route("/sessions", handlers.upload, methods=["POST"]),
             Route("/paste", handlers.paste, methods=["POST"]),
@@ -311,7 +313,7 @@ def create_app(
 
 
 class _Handlers:
-    """What each request does."""
+    """A method for each kind of request."""
 
     def __init__(self, studio: Studio) -> None:
         self._studio: Final = studio
@@ -320,9 +322,8 @@ class _Handlers:
         return FileResponse(_STATIC / "index.html")
 
     async def follow(self, request: Request) -> Response:
-        encoder = CompactEncoder()
         values = follow(self._studio, request.query_params.get("session"))
-        return StreamingResponse(values, headers=dict(encoder.headers), media_type=encoder.media_type)
+        return StreamingResponse(values, headers=CompactEncoder.headers, media_type=CompactEncoder.media_type)
 
     def view_moment(self, request: Request) -> Response:
         session = self._find_session(request)
@@ -337,14 +338,13 @@ class _Handlers:
         with session.lock:
             found = view_node(session, find_number(request, session), path)
         if found is None:
-            refuse("there is nothing at this path at this moment", _NOT_FOUND)
+            refuse("there is nothing at this path at this moment", HTTP_404_NOT_FOUND)
         return _json(found)
 
-    def view_chunks(self, request: Request) -> Response:
-        return self._view(request, view_chunks)
-
-    def view_schema(self, request: Request) -> Response:
-        return self._view(request, view_schema)
+    def view(self, view: Callable[[Session, int], object], request: Request) -> Response:
+        session = self._find_session(request)
+        with session.lock:
+            return _json(view(session, find_number(request, session)))
 
     def save(self, request: Request) -> Response:
         session = self._find_session(request)
@@ -367,37 +367,34 @@ class _Handlers:
         given = await read_json(request, self._studio.max_bytes)
         session = find_session(self._studio, given.get("session"))
         if session.state != "over":
-            refuse("the stream must be over before it can be read in another way", _CONFLICT)
+            refuse("the stream must be over before it can be read in another way", HTTP_409_CONFLICT)
         schema = await run_sync(_check_schema, given.get("schema"))
         options = ReadOptions(given.get("mend") is True, schema, session.moments[-1].kind == "message")
         return _created(self._studio.read_again(session, options))
 
     async def listen(self, request: Request) -> Response:
-        """Show what is posted while it comes, and how it ended."""
+        """Show a posted stream while it comes, and how it ended."""
         if not self._studio.listens:
-            refuse("this studio does not listen; start it with --listen", _NOT_FOUND)
+            refuse("this studio does not listen; start it with --listen", HTTP_404_NOT_FOUND)
         live = self._studio.start_live(request.query_params.get("name") or "posted")
         try:
             async for data in request.stream():
                 await run_sync(live.write, data)
         except ClientDisconnect:
             live.finish("lost", "the sender left before the end")
-            return Response(status_code=_CREATED)
+            return Response(status_code=HTTP_201_CREATED)
         except TooLargeError as error:
-            refuse(str(error), _TOO_LARGE)
+            refuse(str(error), HTTP_413_CONTENT_TOO_LARGE)
         else:
             live.finish()
         finally:
             live.finish("lost", "the stream could not be read")  # unless it has ended
-        return PlainTextResponse(f"bytes: {len(live.session.raw)}, pieces: {len(live.session.pieces)}\n", _CREATED)
+        return PlainTextResponse(
+            f"bytes: {len(live.session.raw)}, pieces: {len(live.session.pieces)}\n", HTTP_201_CREATED
+        )
 
     def _find_session(self, request: Request) -> Session:
         return find_session(self._studio, request.query_params.get("session"))
-
-    def _view(self, request: Request, view: Callable[[Session, int], object]) -> Response:
-        session = self._find_session(request)
-        with session.lock:
-            return _json(view(session, find_number(request, session)))
 
 
 def _check_schema(schema: Any) -> dict[str, Any] | None:  # noqa: ANN401 - JSON
@@ -414,7 +411,7 @@ def _check_schema(schema: Any) -> dict[str, Any] | None:  # noqa: ANN401 - JSON
 
 
 def _created(session: Session) -> Response:
-    return _json({"session": session.id}, _CREATED)
+    return _json({"session": session.id}, HTTP_201_CREATED)
 
 
 def _json(value: object, status: int = 200) -> Response:
@@ -422,9 +419,8 @@ def _json(value: object, status: int = 200) -> Response:
 
 
 async def _describe_refusal(_: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    detail = error.detail if isinstance(error, HTTPException) else ""
-    return _json({"error": detail}, status)
+    refusal = cast("HTTPException", error)
+    return _json({"error": refusal.detail}, refusal.status_code)
 
 
 _HOST: Final = "127.0.0.1"
@@ -442,7 +438,7 @@ def serve(
 
     `path` is a recording to open, which raises `RecordingError` if it cannot be read; `port` is where to serve, 0 for
     any port that is free.
-    With `listen`, what is posted to `/listen` is shown while it comes.
+    With `listen`, streams that are posted to `/listen` are shown while they come.
     `proxy` is the address of a provider: requests to the proxy that is started are passed on to it, and the streams
     that come back are shown.
     """

@@ -1,10 +1,10 @@
-"""Changes of a growing value in, each with the number of its moment; what stood where at any moment out, and as rows.
+"""Changes of a growing value in, each with the number of its moment; the value at any moment out, and its rows.
 
 The history is one tree that is only written at its end. Every value in it knows the moment in which it appeared, the
 moments in which text was added to it, and the moment from which it did not change any more: no moment needs a copy,
-and looking back costs what is looked at.
+and the cost of looking back follows what is shown.
 
-Rule: what was true of a moment stays true, whatever is added later.
+Rule: later changes never alter an earlier moment.
 
 The rows of a moment are at most some hundred. Shown are, in this order: the way to what changed last, what the reader
 opened, what appeared last. A container that is not opened is one row; of one with many items a window is shown.
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count as count_up
 from itertools import zip_longest
@@ -28,27 +29,25 @@ _BORN: Final = attrgetter("born")
 _Todo: TypeAlias = tuple["HistoryEntry", JsonValue, Path | None]
 
 
+@dataclass(slots=True, eq=False)
 class HistoryEntry:
     """A value from the moment in which it appeared; one that replaces it is another version of it."""
 
-    __slots__ = ("born", "children", "ends", "finished", "kind", "members", "numbers", "parent", "segment", "texts")
-
-    def __init__(self, kind: str, segment: Segment, parent: HistoryEntry | None, born: int) -> None:
-        self.kind: Final = kind
-        self.segment: Final = segment
-        self.parent: Final = parent
-        self.born: Final = born
-        self.finished: int | None = None
-        """The moment from which it does not change any more."""
-        self.texts: list[str] = []
-        """Of a string the pieces as they came; of another scalar its text."""
-        self.numbers: list[int] = []
-        """The moment in which each piece came."""
-        self.ends: list[int] = []
-        """How many characters there were after each piece."""
-        self.children: list[Slot] = []
-        self.members: dict[str, Slot] = {}
-        """The same by key, of an object."""
+    kind: str
+    segment: Segment
+    parent: HistoryEntry | None
+    born: int
+    finished: int | None = None
+    """The moment from which it does not change any more."""
+    texts: list[str] = field(default_factory=list)
+    """Of a string the pieces as they came; of another scalar its text."""
+    numbers: list[int] = field(default_factory=list)
+    """The moment in which each piece came."""
+    ends: list[int] = field(default_factory=list)
+    """How many characters there were after each piece."""
+    children: list[Slot] = field(default_factory=list)
+    members: dict[str, Slot] = field(default_factory=dict)
+    """The same by key, of an object."""
 
     def is_open(self, number: int) -> bool:
         return self.finished is None or self.finished > number
@@ -63,7 +62,6 @@ class HistoryEntry:
         self.ends.append(self.ends[-1] + len(text) if self.ends else len(text))
 
     def length(self, number: int) -> int:
-        """Return how many characters it has."""
         pieces = bisect_right(self.numbers, number)
         return self.ends[pieces - 1] if pieces else 0
 
@@ -73,12 +71,10 @@ class HistoryEntry:
         return self.length(number) - (self.ends[before - 1] if before else 0)
 
     def head(self, number: int, limit: int) -> str:
-        """Return the beginning of its text."""
         pieces = min(bisect_right(self.numbers, number), bisect_left(self.ends, limit) + 1)
         return "".join(self.texts[:pieces])[:limit]
 
     def tail(self, number: int, limit: int) -> str:
-        """Return the end of its text."""
         pieces = bisect_right(self.numbers, number)
         first = bisect_right(self.ends, self.length(number) - limit, hi=pieces)
         return "".join(self.texts[first:pieces])[-limit:]
@@ -143,11 +139,10 @@ class History:
         return None if entry is self._top else entry
 
     def value_count(self, number: int) -> int:
-        """Return how many values there are."""
         return self._counts[number]
 
     def find(self, path: Path, number: int) -> HistoryEntry | None:
-        """Return the value at a path, `None` if there is none at this moment."""
+        """Return the value at a path, `None` before it is there."""
         entry = self.root(number)
         for segment in path:
             if entry is None:
@@ -181,7 +176,7 @@ class History:
             for key, child in _items(value):
                 made = self._make(child, key, entry, number)
                 todo.append((made, child, inside[1:] if inside and inside[0] == key else None))
-        self._last = (), self._top  # what it remembers may have been replaced
+        self._last = (), self._top  # the entry that it remembers may have been replaced
         return touched
 
     def _make(self, value: JsonValue, segment: Segment, parent: HistoryEntry, number: int) -> HistoryEntry:
@@ -205,7 +200,7 @@ class History:
 
 
 def kind_of(value: object) -> str:
-    """Return what JSON calls a value."""
+    """Return the type of a value in the words of JSON."""
     if isinstance(value, str):
         return "string"
     if isinstance(value, dict | list):
@@ -216,7 +211,7 @@ def kind_of(value: object) -> str:
 
 
 def _put(parent: HistoryEntry, entry: HistoryEntry) -> HistoryEntry | None:
-    """Put a value into its place; return what stood there."""
+    """Put a value into its place; return the value that it replaces."""
     segment = entry.segment
     if isinstance(segment, int):
         slot = parent.children[segment] if segment < len(parent.children) else None
@@ -266,7 +261,7 @@ _LONGEST_STRING: Final = 240
 
 Row: TypeAlias = dict[str, Any]
 Unfolded: TypeAlias = Mapping[Path, int | None]
-"""What the reader opened, with the first item to show, or closed (`None`)."""
+"""Paths that the reader opened, with the first item to show, or closed (`None`)."""
 
 
 class Rows:

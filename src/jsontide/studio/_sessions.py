@@ -1,28 +1,27 @@
-"""A stream in the studio: pieces in, every moment of it kept, what the page asks about one of them out.
+"""A stream in the studio: pieces in, every moment of it kept, and the facts that the page asks for out.
 
 Rule: one thread adds, any thread reads; a moment that was added never changes.
 
 The `Studio` makes sessions of files, uploads, pasted text and live streams; the oldest ones make room. Recordings are
 loaded in threads of their own, piece by piece, so that they can be looked at while they load.
 `RawText` has the bytes as they came: a character that is cut into two pieces belongs to the piece that completes it,
-and what is not UTF-8 is shown as U+FFFD.
+and bytes that are not UTF-8 are shown as U+FFFD.
 """
 
 from __future__ import annotations
 
-import re
 import time
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from pathlib import Path
 from secrets import token_hex
 from threading import Lock, RLock, Thread
 from typing import Any, Final, Literal, TypeAlias
 
-from jsontide._decoded import Decoded
+from jsontide._decode import Decoded
 from jsontide._errors import JsontideError
 from jsontide._values import JsonValue
 from jsontide.frontends import Change, write_json
@@ -34,14 +33,14 @@ from jsontide.recordings import (
     Piece,
     Recording,
     Timeline,
+    feed_moment,
     finish_moment,
-    next_moment,
     start_moment,
 )
 from jsontide.studio._history import History
 
-_BEFORE: Final = 1500
-_AFTER: Final = 500
+_BYTES_BEFORE: Final = 1500
+_BYTES_AFTER: Final = 500
 _MOST_PIECES: Final = 320
 
 
@@ -67,10 +66,10 @@ class RawText:
     def window(self, number: int) -> dict[str, object]:
         """Return the pieces around the caret of a moment: `[number, text]` for each, the first of them cut."""
         caret = self._ends[number]
-        start = max(caret - _BEFORE, self._ends[max(0, number - _MOST_PIECES)])
+        start = max(caret - _BYTES_BEFORE, self._ends[max(0, number - _MOST_PIECES)])
         while 0 < start < caret and self._data[start] & 0xC0 == 0x80:  # noqa: PLR2004 - inside a character
             start += 1
-        end = min(caret + _AFTER, len(self._data))
+        end = min(caret + _BYTES_AFTER, len(self._data))
         return {"start": start, "caret": caret, "total": len(self._data), "pieces": self._pieces(start, end)}
 
     def _pieces(self, start: int, end: int) -> list[tuple[int, str]]:
@@ -87,13 +86,12 @@ class RawText:
 
 
 State: TypeAlias = Literal["loading", "live", "over", "broken"]
-_PULSE: Final = 160
-_STEP: Final = 0.02
-_LANES: Final = 120
-_SILENT: Final = 0.02
+_PULSES: Final = 160
+_UNTIMED_STEP: Final = 0.02
+"""Seconds between the pieces of a file without times."""
+_MOST_LANES: Final = 120
+_LONG_SILENCE: Final = 0.02
 """The share of the whole time from which on a silence is drawn."""
-_SAID: Final = re.compile(r"root$|answer|parts$|parts\[[^]]*\](?!\.(?:type|id|name|status)$)")
-"""What a message says, without what it is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ class Session:
         self.options: Final = options
         self.state: State = state
         self.problem: str | None = None
-        """What is wrong with the recording, or how it ended if not well."""
+        """An error in the recording, or why it ended badly."""
         self.expected = 0
         """How many pieces there will be, 0 if that is not known."""
         self.is_timed = True
@@ -135,7 +133,7 @@ class Session:
         self.times: Final = array("d", [0.0])
         self.raw: Final = RawText()
         self.history: Final = History()
-        self.timeline: Final = Timeline(max_lanes=4 * _LANES)
+        self.timeline: Final = Timeline(max_lanes=4 * _MOST_LANES)
 
     @property
     def count(self) -> int:
@@ -148,8 +146,8 @@ class Session:
             self.pieces.append(piece)
             self.raw.add(piece.data)
             if not self.is_timed:
-                piece = Piece(_STEP * len(self.pieces), piece.data)
-            self._keep(next_moment(self.moments[-1], piece))
+                piece = Piece(_UNTIMED_STEP * len(self.pieces), piece.data)
+            self._keep(feed_moment(self.moments[-1], piece))
 
     def finish(self, end: End = "over", error: str | None = None, at: float | None = None) -> None:
         """Add the end, which is a moment too."""
@@ -162,7 +160,7 @@ class Session:
             self.state = "over"
 
     def fail(self, problem: str) -> None:
-        """Say why there is nothing to show, or nothing more."""
+        """Set why there is nothing to show, or nothing more."""
         with self.lock:
             self.problem, self.state = problem, "broken"
 
@@ -187,17 +185,14 @@ class Session:
     def pulse(self) -> list[int]:
         """Return how many bytes came in each part of the time, or of the pieces if there are no times."""
         count, duration = self.count, self.times[-1]
-        parts = range(1, _PULSE + 1)
-        places = [self.find(duration * part / _PULSE) if duration else count * part // _PULSE for part in parts]
+        parts = range(1, _PULSES + 1)
+        places = [self.find(duration * part / _PULSES) if duration else count * part // _PULSES for part in parts]
         ends = [0, *map(self.raw.end, places)]
-        return [ends[part] - ends[part - 1] for part in parts]
+        return [end - start for start, end in pairwise(ends)]
 
     def lanes(self) -> list[dict[str, Any]]:
         """Return a lane for each path: when it opened, had its first value and was done, and where it was silent."""
-        lanes = self.timeline.lanes
-        if self.moments[-1].kind == "message":
-            lanes = tuple(lane for lane in lanes if _SAID.match(lane.path))
-        return [self._describe_lane(lane) for lane in lanes[:_LANES]]
+        return [self._describe_lane(lane) for lane in self.timeline.content_lanes[:_MOST_LANES]]
 
     def _describe_lane(self, lane: Lane) -> dict[str, Any]:
         described: dict[str, Any] = {
@@ -219,13 +214,13 @@ class Session:
         """Return whether a lane was silent for long: beside the whole time, and beside its usual pauses."""
         end = self.times[-1] if lane.done is None else lane.done
         usual = (end - lane.opened) / max(lane.updates, 1)
-        return lane.silence > max(_SILENT * self.times[-1], 2 * usual)
+        return lane.silence > max(_LONG_SILENCE * self.times[-1], 2 * usual)
 
     def _moment(self, at: float) -> dict[str, float]:
         return {"n": bisect_left(self.times, at), "at": at}
 
     def summary(self) -> dict[str, Any]:
-        """Return what is known about all of it, for lists and headings."""
+        """Return the figures of the whole session, for lists and headings."""
         return {
             "id": self.id,
             "name": self.name,
@@ -245,6 +240,7 @@ class Session:
 
 _MOST_SESSIONS: Final = 16
 _BATCH: Final = 200
+"""Pieces that are read before other threads get a turn."""
 
 
 class TooLargeError(OSError):
@@ -272,7 +268,7 @@ class Studio:
         return self._load(path.name, lambda: Recording.load(path))
 
     def open_upload(self, name: str, data: bytes) -> Session:
-        """Begin to load what was dropped onto the page."""
+        """Begin to load a file that was dropped onto the page."""
         return self._load(name, lambda: Recording.loads(data))
 
     def open_recording(self, name: str, recording: Recording, options: ReadOptions | None = None) -> Session:
@@ -304,21 +300,21 @@ class Studio:
 
     def _begin(self, name: str, state: State, options: ReadOptions) -> Session:
         with self._lock:
-            session = Session(token_hex(6), self._tell_apart(name[:200]), state, options)
+            session = Session(token_hex(6), self._unique_name(name[:200]), state, options)
             over = [each.id for each in self.sessions.values() if each.state != "live"]
             for session_id in over[: max(0, len(self.sessions) + 1 - _MOST_SESSIONS)]:
                 del self.sessions[session_id]
             self.sessions[session.id] = session
         return session
 
-    def _tell_apart(self, name: str) -> str:
+    def _unique_name(self, name: str) -> str:
         """Return a name that no other session has."""
         names = {each.name for each in self.sessions.values()}
         return next(each for each in chain([name], (f"{name} ({at})" for at in count(2))) if each not in names)
 
 
 class LiveStream:
-    """What comes while it comes; its times are counted from here on."""
+    """A stream that is still arriving; its times are counted from here on."""
 
     def __init__(self, session: Session, max_bytes: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.session: Final = session
@@ -364,4 +360,4 @@ def fill(session: Session, recording: Recording) -> None:
         session.finish(recording.end or "over", recording.error, recording.duration)
     finally:
         if session.state == "loading":
-            session.fail(f"piece {len(session.pieces)} cannot be read; what the studio printed says why")
+            session.fail(f"piece {len(session.pieces)} cannot be read; the studio has printed why")

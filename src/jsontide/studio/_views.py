@@ -1,14 +1,13 @@
 """A session and the number of a moment in, what the page shows of it out, as JSON and bounded.
 
 Everything is bounded: of long texts the end is shown, of many things the last ones.
-Two moments are compared by identity (`is`), never by what is in them: law 3, made visible.
-Chunks of a snapshot begin at the first moment that is looked at, so that the cost does not grow with what came before.
+Two moments are compared by identity (`is`), never by content: law 3, made visible.
+Chunks of a snapshot begin at the first moment that is shown, so that the cost does not grow with the stream.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import fields
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
@@ -16,10 +15,12 @@ from jsontide import JsonStreamChunker, SnapshotConflict
 from jsontide._path import Path, path_text
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.frontends import AppendText, Change, SetValue, message_changes, write_json
-from jsontide.frontends.changes import apply_changes
-from jsontide.frontends.message_value import message_value
-from jsontide.messages import Message, ReasoningPart, Refusal, ServerCall, TextPart, Usage
+from jsontide.frontends.changes import apply_changes, find_value
+from jsontide.frontends.message_value import message_value, plain_usage
+from jsontide.frontends.steps import kind_of
+from jsontide.messages import Message, ServerCall
 from jsontide.messages.calls import BaseCall
+from jsontide.messages.parts import GrowingPart
 from jsontide.recordings import Moment
 from jsontide.schema import Partial, Resolution, from_json_ast
 from jsontide.studio._history import HistoryEntry, Rows, Unfolded, describe_text
@@ -30,26 +31,14 @@ _MOST_COMPARED: Final = 50_000
 
 
 def read_values(earlier: Moment, later: Moment) -> tuple[Value, Value]:
-    """Return the values of two moments; of a message, as a front end has them that is told what changed."""
+    """Return the values of two moments; those of a message, as a front end has them that applies the changes."""
     if earlier.message is None or later.message is None:
         return earlier.value, later.value
     before = message_value(earlier.message)
     return before, apply_changes(before, message_changes(earlier.message, later.message))
 
 
-def find_value(value: Value, path: Path) -> Value:
-    """Return the value at a path, `MISSING` if there is none."""
-    for segment in path:
-        if isinstance(value, dict) and isinstance(segment, str):
-            value = value.get(segment, MISSING)
-        elif isinstance(value, list) and isinstance(segment, int) and segment < len(value):
-            value = value[segment]
-        else:
-            return MISSING
-    return value
-
-
-def mark(before: Value, after: Value) -> str:
+def mark(before: object, after: object) -> str:
     """Return whether a value is the `same` object, was `changed`, or is `new`."""
     if before is MISSING:
         return "new"
@@ -59,7 +48,7 @@ def mark(before: Value, after: Value) -> str:
 def count_marks(before: Value, after: Value) -> dict[str, int]:
     """Count objects that are new or changed, and those that are kept with all that is in them.
 
-    What is inside a kept object is not counted: it was not looked at, which is what identity is good for.
+    The inside of a kept object is not counted: thanks to identity, nobody has to look there.
     """
     counts = {"same": 0, "changed": 0, "new": 0}
     todo: list[tuple[Value, Value]] = [] if after is MISSING else [(before, after)]
@@ -99,58 +88,48 @@ def list_changes(session: Session, number: int) -> list[View]:
         number -= 1
     found = found[-_MOST_CHANGES:]
     names = {path: path_text(path) for path in {change.path for _, change in found}}
-    return [{"n": each, "path": names[change.path], **_describe_change(change)} for each, change in found]
-
-
-def _describe_change(change: Change) -> View:
-    if isinstance(change, AppendText):
-        return {"what": "append", **shorten(change.text, _LONGEST_CHANGE)}
-    if not isinstance(change, SetValue):
-        return {"what": "finish", "text": "" if change.levels == 1 else f"{change.levels} levels"}
-    text = write_json(change.value)
-    cut = {"length": len(text), "cut": "end"} if len(text) > _LONGEST_CHANGE else {}
-    return {"what": "set", "text": text[:_LONGEST_CHANGE], **cut}
+    views: list[View] = []
+    for each, change in found:
+        view: View = {"n": each, "path": names[change.path]}
+        if isinstance(change, SetValue):
+            text = write_json(change.value)
+            cut = {"length": len(text), "cut": "end"} if len(text) > _LONGEST_CHANGE else {}
+            view |= {"what": "set", "text": text[:_LONGEST_CHANGE], **cut}
+        elif isinstance(change, AppendText):
+            view |= {"what": "append", **shorten(change.text, _LONGEST_CHANGE)}
+        else:
+            view |= {"what": "finish", "text": "" if change.levels == 1 else f"{change.levels} levels"}
+        views.append(view)
+    return views
 
 
 def describe_message(message: Message[object] | None) -> View | None:
-    """Return the parts of a message, and what is known about all of it."""
+    """Return the parts and the other fields of a message."""
     if message is None:
         return None
     known = {name: getattr(message, name) for name in ("provider", "model", "finish_reason")}
+    usage = message.usage
     return {
         "outcome": message.outcome.value,
         **{name: value for name, value in known.items() if value is not None},
-        "usage": None if message.usage is None else _describe_usage(message.usage),
+        "usage": None if usage is None else {name.replace("_", " "): n for name, n in plain_usage(usage).items()},
         "errors": [error.message for error in message.errors[:_MOST_LISTED]],
         "parts": [_describe_part(part) for part in message.parts[-_MOST_LISTED:]],
         "hidden": max(0, len(message.parts) - _MOST_LISTED),
     }
 
 
-def _describe_usage(usage: Usage) -> View:
-    counts = {each.name: getattr(usage, each.name) for each in fields(usage)}
-    return {name.replace("_", " "): count for name, count in counts.items() if isinstance(count, int)}
-
-
 def _describe_part(part: object) -> View:
-    view: View = {"type": _type_of(part), "open": bool(getattr(part, "is_open", False))}
+    is_open = bool(getattr(part, "is_open", False))
     if isinstance(part, BaseCall):
-        status = getattr(part, "status", None)
-        view |= {"name": part.name, "status": getattr(status, "value", status), **shorten(part.arguments)}
-        if part.partial is not MISSING:
-            view["partial"] = shorten(write_json(part.partial))["text"]
-    elif isinstance(part, TextPart | ReasoningPart | Refusal):
-        view |= shorten(part.text)
-    else:
-        view |= {"text": repr(part)[:_LONGEST_TEXT]}
-    return view
-
-
-def _type_of(part: object) -> str:
-    if isinstance(part, BaseCall):
-        return "server call" if isinstance(part, ServerCall) else "call"
-    names = {TextPart: "text", ReasoningPart: "reasoning", Refusal: "refusal"}
-    return names.get(type(part), type(part).__name__.lower())
+        kind = "server call" if isinstance(part, ServerCall) else "call"
+        status, arguments, partial = getattr(part, "status", None), part.arguments, part.partial
+        status = getattr(status, "value", status)
+        shown = {} if partial is MISSING else {"partial": shorten(write_json(partial))["text"]}
+        return {"type": kind, "open": is_open, "name": part.name, "status": status, **shorten(arguments), **shown}
+    if isinstance(part, GrowingPart):
+        return {"type": kind_of(part), "open": is_open, **shorten(part.text)}
+    return {"type": type(part).__name__.lower(), "open": is_open, "text": repr(part)[:_LONGEST_TEXT]}
 
 
 def describe_repairs(moment: Moment) -> list[View]:
@@ -165,12 +144,6 @@ def describe_repairs(moment: Moment) -> list[View]:
         }
         for repair in moment.repairs[-_MOST_LISTED:]
     ]
-
-
-def describe_error(moment: Moment) -> str | None:
-    """Return what went wrong so far, in one line."""
-    error: Any = moment.error
-    return None if error is None else str(getattr(error, "message", error))
 
 
 _LONGEST_VALUE: Final = 20_000
@@ -206,16 +179,16 @@ def _write(value: object) -> str | None:
     return None if value is MISSING else write_json(value)[:_LONGEST_VALUE]
 
 
-_SNAPSHOTS: Final = 24
-_LARGE: Final = 20_000
-"""From so many values on, only a few snapshots are compared."""
+_MOST_SNAPSHOTS: Final = 24
+_MANY_VALUES: Final = 20_000
+"""A moment with more values than this is compared with few snapshots."""
 _LONGEST_CHUNK: Final = 400
 
 
 def view_chunks(session: Session, number: int) -> dict[str, Any]:
     """Return the chunks of the moments up to this one, and where the chunker began."""
-    many = session.history.value_count(number) > _LARGE
-    first = max(0, number - (3 if many else _SNAPSHOTS))
+    many = session.history.value_count(number) > _MANY_VALUES
+    first = max(0, number - (3 if many else _MOST_SNAPSHOTS))
     chunker = JsonStreamChunker()
     chunks: list[dict[str, Any]] = []
     base = 0
@@ -233,12 +206,13 @@ def view_chunks(session: Session, number: int) -> dict[str, Any]:
     return {"from": first, "base": base, "chunks": chunks}
 
 
-_PARTS: Final = 120
+_MOST_PARTS: Final = 120
 
 
 def view_moment(session: Session, number: int, compared: int | None = None, unfolded: Unfolded | None = None) -> View:
     """Return one moment: the text around its caret, its tree, and what happened in it."""
     moment = session.moments[number]
+    error = moment.error
     tree = Rows(session.history, number, unfolded or {})
     touched = session.history.touched(number)
     view: View = {
@@ -249,7 +223,7 @@ def view_moment(session: Session, number: int, compared: int | None = None, unfo
         "kind": moment.kind,
         "complete": moment.is_complete,
         "outcome": moment.outcome.value,
-        "error": describe_error(moment),
+        "error": None if error is None else str(getattr(error, "message", error)),
         "raw": session.raw.window(number),
         "base": list(tree.base),
         "rows": tree.rows,
@@ -268,20 +242,18 @@ def _compare(session: Session, pinned: int, number: int, tree: Rows) -> View:
     """Mark each row of a moment by whether its value is the same object as in the one that is pinned."""
     values = read_values(session.moments[min(pinned, number)], session.moments[max(pinned, number)])
     before, after = values if pinned <= number else reversed(values)
-    for row, entry in zip(tree.rows, tree.entries, strict=True):
-        if entry is not None:
-            path = entry.path()
-            value = find_value(after, path)
-            row["mark"] = "" if value is MISSING else mark(find_value(before, path), value)
+    shown = [(row, entry.path()) for row, entry in zip(tree.rows, tree.entries, strict=True) if entry is not None]
+    found = [(find_value(before, path), find_value(after, path)) for _, path in shown]
+    for (row, _), (old, value) in zip(shown, found, strict=True):
+        row["mark"] = "" if value is MISSING else mark(old, value)
     return {"n": pinned, "at": session.times[pinned], **count_marks(before, after)}
 
 
 def view_node(session: Session, number: int, path: Path) -> View | None:
-    """Return when a value and each part of it arrived, up to the end of the stream; `None` if there is none."""
+    """Return when a value and each part of it arrived, up to the end of the stream; `None` without a value."""
     entry = session.history.find(path, number)
     if entry is None:
         return None
-    last = session.count
     view: View = {
         "path": list(path),
         "name": path_text(path),
@@ -295,7 +267,12 @@ def view_node(session: Session, number: int, path: Path) -> View | None:
     view["total"] = len(numbers)
     view["silence"] = _longest_silence(session, entry, numbers)
     for place in _around(numbers, number):
-        text = entry.texts[place] if entry.texts else _name(entry.children[place].at(last))
+        if entry.texts:
+            text = entry.texts[place]
+        else:
+            child = entry.children[place].at(session.count)
+            key = child.segment if isinstance(child.segment, str) else f"[{child.segment}]"
+            text = f"{key}: {child.kind}"
         view["parts"].append({**_time(session, numbers[place]), "place": place, "text": text[:200]})
     return view
 
@@ -304,15 +281,10 @@ def _time(session: Session, number: int) -> View:
     return {"n": number, "at": session.times[number]}
 
 
-def _name(child: HistoryEntry) -> str:
-    key = child.segment if isinstance(child.segment, str) else f"[{child.segment}]"
-    return f"{key}: {child.kind}"
-
-
 def _around(numbers: list[int], number: int) -> range:
     """Return which parts to show: those around a moment."""
-    start = max(0, min(bisect_right(numbers, number) - _PARTS // 2, len(numbers) - _PARTS))
-    return range(start, min(len(numbers), start + _PARTS))
+    start = max(0, min(bisect_right(numbers, number) - _MOST_PARTS // 2, len(numbers) - _MOST_PARTS))
+    return range(start, min(len(numbers), start + _MOST_PARTS))
 
 
 def _longest_silence(session: Session, entry: HistoryEntry, numbers: list[int]) -> View | None:

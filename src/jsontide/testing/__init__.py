@@ -1,4 +1,4 @@
-"""Recorded streams, cut at random and replayed, and checkers of what front ends are sent, for tests of programs.
+"""Recorded streams, cut at random and replayed, and checkers of the streams for front ends, for tests of programs.
 
 `jsontide.testing.pytest_plugin` offers them as a pytest fixture.
 """

@@ -1,5 +1,5 @@
-"""A stream of AG-UI events in, what a client has at its end out; `ProtocolError` for what a client would refuse,
-or would drop with a warning.
+"""A stream of AG-UI events in, what a client has at its end out; `ProtocolError` for anything that a client
+would refuse, or would drop with a warning.
 
 Rule: stricter than any client. A stream has an end; every patch fits; a call that ended has arguments that are JSON;
 `RUN_FINISHED` leaves nothing open, and names the calls that are to be run.
@@ -45,16 +45,15 @@ def _apply(value: Parsed, operation: dict[str, Parsed]) -> Parsed:
         refuse(f"{name} has no value")
     match name:
         case "add" | "replace":
-            return _put(value, path, operation["value"], is_new=name == "add")
+            return _edit(value, path, name, operation["value"])
         case "remove":
-            return _remove(value, path)
+            return _edit(value, path, "remove")
         case "test":
             return value if _find(value, path) == operation["value"] else refuse(f"the test of {path} fails")
-        case "copy":
-            return _put(value, path, _find(value, _segments(str(operation.get("from")))), is_new=True)
-        case "move":
+        case "copy" | "move":
             source = _segments(str(operation.get("from")))
-            return _put(_remove(value, source), path, _find(value, source), is_new=True)
+            found = _find(value, source)
+            return _edit(value if name == "copy" else _edit(value, source, "remove"), path, "add", found)
     return refuse(f"there is no operation {name!r}")
 
 
@@ -68,47 +67,33 @@ def _segments(pointer: str) -> list[str]:
     return segments
 
 
-def _put(value: Parsed, path: list[str], new: Parsed, *, is_new: bool) -> Parsed:
+def _edit(value: Parsed, path: list[str], name: str, new: Parsed = None) -> Parsed:
+    """Return a value in which the place at a path is added, replaced or removed, in copies of the containers around."""
     if not path:
-        return new
-    copy = _copy(value, path)
+        return refuse("the root cannot be removed") if name == "remove" else new
+    if not isinstance(value, (list, dict)):
+        refuse(f"there is no container around {path[0]!r}")
+    copy: Parsed = value.copy()
     if len(path) > 1:
-        key = _key(copy, path[0], is_new=False)
-        copy[key] = _put(copy[key], path[1:], new, is_new=is_new)
-        return copy
-    key = _key(copy, path[0], is_new=is_new)
-    if isinstance(copy, list) and is_new:
-        copy.insert(int(key), new)
+        key = _key(copy, path[0])
+        copy[key] = _edit(copy[key], path[1:], name, new)
+    elif name == "remove":
+        del copy[_key(copy, path[0])]
+    elif name == "add" and isinstance(copy, list):
+        copy.insert(int(_key(copy, path[0], is_new=True)), new)
     else:
-        copy[key] = new
-    return copy
-
-
-def _remove(value: Parsed, path: list[str]) -> Parsed:
-    if not path:
-        refuse("the root cannot be removed")
-    copy = _copy(value, path)
-    key = _key(copy, path[0], is_new=False)
-    if len(path) == 1:
-        del copy[key]
-    else:
-        copy[key] = _remove(copy[key], path[1:])
+        copy[_key(copy, path[0], is_new=name == "add")] = new
     return copy
 
 
 def _find(value: Parsed, path: list[str]) -> Parsed:
     for segment in path:
-        value = value[_key(_copy(value, path), segment, is_new=False)]
+        container: Parsed = value if isinstance(value, (list, dict)) else refuse(f"there is no container at {path!r}")
+        value = container[_key(container, segment)]
     return value
 
 
-def _copy(value: Parsed, path: list[str]) -> Parsed:
-    if not isinstance(value, (list, dict)):
-        refuse(f"there is no container around {path[0]!r}")
-    return value.copy()
-
-
-def _key(container: Parsed, segment: str, *, is_new: bool) -> Segment:
+def _key(container: Parsed, segment: str, *, is_new: bool = False) -> Segment:
     """Return the key or index that a segment means; without `is_new` there must be something."""
     if isinstance(container, dict):
         return segment if is_new or segment in container else refuse(f"there is nothing at {segment!r}")
@@ -203,7 +188,7 @@ class AgUiRun:
 def check_ag_ui(stream: bytes | str, state: Parsed = None) -> AgUiRun:
     """Return what a client has at the end of a stream of AG-UI, or raise `ProtocolError`.
 
-    `state` is what the client has before. Chunk, activity and subagent events are not known here.
+    `state` is the state of the client before. Chunk, activity and subagent events are not known here.
 
     >>> started = 'data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}'
     >>> check_ag_ui(started + "\\n\\n")
@@ -223,7 +208,7 @@ def _fields_of(kind: str) -> Fields | None:
 
 
 class _AgUiChecker:
-    """What a client has so far, and what is open."""
+    """What a client has so far, and which texts, calls and steps are open."""
 
     def __init__(self, state: Parsed) -> None:
         self.run: Final = AgUiRun(state=state)
@@ -259,7 +244,7 @@ class _AgUiChecker:
             reader(event)
 
     def _open_or_close(self, kind: str, event: Event) -> None:
-        """Note what an event begins or ends; more of something needs its beginning."""
+        """Note that an event begins or ends something; it must have begun before it grows."""
         thing, _, what = kind.rpartition("_")
         if kind == "TOOL_CALL_RESULT" or thing in {"", "RUN", "STATE"}:
             return
@@ -289,13 +274,11 @@ class _AgUiChecker:
         if outcome.get("type") not in _OUTCOMES:
             refuse(f"there is no outcome {outcome!r}")
         check_fields(outcome, _OUTCOMES[outcome["type"]])
-        self._check_pending(outcome.get("pendingToolCallIds"))
-        self._end_run(event)
-
-    def _check_pending(self, pending: list[Parsed] | None) -> None:
+        pending = outcome.get("pendingToolCallIds")
         ready = [call_id for call_id, call in self.run.calls.items() if call.state == "ready"]
         if pending is not None and sorted(pending) != sorted(ready):
             refuse(f"the calls that wait are {ready}, not {pending}")
+        self._end_run(event)
 
     def _end_run(self, event: Event) -> None:
         for usage in event.get("usage", []):
@@ -365,8 +348,8 @@ class _AgUiChecker:
     def _place_of(self, call_id: str) -> int:
         """Return where the result of a call stands: after the message of the call, and the results that follow it."""
         messages = self.run.messages
-        owner = next(message for message in messages if _has_call(message, call_id))
-        at = messages.index(owner) + 1
+        calls = [[entry["id"] for entry in message.get("toolCalls", [])] for message in messages]
+        at = next(at for at, ids in enumerate(calls, 1) if call_id in ids)
         while at < len(messages) and messages[at]["role"] == "tool":
             at += 1
         return at
@@ -385,7 +368,3 @@ class _AgUiChecker:
 
     def _message(self, message_id: str) -> dict[str, Parsed] | None:
         return next((message for message in self.run.messages if message["id"] == message_id), None)
-
-
-def _has_call(message: dict[str, Parsed], call_id: str) -> bool:
-    return any(entry["id"] == call_id for entry in message.get("toolCalls", []))

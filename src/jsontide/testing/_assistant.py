@@ -1,5 +1,5 @@
-"""The streams of assistant-ui in, what a client has at their end out; `ProtocolError` for what a client would refuse,
-or would drop with a warning.
+"""The streams of assistant-ui in, what a client has at their end out; `ProtocolError` for anything that a client
+would refuse, or would drop with a warning.
 
 Rule: stricter than any client. A stream has an end; every part and call is ended; a call may be run only if its
 arguments are JSON, and every other call has a result, because a client runs those that have none.
@@ -34,29 +34,28 @@ from jsontide.testing._events import (
 def apply_operations(value: Parsed, operations: list[Parsed]) -> Parsed:
     """Return a value after a list of operations."""
     for operation in operations:
-        _check(operation)
+        if not isinstance(operation, dict) or set(operation) != {"type", "path", "value"}:
+            refuse(f"an operation has a type, a path and a value: {operation!r:.80}")
+        if operation["type"] not in {"set", "append-text"}:
+            refuse(f"there is no operation {operation['type']!r}")
+        path = operation["path"]
+        if not isinstance(path, list) or not all(isinstance(segment, str) for segment in path):
+            refuse(f"a path is a list of texts, not {path!r:.60}")
+        for segment in path:
+            if is_unsafe_in_paths(None, segment):
+                refuse(f"clients refuse a path with {segment!r}")
         value = _put(value, operation["path"], operation)
     return value
-
-
-def _check(operation: Parsed) -> None:
-    if not isinstance(operation, dict) or set(operation) != {"type", "path", "value"}:
-        refuse(f"an operation has a type, a path and a value: {operation!r:.80}")
-    if operation["type"] not in {"set", "append-text"}:
-        refuse(f"there is no operation {operation['type']!r}")
-    path = operation["path"]
-    if not isinstance(path, list) or not all(isinstance(segment, str) for segment in path):
-        refuse(f"a path is a list of texts, not {path!r:.60}")
-    for segment in path:
-        if is_unsafe_in_paths(None, segment):
-            refuse(f"clients refuse a path with {segment!r}")
 
 
 def _put(value: Parsed, path: list[str], operation: dict[str, Parsed]) -> Parsed:
     if not path:
         return _change(value, operation)
     if isinstance(value, list):
-        items, at = value.copy(), _index(value, path[0])
+        items, segment = value.copy(), path[0]
+        if not segment.isdecimal() or str(int(segment)) != segment or int(segment) > len(items):
+            refuse(f"{segment!r} is no place in {len(items)} items")
+        at = int(segment)
         if at == len(items):
             items.append(None)
         items[at] = _put(items[at], path[1:], operation)
@@ -66,12 +65,6 @@ def _put(value: Parsed, path: list[str], operation: dict[str, Parsed]) -> Parsed
     if len(path) > 1 and path[0] not in value:
         refuse(f"there is nothing at {path[0]!r}")
     return {**value, path[0]: _put(value.get(path[0]), path[1:], operation)}
-
-
-def _index(items: list[Parsed], segment: str) -> int:
-    if not segment.isdecimal() or str(int(segment)) != segment or int(segment) > len(items):
-        refuse(f"{segment!r} is no place in {len(items)} items")
-    return int(segment)
 
 
 def _change(value: Parsed, operation: dict[str, Parsed]) -> Parsed:
@@ -115,7 +108,7 @@ class AssistantPart:
 
     type: str
     start: dict[str, Parsed]
-    """What began it."""
+    """The part as it began."""
     text: str = ""
     """Its text, or the arguments of a call."""
     may_run: bool = False
@@ -162,34 +155,27 @@ def check_object_stream(stream: bytes | str) -> Parsed:
     >>> check_object_stream('data: [{"type":"set","path":[],"value":{"status":"complete"}}]\\n\\n')
     {'status': 'complete'}
     """
-    checker = _ObjectChecker()
-    read_events(sse_events(stream), checker.read)
-    if not checker.has_ended():
-        raise ProtocolError("the stream ends without an end in its value")
-    return checker.value
+    value: Parsed = None
 
+    def has_ended() -> bool:
+        return isinstance(value, dict) and value.get("status", "streaming") != "streaming"
 
-class _ObjectChecker:
-    """The value that a client has so far."""
-
-    def __init__(self) -> None:
-        self.value: Parsed = None
-        self._is_first = True
-
-    def has_ended(self) -> bool:
-        return isinstance(self.value, dict) and self.value.get("status", "streaming") != "streaming"
-
-    def read(self, data: str) -> None:
-        if self.has_ended():
+    def read(data: str) -> None:
+        nonlocal value
+        if has_ended():
             refuse("something follows the end")
         operations = load_data(data)
         if not isinstance(operations, list) or not operations:
             refuse("an event is a list of operations")
-        if self._is_first and (not isinstance(operations[0], dict) or operations[0].get("path") != []):
+        if value is None and (not isinstance(operations[0], dict) or operations[0].get("path") != []):
             refuse("the first operation must set the root")
-        self._is_first = False
         refuse_unsafe(operations)
-        self.value = apply_operations(self.value, operations)
+        value = apply_operations(value, operations)
+
+    read_events(sse_events(stream), read)
+    if not has_ended():
+        raise ProtocolError("the stream ends without an end in its value")
+    return value
 
 
 def _fields_of(kind: str) -> Fields | None:
@@ -232,14 +218,10 @@ class _TransportChecker:
         if part.get("type") not in _PARTS:
             refuse(f"there is no part {part!r:.60}")
         check_fields(part, {**_PARTS[part["type"]], "parentId?": "text"})
-        if part["type"] == "tool-call" and part["toolCallId"] in [
-            each.start.get("toolCallId") for each in self._calls()
-        ]:
+        calls = {each.start["toolCallId"] for each in self.found.parts if each.type == "tool-call"}
+        if part.get("toolCallId") in calls:
             refuse(f"there is a call {part['toolCallId']!r} already")
         self.found.parts.append(AssistantPart(part["type"], part))
-
-    def _calls(self) -> list[AssistantPart]:
-        return [part for part in self.found.parts if part.type == "tool-call"]
 
     def _part(self, chunk: Event) -> AssistantPart:
         path = chunk["path"]

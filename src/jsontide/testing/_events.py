@@ -1,8 +1,8 @@
-"""The data of events in, checked objects out: what the checkers of all protocols ask of an event.
+"""The data of events in, checked objects out: the rules that the checkers of all protocols share.
 
 Rule: nothing optional is null, nothing is missing, and no field is there that the protocol does not know.
 
-What any client would accept may be more; here passes what every client reads the same way: UTF-8, lines that end with
+Some clients accept more; here passes only a stream that every client reads the same way: UTF-8, lines that end with
 a line feed, one line of data per event, and an empty line after each, the last one too.
 """
 
@@ -67,7 +67,7 @@ def _data_of(block: str, number: int) -> list[str]:
 
 
 Parsed: TypeAlias = Any
-"""What was read from JSON; a checker asks what it is before it uses it."""
+"""A value read from JSON; a checker looks at its type before it uses it."""
 Event: TypeAlias = dict[str, Parsed]
 Fields: TypeAlias = Mapping[str, str]
 """The names of fields, each with the kind of value that it takes; a name that ends with `?` may be absent."""

@@ -86,7 +86,7 @@ class VercelCall:
     name: str
     state: CallState
     input: object = None
-    """The arguments: whole, or what was known of them if the call failed."""
+    """The arguments: whole, or those that were known when the call failed."""
     input_text: str = ""
     """The arguments as they came."""
     output: object = None
@@ -218,7 +218,7 @@ class _VercelChecker:
         self.end = event
 
     def close_parts(self, kind: str) -> None:
-        """Refuse what is still open where all must be ended."""
+        """Refuse texts and calls that are still open where all must have ended."""
         for part, key in self.open:
             refuse(f"{kind}: the {part} {key!r} is still open")
         for call in self.calls.values():
@@ -317,7 +317,7 @@ _CALL_RULES: Final[dict[str, Callable[[_VercelChecker, Event], None]]] = {
 
 
 def _merge(known: dict[str, Any], more: dict[str, Any]) -> None:
-    """Add metadata as clients do: objects are merged, everything else replaces what was there."""
+    """Add metadata as clients do: objects are merged, everything else is replaced."""
     for name, value in more.items():
         if isinstance(value, dict) and isinstance(known.get(name), dict):
             _merge(known[name], value)

@@ -14,7 +14,7 @@ from typing import Final
 from unicodedata import combining
 
 from jsontide.text import modes
-from jsontide.text.types import Mode
+from jsontide.text.modes import Mode
 
 # Actions have higher numbers than modes.
 FAIL: Final = 32
@@ -93,8 +93,6 @@ def _cell(mode: Mode, char: str) -> int:
 
 GRAMMAR: Final[bytes] = bytes(_cell(mode, chr(code)) for mode in Mode for code in range(_ASCII))
 CELLS: Final[list[dict[str, int]]] = [{chr(code): _cell(mode, chr(code)) for code in range(_ASCII)} for mode in Mode]
-IDLE: Final[list[str]] = ["".join([char for char, cell in ROWS[mode].items() if cell == mode]) for mode in Mode]
-"""For each mode, the characters that do not change it."""
 
 EXPECTED_WORDS: Final[dict[int, str]] = {
     modes.STRING: "more of the string or '\"'",
@@ -142,6 +140,7 @@ EXPECTED: Final[dict[int, frozenset[str]]] = {
 """The same as data; for a number that may end, without what may follow it."""
 
 LITERALS: Final[dict[str, str]] = {"t": "true", "f": "false", "n": "null"}
+LITERAL_VALUES: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 
 AT_A_VALUE: Final = frozenset(
     mode
@@ -151,7 +150,7 @@ AT_A_VALUE: Final = frozenset(
 """The modes in which a value is being read or expected inside a container: an error then belongs to that value."""
 
 END_OF_TEXT: Final = "the end of the text"
-_SHOWN: Final = 40  # characters of a key or number
+_MAX_NAMED_LENGTH: Final = 40  # characters of a key or number
 
 
 def name_character(char: str) -> str:
@@ -173,4 +172,4 @@ def name_text(text: str) -> str:
     >>> print(name_text("a\tb"), name_text("9" * 50))
     'a\tb' '9999999999999999999999999999999999999999'...
     """
-    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
+    return repr(text) if len(text) <= _MAX_NAMED_LENGTH else f"{text[:_MAX_NAMED_LENGTH]!r}..."

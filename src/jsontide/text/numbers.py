@@ -59,19 +59,18 @@ def parse_decimal(lexeme: str) -> Decimal | None:
         return None
 
 
-def is_usual_int(lexeme: str) -> bool:
-    """Return whether Python writes an integer as the text did, so that the lexeme need not be kept."""
-    return len(lexeme) <= _DIGITS_AT_ONCE and lexeme != "-0"
+def round_trips(lexeme: str, is_integer: bool) -> bool:
+    """Return whether Python certainly writes a number as the text did; may be `False` where it would.
 
+    `repr` restores up to 15 digits of a float exactly; it writes no trailing zeros, and small numbers with an exponent.
 
-def round_trips(lexeme: str) -> bool:
-    """Return whether Python certainly writes a float as the text did; may be `False` where it would.
-
-    `repr` restores up to 15 digits exactly; it writes no trailing zeros, and small numbers with an exponent.
-
-    >>> [round_trips(lexeme) for lexeme in ("12.5", "-3.0", "1.50", "1e3", "0.00001")]
+    >>> [round_trips(lexeme, False) for lexeme in ("12.5", "-3.0", "1.50", "1e3", "0.00001")]
     [True, True, False, False, False]
+    >>> [round_trips(lexeme, True) for lexeme in ("12", "-0")]
+    [True, False]
     """
+    if is_integer:
+        return len(lexeme) <= _DIGITS_AT_ONCE and lexeme != "-0"
     if len(lexeme) > _DIGITS_OF_A_FLOAT or "e" in lexeme or "E" in lexeme or "0.000" in lexeme:
         return False
     return not lexeme.endswith("0") or lexeme.endswith(".0")

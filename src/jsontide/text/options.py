@@ -7,7 +7,7 @@ from typing import Final
 
 from jsontide._check import check_count
 
-MOST: Final = 2**62 - 1
+MAX_LIMIT: Final = 2**62 - 1
 """Higher limits are reduced to this: nothing is ever that large, and it fits a machine integer."""
 
 
@@ -35,10 +35,3 @@ class Limits:
     def __post_init__(self) -> None:
         for field in fields(self):
             check_count(field.name, getattr(self, field.name))
-
-
-def check_limits(limits: object) -> None:
-    """Raise `TypeError` for anything but `Limits`."""
-    if not isinstance(limits, Limits):
-        message = f"limits must be Limits, not {type(limits).__name__}"
-        raise TypeError(message)

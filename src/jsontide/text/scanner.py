@@ -2,7 +2,7 @@
 
 `Scanner.scan` reads one chunk, wherever it was cut, and calls a method of `TokenSink` for each complete token, in
 order. A stage (tree, events, snapshots) is a subclass of the scanner that implements these methods; it never
-looks at the text itself. What is undecided waits in two places: `held` keeps the few characters to be read again with
+looks at the text itself. Undecided text waits in two places: `held` keeps the few characters to be read again with
 those that follow (half an escape, half a literal), `pieces` the decoded text of an open string, key or number.
 
 The `Cursor` is mutable and stands at the end of the text read so far. Whatever the next chunk may overwrite is small,
@@ -19,21 +19,21 @@ container, outside of skipped strings and brackets, or the end of the line if no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from jsontide._build import COMPILED
 from jsontide._errors import ParserError, Reason
+from jsontide._path import Path, PathLink
 from jsontide.text import modes
 from jsontide.text.grammar import (
     BEGIN_NUMBER,
-    CELLS,
     CLOSE,
     END_OF_TEXT,
     EXPECTED,
     EXPECTED_WORDS,
     FAIL,
     GRAMMAR,
-    IDLE,
     IN_A_STRING,
     LITERALS,
     NEWLINE,
@@ -45,32 +45,13 @@ from jsontide.text.grammar import (
     name_character,
     name_text,
 )
-from jsontide.text.modes import (
-    AFTER_ITEM,
-    AFTER_MEMBER,
-    AFTER_ZERO,
-    COLON,
-    DONE,
-    EXPONENT,
-    FRACTION,
-    INTEGER,
-    ITEM_OR_END,
-    KEY_OR_END,
-    KEY_TEXT,
-    LITERAL,
-    MEMBER,
-    NUMBER,
-    STRING,
-    VALUE,
-)
-from jsontide.text.options import MOST
+from jsontide.text.options import MAX_LIMIT, Limits
 from jsontide.text.strings import expected_after, join_pieces, match_plain, plain_end, unescape
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide._path import Path, PathLink
-    from jsontide.text.options import Limits
+    PlainPosition: TypeAlias = tuple[i64, i64, i64, str, i64, str, i64, tuple[i64, i64]]
 
 
 class TokenSink:
@@ -110,7 +91,7 @@ class TokenSink:
 
 
 class Cursor(TokenSink):
-    """The end of the text read so far, and what is still undecided there."""
+    """The end of the text read so far, and the undecided characters there."""
 
     __slots__ = (
         "after",
@@ -138,12 +119,12 @@ class Cursor(TokenSink):
     )
 
     def __init__(self, limits: Limits, *, ignore_trailing: bool) -> None:
-        self.max_depth: i64 = min(limits.max_depth, MOST)
-        self.max_chars: i64 = min(limits.max_chars, MOST)
+        self.max_depth: i64 = min(limits.max_depth, MAX_LIMIT)
+        self.max_chars: i64 = min(limits.max_chars, MAX_LIMIT)
         self.max_index: i64 = self.max_chars  # the index at which this document reaches `max_chars`
-        self.max_string: i64 = min(limits.max_string, MOST)
-        self.max_number: i64 = min(limits.max_number, MOST)
-        self.max_nodes: i64 = min(limits.max_nodes, MOST)
+        self.max_string: i64 = min(limits.max_string, MAX_LIMIT)
+        self.max_number: i64 = min(limits.max_number, MAX_LIMIT)
+        self.max_nodes: i64 = min(limits.max_nodes, MAX_LIMIT)
         self.ignore_trailing: bool = ignore_trailing
 
         self.mode: i64 = modes.VALUE
@@ -173,32 +154,6 @@ class Cursor(TokenSink):
         self.error = ParserError(message, reason, at, line, column, path, expected)
         self.index = at
         self.is_over = True
-
-    def fail_at_end(self, number_may_end: bool) -> None:
-        """Fail because the text ended too early."""
-        expected = EXPECTED[self.mode]
-        if self.mode == modes.LITERAL:
-            word = LITERALS[self.held[0]]
-            wanted = f"'{word}'"
-            expected = frozenset((word,))
-        elif number_may_end:
-            wanted = EXPECTED_WORDS[self.after]
-            expected = EXPECTED[self.after]
-        else:
-            wanted = EXPECTED_WORDS[self.mode]
-            if self.mode <= modes.KEY_TEXT:
-                expected = expected_after(self.held) or expected
-        self.fail(Reason.UNEXPECTED_END, wanted, END_OF_TEXT, self.index, expected)
-
-
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from mypy_extensions import i64
-
-    from jsontide.text.scanner import Cursor
-
-    PlainPosition: TypeAlias = tuple[i64, i64, i64, str, i64, str, i64, tuple[i64, i64]]
 
 
 class Position:
@@ -230,8 +185,14 @@ class Position:
 
     @property
     def open_text(self) -> str:
-        """What is certain of the open string, key or number."""
+        """The text so far of the open string, key or number, as far as it is certain."""
         return join_pieces(self._pieces, 0, self._piece_count)
+
+    def __copy__(self) -> Position:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Position:
+        return self
 
     def restore(self, cursor: Cursor) -> None:
         """Put a cursor where this one stood."""
@@ -266,27 +227,23 @@ def set_position(cursor: Cursor, position: PlainPosition) -> None:
     cursor.pieces = [open_text] if open_text else []
 
 
-_IN_OBJECT: Final = "}"
-_IN_ARRAY: Final = "]"
-
-
 class Skip:
-    """A search for that place; chunks may be cut anywhere."""
+    """The search for where reading can continue after an error; chunks may be cut anywhere."""
 
     __slots__ = ("closer", "depth", "in_string", "is_escaped")
 
-    def __init__(self, closer: str, in_string: bool) -> None:
+    def __init__(self, closer: str, in_string: bool, is_escaped: bool, depth: i64) -> None:
         self.closer: str = closer  # the bracket that ends the innermost open container, "" if none is open
         self.in_string: bool = in_string
-        self.is_escaped: bool = False
-        self.depth: i64 = 0  # open brackets in the skipped text
+        self.is_escaped: bool = is_escaped
+        self.depth: i64 = depth  # open brackets in the skipped text
 
     def copy(self) -> Skip:
         """Return an independent copy."""
-        copy = Skip(self.closer, self.in_string)
-        copy.is_escaped = self.is_escaped
-        copy.depth = self.depth
-        return copy
+        return Skip(self.closer, self.in_string, self.is_escaped, self.depth)
+
+    def __reduce__(self) -> tuple[Callable[..., Skip], tuple[object, ...]]:
+        return Skip, (self.closer, self.in_string, self.is_escaped, self.depth)
 
     def find_end(self, chunk: str) -> i64:
         """Return where in the chunk reading can continue, -1 if not in this chunk."""
@@ -301,8 +258,11 @@ class Skip:
         return -1
 
     def _ends_at(self, char: str) -> bool:
-        if self.in_string:
-            self._pass_in_string(char)
+        if self.is_escaped:
+            self.is_escaped = False
+        elif self.in_string:
+            self.is_escaped = char == "\\"
+            self.in_string = char != '"'
         elif char == '"':
             self.in_string = True
         elif char in ("[", "{"):
@@ -313,22 +273,8 @@ class Skip:
             self.depth -= 1
         return False
 
-    def _pass_in_string(self, char: str) -> None:
-        if self.is_escaped:
-            self.is_escaped = False
-        elif char == "\\":
-            self.is_escaped = True
-        elif char == '"':
-            self.in_string = False
 
-
-def begin_skip(*, is_open: bool, is_object: bool, in_string: bool) -> Skip:
-    """Return a search that begins inside the innermost open container, if there is one."""
-    closer = (_IN_OBJECT if is_object else _IN_ARRAY) if is_open else ""
-    return Skip(closer, in_string)
-
-
-_NUMBER_MAY_END: Final = (AFTER_ZERO, INTEGER, FRACTION, EXPONENT)
+_NUMBER_MAY_END: Final = (modes.AFTER_ZERO, modes.INTEGER, modes.FRACTION, modes.EXPONENT)
 _QUOTE: Final = 34
 _BACKSLASH: Final = 92
 _BYTE_ORDER_MARK: Final = "\ufeff"
@@ -353,7 +299,7 @@ class Scanner(Cursor):
             return False
         self.index = end
         mode: i64 = self.mode
-        if mode >= VALUE:
+        if mode >= modes.VALUE:
             self.base = base
             self._read(chunk, 0, n)
             return False
@@ -363,7 +309,7 @@ class Scanner(Cursor):
             n = len(chunk)
             base = end - n
         i: i64 = 0
-        if mode <= KEY_TEXT:
+        if mode <= modes.KEY_TEXT:
             if COMPILED:
                 i = plain_end(chunk, 0)
             elif '"' not in chunk and "\\" not in chunk and chunk.isprintable():
@@ -375,7 +321,7 @@ class Scanner(Cursor):
             i = self._read_string(chunk, 0, i, n)
         else:
             self.base = base
-            i = self._read_number(chunk, 0, n) if mode > LITERAL else self._read_literal(chunk, 0, n)
+            i = self._read_number(chunk, 0, n) if mode > modes.LITERAL else self._read_literal(chunk, 0, n)
         if i < n:
             self._read(chunk, i, n)
         return False
@@ -395,19 +341,12 @@ class Scanner(Cursor):
         self.base = base
 
     def _read(self, chunk: str, i: i64, n: i64) -> None:
-        """Read what is between tokens, by the table; each kind of token has its own reader."""
+        """Read the characters between tokens, by the table; each kind of token has its own reader."""
         grammar = GRAMMAR
         mode: i64 = self.mode
         while i < n:
-            cell: i64
-            if COMPILED:
-                code: i64 = ord(chunk[i])
-                cell = grammar[mode * 128 + code] if code < 128 else FAIL
-            else:
-                try:
-                    cell = CELLS[mode][chunk[i]]
-                except KeyError:
-                    cell = FAIL
+            code: i64 = ord(chunk[i])
+            cell: i64 = grammar[mode * 128 + code] if code < 128 else FAIL
             if cell < FAIL:
                 mode = cell
                 i += 1
@@ -417,7 +356,7 @@ class Scanner(Cursor):
                 mode = self.mode
             elif cell == OPEN_KEY:
                 i += 1
-                self.mode = KEY_TEXT
+                self.mode = modes.KEY_TEXT
                 self.token_start = self.base + i
                 i = self._read_string(chunk, i, i, n)
                 mode = self.mode
@@ -443,7 +382,7 @@ class Scanner(Cursor):
         if cell == OPEN_STRING:
             self.node_count += 1
             i += 1
-            self.mode = STRING
+            self.mode = modes.STRING
             self.token_start = self.base + i
             return self._read_string(chunk, i, i, n)
         if cell == OPEN_OBJECT or cell == OPEN_ARRAY:
@@ -451,9 +390,9 @@ class Scanner(Cursor):
         self.node_count += 1
         self.token_start = self.base + i
         if cell == BEGIN_NUMBER:
-            self.mode = NUMBER
+            self.mode = modes.NUMBER
             return self._read_number(chunk, i, n)
-        self.mode = LITERAL
+        self.mode = modes.LITERAL
         return self._read_literal(chunk, i, n)
 
     def _open_container(self, i: i64, n: i64, is_object: bool) -> i64:
@@ -465,12 +404,12 @@ class Scanner(Cursor):
         self.token_start = self.base + i
         if is_object:
             self.open_object()
-            self.after = AFTER_MEMBER
-            self.mode = KEY_OR_END
+            self.after = modes.AFTER_MEMBER
+            self.mode = modes.KEY_OR_END
         else:
             self.open_array()
-            self.after = AFTER_ITEM
-            self.mode = ITEM_OR_END
+            self.after = modes.AFTER_ITEM
+            self.mode = modes.ITEM_OR_END
         return i + 1
 
     def _read_string(self, chunk: str, i: i64, end: i64, n: i64) -> i64:
@@ -495,15 +434,15 @@ class Scanner(Cursor):
             self.pieces = []  # not cleared: a state may still refer to it
             text = "".join(pieces) + text
         self.token_end = self.base + end
-        if self.mode == STRING:
+        if self.mode == modes.STRING:
             self.mode = self.after
             self.string(text)
             return end + 1
         reason = self.key(text)
         if reason is None:
-            self.mode = COLON
+            self.mode = modes.COLON
             return end + 1
-        self.mode = MEMBER  # the error belongs to the member, as its path shows
+        self.mode = modes.MEMBER  # the error belongs to the member, as its path shows
         self.fail(reason, "a key that the object does not have yet", name_text(text), self.token_end)
         return n
 
@@ -532,7 +471,7 @@ class Scanner(Cursor):
             expected = expected_after(chunk[end:after])
             wanted = "a hex digit" if after > end + 1 else 'one of "\\/bfnrtu after a backslash'
             self.fail(Reason.BAD_ESCAPE, wanted, name_character(chunk[after]), self.base + after, expected)
-        self.held = chunk[end : self.index - self.base]  # half an escape, or what is good of a wrong one
+        self.held = chunk[end : self.index - self.base]  # half an escape, or the valid part of a wrong one
         return n
 
     def _fail_long_string(self, limit: i64) -> None:
@@ -544,18 +483,9 @@ class Scanner(Cursor):
         begin: i64 = i
         mode: i64 = self.mode
         cell: i64 = mode
-        if not COMPILED and i == 0:
-            # Interpreted, it is faster to pass over characters that change nothing all at once.
-            i = n - len(chunk.lstrip(IDLE[mode]))
         while i < n:
-            if COMPILED:
-                code: i64 = ord(chunk[i])
-                cell = grammar[mode * 128 + code] if code < 128 else grammar[mode * 128]
-            else:
-                try:
-                    cell = CELLS[mode][chunk[i]]
-                except KeyError:
-                    cell = CELLS[mode]["\0"]
+            code: i64 = ord(chunk[i])
+            cell = grammar[mode * 128 + code] if code < 128 else grammar[mode * 128]
             if cell >= FAIL:
                 break
             mode = cell
@@ -578,7 +508,7 @@ class Scanner(Cursor):
         if self.pieces:
             lexeme = "".join(self.pieces) + lexeme
             self.pieces = []
-        reason = self.number(lexeme, self.mode <= INTEGER)
+        reason = self.number(lexeme, self.mode <= modes.INTEGER)
         if reason is not None:
             self.pieces = [lexeme]
             self.fail(reason, "a number in the range of Decimal", name_text(lexeme), at)
@@ -604,27 +534,37 @@ class Scanner(Cursor):
 
     def finish(self) -> None:
         """End the text: an open root number is complete now, anything else that is open is an error."""
-        number_may_end = self.mode in _NUMBER_MAY_END
-        if number_may_end and self.after == DONE:
+        may_end = self.mode in _NUMBER_MAY_END
+        if may_end and self.after == modes.DONE:
             self._end_number("", self.index)
-        elif self.mode != DONE:
-            self.fail_at_end(number_may_end)
+        elif self.mode != modes.DONE:
+            expecting: i64 = self.after if may_end else self.mode
+            expected = EXPECTED[expecting]
+            if expecting == modes.LITERAL:
+                word = LITERALS[self.held[0]]
+                wanted = f"'{word}'"
+                expected = frozenset((word,))
+            else:
+                wanted = EXPECTED_WORDS[expecting]
+                if expecting <= modes.KEY_TEXT:
+                    expected = expected_after(self.held) or expected
+            self.fail(Reason.UNEXPECTED_END, wanted, END_OF_TEXT, self.index, expected)
 
     def _fail_at(self, chunk: str, i: i64, n: i64) -> i64:
         """Fail at the character at `i`, unless it begins another document or is ignored."""
         at: i64 = self.base + i
         reason = Reason.UNEXPECTED_CHARACTER
         expected = EXPECTED[self.mode]
-        if self.mode == DONE:
+        if self.mode == modes.DONE:
             if self.begin_document(at):
-                self.mode = VALUE
+                self.mode = modes.VALUE
                 return i
             if self.ignore_trailing:
                 self.trailing_index = self.index = at
                 self.is_over = True
                 return n
             reason = Reason.TRAILING_TEXT
-        elif self.mode == AFTER_ZERO:
+        elif self.mode == modes.AFTER_ZERO:
             expected |= EXPECTED[self.after]
         elif at == 0 and chunk[i] == _BYTE_ORDER_MARK:
             reason = Reason.BYTE_ORDER_MARK

@@ -3,22 +3,21 @@
 An escape may be undecided: a chunk may end inside it, or after a high surrogate whose partner may follow.
 
 While a string is open, the scanner appends its decoded text to a list of pieces, so a list and a count are what a
-moment knows of it. Rule: whoever shows an open string, or what is new in it, takes the text from here.
+moment knows of it. Rule: whoever shows an open string, or its new part, takes the text from here.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, cast
 
 from jsontide._build import COMPILED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mypy_extensions import i64
 
-_SHORT: Final[dict[str, str]] = {
+_SHORT_ESCAPES: Final[dict[str, str]] = {
     '"': '"',
     "\\": "\\",
     "/": "/",
@@ -28,8 +27,8 @@ _SHORT: Final[dict[str, str]] = {
     "r": "\r",
     "t": "\t",
 }
-_DIGITS: Final = 4
-_LETTERS: Final = frozenset((*_SHORT, "u"))
+_HEX_DIGITS: Final = 4
+_ESCAPE_LETTERS: Final = frozenset((*_SHORT_ESCAPES, "u"))
 _HEX_DIGIT: Final = frozenset(("hex digit",))
 _NOT_HEX: Final = re.compile(r"[^0-9a-fA-F]")
 _LOW_ESCAPE_BEGUN: Final = re.compile(r"\\(u([dD]([c-fC-F][0-9a-fA-F]?)?)?)?")
@@ -99,10 +98,10 @@ def expected_after(escape: str) -> frozenset[str]:
     >>> [sorted(expected_after(escape)) for escape in (r"\ud8", r"\ud83d", r"\ud83d\u")]
     [['hex digit'], [], ['hex digit']]
     """
-    begun = escape[2 + _DIGITS :] if len(escape) >= 2 + _DIGITS else escape
+    begun = escape[2 + _HEX_DIGITS :] if len(escape) >= 2 + _HEX_DIGITS else escape
     if not begun:
         return frozenset()
-    return _LETTERS if len(begun) == 1 else _HEX_DIGIT
+    return _ESCAPE_LETTERS if len(begun) == 1 else _HEX_DIGIT
 
 
 def unescape(chunk: str, at: i64) -> tuple[str, i64]:
@@ -120,23 +119,23 @@ def unescape(chunk: str, at: i64) -> tuple[str, i64]:
         return "", at
     letter = chunk[at + 1]
     if letter != "u":
-        short = _SHORT.get(letter)
+        short = _SHORT_ESCAPES.get(letter)
         return ("", at + 1) if short is None else (short, begin)
     code = _code(chunk, begin)
     if code < 0:
         end: i64 = begin - 1 - code
         return "", end if end < len(chunk) else at
-    return _pair(chunk, at, code) if 0xD800 <= code < 0xDC00 else (chr(code), begin + _DIGITS)
+    return _pair(chunk, at, code) if 0xD800 <= code < 0xDC00 else (chr(code), begin + _HEX_DIGITS)
 
 
 def _pair(chunk: str, at: i64, high: i64) -> tuple[str, i64]:
     """Join a high surrogate with the low one that follows it, as in RFC 8259, section 7; any other stands alone."""
-    end: i64 = at + 2 + _DIGITS
-    next_escape = chunk[end : end + 2 + _DIGITS]
+    end: i64 = at + 2 + _HEX_DIGITS
+    next_escape = chunk[end : end + 2 + _HEX_DIGITS]
     if next_escape.startswith("\\u"):
         low = _code(chunk, end + 2)
         if 0xDC00 <= low < 0xE000:
-            return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)), end + 2 + _DIGITS
+            return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)), end + 2 + _HEX_DIGITS
     if not next_escape or _LOW_ESCAPE_BEGUN.fullmatch(next_escape):
         return "", at
     return chr(high), end
@@ -148,7 +147,7 @@ def _code(chunk: str, begin: i64) -> i64:
         n: i64 = len(chunk)
         code: i64 = 0
         good: i64 = 0
-        while good < _DIGITS:
+        while good < _HEX_DIGITS:
             if begin + good == n:
                 return -1 - good
             digit: i64 = ord(chunk[begin + good])
@@ -161,8 +160,8 @@ def _code(chunk: str, begin: i64) -> i64:
             code = code * 16 + digit
             good += 1
         return code
-    digits = chunk[begin : begin + _DIGITS]
+    digits = chunk[begin : begin + _HEX_DIGITS]
     wrong = _NOT_HEX.search(digits)
     if wrong is not None:
         return -1 - wrong.start()
-    return int(digits, 16) if len(digits) == _DIGITS else -1 - len(digits)
+    return int(digits, 16) if len(digits) == _HEX_DIGITS else -1 - len(digits)

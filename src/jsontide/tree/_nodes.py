@@ -10,21 +10,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, cast, overload
 from weakref import WeakValueDictionary
 
-from jsontide._values import MISSING
+from jsontide._path import Path, Segment
+from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.text import modes
-from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
 from jsontide.tree.log import child_at, has_open_scalar, is_closed, logged_count, open_values
+from jsontide.tree.tape import ArrayContainer, Container, ObjectContainer, Tape
 
 if TYPE_CHECKING:
-    from decimal import Decimal
-
-    from jsontide._path import Path, Segment
-    from jsontide._values import JsonValue, Missing
     from jsontide.tree._state import ParserState
-    from jsontide.tree._tape import Tape
 
 
 class Children:
@@ -56,7 +53,16 @@ class Children:
         return tuple(logged) if self._open_id is None else (*logged, self._open_key)
 
 
-class _ContainerNode:
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class _AnyNode:
+    """What all nodes have."""
+
+    id: int
+    parent_id: int | None
+    closed: bool
+
+
+class _ContainerNode(_AnyNode):
     """The base of array and object nodes, with fields that are set when they are first read."""
 
     __slots__ = ("_seen",)
@@ -77,71 +83,53 @@ class _ContainerNode:
             return made
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class NullNode:
+@dataclass(frozen=True, slots=True)
+class NullNode(_AnyNode):
     """`null`, or the beginning of it."""
 
-    id: int
-    parent_id: int | None
-    closed: bool
     resolved_value: Missing | None
     type: Literal["null"] = "null"
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class BooleanNode:
+@dataclass(frozen=True, slots=True)
+class BooleanNode(_AnyNode):
     """`true` or `false`, or the beginning of one."""
 
-    id: int
-    parent_id: int | None
-    closed: bool
     resolved_value: bool | Missing
     type: Literal["boolean"] = "boolean"
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class NumberNode:
+@dataclass(frozen=True, slots=True)
+class NumberNode(_AnyNode):
     """A number; `buffer` is its lexeme so far."""
 
-    id: int
-    parent_id: int | None
-    closed: bool
     resolved_value: float | Decimal | str | Missing
     buffer: str
     type: Literal["number"] = "number"
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class StringNode:
+@dataclass(frozen=True, slots=True)
+class StringNode(_AnyNode):
     """A string; `buffer` is its decoded text so far."""
 
-    id: int
-    parent_id: int | None
-    closed: bool
     resolved_value: str
     buffer: str
     type: Literal["string"] = "string"
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class ArrayNode(_ContainerNode):
     """An array; `children` are the ids of its items."""
 
-    id: int
-    parent_id: int | None
-    closed: bool
     resolved_value: list[JsonValue]
     children: tuple[int, ...]
     type: Literal["array"] = "array"
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class ObjectNode(_ContainerNode):
     """An object; `children` are the ids of its values, `keys` their keys, repeated ones included."""
 
-    id: int
-    parent_id: int | None
-    closed: bool
     resolved_value: dict[str, JsonValue]
     keys: tuple[str, ...]
     children: tuple[int, ...]
@@ -201,7 +189,7 @@ def make_node(state: ParserState, node_id: int) -> Node:
             node = _make_container_node(state, entry, parent_id)
         else:
             node = _make_closed_scalar(node_id, parent_id, entry, tape.lexemes.get(node_id))
-    return tape.node_index.intern(node)
+    return get_index(tape).intern(node)
 
 
 def _make_open_scalar(state: ParserState) -> Node:
@@ -256,7 +244,7 @@ def _make_container_node(state: ParserState, container: Container, parent_id: in
 def _children(state: ParserState, container: Container) -> Children:
     """Return the values of a container that the state can see."""
     tape = state._tape
-    ids = tape.node_index.children(container, tape)
+    ids = get_index(tape).children(container, tape)
     logged = logged_count(state)
     open_id = logged if container is state._top and logged < state._node_count else None
     return Children(ids, bisect_left(ids, logged), tape.keys, open_id, state._member_key)
@@ -291,7 +279,7 @@ def _member(state: ParserState, container: ObjectContainer, key: Segment) -> int
         return None
     tape = state._tape
     end = logged_count(state)
-    node_id = tape.node_index.members(container, tape).find(key, end, first=tape.keep_first)
+    node_id = get_index(tape).members(container, tape).find(key, end, first=tape.keep_first)
     is_open = container is state._top and end < state._node_count and key == state._member_key
     return end if is_open and (node_id is None or not tape.keep_first) else node_id
 
@@ -301,7 +289,7 @@ def _item(state: ParserState, container: ArrayContainer, index: Segment) -> int 
         return None
     tape = state._tape
     end = logged_count(state)
-    ids = tape.node_index.children(container, tape)
+    ids = get_index(tape).children(container, tape)
     if index < len(ids) and ids[index] < end:
         return ids[index]
     is_open = container is state._top and end < state._node_count and index == state._count
@@ -371,17 +359,26 @@ class NodeIndex:
             self.in_use = WeakValueDictionary()
         return self.in_use.setdefault(_version(node), node)
 
-    def take_nodes_in_use(self, state: ParserState, other: NodeIndex) -> None:
-        """Take over the nodes in use that a state can see: those that are logged, and the open scalar."""
-        if other.in_use is None:
-            return
-        self.in_use = WeakValueDictionary()
-        logged = logged_count(state)
-        length = len(state.open_text) if has_open_scalar(state) else -1
-        for version, node in other.in_use.items():
-            node_id, is_closed, size, _ = version
-            if node_id < logged or (node_id == logged and not is_closed and size <= length):
-                self.in_use[version] = node
+
+def take_nodes_in_use(state: ParserState, tape: Tape) -> None:
+    """Let another tape take over the nodes in use that a state can see: those that are logged, and the open scalar."""
+    index = state._tape.node_index
+    if index is None or index.in_use is None:
+        return
+    in_use = get_index(tape).in_use = WeakValueDictionary()
+    logged = logged_count(state)
+    length = len(state.open_text) if has_open_scalar(state) else -1
+    for version, node in index.in_use.items():
+        node_id, is_closed, size, _ = version
+        if node_id < logged or (node_id == logged and not is_closed and size <= length):
+            in_use[version] = node
+
+
+def get_index(tape: Tape) -> NodeIndex:
+    """Return the index of a tape, which is made on demand."""
+    if tape.node_index is None:
+        tape.node_index = NodeIndex()
+    return tape.node_index
 
 
 def _version(node: Node) -> Version:

@@ -5,23 +5,18 @@ Interpreted, so that our own checks report wrong arguments, not those of compile
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from jsontide._check import check_choices, check_state
+from jsontide._check import check_choices, check_state, check_type
+from jsontide._path import Segment
 from jsontide._pattern import read_path
 from jsontide.text import Limits
 from jsontide.text.numbers import FLOATS, Floats
-from jsontide.text.options import check_limits
-from jsontide.tree._nodes import find_node, is_open_at, make_node
+from jsontide.tree._nodes import Node, find_node, is_open_at, make_node
 from jsontide.tree._state import ParserState
-from jsontide.tree._tape import Tape
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from jsontide._path import Segment
-    from jsontide.tree._nodes import Node
+from jsontide.tree.tape import Tape
 
 DuplicateKeys: TypeAlias = Literal["last", "first", "error"]
 Trailing: TypeAlias = Literal["error", "ignore"]
@@ -44,7 +39,7 @@ class ParserOptions:
     floats: Floats
 
     def __post_init__(self) -> None:
-        check_limits(self.limits)
+        check_type("limits", self.limits, Limits)
         check_choices(self, _CHOICES)
 
 

@@ -1,4 +1,4 @@
-"""A state in, flat plain data out, and the way back.
+"""A state in, flat plain data out, and the way back; interpreted, so that both builds pickle the same.
 
 Flat, because pickling nested containers recurses as deep as they are; plain, because compiled and pure builds must be
 able to read each other's pickles.
@@ -6,19 +6,17 @@ able to read each other's pickles.
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from jsontide._decode import ByteSource
+from jsontide._errors import ParserError
 from jsontide.text.scanner import set_position
-from jsontide.tree._tape import LineIndex, Tape
-from jsontide.tree.containers import ArrayContainer, Container, ObjectContainer
 from jsontide.tree.log import logged_count
+from jsontide.tree.tape import ArrayContainer, Container, LineIndex, ObjectContainer, Tape
 
 if TYPE_CHECKING:
-    from array import array
-
-    from jsontide._errors import ParserError
     from jsontide.text.scanner import PlainPosition
-    from jsontide.text.utf8 import ByteSource
     from jsontide.tree._options import ParserOptions
     from jsontide.tree._state import ParserState
 

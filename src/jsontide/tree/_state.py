@@ -10,37 +10,28 @@ across branches.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from jsontide._check import check_state
-from jsontide._errors import Reason
+from jsontide._decode import ByteSource, as_text
+from jsontide._errors import ParserError, Reason
 from jsontide._mypyc import mypyc_attr
-from jsontide._values import MISSING
+from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.text import modes
 from jsontide.text.grammar import END_OF_TEXT
-from jsontide.text.modes import STRING
+from jsontide.text.modes import Mode
 from jsontide.text.scanner import Position
-from jsontide.text.types import Mode
-from jsontide.text.utf8 import as_text
-from jsontide.tree._nodes import Nodes, make_node
-from jsontide.tree._pickle import dump, load
-from jsontide.tree._tape import Tape
+from jsontide.tree._nodes import Node, Nodes, make_node, take_nodes_in_use
+from jsontide.tree._pickle import ParserDump, dump, load
 from jsontide.tree.log import logged_count, open_containers, open_values, resolve_past
+from jsontide.tree.tape import Container, Tape
 from jsontide.tree.views import ViewChain, ViewPool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mypy_extensions import i64
 
-    from jsontide._errors import ParserError
-    from jsontide._values import JsonValue, Missing
-    from jsontide.text.utf8 import ByteSource
-    from jsontide.tree._nodes import Node
-    from jsontide.tree._pickle import ParserDump
-    from jsontide.tree._tape import Tape
-    from jsontide.tree.containers import Container
 
 _UNREAD: Final = object()
 
@@ -172,12 +163,6 @@ class ParserState(Position):
     def __repr__(self) -> str:
         return f"<ParserState {self.mode.name} at index {self._index}, {self._node_count} nodes>"
 
-    def __copy__(self) -> ParserState:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, object]) -> ParserState:
-        return self
-
     def __reduce__(self) -> tuple[Callable[..., ParserState], tuple[object, ...]]:
         return restore_state, (dump(self),)
 
@@ -210,7 +195,7 @@ def _copy_log(state: ParserState, tape: Tape) -> None:
     tape.entries = old.entries[:logged]
     tape.starts = old.starts[:logged]
     tape.lexemes = {node_id: text for node_id, text in old.lexemes.items() if node_id < logged}
-    tape.node_index.take_nodes_in_use(state, old.node_index)
+    take_nodes_in_use(state, tape)
 
 
 def _copy_open_containers(state: ParserState, tape: Tape) -> None:
@@ -266,10 +251,14 @@ def parse_chunk(state: ParserState, chunk: str | bytes | bytearray | memoryview)
     tape.step = step
     if text:  # bytes may be only the beginning of a character
         is_more = tape.scan(text)
-        if tape.mode == STRING and (is_more or tape.index - len(tape.held) > tape.base) and not tape.hidden_levels:
+        if (
+            tape.mode == modes.STRING
+            and (is_more or tape.index - len(tape.held) > tape.base)
+            and not tape.hidden_levels
+        ):
             tape.changed_step = step
     if not is_good and source is not None and not tape.is_over:
-        _end_at_bytes(tape, Reason.BAD_UTF8, f"UTF-8 at byte {source.offset}", source.found)
+        _end_at_bytes(tape, Reason.BAD_UTF8, source.wanted, source.found)
     return ParserState(tape, source, state)
 
 
@@ -310,8 +299,7 @@ def finalize(state: ParserState) -> ParserState:
         return state
     tape = claim(state)
     if source is not None and pending:
-        wanted = f"the rest of the UTF-8 sequence at byte {source.offset}"
-        _end_at_bytes(tape, Reason.UNEXPECTED_END, wanted, END_OF_TEXT)
+        _end_at_bytes(tape, Reason.UNEXPECTED_END, source.wanted_rest, END_OF_TEXT)
     else:
         tape.finish()
     return ParserState(tape, source, state)

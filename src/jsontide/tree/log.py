@@ -1,8 +1,8 @@
 """A state in, the log of its nodes out, and the values that an older state shows.
 
-For stages that fold nodes in the order in which they open: a node is an object made on demand; the log is there
-already, and what is new is at its end. All states of the stream share it: only the first `length` entries belong to
-this state, and readers must not write.
+For stages that fold nodes in the order in which they open. A node is made on demand; the log exists already, with the
+newest entries at its end. All states of the stream share it: only the first `length` entries belong to this state, and
+readers must not write.
 
 The tape may have been written since an older state was made: of its values, only containers that were open then are
 rebuilt; closed ones are values already. The value of the newest state is made by `views`.
@@ -12,18 +12,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
+from jsontide._path import Segment
 from jsontide._values import MISSING
 from jsontide.text import modes
 from jsontide.text.strings import OpenText
-from jsontide.tree.containers import Container
+from jsontide.tree.tape import Container
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-    from jsontide._path import Segment
     from jsontide.tree._state import ParserState
-    from jsontide.tree._tape import Tape
-    from jsontide.tree.containers import Container
 
 
 def has_open_scalar(state: ParserState) -> bool:
@@ -48,7 +46,7 @@ def open_containers(state: ParserState) -> list[Container]:
 
 
 def resolve_past(state: ParserState, wanted: Container | None) -> object:
-    """Return the value of the root in this state, or of one open container.
+    """Return the value of the root in this state, or of one open container; nothing around that is made.
 
     Built from the innermost container outwards: each contains the one before.
     """
@@ -99,19 +97,32 @@ ScalarKind: TypeAlias = Literal["string", "number", "boolean", "null"]
 class Log:
     """The nodes opened so far, by id: owner, key, index of the first character, and the scalar or container itself."""
 
-    __slots__ = ("_tape", "entries", "keys", "length", "owners", "top_id")
+    __slots__ = ("_tape", "entries", "keeps_first", "keys", "length", "owners", "top_id")
 
-    def __init__(self, tape: Tape, length: int, top_id: int) -> None:
+    def __init__(self, state: ParserState) -> None:
+        tape = state._tape
+        self._tape = tape
         self.owners = tape.owners
         self.keys = tape.keys
-        self._tape = tape
         self.entries = tape.entries
-        self.length = length
-        self.top_id = top_id  # the innermost open container, -1 for the document
+        self.length = logged_count(state)
+        self.top_id: int = state._top.node_id  # the innermost open container, -1 for the document
+        self.keeps_first = tape.keep_first  # later members of a repeated key are hidden
 
     def start_of(self, node_id: int) -> int:
         """Return where a node begins."""
         return self._tape.start_of(node_id)
+
+    def kind_of(self, node_id: int) -> ScalarKind | None:
+        """Return what kind of scalar a node is, `None` for a container."""
+        entry = self.entries[node_id]
+        if isinstance(entry, Container):
+            return None
+        if entry is None:
+            return "null"
+        if isinstance(entry, bool):
+            return "boolean"
+        return "string" if isinstance(entry, str) and node_id not in self._tape.lexemes else "number"
 
 
 class OpenScalar(OpenText):
@@ -122,7 +133,11 @@ class OpenScalar(OpenText):
     def __init__(self, state: ParserState) -> None:
         OpenText.__init__(self, state._pieces, state._piece_count)
         self.node_id: int = state._node_count - 1
-        self.kind: ScalarKind = "string" if state._mode == modes.STRING else _other_kind(state)
+        self.kind: ScalarKind = "number"
+        if state._mode == modes.STRING:
+            self.kind = "string"
+        elif state._mode == modes.LITERAL:
+            self.kind = "null" if state._held.startswith("n") else "boolean"
         self.key = state._member_key
         self.start: int = state._token_start
 
@@ -158,11 +173,6 @@ def is_closed(state: ParserState, container: Container) -> bool:
     return 0 < container.closed_at <= state._step
 
 
-def show_open(state: ParserState, container: Container) -> object:
-    """Return what is shown of a container that is open in this state; nothing around it is made."""
-    return resolve_past(state, container)
-
-
 def is_still_at(state: ParserState, before: ParserState) -> bool:
     """Return whether nothing has opened or closed since an earlier state of the stream."""
     if state._node_count != before._node_count or state._top is not before._top or state._step < before._step:
@@ -177,24 +187,9 @@ def count_pieces(state: ParserState) -> int:
     return state._piece_count
 
 
-def get_log(state: ParserState) -> Log:
-    return Log(state._tape, logged_count(state), state._top.node_id)
-
-
 def open_scalar(state: ParserState) -> OpenScalar | None:
     """Return the open scalar, unless it is hidden by an earlier member of the same key."""
     return None if state._is_duplicate or not has_open_scalar(state) else OpenScalar(state)
-
-
-def _other_kind(state: ParserState) -> ScalarKind:
-    if state._mode == modes.LITERAL:
-        return "null" if state._held.startswith("n") else "boolean"
-    return "number"
-
-
-def keeps_first(state: ParserState) -> bool:
-    """Return whether later members of a repeated key are hidden."""
-    return state._tape.keep_first
 
 
 def has_decimals(state: ParserState) -> bool:
@@ -223,7 +218,7 @@ def continues(state: ParserState, before: ParserState) -> bool:
     tape, old = state._tape, before._tape
     if tape is old:
         return before._step <= state._step
-    mine, theirs = get_log(state), get_log(before)
+    mine, theirs = Log(state), Log(before)
     length = theirs.length
     return (
         length <= mine.length
@@ -241,14 +236,19 @@ def continues(state: ParserState, before: ParserState) -> bool:
 
 
 def _has_scalar_of(before: ParserState, state: ParserState, log: Log, at: int) -> bool:
-    """Return whether a state, of this log, has its node `at` where another one has its open scalar."""
+    """Return whether a state, of this log, has its node `at` where another one has its open scalar, and more of it."""
+    scalar = OpenScalar(before)
     if at < log.length:
-        place = (log.owners[at].node_id, log.keys[at], log.start_of(at))
+        place, kind = (log.owners[at].node_id, log.keys[at], log.start_of(at)), log.kind_of(at)
+        entry = log.entries[at]
+        text = entry if isinstance(entry, str) else ""
     elif has_open_scalar(state):
-        place = (state._top.node_id, state._member_key, state._token_start)
+        now = OpenScalar(state)
+        place, kind, text = (state._top.node_id, now.key, now.start), now.kind, now.text()
     else:
         return False
-    return place == (before._top.node_id, before._member_key, before._token_start)
+    is_same = kind == scalar.kind and place == (before._top.node_id, scalar.key, scalar.start)
+    return is_same and (kind != "string" or text.startswith(scalar.text()))
 
 
 def _is_same_entry(entry: object, old: object, before: ParserState) -> bool:

@@ -1,4 +1,4 @@
-"""What is open in, the value to hand out for it out: plain lists and dicts that are updated in place while unseen.
+"""Open containers in, values to hand out for them out: plain lists and dicts, updated in place while unseen.
 
 A *view* is the list or dict that shows an open container: its complete values, and the open one after them.
 A chain has one view for each container of the open path, each standing in the view before it; the first shows the
@@ -25,24 +25,23 @@ references are not counted, or threads run at the same time, every object counts
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from jsontide._build import COMPILED
 from jsontide.text.strings import join_pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mypy_extensions import i64
 
 
 View: TypeAlias = Any
 """A `list` for an array, a `dict` for an object; its container knows which."""
 
-NO_STRING: Final = -1  # no string is to be shown; 0 is what a chain has that shows none
+NO_STRING: Final = -1  # no string is to be shown; a chain that shows none has 0
 
-_LONG: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy
-_SPARES: Final = 2  # values that a program can hold while the next one is made without copying
+_LONG_TEXT: Final = 1_000  # characters of a string that is cheaper to extend in place than to copy
+_MAX_SPARE_CHAINS: Final = 2  # values that a program can hold while the next one is made without copying
 
 
 class Viewable:
@@ -109,7 +108,7 @@ class ViewChain:
         self.piece_count: i64 = 0  # how many of its pieces are shown
 
     def update(self, pool: ViewPool) -> bool:
-        """Show what is open now, unless something else refers to the views that would change."""
+        """Show the open path of now, unless something else refers to the views that would change."""
         top = pool.top
         opened: list[Viewable] | None = None
         if self.last is not top:
@@ -131,7 +130,7 @@ class ViewChain:
         return True
 
     def shows(self, pool: ViewPool) -> bool:
-        """Return whether the views are right as they are; if so, note what is open in them."""
+        """Return whether the views are right as they are; if so, note the open path in them."""
         top = pool.top
         known: i64 = len(self.containers)
         if top.depth >= known or self.containers[top.depth] is not top:
@@ -185,7 +184,7 @@ class ViewChain:
         del self.views[known:]
 
     def _open(self, opened: list[Viewable]) -> None:
-        """Continue with the views of containers inside the last one, of which the innermost comes first."""
+        """Continue with the views of containers inside the last one; `opened` has the innermost first."""
         containers, views, shown = self.containers, self.views, self.shown
         outer = self.last
         around = views[-1]
@@ -211,7 +210,7 @@ class ViewChain:
         self.piece_count = pool.piece_count
 
     def recut_text(self, text: str, text_id: i64, piece_count: i64) -> None:
-        """Take the open string for another one at its place, of other pieces, if both say the same."""
+        """Note that the open string has other pieces now, if its text is the same."""
         if text == self.text:
             self.text_id = text_id
             self.piece_count = piece_count
@@ -221,7 +220,7 @@ class ViewChain:
         views = self.views
         if _have_more(views, _OUR_VIEW) and len(views) > 1:
             return False
-        if len(self.text) <= _LONG:
+        if len(self.text) <= _LONG_TEXT:
             text = self.text
         elif _have_more([self.text], _OUR_TEXT):
             return False
@@ -238,7 +237,7 @@ class ViewChain:
 
 
 class ViewPool:
-    """What is open, the chain that shows it, and spare chains to show it by while that one is held."""
+    """The open path, the chain that shows it, and spare chains to show it by while that one is held."""
 
     __slots__ = ("document", "key", "newest", "piece_count", "pieces", "spares", "text_id", "top")
 
@@ -250,12 +249,12 @@ class ViewPool:
         self.text_id: i64 = NO_STRING
         self.key: str | None = None  # the key of that string in an object
         self.pieces: list[str] = []
-        self.piece_count: i64 = 0  # only so many of the pieces are there
+        self.piece_count: i64 = 0  # how many of the pieces belong to it
         self.newest: ViewChain = ViewChain([document], [[]], [], 0)
         self.spares: list[ViewChain] = []  # those that were the newest before, the oldest first
 
     def switch(self) -> None:
-        """Show what is open now by a spare chain, or by a new one if all of them are held."""
+        """Show the open path of now by a spare chain, or by a new one if all of them are held."""
         spares = self.spares
         for other in spares:
             if other.update(self):
@@ -264,7 +263,7 @@ class ViewPool:
         else:
             other = ViewChain([self.document], [[]], [], 0)
             other.update(self)
-            if len(spares) == _SPARES:
+            if len(spares) == _MAX_SPARE_CHAINS:
                 spares.pop(0)
         spares.append(self.newest)
         self.newest = other
@@ -278,7 +277,7 @@ def is_same(old: object, new: object) -> bool:
 
 
 _count: Final[Callable[[object], i64]] = getattr(sys, "getrefcount", id)
-_MOST: Final = 3  # the list of views, the container around a view, and the call that counts
+_MAX_OWN_REFERENCES: Final = 3  # the list of views, the container around a view, and the call that counts
 
 
 def _have_more(objects: list[Any], limit: i64) -> bool:
@@ -294,22 +293,18 @@ def _have_more(objects: list[Any], limit: i64) -> bool:
     return False
 
 
-def _can_count() -> bool:
-    """Return whether counts mean anything here; where not, the limits of -1 let everything count as seen."""
-    is_gil_enabled: Callable[[], bool] = getattr(sys, "_is_gil_enabled", lambda: True)
-    return sys.implementation.name == "cpython" and is_gil_enabled()
-
-
 def _measure() -> i64:
-    if not _can_count():
+    """Return how many references a view of ours has; -1 where counts mean nothing, so everything counts as seen."""
+    is_gil_enabled: Callable[[], bool] = getattr(sys, "_is_gil_enabled", lambda: True)
+    if sys.implementation.name != "cpython" or not is_gil_enabled():
         return -1
     views: list[Any] = [[], []]
     around = [views[1]]
     limit: i64 = 0
-    while limit <= _MOST and _have_more(views, limit):
+    while limit <= _MAX_OWN_REFERENCES and _have_more(views, limit):
         limit += 1
     around.clear()  # a use: compiled code lets go of a name after its last one
-    return limit if limit <= _MOST else -1
+    return limit if limit <= _MAX_OWN_REFERENCES else -1
 
 
 _OUR_VIEW: Final[i64] = _measure()  # references to a view that only a list of views and one container around it hold

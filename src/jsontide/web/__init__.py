@@ -12,16 +12,16 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(message, name=error.name) from error
 
 from jsontide.web._client import client_file, client_route
-from jsontide.web._producer import Source
+from jsontide.web._producer import TurnSource
 from jsontide.web._response import OnLeave, TurnResponse, resume_response, stream_response
 from jsontide.web._turns import MemoryTurns, TooManyTurnsError, TurnState, TurnStore, new_run_id, stop
 
 __all__ = [
     "MemoryTurns",
     "OnLeave",
-    "Source",
     "TooManyTurnsError",
     "TurnResponse",
+    "TurnSource",
     "TurnState",
     "TurnStore",
     "client_file",

@@ -2,8 +2,8 @@
 
 Rule: a turn always ends in its store, on every way out: finished, failed, stopped, or left off by its source.
 
-One task opens, reads and closes a source, however it ends, so that a source may use what belongs to its task, such as a
-timeout. Nothing in a cancelled message can be run (law 9).
+One task opens, reads and closes a source, however it ends, so that a source may use a timeout or anything else that
+belongs to its task. Nothing in a cancelled message can be run (law 9).
 """
 
 from __future__ import annotations
@@ -19,53 +19,48 @@ from jsontide._values import MISSING
 from jsontide.frontends import DescribeError, Streamed, describe_error
 from jsontide.frontends.base import SERVER_FAILED
 from jsontide.messages import ErrorKind, Message, Outcome
-from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall
-from jsontide.messages.record import replace
+from jsontide.messages.calls import CompleteCall, Part, PartialCall
 from jsontide.streams import AsyncMessageStream
 from jsontide.tree import ParserState
 from jsontide.web._turns import TurnState, TurnStore
 
 
 def cancel(message: Message[object]) -> Message[object]:
-    """Return a message as it is when it was stopped; one that has ended stays as it is."""
+    """Return a message as it is after a stop; one that has ended stays as it is."""
     if message.outcome is not Outcome.STREAMING:
         return message
     parts = tuple([_cancel_part(part) for part in message.parts])
     answer = message.answer_state
     shown = MISSING if answer is None else answer
-    return replace(message, parts=parts, outcome=Outcome.CANCELLED, repairs=(), answer=shown)
+    return message.evolve(parts=parts, outcome=Outcome.CANCELLED, repairs=(), answer=shown)
 
 
 def _cancel_part(part: Part) -> Part:
-    if isinstance(part, CompleteCall | PartialCall):
-        return _cancel_call(part)
-    return cast("Part", part.close()) if part.is_open else part
-
-
-def _cancel_call(call: BaseCall) -> PartialCall:
-    document = call.document
+    if not isinstance(part, CompleteCall | PartialCall):
+        return cast("Part", part.close()) if part.is_open else part
+    document = part.document
     return PartialCall(
-        call.name,
-        call.growing_text,
-        call.partial if document is None else document,
+        part.name,
+        part.growing_text,
+        part.partial if document is None else document,
         Outcome.CANCELLED,
         None,
-        call.id,
-        call.index,
+        part.id,
+        part.index,
         is_open=False,
-        item_id=call.item_id,
-        extra=call.extra or None,
-        repairs=() if document is not None else call.repairs,
+        item_id=part.item_id,
+        extra=part.extra or None,
+        repairs=() if document is not None else part.repairs,
     )
 
 
 Items: TypeAlias = AsyncIterable[Message[Any]] | AsyncIterable[ParserState]
-Source: TypeAlias = Items | Awaitable[Items] | Callable[[], Items | Awaitable[Items]]
-"""Where a turn comes from: an asynchronous iterable of messages or states of a parser, or what gives one."""
+TurnSource: TypeAlias = Items | Awaitable[Items] | Callable[[], Items | Awaitable[Items]]
+"""An asynchronous iterable of messages or parser states, an awaitable of one, or a function that returns either."""
 
 
 def check_source(source: object) -> None:
-    """Refuse what is certainly no source; what a function returns is known when it is called."""
+    """Refuse anything that cannot be a source; the result of a function is checked when it is called."""
     if not isinstance(source, AsyncIterable | Awaitable) and not callable(source):
         raise TypeError(_describe("source", source))
 
@@ -77,7 +72,7 @@ def _describe(name: str, found: object) -> str:
 
 
 @asynccontextmanager
-async def opened(source: Source) -> AsyncGenerator[AsyncIterator[Streamed]]:
+async def opened(source: TurnSource) -> AsyncGenerator[AsyncIterator[Streamed]]:
     """Open a source to read from; all of it is closed at the end."""
     found: object = source
     if not isinstance(found, AsyncIterable | Awaitable):
@@ -85,7 +80,7 @@ async def opened(source: Source) -> AsyncGenerator[AsyncIterator[Streamed]]:
     if isinstance(found, Awaitable):
         found = await found
     if not isinstance(found, AsyncIterable):
-        raise TypeError(_describe("what the source gives", found))
+        raise TypeError(_describe("the source's result", found))
     async with AsyncExitStack() as last_first:
         last_first.push_async_callback(_close, found)
         items = aiter(found)
@@ -94,7 +89,7 @@ async def opened(source: Source) -> AsyncGenerator[AsyncIterator[Streamed]]:
         yield items
 
 
-async def discard(source: Source) -> None:
+async def discard(source: TurnSource) -> None:
     """Close a source that nobody will read."""
     if isinstance(source, Coroutine):
         source.close()
@@ -111,13 +106,6 @@ async def _close(found: object) -> None:
         await close()
 
 
-def check_growing(found: object) -> None:
-    """Refuse what a source gave if it is neither a message nor a state."""
-    if not isinstance(found, Message | ParserState):
-        message = f"a source must give messages or parser states, not {type(found).__name__}"
-        raise TypeError(message)
-
-
 STOPPED: Final = "the turn was stopped"
 UNFINISHED: Final = "the stream ended before the message did"
 
@@ -129,7 +117,9 @@ _RUNNING: Final[set[asyncio.Task[None]]] = set()
 class Producer:
     """Reads a source as a task of its own."""
 
-    def __init__(self, source: Source, store: TurnStore, run_id: str, describe: DescribeError = describe_error) -> None:
+    def __init__(
+        self, source: TurnSource, store: TurnStore, run_id: str, describe: DescribeError = describe_error
+    ) -> None:
         self._source: Final = source
         self._store: Final = store
         self._run_id: Final = run_id
@@ -139,7 +129,10 @@ class Producer:
         self._task: asyncio.Task[None] | None = None
         self._has_begun = False
         self._is_stopped = False
-        self._dropped = _Dropped(run_id)
+        self._count = 1
+        """How many messages the source has given."""
+        self._dropped: Streamed | None = None
+        """The newest state of a message after the end of the turn, until a warning names it."""
 
     async def start(self) -> None:
         """Begin the turn in its store, and read."""
@@ -149,7 +142,7 @@ class Producer:
         self._task.add_done_callback(_RUNNING.discard)
 
     def stop(self) -> None:
-        """Cancel the source, unless the message has ended: what the source does after that is not disturbed."""
+        """Cancel the source, unless the message has ended: a source may do more after that, undisturbed."""
         if self._is_stopped or self._state.is_over:
             return
         self._is_stopped = True
@@ -166,7 +159,7 @@ class Producer:
         except asyncio.CancelledError:
             failure = STOPPED
             raise
-        except Exception as error:  # noqa: BLE001 - readers get to know of it, whatever it is
+        except Exception as error:  # noqa: BLE001 - whatever it is, readers get an end
             if not isinstance(error, JsontideError):
                 _LOG.exception("the source of turn %s failed", self._run_id)
             failure = STOPPED if self._is_stopped else self._describe(error)
@@ -188,16 +181,29 @@ class Producer:
         before: Streamed | None = None
         try:
             async for growing in items:
-                check_growing(growing)
+                if not isinstance(growing, Message | ParserState):
+                    message = f"a source must give messages or parser states, not {type(growing).__name__}"
+                    raise TypeError(message)
                 if not self._state.is_over:
                     await self._put(growing, is_over=has_ended(growing))
                     _log_failure(self._run_id, growing)
                 elif growing is not before:
-                    self._dropped.add(growing)
+                    self._dropped = growing
+                    if has_ended(growing):
+                        self._warn_of_dropped()
                 before = growing
                 await asyncio.sleep(0)  # a source that has much at once must not keep others waiting
         finally:
-            self._dropped.report()
+            self._warn_of_dropped()
+
+    def _warn_of_dropped(self) -> None:
+        """Name a message that the source gave after the end of the turn, once."""
+        dropped, self._dropped = self._dropped, None
+        if dropped is not None:
+            self._count += 1
+            found = "document" if isinstance(dropped, ParserState) else f"message (id {dropped.id!r})"
+            why = "is not sent: a turn ends with its first one"
+            _LOG.warning("turn %s: %s number %d of the source %s", self._run_id, found, self._count, why)
 
     async def _end(self, failure: str) -> None:
         if not self._state.is_over:
@@ -209,42 +215,13 @@ class Producer:
         await self._store.put(self._run_id, self._state)
 
     def _cancelled(self) -> Streamed | None:
-        """Return what is to be shown of a turn that was stopped."""
+        """Return the last state of a turn that was stopped."""
         growing = self._items.message if isinstance(self._items, AsyncMessageStream) else self._state.growing
         return cancel(growing) if isinstance(growing, Message) else growing
 
 
-class _Dropped:
-    """What a source gave after the end of its turn, message by message: each is named in a warning, once."""
-
-    def __init__(self, run_id: str) -> None:
-        self._run_id: Final = run_id
-        self._count = 1  # the first one was sent
-        self._newest: Streamed | None = None
-
-    def add(self, growing: Streamed) -> None:
-        """Note one more state of a message that is not sent."""
-        self._newest = growing
-        if has_ended(growing):
-            self.report()
-
-    def report(self) -> None:
-        """Name the message that was dropped, if there is one that was not named."""
-        newest, self._newest = self._newest, None
-        if newest is None:
-            return
-        self._count += 1
-        found = "document" if isinstance(newest, ParserState) else f"message (id {newest.id!r})"
-        _LOG.warning(
-            "turn %s: %s number %d of the source is not sent: a turn ends with its first one",
-            self._run_id,
-            found,
-            self._count,
-        )
-
-
 def _log_failure(run_id: str, growing: Streamed) -> None:
-    """Log what failed between the provider and here: readers do not get its words."""
+    """Log a failure between the provider and here: readers do not get its words."""
     found = growing.errors[:1] if isinstance(growing, Message) and has_ended(growing) else ()
     for error in found:
         if error.kind is ErrorKind.TRANSPORT:

@@ -3,8 +3,8 @@
 Rule: nothing of a source is awaited before the response has begun, a client that leaves is noticed at once, whatever
 the server says that it can do, and every response sends an end.
 
-Nothing is kept for a reader but what it was sent last, so a slow one skips to the newest state; and the last thing
-that it gets is the end.
+Of a reader only its last state is kept, so a slow one skips to the newest state; and the last thing that it gets is
+the end.
 """
 
 from __future__ import annotations
@@ -14,23 +14,27 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 import anyio
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.status import (
+    HTTP_204_NO_CONTENT,
+    HTTP_503_SERVICE_UNAVAILABLE,
+)
 
-from jsontide._check import check_choice
+from jsontide._check import check_choice, check_seconds
 from jsontide.frontends import DescribeError, Encoder
 from jsontide.frontends import describe_error as describe_by_default
 from jsontide.frontends.base import SERVER_FAILED, BaseEncoder, NamesRun, check_describe
-from jsontide.web._producer import Producer, Source, check_source, discard
+from jsontide.web._producer import Producer, TurnSource, check_source, discard
 from jsontide.web._turns import (
     MemoryTurns,
     TooManyTurnsError,
     TurnState,
     TurnStore,
     check_run_id,
-    check_seconds,
     check_store,
     describe_type,
     new_run_id,
@@ -40,77 +44,60 @@ if TYPE_CHECKING:
     from starlette.background import BackgroundTask
     from starlette.types import Receive, Scope, Send
 
-FORGOTTEN: Final = "the turn is not kept any more"
-
 _LOG: Final = logging.getLogger("jsontide.web")
 _State = TypeVar("_State")
 
 
 async def follow(
-    store: TurnStore, run_id: str, encoder: Encoder[_State], keep_alive: float | None, min_interval: float
+    store: TurnStore, run_id: str, encoder: Encoder[Any], keep_alive: float | None, min_interval: float
 ) -> AsyncGenerator[bytes]:
     """Yield the bytes of a turn, from the first state in the store to its end."""
-    reader = _Reader(encoder)
-    yield reader.begin()
-    seen, sent_at = -1, time.monotonic()
-    while not reader.is_over:
+    sent, first = encoder.begin()
+    yield first or encoder.keep_alive  # at once: proxies and browsers wait for the first byte
+    seen, sent_at, is_over = -1, time.monotonic(), False
+    while not is_over:
         left = None if keep_alive is None else max(0.0, sent_at + keep_alive - time.monotonic())
         state = await store.read(run_id, seen, left)
         is_new = state is None or state.version != seen
-        sent = reader.send(state) if is_new else encoder.keep_alive
+        new = encoder.keep_alive
+        if is_new:
+            sent, new, failure = _encode(encoder, sent, state)
+            if failure is not None:
+                is_over = True
+                sent, end = encoder.fail(sent, failure)  # nothing, if the end was sent
+                new += end
         seen = -1 if state is None else state.version
-        if sent:
-            yield sent
+        if new:
+            yield new
             sent_at = time.monotonic()
-            if not reader.is_over and is_new and min_interval:
+            if not is_over and is_new and min_interval:
                 await asyncio.sleep(min_interval)
 
 
-class _Reader(Generic[_State]):
-    """What one reader was sent."""
-
-    def __init__(self, encoder: Encoder[_State]) -> None:
-        self._encoder = encoder
-        self._sent, self._first = encoder.begin()
-        self.is_over = False
-
-    def begin(self) -> bytes:
-        """Return what is sent at once: proxies and browsers wait for the first byte."""
-        return self._first or self._encoder.keep_alive
-
-    def send(self, state: TurnState | None) -> bytes:
-        """Return what is new in a turn, and its end when it is over."""
-        sent, failure = (b"", FORGOTTEN) if state is None else self._encode(state)
-        if failure is not None:
-            self.is_over = True
-            self._sent, end = self._encoder.fail(self._sent, failure)  # nothing, if the end was sent
-            sent += end
-        return sent
-
-    def _encode(self, state: TurnState) -> tuple[bytes, str | None]:
-        """Return what is new, and why nothing follows, if nothing does."""
-        sent = b""
-        if state.growing is not None:
-            try:
-                self._sent, sent = self._encoder.encode(self._sent, state.growing)
-            except Exception:  # noqa: BLE001 - a reader gets to know of it, whatever it is
-                _LOG.exception("%s failed", type(self._encoder).__name__)
-                return b"", SERVER_FAILED
-        return sent, (state.failure or SERVER_FAILED) if state.is_over else None
+def _encode(encoder: Encoder[_State], sent: _State, turn: TurnState | None) -> tuple[_State, bytes, str | None]:
+    """Return the state of the encoder, the new bytes, and why the turn has ended, if it has."""
+    if turn is None:
+        return sent, b"", "the turn is not kept any more"
+    new = b""
+    if turn.growing is not None:
+        try:
+            sent, new = encoder.encode(sent, turn.growing)
+        except Exception:  # noqa: BLE001 - whatever it is, the reader gets an end
+            _LOG.exception("%s failed", type(encoder).__name__)
+            return sent, b"", SERVER_FAILED
+    return sent, new, (turn.failure or SERVER_FAILED) if turn.is_over else None
 
 
 OnLeave: TypeAlias = Literal["cancel", "continue"]
-"""What becomes of a turn whose client leaves."""
+"""What happens to a turn whose client leaves."""
 
 _STEPS: Final = ("begin", "encode", "fail")
 """The methods of every encoder; see `Encoder`."""
 _KEEP_ALIVE: Final = 15.0
-_NO_CONTENT: Final = 204
-_UNAVAILABLE: Final = 503
 
 
 def stream_response(  # noqa: PLR0913 - options, by name
-    source: Source,
+    source: TurnSource,
     encoder: Encoder[Any],
     *,
     keep_alive: float | None = _KEEP_ALIVE,
@@ -123,16 +110,16 @@ def stream_response(  # noqa: PLR0913 - options, by name
     headers: Mapping[str, str] | None = None,
     background: BackgroundTask | None = None,
 ) -> TurnResponse:
-    """Return a response that sends what grows in a source, in the protocol of an encoder.
+    """Return a response that sends a source while it grows, in the protocol of an encoder.
 
     `source` is an asynchronous iterable of messages, such as `astream_message(...)`, or of parser states, such as
     `astates(...)`; or a function or coroutine that gives one, which runs when the response has begun.
-    `keep_alive` is after how many seconds of silence something is sent that means nothing; `None` for never.
+    After `keep_alive` seconds of silence, bytes without a meaning are sent; `None` for never.
     `on_leave="cancel"` cancels and closes the source when the client leaves; with `"continue"` the turn goes on, and
-    `resume_response` joins it again, from `store`, by `run_id`, which is made up unless you pass one.
-    `min_interval` joins what comes within this many seconds.
-    `describe_error` gives the words for an exception of the source and for an error in a message, in place of the
-    encoder's own rule; by default a client only learns what is wrong with JSON, and the rest is logged.
+    `resume_response` joins it again, from `store`, by `run_id`, which is random unless you pass one.
+    `min_interval` joins all changes within this many seconds.
+    `describe_error` describes exceptions of the source and errors in a message, in place of the encoder's own rule;
+    by default a client only learns of errors in JSON, and the rest is logged.
     """
     check_source(source)
     check_choice("on_leave", on_leave, ("cancel", "continue"))
@@ -169,11 +156,11 @@ async def resume_response(  # noqa: PLR0913 - options, by name
     headers: Mapping[str, str] | None = None,
     background: BackgroundTask | None = None,
 ) -> Response:
-    """Return a response that joins a turn: all that there is of it, then what follows; 204 if there is none to join.
+    """Return a response that joins a turn: all of it so far, then the rest; 204 if there is no such turn.
 
-    `run_id` may be what a browser sends as `Last-Event-ID`, or nothing.
+    `run_id` may be the `Last-Event-ID` of a browser, or nothing.
     A turn that is over is sent whole while the store keeps it, unless `finished="nothing"`.
-    `describe_error` gives the words for an error in a message, in place of the encoder's own rule.
+    `describe_error` describes errors in a message, in place of the encoder's own rule.
     """
     check_store(store)
     check_choice("finished", finished, ("replay", "nothing"))
@@ -181,7 +168,7 @@ async def resume_response(  # noqa: PLR0913 - options, by name
     encoder, _ = _with_rule(encoder, describe_error)
     state = await store.read(run_id, -1, 0) if run_id else None
     if not run_id or state is None or (state.is_over and finished == "nothing"):
-        return Response(None, _NO_CONTENT, {"cache-control": "no-store"}, background=background)
+        return Response(None, HTTP_204_NO_CONTENT, {"cache-control": "no-store"}, background=background)
     encoder = _with_run_id(encoder, run_id)
     chunks = follow(store, run_id, encoder, keep_alive, min_interval)
     headers = {**(headers or {}), "x-run-id": run_id}
@@ -195,7 +182,7 @@ def check_reading(encoder: object, keep_alive: object, min_interval: object) -> 
         raise TypeError(message)
     if keep_alive is not None:
         check_seconds("keep_alive", keep_alive, least=0.01)
-    check_seconds("min_interval", min_interval, least=0)
+    check_seconds("min_interval", min_interval)
 
 
 def _choose_run_id(encoder: Encoder[Any], run_id: str | None) -> str:
@@ -223,17 +210,13 @@ def _with_rule(encoder: Encoder[Any], describe: DescribeError | None) -> tuple[E
     return encoder, describe or describe_by_default
 
 
+@dataclass(frozen=True, slots=True)
 class _Beginning:
     """How a response begins its turn, and what it does when its client leaves."""
 
-    def __init__(self, source: Source, producer: Producer, on_leave: OnLeave) -> None:
-        self.source: Final = source
-        self.producer: Final = producer
-        self.on_leave: Final = on_leave
-
-    def leave(self) -> None:
-        if self.on_leave == "cancel":
-            self.producer.stop()  # nothing, if it is over
+    source: TurnSource
+    producer: Producer
+    on_leave: OnLeave
 
 
 class TurnResponse(StreamingResponse):
@@ -268,8 +251,8 @@ class TurnResponse(StreamingResponse):
             try:
                 await self._serve(receive, send)
             finally:
-                if self._beginning is not None:
-                    self._beginning.leave()
+                if self._beginning is not None and self._beginning.on_leave == "cancel":
+                    self._beginning.producer.stop()  # nothing, if it is over
         if self.background is not None:
             await self.background()
 
@@ -281,7 +264,7 @@ class TurnResponse(StreamingResponse):
             await self._beginning.producer.start()
         except TooManyTurnsError as error:
             await discard(self._beginning.source)
-            full = PlainTextResponse(str(error), _UNAVAILABLE, {"retry-after": "1"})
+            full = PlainTextResponse(str(error), HTTP_503_SERVICE_UNAVAILABLE, {"retry-after": "1"})
             await full(scope, receive, send)
             return False
         except Exception:
@@ -301,7 +284,7 @@ class TurnResponse(StreamingResponse):
             tasks.start_soon(listen)
             try:
                 await self.stream_response(send)
-            except OSError:  # what a server may raise when the client has left
+            except OSError:  # some servers raise it when the client has left
                 pass
             except Exception as error:  # noqa: BLE001 - raised below: the group would wrap it
                 failure = error

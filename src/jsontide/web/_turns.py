@@ -1,4 +1,4 @@
-"""Turns that can be joined: the interface of a store, and what is asked of one.
+"""Turns that can be joined: the interface of a store, its checks, and one in memory.
 
 A turn is one message, or one JSON text, while it grows: its producer puts the newest state into the store, and any
 number of readers take it from there.
@@ -16,22 +16,12 @@ import secrets
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol, runtime_checkable
 
-from jsontide._check import check_count
+from jsontide._check import check_count, check_seconds, check_type
 from jsontide._errors import JsontideError
 from jsontide.frontends import Streamed
-
-
-def check_seconds(name: str, value: object, *, least: float) -> None:
-    """Refuse anything but a number of seconds of at least `least`."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        message = f"{name} must be a number of seconds, not {type(value).__name__}"
-        raise TypeError(message)
-    if not least <= value < float("inf"):
-        message = f"{name} must be at least {least:g} seconds, not {value!r}"
-        raise ValueError(message)
 
 
 class TooManyTurnsError(JsontideError):
@@ -101,13 +91,11 @@ def check_store(store: object) -> TurnStore:
 
 def check_run_id(run_id: object) -> str:
     """Return the name of a turn; it must fit into one line, of a header or of a server-sent event."""
-    if not isinstance(run_id, str):
-        message = f"run_id must be a str, not {type(run_id).__name__}"
-        raise TypeError(message)
-    if not run_id or not run_id.isascii() or not run_id.isprintable() or " " in run_id:
-        message = f"run_id must be ASCII without white space, and not empty: {run_id!r}"
+    name = check_type("run_id", run_id, str, "a str")
+    if not name or not name.isascii() or not name.isprintable() or " " in name:
+        message = f"run_id must be ASCII without white space, and not empty: {name!r}"
         raise ValueError(message)
-    return run_id
+    return name
 
 
 def describe_type(value: object) -> str:
@@ -125,7 +113,7 @@ class MemoryTurns:
 
     def __init__(self, *, max_age: float | None = 300.0, max_turns: int = 1000) -> None:
         if max_age is not None:
-            check_seconds("max_age", max_age, least=0)
+            check_seconds("max_age", max_age)
         check_count("max_turns", max_turns)
         self.max_age: Final = max_age
         self.max_turns: Final = max_turns
@@ -151,7 +139,7 @@ class MemoryTurns:
         self._running[run_id] = _Kept(stop)
 
     async def put(self, run_id: str, state: TurnState) -> None:
-        """Keep a newer state; see `TurnStore`. What is put after the end is dropped."""
+        """Keep a newer state; see `TurnStore`. States after the end are dropped."""
         kept = self._running.get(run_id)
         if kept is None:
             return
@@ -161,7 +149,9 @@ class MemoryTurns:
             kept.ended = time.monotonic()
             if self.max_age is not None:
                 asyncio.get_running_loop().call_later(self.max_age, self._forget_old)
-        kept.put(state)
+        kept.state = state
+        changed, kept.changed = kept.changed, asyncio.Event()
+        changed.set()  # wakes all who wait, once
 
     async def read(self, run_id: str, seen: int, timeout: float | None) -> TurnState | None:  # noqa: ASYNC109 - not an error
         """Return the newest state; see `TurnStore`."""
@@ -200,18 +190,11 @@ class MemoryTurns:
             del self._over[run_id]
 
 
+@dataclass(slots=True)
 class _Kept:
-    """What is kept of a turn."""
+    """A turn in memory."""
 
-    __slots__ = ("changed", "ended", "state", "stop")
-
-    def __init__(self, stop: Callable[[], None]) -> None:
-        self.state = TurnState()
-        self.stop: Callable[[], None] | None = stop
-        self.ended = 0.0
-        self.changed = asyncio.Event()
-
-    def put(self, state: TurnState) -> None:
-        self.state = state
-        changed, self.changed = self.changed, asyncio.Event()
-        changed.set()  # all who wait, once
+    stop: Callable[[], None] | None
+    state: TurnState = TurnState()
+    ended: float = 0.0
+    changed: asyncio.Event = field(default_factory=asyncio.Event)

@@ -1,6 +1,6 @@
-"""`jsontide check`: a JSON text, or a model's stream, and a schema in; what is wrong between the two out.
+"""`jsontide check`: a JSON text, or a model's stream, and a schema in; the problems out.
 
-Rule: everything that does not fit is found; what is not JSON is one problem more.
+Rule: every mismatch is found, and text that is not JSON is one more problem.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from jsontide.schema import SchemaMismatch, from_json_ast
 
 @dataclass(frozen=True, slots=True)
 class CheckProblem:
-    """Something that is wrong; its place is `None` if it is not a place in the text."""
+    """A problem; its place is `None` if it is not a place in the text."""
 
     path: Path
     reason: str
@@ -42,7 +42,7 @@ class CheckProblem:
 
 
 class Checked(NamedTuple):
-    """A text, what is wrong with it, and whether it ended too early."""
+    """A text, its problems, and whether it ended too early."""
 
     text: str
     problems: list[CheckProblem]

@@ -25,7 +25,7 @@ class BadSnapshotError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What went through a chunker, and what came out."""
+    """How much went through a chunker, and the text that came out."""
 
     snapshots: int
     chunks: int
@@ -45,7 +45,7 @@ def write_chunks(
     last = b""
     for place, line in _snapshots(lines):
         if line is None:
-            chunk = _at(place, chunker.finish)
+            chunk = _at(place, chunker.flush)
         else:
             chunk = _at(place, chunker.process, line)
             snapshots += 1
@@ -168,19 +168,14 @@ def chunk(  # noqa: PLR0913 - options, all by name
     with exit_codes():
         encode = choose_encoding(is_raw=raw, is_terminal=is_terminal(sys.stdout))
         try:
-            summary = write_chunks(_lines(file), chunker, sys.stdout.buffer, encode)
+            lines = read_stdin_lines(sys.stdin) if file == "-" else show_progress(Path(file), read_lines(Path(file)))
+            summary = write_chunks(lines, chunker, sys.stdout.buffer, encode)
         except BadSnapshotError as error:
             raise report(str(error)) from error
         if raw and is_terminal(sys.stdout):
             typer.echo()
     if check:
         _report_check(summary)
-
-
-def _lines(file: str) -> Iterator[bytes]:
-    if file == "-":
-        return read_stdin_lines(sys.stdin)
-    return show_progress(Path(file), read_lines(Path(file)))
 
 
 def _report_check(summary: Summary) -> None:

@@ -1,18 +1,32 @@
-"""`jsontide events`."""
+"""`jsontide events` and `jsontide get`: a JSON text or a stream in; its events, its changes or some of its values out.
+
+The events of a chunk are written before the next one is read, and only values that are still to be written are kept.
+An error in the text, or a bad end of the stream, becomes an exit code.
+Rule: `get` writes a value when it will not change any more; one that is replaced, such as a status, once for each.
+"""
+
+from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Annotated, cast
 
 import typer
 
-from jsontide import JsonValue
-from jsontide.cli._events import read_pattern, write_events
-from jsontide.cli._exits import exit_codes
-from jsontide.cli._input import is_terminal, read_input
+from jsontide import MISSING, JsonValue, ParserError, PathSyntaxError
+from jsontide._path import Path
+from jsontide._pattern import Pattern, parse_pattern
+from jsontide._values import Missing
+from jsontide.cli._exits import exit_codes, hint_at_answer, report_end, report_error
+from jsontide.cli._input import Events, JsonText, is_terminal, read_input
 from jsontide.cli._options import SCHEMA, SOURCE, load_schema
-from jsontide.cli._output import LineWriter, quote_safely, short_path
-from jsontide.events import JsonFragmentKind, JsonFragmentUpdate
-from jsontide.frontends import AppendText, Change, SetValue, write_json
+from jsontide.cli._output import LineWriter, RecentText, quote_safely, short_path
+from jsontide.events import JsonFragmentAccumulator, JsonFragmentKind, JsonFragmentUpdate
+from jsontide.events.patterns import PatternSet
+from jsontide.frontends import AppendText, Change, Finish, SetValue, write_json
+from jsontide.frontends.changes import find_value, walk
+from jsontide.recordings import Moment, follow, start_moment
 
 _QUOTED = frozenset({JsonFragmentKind.Key, JsonFragmentKind.PartialString, JsonFragmentKind.CompleteString})
 _WIDEST = max(map(len, JsonFragmentKind))
@@ -68,25 +82,162 @@ def _row(event: JsonFragmentUpdate | Change) -> JsonValue:
     return {"kind": type(event).__name__, "path": short_path(event.path), **_added(event)}
 
 
-def _added(change: Change) -> dict[str, JsonValue]:
-    match change:
-        case SetValue():
-            return {"value": change.value}
-        case AppendText():
-            return {"text": change.text}
-        case _:
-            return {}
-
-
 def _line(event: JsonFragmentUpdate | Change) -> str:
     if isinstance(event, JsonFragmentUpdate):
-        text = event.text or ""
-        return _columns(
-            event.kind.value, short_path(event.segments), quote_safely(text) if event.kind in _QUOTED else text
-        )
-    shown = "".join(write_json(value) for value in _added(event).values())
-    return _columns(type(event).__name__, short_path(event.path), shown)
+        kind, path, text = event.kind.value, event.segments, event.text or ""
+        text = quote_safely(text) if event.kind in _QUOTED else text
+    else:
+        kind, path = type(event).__name__, event.path
+        text = "".join(map(write_json, _added(event).values()))
+    return f"{kind:<{_WIDEST}}  {short_path(path)}  {text}".rstrip()
 
 
-def _columns(kind: str, path: str, text: str) -> str:
-    return f"{kind:<{_WIDEST}}  {path}  {text}".rstrip()
+def _added(change: Change) -> dict[str, JsonValue]:
+    if isinstance(change, SetValue):
+        return {"value": change.value}
+    return {"text": change.text} if isinstance(change, AppendText) else {}
+
+
+def get(
+    pattern: Annotated[
+        str, typer.Argument(metavar="PATTERN", help="Which values: a path such as `days[*].title`, `**.id` or `root`.")
+    ],
+    file: Annotated[str, SOURCE] = "-",
+    *,
+    schema: Annotated[str | None, SCHEMA] = None,
+    raw: Annotated[bool, typer.Option("--raw", "-r", help="Write strings without quotes.")] = False,
+    paths: Annotated[
+        bool, typer.Option("--paths", help="Write objects with the members path and value.", show_default=False)
+    ] = False,
+) -> None:
+    """Write the values at some paths of a JSON text, each as soon as it is complete.
+
+    \b
+    curl -N ... | jsontide get 'parts[*].arguments'
+    jsontide get 'days[*].title' answer.json
+
+    Each value is a line of compact JSON.
+    Text that no value needs is read and forgotten, so it may be of any length.
+    The text may have several documents, as a file of JSON lines has.
+    Shows a progress bar for long files when output is redirected.
+
+    Of a model's stream, or a recording of one, the paths are those of the message,
+    as `jsontide watch` writes them: `parts[*].text`, `parts[*].arguments`, `usage`.
+    With --schema, the message has an answer: `answer.days[*]`.
+
+    Exit codes: 0 the text was complete JSON, or the message is complete, whether there are such
+    values or not; 1 it is not, and standard error says where; 2 invalid command line, or the
+    source or the output cannot be used; 3 it was cut off; 130 interrupted; 141 the output was
+    closed.
+    """
+    steps = read_pattern(pattern, "PATTERN")
+    wanted = None if schema is None else load_schema(schema)
+    with exit_codes():
+        writer = LineWriter(sys.stdout.buffer, is_terminal(sys.stdout))
+
+        def write(path: Path, value: JsonValue) -> None:
+            if paths:
+                writer.write_json({"path": short_path(path), "value": value})
+            elif raw and isinstance(value, str):
+                writer.write_text(value)
+            else:
+                writer.write_json(value)
+
+        write_values(read_input(file), wanted, steps, write)
+
+
+def read_pattern(text: str, hint: str) -> Pattern:
+    """Return the steps of a pattern; `hint` is where on the command line it stands."""
+    try:
+        return parse_pattern(text)
+    except PathSyntaxError as error:
+        raise typer.BadParameter(str(error), param_hint=hint) from error
+
+
+def matches(pattern: Pattern) -> Callable[[Path], bool]:
+    """Return a function that says whether a pattern matches a whole path."""
+    patterns = PatternSet()
+    patterns.add(0, pattern, deltas=False)
+    start = patterns.start()
+
+    def match(path: Path) -> bool:
+        state = start
+        for segment in path:
+            if state is not None:
+                state = state.member(segment) if isinstance(segment, str) else state.item(segment)
+        return state is not None and bool(state.wanted)
+
+    return match
+
+
+def write_events(
+    source: JsonText | Events,
+    schema: object,
+    pattern: Pattern | None,
+    write: Callable[[JsonFragmentUpdate | Change], None],
+) -> None:
+    """Write the events of a text, or the changes of a stream: at all paths, or at those that a pattern matches."""
+    match = None if pattern is None else matches(pattern)
+    if isinstance(source, JsonText):
+        for update in _read(JsonFragmentAccumulator(values=False, floats="decimal"), source):
+            if match is None or match(update.segments):
+                write(update)
+        return
+    for moment in _follow(source, schema):
+        for change in moment.changes:
+            if match is None or match(change.path):
+                write(change)
+
+
+def write_values(
+    source: JsonText | Events, schema: object, pattern: Pattern, write: Callable[[Path, JsonValue], None]
+) -> None:
+    """Write the values that a pattern matches, each with its path, as they complete."""
+    if isinstance(source, JsonText):
+        accumulator = JsonFragmentAccumulator(updates=False, values=False, floats="decimal")
+        accumulator.on(pattern, lambda update: write(update.segments, cast("JsonValue", update.value)))
+        deque(_read(accumulator, source), 0)
+        return
+    match = matches(pattern)
+    for moment in _follow(source, schema):
+        for change in moment.changes:
+            for path, value in _completed(change):
+                if match(path):
+                    found = find_value(moment.value, path) if isinstance(value, Missing) else value
+                    write(path, cast("JsonValue", found))
+
+
+def _read(accumulator: JsonFragmentAccumulator, text: JsonText) -> Iterator[JsonFragmentUpdate]:
+    """Yield the updates of a text up to its end; an error in it exits."""
+    recent = RecentText()
+    for chunk in recent.remember(text.chunks):
+        yield from _check(accumulator.add_fragment(chunk), recent)
+    yield from _check(accumulator.finish(), recent)
+
+
+def _check(updates: Iterable[JsonFragmentUpdate], recent: RecentText) -> Iterator[JsonFragmentUpdate]:
+    for update in updates:
+        if isinstance(update.value, ParserError):
+            raise report_error(update.value, recent)
+        yield update
+
+
+def _follow(stream: Events, schema: object) -> Iterator[Moment]:
+    """Yield the moments of a stream; an end that is not good exits."""
+    last = start_moment()
+    for last in follow(stream.source, schema=schema):
+        yield last
+    hint_at_answer(last, schema)
+    report_end(last)
+
+
+def _completed(change: Change) -> Iterator[tuple[Path, JsonValue | Missing]]:
+    """Yield the values that a change completes; `MISSING` stands for one that the caller looks up."""
+    if isinstance(change, SetValue):
+        start = len(change.path)
+        for path, value in walk(change.value, change.path):
+            if change.open is None or path[start:] != change.open[: len(path) - start]:
+                yield path, value
+    elif isinstance(change, Finish):
+        for level in range(change.levels):
+            yield change.path[: len(change.path) - level], MISSING

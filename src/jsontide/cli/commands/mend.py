@@ -1,6 +1,6 @@
 """`jsontide mend`: bad JSON in; strict JSON out as soon as it is certain, and a report of every repair.
 
-Rule: what is kept of the text is what is not decided yet, and a little before it for the excerpts.
+Rule: only text that is not decided yet is kept, and a little before it for the excerpts.
 """
 
 import json
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Annotated, BinaryIO, Protocol
+from typing import Annotated, BinaryIO
 
 import typer
 from rich.cells import cell_len
@@ -18,16 +18,16 @@ from jsontide import ParserError
 from jsontide.cli._exits import BAD, CUT_OFF, TO_BE_MENDED, exit_codes, say
 from jsontide.cli._input import error_width, is_terminal, read_source
 from jsontide.cli._output import RecentText, Spot, draw_place, escape_unsafe_json, first_cells
-from jsontide.mend import EVERYTHING, MODELS, Mending, Repair, RepairKind, finish_mend, mend_chunk, start_mend
+from jsontide.mend import EVERYTHING, MODELS, Mending, Repair, RepairKind, feed_mend, finish_mend, start_mend
 
-_KEPT = 256
+_LONG_DROP = 256  # characters; a longer text is dropped in several pieces
 _SHORTEST = 12  # cells of a quoted text that are shown on the narrowest terminal
 
 Say = Callable[[str], None]
 
 
 class MendOutcome(Enum):
-    """What became of a text."""
+    """How a text ended."""
 
     STRICT = "strict"
     MENDED = "mended"
@@ -36,7 +36,7 @@ class MendOutcome(Enum):
 
 
 class StrictWriter:
-    """Writes each piece of strict JSON at once; on a terminal, with escapes for what could steer it."""
+    """Writes each piece of strict JSON at once; on a terminal, with escapes for control characters."""
 
     def __init__(self, out: BinaryIO, *, is_terminal: bool) -> None:
         self._out = out
@@ -54,12 +54,14 @@ class StrictWriter:
             self.write("\n")
 
 
-class RepairReport(Protocol):
-    """Tells what was done to a text."""
+class RepairReport:
+    """Reports the repairs of a text; this one reports nothing."""
 
-    def repair(self, repair: Repair, spot: Spot) -> None: ...
+    def repair(self, repair: Repair, spot: Spot) -> None:
+        """Report one repair."""
 
-    def end(self, outcome: MendOutcome, repairs: int, error: ParserError | None, text: RecentText) -> None: ...
+    def end(self, outcome: MendOutcome, repairs: int, error: ParserError | None, text: RecentText) -> None:
+        """Report how the text ended, with the number of repairs."""
 
 
 def mend_stream(
@@ -70,7 +72,7 @@ def mend_stream(
     original = RecentText()
     settled = count = 0
 
-    def tell(text: str, repairs: tuple[Repair, ...]) -> None:
+    def write(text: str, repairs: tuple[Repair, ...]) -> None:
         nonlocal settled, count
         if text and writer is not None:
             writer.write(text)
@@ -83,13 +85,13 @@ def mend_stream(
 
     for chunk in chunks:
         original.hold(chunk)
-        state, text, repairs = mend_chunk(state, chunk)
-        tell(text, repairs)
+        state, text, repairs = feed_mend(state, chunk)
+        write(text, repairs)
         if state.error is not None:
             break
     else:
         state, text, repairs = finish_mend(state)
-        tell(text, repairs)
+        write(text, repairs)
     if state.error is not None:
         outcome = MendOutcome.REFUSED
     elif state.is_truncated:
@@ -100,7 +102,7 @@ def mend_stream(
     return outcome
 
 
-class ReportForPeople:
+class ReportForPeople(RepairReport):
     """Each repair as a message, the line, and a caret under the place."""
 
     def __init__(self, say: Say, width: int) -> None:
@@ -125,7 +127,7 @@ class ReportForPeople:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportForPrograms:
+class ReportForPrograms(RepairReport):
     """A JSON object on a line of its own for each repair, for the error if there is one, and for the result."""
 
     say: Say
@@ -157,14 +159,6 @@ class ReportForPrograms:
         self.say(json.dumps(members))
 
 
-class NoReport:
-    """Tells nothing."""
-
-    def repair(self, repair: Repair, spot: Spot) -> None: ...
-
-    def end(self, outcome: MendOutcome, repairs: int, error: ParserError | None, text: RecentText) -> None: ...
-
-
 def name_of(member: Enum) -> str:
     """Return the name of a kind or a reason as it is written on a command line and in reports."""
     return member.name.lower().replace("_", "-")
@@ -176,12 +170,12 @@ KINDS = {name_of(kind): kind for kind in RepairKind if not kind.is_coercion}
 
 def goes_on(last: Repair, repair: Repair) -> bool:
     """Return whether a repair drops more of the same long text, which is dropped piece by piece."""
-    is_long = len(last.was) > _KEPT and not last.became and not repair.became
+    is_long = len(last.was) > _LONG_DROP and not last.became and not repair.became
     return is_long and repair.kind is last.kind and repair.index == last.index + len(last.was)
 
 
 def describe_change(repair: Repair, room: int) -> str:
-    """Return what a repair did, in so many cells if that is enough to say something."""
+    """Return what a repair did, in at most `room` cells, unless that is too few to say anything."""
     if not repair.was:
         return f"inserted {quote(repair.became, room - len('inserted '))}"
     if not repair.became:
@@ -195,10 +189,10 @@ def describe_change(repair: Repair, room: int) -> str:
 
 
 def quote(text: str, room: int) -> str:
-    """Return a text in quotation marks, in so many cells, but with its beginning in any case."""
+    """Return a text in quotation marks, in at most `room` cells, but always with its beginning."""
     room = max(room, _SHORTEST)
     mark = '"' if "'" in text[:room] and '"' not in text[:room] else "'"
-    # What would not be seen is escaped: odd spaces, and marks of no width.
+    # Characters that nobody would see are escaped: odd spaces, and marks of no width.
     shown = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text[:room])
     if len(text) <= room and cell_len(shown) <= room - 2:
         return f"{mark}{shown}{mark}"
@@ -212,7 +206,8 @@ def mend(  # noqa: PLR0913 - options, all by name
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")] = "-",
     *,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing: only the exit code tells; with --json, the report does too.")
+        bool,
+        typer.Option("--check", help="Write nothing, only set the exit code; with --json, report the repairs."),
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Report repairs as JSON, an object on a line of its own for each.")
@@ -221,7 +216,7 @@ def mend(  # noqa: PLR0913 - options, all by name
         bool, typer.Option("--all", help="Keep all values, each on lines of its own, and not only the first.")
     ] = False,
     everything: Annotated[
-        bool, typer.Option("--everything", help="Mend what people do in files and logs, too: an ellipsis is dropped.")
+        bool, typer.Option("--everything", help="Mend mistakes in files and logs, too: an ellipsis is dropped.")
     ] = False,
     without: Annotated[
         list[str] | None,
@@ -230,8 +225,8 @@ def mend(  # noqa: PLR0913 - options, all by name
 ) -> None:
     """Mend the JSON that a language model wrote.
 
-    Finds the value in what stands around it, and writes it as strict JSON as soon as it is certain.
-    What is strict already stays as it is, character by character.
+    Finds the value in the text around it, and writes it as strict JSON as soon as it is certain.
+    Strict JSON stays as it is, character by character.
     Text that can be read in two ways is an error, and not guessed.
 
     Reports each repair on standard error: what was done, where, and the line with a caret under
@@ -252,7 +247,14 @@ def mend(  # noqa: PLR0913 - options, all by name
     # On a terminal, the report would get between the pieces of the value, or into the progress bar.
     waits = is_terminal(sys.stderr) and (is_terminal(sys.stdout) or file != "-")
     waiting: list[str] = []
-    report = _choose_report(waiting.append if waits else say, as_json=as_json, check=check)
+    report_to = waiting.append if waits else say
+    report = (
+        ReportForPrograms(report_to)
+        if as_json
+        else RepairReport()
+        if check
+        else ReportForPeople(report_to, error_width())
+    )
     with exit_codes():
         chunks = read_source(file, beside_output=check)
         writer = None if check else StrictWriter(sys.stdout.buffer, is_terminal=is_terminal(sys.stdout))
@@ -274,9 +276,3 @@ def _choose_mending(*, everything: bool, every_value: bool, without: Iterable[st
         kinds.append(kind)
     mending = EVERYTHING if everything else MODELS
     return replace(mending.without(*kinds), values="all" if every_value else "first")
-
-
-def _choose_report(say: Say, *, as_json: bool, check: bool) -> RepairReport:
-    if as_json:
-        return ReportForPrograms(say)
-    return NoReport() if check else ReportForPeople(say, error_width())

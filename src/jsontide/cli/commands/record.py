@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
-from typing import Annotated, BinaryIO, Protocol, Self
+from typing import Annotated, BinaryIO, Self
 
 import typer
 from rich.console import Console
@@ -24,30 +24,24 @@ from jsontide.cli._exits import INTERRUPTED, exit_codes, say, writing
 from jsontide.cli._input import UnreadableError, draws_live, error_width, is_terminal, open_stdin, read_descriptor
 from jsontide.cli._options import PORT
 from jsontide.cli._output import RawOutput
-from jsontide.recordings import End, Piece, RecordingWriter, finish_moment, next_moment, start_moment
+from jsontide.recordings import End, Piece, RecordingWriter, feed_moment, finish_moment, start_moment
 
 
-class Receiver(Protocol):
-    """Gets what is recorded."""
+class Receiver:
+    """Gets the chunks that are recorded; this one passes them on as they are."""
+
+    def __init__(self, output: RawOutput) -> None:
+        self._output = output
 
     def write(self, chunk: bytes) -> None:
-        """Take the next chunk."""
+        self._output.write(chunk)
 
     def finish(self, end: End) -> None:
         """Take the end."""
 
 
-class Tee:
-    """Passes chunks on as they are."""
-
-    def __init__(self, output: RawOutput) -> None:
-        self.write = output.write
-
-    def finish(self, end: End) -> None: ...
-
-
-class Watcher:
-    """Shows what the chunks say."""
+class Watcher(Receiver):
+    """Shows the stream that the chunks make."""
 
     def __init__(self, show: Show) -> None:
         self._show = show
@@ -55,7 +49,7 @@ class Watcher:
         self._began = time.monotonic()
 
     def write(self, chunk: bytes) -> None:
-        self._moment = next_moment(self._moment, Piece(time.monotonic() - self._began, chunk))
+        self._moment = feed_moment(self._moment, Piece(time.monotonic() - self._began, chunk))
         self._show.update(self._moment)
         self._show.flush()
 
@@ -94,7 +88,7 @@ class Program:
             self._process.stdout.close()
 
     def read(self) -> Iterator[bytes]:
-        """Yield what it writes, as soon as it does; raise `FailedError` if it then fails."""
+        """Yield its output as soon as it is there; raise `FailedError` if it then fails."""
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
         yield from read_descriptor(self._process.stdout.fileno(), f"the output of {self.name}")
         code = self._process.wait()
@@ -104,7 +98,7 @@ class Program:
 
 @dataclass(slots=True)
 class Recorded:
-    """What was recorded."""
+    """The figures of a recording, and how it ended."""
 
     pieces: int = 0
     size: int = 0
@@ -159,14 +153,14 @@ def record(
     ] = None,
     port: Annotated[int, PORT] = 0,
 ) -> None:
-    """Record a stream with its times: standard input, the output of a command, or what passes a proxy.
+    """Record a stream with its times: standard input, the output of a command, or streams through a proxy.
 
     \b
     curl -N ... | jsontide record -o turn.ndjson
     jsontide record -o turn.ndjson -- curl -N ...
     jsontide record -o turns --proxy https://api.example.com
 
-    What is recorded is passed on to standard output; on a terminal, it is shown as by
+    The stream is passed on to standard output; on a terminal, it is shown as by
     `jsontide watch`.
     The recording has the pieces as they were received, and the name of the command, but neither
     its arguments nor anything of a request, because keys are there.
@@ -176,8 +170,8 @@ def record(
     in the directory, which is named when it is whole.
 
     Exit codes: 0 the stream was recorded, or the proxy was ended with Ctrl-C; 2 invalid command
-    line, or the source, the output or the port cannot be used; 130 interrupted, and what came
-    before is recorded; 141 the output was closed, likewise.
+    line, or the source, the output or the port cannot be used; 130 interrupted, and the stream
+    so far is recorded; 141 the output was closed, likewise.
     If the command fails, its own exit code.
     """
     if proxy is not None:
@@ -215,7 +209,7 @@ def _serve_proxy(url: str, folder: Path, port: int) -> None:
 
 
 def _say_recorded(path: Path) -> None:
-    """Print what was recorded, so that it can be seen that the application uses the proxy."""
+    """Print each recording, so that people see that the application uses the proxy."""
     recording = recordings.Recording.load(path)
     pieces = recording.pieces
     size = sum(len(piece.data) for piece in pieces if isinstance(piece.data, bytes))
@@ -248,4 +242,4 @@ def _record(command: list[str], file: BinaryIO) -> Recorded:
 def _choose_receiver() -> Receiver:
     if draws_live():
         return Watcher(Drawings(Console(), prints_whole=False))
-    return Tee(RawOutput(sys.stdout.buffer, is_terminal=is_terminal(sys.stdout)))
+    return Receiver(RawOutput(sys.stdout.buffer, is_terminal=is_terminal(sys.stdout)))

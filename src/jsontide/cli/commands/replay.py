@@ -108,5 +108,5 @@ def read_keys() -> Iterator[Callable[[], str]]:
 
 
 def _split(data: bytes) -> list[str]:
-    """Return the keys in what was read: an arrow or the like comes as several bytes, and is one."""
+    """Return the keys in these bytes; an arrow key sends several bytes, and is one key."""
     return [data.decode(errors="replace")] if data.startswith(_ESCAPE) else list(data.decode(errors="replace"))

@@ -3,7 +3,6 @@
 Rule: the picture stands alone: no script, no font or style from elsewhere, readable on light and on dark.
 """
 
-import re
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from jsontide.cli._drawing import count_pieces
 from jsontide.cli._exits import exit_codes, hint_at_answer, writing
 from jsontide.cli._input import is_terminal, load_recording, show_progress_of_files
 from jsontide.cli._options import SCHEMA, load_schema
@@ -28,10 +28,9 @@ _MARGIN = 16
 _ROW = 20
 _BAR = 12
 _HEAD = 72
-_MOST = 60  # lanes of a recording that have a row
-_LONGEST = 44  # characters of a label
+_MOST_ROWS = 60  # lanes of a recording that are drawn
+_LONGEST_LABEL = 44  # characters
 _TICKS = 8
-_NAMES = re.compile(r"(role|status|id|model|provider|finish_reason|usage(\..*)?|parts\[[^]]*\]\.(type|id|name|status))")
 _STYLE = """\
 text { font: 12px system-ui, sans-serif; fill: #1f2328; }
 .title { font-size: 14px; font-weight: 600; }
@@ -53,9 +52,8 @@ def draw_gantt(measured: Sequence[tuple[str, Statistics]]) -> str:
     body: list[str] = []
     top = _MARGIN
     for name, statistics in measured:
-        rows = list(_draw_recording(name, statistics, top))
-        body += rows
-        top += _HEAD + _ROW * (min(len(choose_lanes(statistics)), _MOST) + 1) + _MARGIN
+        body += _draw_recording(name, statistics, top)
+        top += _HEAD + _ROW * (min(len(statistics.content_lanes), _MOST_ROWS) + 1) + _MARGIN
     size = f'width="{_WIDTH}" height="{top}" viewBox="0 0 {_WIDTH} {top}"'
     page = f'<rect class="page" width="{_WIDTH}" height="{top}"/>'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">'
@@ -63,8 +61,8 @@ def draw_gantt(measured: Sequence[tuple[str, Statistics]]) -> str:
 
 
 def _draw_recording(name: str, statistics: Statistics, top: int) -> Iterator[str]:
-    chosen = choose_lanes(statistics)
-    lanes = chosen[:_MOST]
+    chosen = statistics.content_lanes
+    lanes = chosen[:_MOST_ROWS]
     scale = (_WIDTH - _LABELS - 2 * _MARGIN) / (statistics.duration or 1)
     yield _text(_MARGIN, top + 14, name, "title")
     yield _text(_MARGIN, top + 34, " · ".join(describe(statistics)), "quiet")
@@ -77,8 +75,8 @@ def _draw_recording(name: str, statistics: Statistics, top: int) -> Iterator[str
     paths = [lane.path for lane in chosen]
     for row, lane in enumerate(lanes):
         yield from _draw_lane(lane, top + _HEAD + _ROW * row, scale, statistics.duration, has_inside(lane.path, paths))
-    if len(chosen) > _MOST:
-        yield _text(_MARGIN, bottom + 14, f"and {len(chosen) - _MOST} more", "quiet")
+    if len(chosen) > _MOST_ROWS:
+        yield _text(_MARGIN, bottom + 14, f"and {len(chosen) - _MOST_ROWS} more", "quiet")
 
 
 def _draw_lane(lane: Lane, y: int, scale: float, end: float, is_around: bool) -> Iterator[str]:  # noqa: FBT001
@@ -87,7 +85,7 @@ def _draw_lane(lane: Lane, y: int, scale: float, end: float, is_around: bool) ->
     kind = "open" if lane.done is None else "around" if is_around else "value"
     label = escape_unsafe(lane.path)
     yield f"<g><title>{escape(f'{label}: {_times(lane)}')}</title>"
-    yield _text(_MARGIN, y + _BAR - 2, shorten(label, _LONGEST), "")
+    yield _text(_MARGIN, y + _BAR - 2, shorten(label, _LONGEST_LABEL), "")
     width = max((done - lane.opened) * scale, 2)
     x = start + lane.opened * scale
     yield f'<rect class="{kind}" x="{x:.1f}" y="{y}" width="{width:.1f}" height="{_BAR}" rx="2"/>'
@@ -101,13 +99,6 @@ def _times(lane: Lane) -> str:
     first = "nothing visible" if lane.first is None else f"visible at {lane.first:.3f} s"
     done = "never done" if lane.done is None else f"done at {lane.done:.3f} s"
     return f"{first}, {done}, longest silence {lane.silence:.3f} s"
-
-
-def choose_lanes(statistics: Statistics) -> list[Lane]:
-    """Return the lanes of what a stream says: of a message, not how it and its parts are called and counted."""
-    if statistics.kind != "message":
-        return list(statistics.lanes)
-    return [lane for lane in statistics.lanes if not _NAMES.fullmatch(lane.path)]
 
 
 def shorten(path: str, longest: int) -> str:
@@ -132,7 +123,7 @@ def ticks(duration: float) -> list[float]:
 
 
 def describe(statistics: Statistics) -> list[str]:
-    """Return what is said of a whole recording, shortly."""
+    """Return the figures of a whole recording, in short."""
     first = "nothing visible" if statistics.first is None else f"first value {statistics.first:.2f} s"
     said = [statistics.outcome.value, first, f"end {statistics.duration:.2f} s"]
     said.append(f"longest silence {statistics.silence:.2f} s")
@@ -147,9 +138,9 @@ def _text(x: float, y: float, text: str, kind: str) -> str:
 
 
 _COLUMNS = ("first", "done", "silence", "updates", "share")
-_INDENT = 19  # columns before what is said of a recording
-_FEW = 40  # lanes that are shown without being asked for
-_NARROW = 2  # figures where there is not
+_INDENT = 19  # columns before the figures of a recording
+_SHOWN_LANES = 40  # without --all
+_NARROW = 2  # figures that a narrower terminal shows
 _WIDE = 60  # columns from which on there is room for all figures
 _ANY_WIDTH = 400  # where lines may be as long as they like
 
@@ -165,7 +156,7 @@ def stats(
     every: Annotated[bool, typer.Option("--all", help="Show all paths.")] = False,
     schema: Annotated[str | None, SCHEMA] = None,
 ) -> None:
-    """Measure recordings: when what came, path by path.
+    """Measure recordings: when each path came.
 
     \b
     jsontide stats turns/*.ndjson --plot turns.svg
@@ -190,7 +181,7 @@ def stats(
             if as_json:
                 writer.write_json({"file": name, **statistics.to_dict()})
             else:
-                _print(name, statistics, statistics.lanes if every else choose_lanes(statistics)[:_FEW])
+                _print(name, statistics, statistics.lanes if every else statistics.content_lanes[:_SHOWN_LANES])
         if len(files) == 1 and wanted is None and not as_json:
             for moment in deque(follow(load_recording(files[0])), 1):
                 hint_at_answer(moment, wanted)
@@ -222,7 +213,7 @@ def _figures(lane: Lane, statistics: Statistics) -> Iterator[str]:
 
 
 def _summary(statistics: Statistics) -> Iterator[tuple[str, str]]:
-    size = f"{statistics.pieces:,} pieces, {statistics.bytes:,} bytes, {statistics.characters:,} characters"
+    size = f"{count_pieces(statistics.pieces)}, {statistics.bytes:,} bytes, {statistics.characters:,} characters"
     yield "outcome", statistics.outcome.value + (f": {statistics.error}" if statistics.error else "")
     if statistics.model is not None:
         yield "model", statistics.model

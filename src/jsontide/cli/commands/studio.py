@@ -16,10 +16,12 @@ def studio(
         Path | None, typer.Argument(metavar="FILE", show_default=False, help="A recording, or a stream as received.")
     ] = None,
     *,
-    listen: Annotated[bool, typer.Option("--listen", help="Show what is posted to the studio, as it arrives.")] = False,
+    listen: Annotated[
+        bool, typer.Option("--listen", help="Show streams that are posted here, as they arrive.")
+    ] = False,
     proxy: Annotated[
         str | None,
-        typer.Option(metavar="URL", show_default=False, help="Show what passes between an application and this URL."),
+        typer.Option(metavar="URL", show_default=False, help="Show streams between an application and this URL."),
     ] = None,
     port: Annotated[int, PORT] = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address of the page.")] = False,

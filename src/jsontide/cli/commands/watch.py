@@ -15,7 +15,7 @@ from jsontide.cli._input import LONGEST_WAIT, Playback, PlayedStream, draws_live
 from jsontide.cli._options import SCHEMA, SEED, SIZE, SPEED, load_schema, parse_sizes
 from jsontide.cli._output import LineWriter, RecentText, escape_unsafe_json, write_pretty
 from jsontide.mend import MODELS
-from jsontide.recordings import End, Moment, finish_moment, next_moment, start_moment
+from jsontide.recordings import End, Moment, feed_moment, finish_moment, start_moment
 
 _STANDARD_OUTPUT = "-"
 _TERMINAL_DELAY = 0.02
@@ -39,7 +39,7 @@ def watch(  # noqa: PLR0913 - options, all by name
     schema: Annotated[str | None, SCHEMA] = None,
     as_kind: Annotated[
         Literal["json", "message", "documents", "text"] | None,
-        typer.Option("--as", show_default=False, help="What the stream is. Default: what it looks like."),
+        typer.Option("--as", show_default=False, help="The kind of stream. Default: it is detected."),
     ] = None,
     mend: Annotated[bool, typer.Option("--mend", help="Mend bad JSON, as `jsontide mend` does.")] = False,
     speed: Annotated[float | None, SPEED] = None,
@@ -113,7 +113,7 @@ def _show_all(stream: PlayedStream, moment: Moment, show: Show, recent: RecentTe
         for piece in stream.pieces:
             if isinstance(piece.data, bytes):
                 recent.feed(piece.data)
-            moment = next_moment(moment, piece)
+            moment = feed_moment(moment, piece)
             show.update(moment)
             if isinstance(moment.error, ParserError):
                 break

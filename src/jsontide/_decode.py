@@ -1,17 +1,17 @@
 """Bytes in chunks in, text out: UTF-8 cut anywhere.
 
-Strict: overlong forms and encoded surrogates are not UTF-8.
-A byte order mark at the very start is skipped.
+For parsers, `decode` and `as_text` are strict: overlong forms and encoded surrogates are not UTF-8, and a byte order
+mark at the very start is skipped.
+For people, `Decoded` replaces invalid bytes, and nothing raises.
 """
 
 from __future__ import annotations
 
 from codecs import utf_8_decode
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mypy_extensions import i64
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
@@ -31,6 +31,16 @@ class ByteSource:
     def found(self) -> str:
         """The first byte that is not decoded, as error messages name it."""
         return f"0x{self.pending[0]:02x}"
+
+    @property
+    def wanted(self) -> str:
+        """What should be there instead."""
+        return f"UTF-8 at byte {self.offset}"
+
+    @property
+    def wanted_rest(self) -> str:
+        """What is missing if the bytes end there."""
+        return f"the rest of the UTF-8 sequence at byte {self.offset}"
 
     def __reduce__(self) -> tuple[Callable[..., ByteSource], tuple[object, ...]]:
         return ByteSource, (self.offset, self.pending)
@@ -63,7 +73,7 @@ def decode(source: ByteSource, chunk: bytes) -> tuple[ByteSource, str, bool]:
 def as_text(
     chunk: str | bytes | bytearray | memoryview, source: ByteSource | None, index: i64, noun: str
 ) -> tuple[ByteSource | None, str, bool]:
-    """Do the same for a chunk of any accepted type, which error messages call `noun`.
+    """Decode a chunk of any accepted type, which error messages call `noun`; a `str` is text already.
 
     str and bytes cannot be mixed: `source` is set after bytes, and `index` is above 0 after either.
     """
@@ -84,3 +94,30 @@ def as_text(
         message = f"a bytes {noun} cannot follow str {noun}s"
         raise TypeError(message)
     return decode(START_OF_BYTES if source is None else source, data)
+
+
+class Decoded:
+    """The text of the last bytes of a stream.
+
+    >>> half = Decoded().feed(b"caf\\xc3")
+    >>> half.text, half.feed(b"\\xa9").text, half.finish().text
+    ('caf', 'é', '\\ufffd')
+    """
+
+    __slots__ = ("_errors", "_pending", "text")
+
+    def __init__(self, text: str = "", pending: bytes = b"", errors: str = "replace") -> None:
+        self.text: Final = text
+        self._pending: Final = pending
+        """The beginning of a character."""
+        self._errors: Final = errors
+
+    def feed(self, data: bytes) -> Decoded:
+        """Return the text of more bytes."""
+        data = self._pending + data
+        text, used = utf_8_decode(data, self._errors, False)
+        return Decoded(text, data[used:], self._errors)
+
+    def finish(self) -> Decoded:
+        """Return the text of a character that is not whole."""
+        return Decoded(utf_8_decode(self._pending, self._errors, True)[0], b"", self._errors)
