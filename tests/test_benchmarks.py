@@ -128,7 +128,7 @@ def test_the_whole_way_runs_and_every_figure_is_on_its_page() -> None:
     assert not found.missing
     assert found.memory[PURE] > 5_000
     written = whole_way_page(found, extent, ["A machine."])
-    assert "A machine.  " in written
+    assert "A machine." in written
     for title in (
         "A tool call of OpenAI Chat Completions",
         "All streams, 1 KB",

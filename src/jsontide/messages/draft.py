@@ -322,12 +322,12 @@ class Draft:
             self._grow(_REFUSAL, key, piece)
 
     def add_call(self, delta: CallDelta) -> int:
-        """Add a delta to its call, and return the index of that part, or -1 if there is no such call."""
+        """Add a delta to its call, and return the index of that part; -1 if no call or too many parts are there."""
         count = len(self.entries)
         at = _merge_call(self, delta, self._rules)
         if at == count and count:
             self._close_last(count - 1)
-        return at
+        return at if at < len(self.entries) else -1
 
     @property
     def count(self) -> int:

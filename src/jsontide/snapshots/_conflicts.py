@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from itertools import zip_longest
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from jsontide._path import Path, PathLink, Segment
@@ -251,14 +252,7 @@ def _closed_conflict(frames: list[WriteFrame], level: i64, current: Any, is_exac
 def _begins_with_same_objects(frame: WriteFrame, current: Any) -> bool:
     """Return whether an array begins with the very objects that are closed, as where snapshots share them."""
     count: i64 = frame.count
-    if len(current) < count:
-        return False
-    items = frame.items
-    others: list[Any] = current if isinstance(current, list) else list(current)
-    for at in range(count):
-        if items[at] is not others[at]:
-            return False
-    return True
+    return len(current) >= count and all(map(is_, frame.items, current))
 
 
 def is_beginning(frame: WriteFrame, current: Any) -> bool:
