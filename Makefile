@@ -101,7 +101,7 @@ test-pure: $(VENV)/.test ## Run the tests in pure Python
 	$(PY) -m pytest -q $(PARALLEL)
 
 test-compiled: $(VENV)/.test ## Run the tests of what is compiled against the compiled build, as it is installed
-	@$(call with_the_compiled_build,-m 'not long and not once')
+	@$(call with_the_compiled_build,-m 'not long and not once' tests)
 
 # $(1): what to run of the tests.
 define with_the_compiled_build

@@ -67,6 +67,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("once")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files of which no test is chosen before they are imported, which takes longer than choosing."""
+    is_for_once = collection_path.is_file() and is_not_compiled(collection_path)
+    return (is_for_once and "not once" in config.option.markexpr) or None
+
+
 @cache
 def is_not_compiled(path: Path) -> bool:
     place = os.path.relpath(path, TESTS).replace(os.sep, "/")
