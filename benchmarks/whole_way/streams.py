@@ -8,8 +8,9 @@ The text comes in deltas of 1 to 8 characters, one to an event.
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain, starmap
 from typing import Any
 
 from benchmarks.documents import cut_text, document, fill, prose, write
@@ -44,10 +45,20 @@ class Format:
 
 @dataclass(frozen=True)
 class Response:
-    """One response, one event a read."""
+    """One response with so many pieces of text; its events are made again each time, because they take much memory."""
 
-    events: Sequence[Event]
-    reads: Sequence[bytes]
+    form: Format
+    pieces: Sequence[str]
+
+    @property
+    def events(self) -> Iterator[Event]:
+        tail = self.form.tail("".join(self.pieces))
+        return starmap(count_up, enumerate(chain(self.form.head, map(self.form.delta, self.pieces), tail)))
+
+    @property
+    def reads(self) -> list[bytes]:
+        """One event a read."""
+        return [*map(self.form.encode, self.events), *([self.form.last] if self.form.last else [])]
 
 
 def sse(event: Event) -> bytes:
@@ -110,16 +121,7 @@ CHAT_TEXT = Format(
     "text",
     b"data: [DONE]\n\n",
 )
-CHAT_ANSWER = Format(
-    "OpenAI structured output",
-    CHAT_TEXT.head,
-    CHAT_TEXT.delta,
-    CHAT_TEXT.tail,
-    chat_piece,
-    sse,
-    "answer",
-    CHAT_TEXT.last,
-)
+CHAT_ANSWER = replace(CHAT_TEXT, name="OpenAI structured output", reads="answer")
 
 
 def anthropic_start(block: Event) -> list[Event]:
@@ -343,12 +345,6 @@ def partial_arguments(value: object, path: str, rng: random.Random) -> Iterator[
             yield {"jsonPath": path, "numberValue": value}
         case _:
             yield {"jsonPath": path, "nullValue": "NULL_VALUE"}
-
-
-def respond(form: Format, pieces: Sequence[str]) -> Response:
-    events = [*form.head, *map(form.delta, pieces), *form.tail("".join(pieces))]
-    events = [count_up(at, event) for at, event in enumerate(events)]
-    return Response(events, [*map(form.encode, events), *([form.last] if form.last else [])])
 
 
 def count_up(at: int, event: Event) -> Event:

@@ -1,4 +1,4 @@
-"""The other libraries, each behind the same small interface.
+"""The sides of the benchmarks of chunks: jsontide in both builds, and other libraries behind the same small interface.
 
 In: a chunk. Out: what the library shows of all the text so far.
 Rule: each is used as its documentation says, in the mode that shows most, with what it costs to hand it the text and
@@ -12,13 +12,96 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequen
 from functools import partial
 from importlib import import_module
 from types import ModuleType, coroutine
-from typing import Any, NamedTuple
+from typing import Any, AnyStr, NamedTuple
 
-from benchmarks import tool_shapes
+from benchmarks import tool_calls
 from benchmarks.builds import without
 from benchmarks.documents import records_model
-from benchmarks.kinds import Event, Events, Feed, Offers, Reparse, Stream, Whole
-from benchmarks.rewriters import by_patch, by_prefix
+from benchmarks.kinds import Offers, Reparse, Stream, Whole
+from benchmarks.timing import Feed
+
+
+def jsontide_offers(module: ModuleType) -> Offers:
+    read = Stream(partial(start_values, module))
+    mended = {"mend": module.mend.MODELS}
+    return {
+        "dropped": read,
+        "held": read,
+        "unread": Stream(partial(start_unread, module)),
+        "events": Stream(partial(start_events, module, look=True)),
+        "unread_events": Stream(partial(start_events, module, look=False)),
+        "schema": Stream(partial(start_schema, module)),
+        "final": Whole(partial(parse_all, module)),
+        "snapshots": Stream(lambda: module.JsonStreamChunker(key_order="kept").process_value),
+        "anew": Stream(lambda: module.JsonStreamChunker(key_order="kept").process_value),
+        "texts": Stream(lambda: module.JsonStreamChunker(key_order="kept").process),
+        "mended": Whole(partial(loop_values, module, mended)),
+        "strict": Whole(partial(loop_values, module, {})),
+    }
+
+
+def start_values(module: ModuleType) -> Feed:
+    state, parse_chunk = module.create_parser_state(), module.parse_chunk
+
+    def feed(chunk: str) -> object:
+        nonlocal state
+        state = parse_chunk(state, chunk)
+        return state.value
+
+    return feed
+
+
+def start_unread(module: ModuleType) -> Feed:
+    state, parse_chunk = module.create_parser_state(), module.parse_chunk
+
+    def feed(chunk: str) -> None:
+        nonlocal state
+        state = parse_chunk(state, chunk)
+
+    return feed
+
+
+def start_events(module: ModuleType, *, look: bool) -> Feed:
+    add_fragment: Callable[[str], Sequence[Any]] = module.JsonFragmentAccumulator(values=False).add_fragment
+
+    def feed_and_look(chunk: str) -> Sequence[Any]:
+        updates = add_fragment(chunk)
+        for update in updates:
+            # The path is written when it is asked for; ijson's prefix is there with every event.
+            _kind, _path, _value = update.kind, update.path, update.value
+        return updates
+
+    return feed_and_look if look else add_fragment
+
+
+def start_schema(module: ModuleType) -> Feed:
+    schema = records_model(optional=False)
+    parse_chunk, from_json_ast = module.parse_chunk, module.schema.from_json_ast
+    state = module.create_parser_state()
+    resolution = from_json_ast(schema, state)
+
+    def feed(chunk: str) -> object:
+        nonlocal state, resolution
+        state = parse_chunk(state, chunk)
+        resolution = from_json_ast(schema, state, resolution)
+        return resolution.value
+
+    return feed
+
+
+def parse_all(module: ModuleType, chunks: Sequence[str]) -> object:
+    state, parse_chunk = module.create_parser_state(), module.parse_chunk
+    for chunk in chunks:
+        state = parse_chunk(state, chunk)
+    return module.finalize(state).value
+
+
+def loop_values(module: ModuleType, options: dict[str, object], chunks: Sequence[str]) -> object:
+    """The loop that users write, with the end of the text."""
+    value: object = None
+    for value in module.values(chunks, **options):  # noqa: B007 - the last one is returned
+        pass
+    return value
 
 
 @coroutine
@@ -55,8 +138,8 @@ def start_jsonriver(parse: Callable[[AsyncIterator[str]], AsyncIterator[object]]
 
 
 OPENAI_TOOL = {"type": "function", "function": {"name": "plan", "strict": True, "parameters": {"type": "object"}}}
-OPENAI_CALL = tool_shapes.call("", index=0, id="call", name="plan")
-OPENAI_CHUNK = tool_shapes.chunk({"role": "assistant", "tool_calls": [OPENAI_CALL]})
+OPENAI_CALL = tool_calls.call("", index=0, id="call", name="plan")
+OPENAI_CHUNK = tool_calls.chunk({"role": "assistant", "tool_calls": [OPENAI_CALL]})
 ANTHROPIC_MESSAGE: dict[str, object] = {
     "id": "message",
     "type": "message",
@@ -119,6 +202,7 @@ def anthropic_accumulator() -> Reparse:
 
 
 JITER = "jiter"
+JSONMEND = "jsonmend"
 STREAMING_NATIVE = "streaming-json-parser, native"
 STREAMING_PURE = "streaming-json-parser, pure Python"
 IJSON_C = "ijson, yajl2_c"
@@ -129,7 +213,6 @@ INSTRUCTOR = "instructor Partial"
 LOADS = "json.loads"
 
 COMPACT: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":")}
-IJSON_VALUES = ("string", "number", "boolean", "null")
 
 
 class Side(NamedTuple):
@@ -179,6 +262,43 @@ def from_json(module: str, **partial_mode: str) -> Offers:
     return {"dropped": again, "final": Whole(lambda chunks: parse("".join(chunks).encode()))}
 
 
+def jsonmend() -> Offers:
+    """It shows one value, which grows in place."""
+    stream = Stream(lambda: import_module("jsonmend").Mender().feed)
+    return {"dropped": stream, "mended": stream}
+
+
+def jsoncurrent() -> Offers:
+    """Its patches; and the value that its other half makes of them."""
+    module = import_module("jsoncurrent")
+
+    def start_patches() -> Feed:
+        found: list[Any] = []
+        emitter = module.Emitter(completions=False)
+        emitter.on("patch", found.append)
+
+        def feed(chunk: str) -> object:
+            found.clear()
+            emitter.write(chunk)
+            for patch in found:
+                _operation, _path, _value = patch.op, patch.path, patch.value
+            return found
+
+        return feed
+
+    def start_value() -> Feed:
+        emitter, collector = module.Emitter(completions=False), module.Collector()
+        emitter.on("patch", collector.consume)
+
+        def feed(chunk: str) -> object:
+            emitter.write(chunk)
+            return collector.value
+
+        return feed
+
+    return {"dropped": Stream(start_value), "events": Stream(start_patches)}
+
+
 def partial_json_parser() -> Offers:
     module = import_module("partial_json_parser")
     allowed = module.STR | module.ARR | module.OBJ
@@ -191,7 +311,8 @@ def langchain_core() -> Offers:
 
 def json_repair() -> Offers:
     repair = partial(import_module("json_repair").repair_json, return_objects=True, stream_stable=True)
-    return {"dropped": reparse_text(repair)}
+    again = reparse_text(repair)
+    return {"dropped": again, "mended": again}
 
 
 def streaming_native() -> Offers:
@@ -234,11 +355,12 @@ def ijson(backend_name: str) -> Offers:
     """By its coroutines, which are sent a chunk as bytes and send on the triples (prefix, event, value) of it.
 
     Numbers are floats, as with all other sides; `Decimal` is ijson's default and takes longer.
+    It shows no values before they are finished, so that it takes part in final values, and in events.
     """
     backend = import_module(f"ijson.backends.{backend_name}")
     sendable_list = import_module("ijson").sendable_list
 
-    def start(*, look: bool) -> Callable[[str], Sequence[Any]]:
+    def start(*, look: bool) -> Feed:
         found: list[Any] = sendable_list()
         send = backend.parse_coro(found, use_float=True).send
 
@@ -256,21 +378,6 @@ def ijson(backend_name: str) -> Offers:
 
         return feed_and_look if look else feed
 
-    def classify(triple: tuple[str, str, object]) -> Event:
-        prefix, event, value = triple
-        return Event("value" if event in IJSON_VALUES else "other", prefix, value)
-
-    return {
-        "events": Events(partial(start, look=True), classify),
-        "unread_events": Events(partial(start, look=False), classify),
-    }
-
-
-def ijson_c() -> Offers:
-    """It shows no values before they are finished, so that it takes part in final values, and in events."""
-    backend = import_module("ijson.backends.yajl2_c")
-    sendable_list = import_module("ijson").sendable_list
-
     def parse(chunks: Sequence[str]) -> object:
         found = sendable_list()
         target = backend.items_coro(found, "", use_float=True)
@@ -279,7 +386,11 @@ def ijson_c() -> Offers:
         target.close()
         return found[0]
 
-    return {**ijson("yajl2_c"), "final": Whole(parse)}
+    return {
+        "events": Stream(partial(start, look=True)),
+        "unread_events": Stream(partial(start, look=False)),
+        **({"final": Whole(parse)} if backend_name == "yajl2_c" else {}),
+    }
 
 
 def pydantic(*, optional: bool) -> Offers:
@@ -312,6 +423,74 @@ def instructor() -> Offers:
     return {"schema": Reparse(start)}
 
 
+def common_prefix(one: AnyStr, other: AnyStr) -> int:
+    """How many characters two texts have in common, by bisection: Python compares slices as fast as memory can."""
+    same, most = 0, min(len(one), len(other))
+    while same < most:
+        middle = (same + most + 1) // 2
+        if one[same:middle] == other[same:middle]:
+            same = middle
+        else:
+            most = middle - 1
+    return same
+
+
+def by_prefix(dumps: Callable[[object], AnyStr], empty: AnyStr) -> Offers:
+    """The snapshot is written whole, and what it has in common with the text before is sent, as far as it is new.
+
+    What follows may be closing brackets that the next snapshot moves, so that it is always one snapshot behind.
+    """
+
+    def start() -> Feed:
+        before, sent = empty, 0
+
+        def write(snapshot: object) -> AnyStr:
+            nonlocal before, sent
+            text = dumps(snapshot)
+            # Of a snapshot that is repeated nothing is known to be complete, although all of it is common.
+            if text == before:
+                return empty
+            same = common_prefix(before, text)
+            if same < sent:
+                raise ValueError("what was sent is not the beginning any more")
+            chunk = text[sent:same]
+            before, sent = text, same
+            return chunk
+
+        return write
+
+    return {"snapshots": Stream(start)}
+
+
+def by_patch() -> Offers:
+    """The difference to the snapshot before, after RFC 6902."""
+    make_patch = import_module("jsonpatch").make_patch
+
+    def start() -> Feed:
+        before: object = None
+
+        def write(snapshot: object) -> object:
+            nonlocal before
+            patch = make_patch(before, snapshot)
+            before = snapshot
+            return patch
+
+        return write
+
+    return {"snapshots": Stream(start)}
+
+
+def start_loads() -> Feed:
+    """Parse whole texts, and hold the last value too: its memory is not free for the next one."""
+    value: object = None
+
+    def feed(text: str) -> None:
+        nonlocal value
+        value = json.loads(text)
+
+    return feed
+
+
 PEERS = (
     Side(JITER, ("jiter",), lambda: from_json("jiter", partial_mode="trailing-strings")),
     Side("pydantic_core", ("pydantic_core",), lambda: from_json("pydantic_core", allow_partial="trailing-strings")),
@@ -323,21 +502,21 @@ PEERS = (
         lambda: {"dropped": Stream(partial(start_jsonriver, import_module("jsonriver").parse))},
     ),
     Side("partial-json-parser", ("partial-json-parser",), partial_json_parser),
+    Side(JSONMEND, ("jsonmend",), jsonmend),
+    Side("jsoncurrent", ("jsoncurrent",), jsoncurrent),
     Side("json-repair", ("json-repair",), json_repair),
     Side("langchain-core parse_partial_json", ("langchain-core",), langchain_core),
     Side("openai accumulator", ("openai", "jiter"), lambda: {"dropped": openai_accumulator()}),
     Side("anthropic accumulator", ("anthropic", "jiter"), lambda: {"dropped": anthropic_accumulator()}),
-    Side(IJSON_C, ("ijson",), ijson_c),
+    Side(IJSON_C, ("ijson",), lambda: ijson("yajl2_c")),
     Side(IJSON_PYTHON, ("ijson",), lambda: ijson("python")),
     Side(PARTIAL_VALIDATION, ("pydantic",), lambda: pydantic(optional=False)),
     Side(VALIDATION_AGAIN, ("pydantic",), lambda: pydantic(optional=True)),
     Side(INSTRUCTOR, ("instructor",), instructor),
-    Side(LOADS, (), lambda: parse_joined(json.loads)),
+    Side(LOADS, (), lambda: {**parse_joined(json.loads), "texts": Stream(start_loads)}),
     Side("orjson", ("orjson",), lambda: parse_joined(import_module("orjson").loads)),
     Side("msgspec", ("msgspec",), lambda: parse_joined(import_module("msgspec").json.decode)),
-    Side(
-        "orjson.dumps, common prefix", ("orjson",), lambda: {"snapshots": by_prefix(import_module("orjson").dumps, b"")}
-    ),
-    Side("json.dumps, common prefix", (), lambda: {"snapshots": by_prefix(partial(json.dumps, **COMPACT), "")}),
-    Side("jsonpatch.make_patch", ("jsonpatch",), lambda: {"snapshots": by_patch(import_module("jsonpatch"))}),
+    Side("orjson.dumps, common prefix", ("orjson",), lambda: by_prefix(import_module("orjson").dumps, b"")),
+    Side("json.dumps, common prefix", (), lambda: by_prefix(partial(json.dumps, **COMPACT), "")),
+    Side("jsonpatch.make_patch", ("jsonpatch",), by_patch),
 )
