@@ -4,8 +4,6 @@ A case makes input of a size, and uses it in one call: all that a program would 
 The work of a call should follow the size; `benchmarks.growth` measures whether it does.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import accumulate as running
 from math import isqrt
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import jsontide as js
 from benchmarks.whole_way.streams import (
@@ -31,12 +29,7 @@ from benchmarks.whole_way.streams import (
     gemini,
     gemini_arguments,
 )
-from jsontide import events, frontends, messages, providers, schema, snapshots, streams, tree
-
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from jsontide.events._options import AccumulatorChoices
+from jsontide import frontends, messages, providers, schema, snapshots, streams
 
 Call = Callable[[], object]
 Look = Callable[[js.ParserState], object]
@@ -153,18 +146,11 @@ def hold_two() -> Look:
     return look
 
 
-def accumulate(chunks: Iterable[str], **options: Unpack[AccumulatorChoices]) -> None:
-    accumulator = js.JsonFragmentAccumulator(**options)
+def accumulate(chunks: Iterable[str], on_error: Literal["event", "skip"] = "event") -> None:
+    accumulator = js.JsonFragmentAccumulator(on_error=on_error, limits=NO_LIMITS)
     for chunk in chunks:
         accumulator.add_fragment(chunk)
     accumulator.finish()
-
-
-def step_events(chunks: Iterable[str]) -> None:
-    state = events.start_events(limits=NO_LIMITS)
-    for chunk in chunks:
-        state, _ = events.feed_events(state, chunk)
-    events.finish_events(state)
 
 
 for _given in DOCUMENTS:
@@ -174,24 +160,10 @@ for _given in DOCUMENTS:
     case("get_resolved_value", _given, _chunks, lambda chunks: parse(chunks, js.get_resolved_value), why=_digits)
     _held = HELD.get(_given, _digits)
     case("ParserState", f"{_given}; two values held", _chunks, lambda chunks: parse(chunks, hold_two()), why=_held)
-    case("JsonFragmentAccumulator", _given, _chunks, lambda chunks: accumulate(chunks, limits=NO_LIMITS), why=_emitted)
-    case("events.feed_events events.start_events events.finish_events", _given, _chunks, step_events, why=_emitted)
-
-
-def ask_after_each(ask: Callable[[js.ParserState, tuple[str]], object]) -> Callable[[Iterable[str]], None]:
-    def run(keys: Iterable[str]) -> None:
-        state = js.parse_chunk(js.create_parser_state(limits=NO_LIMITS), "{")
-        for key in keys:
-            state = js.parse_chunk(state, f'"{key}": 1,')
-            ask(state, (key,))
-
-    return run
+    case("JsonFragmentAccumulator", _given, _chunks, accumulate, why=_emitted)
 
 
 MEMBERS, STRING = cut_document("n members"), cut_document("a long string")
-ASKED = "n members, asked for after each chunk"
-case("is_open", ASKED, lambda n: [f"k{i}" for i in range(n)], ask_after_each(js.is_open))
-case("node_at", ASKED, lambda n: [f"k{i}" for i in range(n)], ask_after_each(tree.node_at))
 case(
     "parse_chunk",
     "a state fed n times again",
@@ -201,23 +173,11 @@ case(
 )
 case("values loads", "n members", MEMBERS, lambda chunks: (drain(js.values(chunks)), js.loads(chunks)))
 case("text_deltas", "a long string", STRING, lambda chunks: drain(js.text_deltas(chunks, "a")))
-case("items", "n members", MEMBERS, lambda chunks: drain(js.items(chunks, "root")))
-case(
-    "first_value",
-    "the last of n members",
-    lambda n: (MEMBERS(n), f"k{n - 1}"),
-    lambda made: js.first_value(*made),
-)
-case("JsonFragmentAccumulator", "n documents", lambda n: ['{"a": [1]}\n'] * n, accumulate)
 
 
-def skip_mistakes(chunks: Iterable[str]) -> None:
-    accumulate(chunks, on_error="skip", limits=NO_LIMITS)
-
-
-SKIPPED = "JsonFragmentAccumulator"
-case(SKIPPED, 'n mistakes at one depth, on_error="skip"', lambda n: cut("[" + "x," * n), skip_mistakes)
-case(SKIPPED, 'n mistakes, each deeper, on_error="skip"', lambda n: cut("[x," * n), skip_mistakes)
+skip = partial(accumulate, on_error="skip")
+case("JsonFragmentAccumulator", 'n mistakes at one depth, on_error="skip"', lambda n: cut("[" + "x," * n), skip)
+case("JsonFragmentAccumulator", 'n mistakes, each deeper, on_error="skip"', lambda n: cut("[x," * n), skip)
 
 
 def match_globs(chunks: Iterable[str]) -> None:
@@ -260,13 +220,6 @@ def nest(depth: int) -> list[Any]:
     return reduce(lambda inner, _: [inner], range(min(depth, 9_000)), list[Any]())
 
 
-def repair(values: Iterable[Any]) -> None:
-    chunker = js.JsonStreamChunker(on_conflict="repair")
-    for value in values:
-        chunker.process_value(value)
-    chunker.flush()
-
-
 case(
     "JsonStreamChunker",
     "n snapshots, each contradicts the first",
@@ -298,12 +251,6 @@ case(
     "one value, n arrays inside each other",
     nest,
     lambda value: snapshots.feed_snapshot_values(snapshots.start_snapshots(), value),
-)
-case(
-    "JsonStreamChunker",
-    'n members, all changed in the second snapshot, on_conflict="repair"',
-    lambda n: [{f"k{i}": {"a": at} for i in range(n)} for at in (1, 2)],
-    repair,
 )
 
 # Schemas.

@@ -14,7 +14,6 @@ from importlib import import_module
 from types import ModuleType, coroutine
 from typing import Any, AnyStr, NamedTuple
 
-from benchmarks import tool_calls
 from benchmarks.builds import without
 from benchmarks.documents import records_model
 from benchmarks.kinds import Offers, Reparse, Stream, Whole
@@ -137,70 +136,6 @@ def start_jsonriver(parse: Callable[[AsyncIterator[str]], AsyncIterator[object]]
     return feed
 
 
-OPENAI_TOOL = {"type": "function", "function": {"name": "plan", "strict": True, "parameters": {"type": "object"}}}
-OPENAI_CALL = tool_calls.call("", index=0, id="call", name="plan")
-OPENAI_CHUNK = tool_calls.chunk({"role": "assistant", "tool_calls": [OPENAI_CALL]})
-ANTHROPIC_MESSAGE: dict[str, object] = {
-    "id": "message",
-    "type": "message",
-    "role": "assistant",
-    "model": "model",
-    "content": [],
-    "stop_reason": None,
-    "stop_sequence": None,
-    "usage": {"input_tokens": 0, "output_tokens": 0},
-}
-ANTHROPIC_CALL = {"type": "tool_use", "id": "call", "name": "plan", "input": {}}
-ANTHROPIC_DELTA = {"type": "input_json_delta", "partial_json": ""}
-
-
-def openai_accumulator() -> Reparse:
-    state_type = import_module("openai.lib.streaming.chat").ChatCompletionStreamState
-    chunk_type = import_module("openai.types.chat").ChatCompletionChunk
-
-    def start(before: str) -> Feed:
-        state: Any = state_type(input_tools=[OPENAI_TOOL])
-        first = chunk_type.model_validate(OPENAI_CHUNK)
-        first.choices[0].delta.tool_calls[0].function.arguments = before
-        state.handle_chunk(first)
-        event = chunk_type.model_validate(OPENAI_CHUNK)
-        event.choices[0].delta.role = None
-        call = event.choices[0].delta.tool_calls[0]
-        call.id = call.function.name = None
-
-        def feed(chunk: str) -> object:
-            call.function.arguments = chunk
-            state.handle_chunk(event)
-            message = state.current_completion_snapshot.choices[0].message
-            return message.tool_calls[0].function.parsed_arguments
-
-        return feed
-
-    return Reparse(start)
-
-
-def anthropic_accumulator() -> Reparse:
-    accumulate = import_module("anthropic.lib.streaming._messages").accumulate_event
-    types = import_module("anthropic.types")
-
-    def start(before: str) -> Feed:
-        buffers = {0: before.encode()}
-        opening = types.RawMessageStartEvent(type="message_start", message=ANTHROPIC_MESSAGE)
-        message: Any = accumulate(event=opening, current_snapshot=None, json_bufs=buffers)
-        block = types.RawContentBlockStartEvent(type="content_block_start", index=0, content_block=ANTHROPIC_CALL)
-        message = accumulate(event=block, current_snapshot=message, json_bufs=buffers)
-        event = types.RawContentBlockDeltaEvent(type="content_block_delta", index=0, delta=ANTHROPIC_DELTA)
-
-        def feed(chunk: str) -> object:
-            event.delta.partial_json = chunk
-            snapshot = accumulate(event=event, current_snapshot=message, json_bufs=buffers)
-            return snapshot.content[0].input
-
-        return feed
-
-    return Reparse(start)
-
-
 JITER = "jiter"
 JSONMEND = "jsonmend"
 STREAMING_NATIVE = "streaming-json-parser, native"
@@ -223,27 +158,13 @@ class Side(NamedTuple):
     load: Callable[[], Offers]
 
 
-def reparse_bytes(parse: Callable[[bytes], object]) -> Reparse:
+def reparse(parse: Callable[[Any], object], convert: Callable[[str], Any] = str) -> Reparse:
     def start(before: str) -> Feed:
-        buffer = before.encode()
+        buffer = convert(before)
 
         def feed(chunk: str) -> object:
             nonlocal buffer
-            buffer += chunk.encode()
-            return parse(buffer)
-
-        return feed
-
-    return Reparse(start)
-
-
-def reparse_text(parse: Callable[[str], object]) -> Reparse:
-    def start(before: str) -> Feed:
-        buffer = before
-
-        def feed(chunk: str) -> object:
-            nonlocal buffer
-            buffer += chunk
+            buffer += convert(chunk)
             return parse(buffer)
 
         return feed
@@ -258,7 +179,7 @@ def parse_joined(parse: Callable[[str], object]) -> Offers:
 def from_json(module: str, **partial_mode: str) -> Offers:
     """jiter, and pydantic_core, which has it inside."""
     parse = import_module(module).from_json
-    again = reparse_bytes(partial(parse, **partial_mode))
+    again = reparse(partial(parse, **partial_mode), str.encode)
     return {"dropped": again, "final": Whole(lambda chunks: parse("".join(chunks).encode()))}
 
 
@@ -302,16 +223,16 @@ def jsoncurrent() -> Offers:
 def partial_json_parser() -> Offers:
     module = import_module("partial_json_parser")
     allowed = module.STR | module.ARR | module.OBJ
-    return {"dropped": reparse_text(lambda text: module.loads(text, allowed))}
+    return {"dropped": reparse(lambda text: module.loads(text, allowed))}
 
 
 def langchain_core() -> Offers:
-    return {"dropped": reparse_text(import_module("langchain_core.utils.json").parse_partial_json)}
+    return {"dropped": reparse(import_module("langchain_core.utils.json").parse_partial_json)}
 
 
 def json_repair() -> Offers:
     repair = partial(import_module("json_repair").repair_json, return_objects=True, stream_stable=True)
-    again = reparse_text(repair)
+    again = reparse(repair)
     return {"dropped": again, "mended": again}
 
 
@@ -395,7 +316,7 @@ def ijson(backend_name: str) -> Offers:
 
 def pydantic(*, optional: bool) -> Offers:
     adapter = import_module("pydantic").TypeAdapter(records_model(optional=optional))
-    return {"schema": reparse_text(partial(adapter.validate_json, experimental_allow_partial="trailing-strings"))}
+    return {"schema": reparse(partial(adapter.validate_json, experimental_allow_partial="trailing-strings"))}
 
 
 def instructor() -> Offers:
@@ -506,8 +427,6 @@ PEERS = (
     Side("jsoncurrent", ("jsoncurrent",), jsoncurrent),
     Side("json-repair", ("json-repair",), json_repair),
     Side("langchain-core parse_partial_json", ("langchain-core",), langchain_core),
-    Side("openai accumulator", ("openai", "jiter"), lambda: {"dropped": openai_accumulator()}),
-    Side("anthropic accumulator", ("anthropic", "jiter"), lambda: {"dropped": anthropic_accumulator()}),
     Side(IJSON_C, ("ijson",), lambda: ijson("yajl2_c")),
     Side(IJSON_PYTHON, ("ijson",), lambda: ijson("python")),
     Side(PARTIAL_VALIDATION, ("pydantic",), lambda: pydantic(optional=False)),
