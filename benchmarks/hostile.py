@@ -173,8 +173,6 @@ case(
 )
 case("values loads", "n members", MEMBERS, lambda chunks: (drain(js.values(chunks)), js.loads(chunks)))
 case("text_deltas", "a long string", STRING, lambda chunks: drain(js.text_deltas(chunks, "a")))
-
-
 skip = partial(accumulate, on_error="skip")
 case("JsonFragmentAccumulator", 'n mistakes at one depth, on_error="skip"', lambda n: cut("[" + "x," * n), skip)
 case("JsonFragmentAccumulator", 'n mistakes, each deeper, on_error="skip"', lambda n: cut("[x," * n), skip)

@@ -22,6 +22,22 @@ READ = 1_400
 """Bytes of a read where events are cut anywhere: about what fits into a packet of a network."""
 
 
+def sse(event: Event) -> bytes:
+    return b"data: " + compact(event) + b"\n\n"
+
+
+def named_sse(event: Event) -> bytes:
+    return f"event: {event['type']}\n".encode() + sse(event)
+
+
+def line(event: Event) -> bytes:
+    return compact(event) + b"\n"
+
+
+def compact(event: Event) -> bytes:
+    return json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
+
+
 @dataclass(frozen=True)
 class Format:
     """How a provider writes a stream.
@@ -37,8 +53,8 @@ class Format:
     delta: Callable[[str], Event]
     tail: Callable[[str], Sequence[Event]]
     piece: Callable[[Any], str]
-    encode: Callable[[Event], bytes]
-    reads: str
+    encode: Callable[[Event], bytes] = sse
+    reads: str = "text"
     """What a program reads after each event: "call" (arguments), "answer" (structured output) or "text"."""
     last: bytes = b""
 
@@ -59,22 +75,6 @@ class Response:
     def reads(self) -> list[bytes]:
         """One event a read."""
         return [*map(self.form.encode, self.events), *([self.form.last] if self.form.last else [])]
-
-
-def sse(event: Event) -> bytes:
-    return b"data: " + compact(event) + b"\n\n"
-
-
-def named_sse(event: Event) -> bytes:
-    return f"event: {event['type']}\n".encode() + sse(event)
-
-
-def line(event: Event) -> bytes:
-    return compact(event) + b"\n"
-
-
-def compact(event: Event) -> bytes:
-    return json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def chat(delta: Event, reason: str | None = None) -> Event:
@@ -107,9 +107,8 @@ CHAT_TOOL = Format(
     lambda text: chat({"tool_calls": [{"index": 0, "function": {"arguments": text}}]}),
     lambda _: [chat({}, "tool_calls")],
     chat_arguments,
-    sse,
-    "call",
-    b"data: [DONE]\n\n",
+    reads="call",
+    last=b"data: [DONE]\n\n",
 )
 CHAT_TEXT = Format(
     "OpenAI text",
@@ -117,9 +116,7 @@ CHAT_TEXT = Format(
     lambda text: chat({"content": text}),
     lambda _: [chat({}, "stop")],
     chat_piece,
-    sse,
-    "text",
-    b"data: [DONE]\n\n",
+    last=b"data: [DONE]\n\n",
 )
 CHAT_ANSWER = replace(CHAT_TEXT, name="OpenAI structured output", reads="answer")
 
@@ -169,8 +166,8 @@ ANTHROPIC_TOOL = Format(
     anthropic_delta("input_json_delta", "partial_json"),
     anthropic_end("tool_use"),
     anthropic_piece("partial_json"),
-    named_sse,
-    "call",
+    encode=named_sse,
+    reads="call",
 )
 ANTHROPIC_TEXT = Format(
     "Anthropic text",
@@ -178,8 +175,7 @@ ANTHROPIC_TEXT = Format(
     anthropic_delta("text_delta", "text"),
     anthropic_end("end_turn"),
     anthropic_piece("text"),
-    named_sse,
-    "text",
+    encode=named_sse,
 )
 
 
@@ -238,8 +234,8 @@ RESPONSES_TOOL = Format(
     },
     responses_end,
     responses_piece,
-    named_sse,
-    "call",
+    encode=named_sse,
+    reads="call",
 )
 
 
@@ -265,8 +261,6 @@ GEMINI_TEXT = Format(
     lambda text: gemini({"text": text}),
     lambda _: [gemini({"text": ""}, "STOP")],
     gemini_piece,
-    sse,
-    "text",
 )
 
 
@@ -280,8 +274,7 @@ GEMINI_PARTIAL = Format(
     lambda text: gemini_arguments(json.loads(text)),
     lambda _: [gemini({"functionCall": {}}), gemini({"text": ""}, "STOP")],
     lambda _: "",
-    sse,
-    "call",
+    reads="call",
 )
 
 
@@ -300,8 +293,7 @@ OLLAMA_TEXT = Format(
     lambda text: ollama({"content": text}),
     lambda _: [ollama({"content": ""}, done=True, done_reason="stop", total_duration=1_000_000, eval_count=42)],
     lambda event: event["message"]["content"],
-    line,
-    "text",
+    encode=line,
 )
 
 FORMATS = (
