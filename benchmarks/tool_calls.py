@@ -12,7 +12,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from benchmarks.pages import MEASURED, table
@@ -215,6 +215,8 @@ TAIL = """The chunks of each shape are in `benchmarks/tool_calls.py`, with how e
 def compare(accumulator: Accumulator, shape: Shape) -> str:
     try:
         calls = accumulator(shape.chunks)
+    except ImportError:
+        raise
     except Exception as error:  # noqa: BLE001 - that is what is asked
         return f"`{type(error).__name__}`"
     return "right" if calls == shape.calls else "wrong"
@@ -230,9 +232,10 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     try:
         others = [(f"{name} {version(package)}", fed) for name, (package, fed) in PEERS.items()]
-    except PackageNotFoundError as error:
+        text = page([("jsontide", jsontide_calls), *others])
+    except ImportError as error:
         sys.exit(f"error: {error.name} is not installed; `make peers` does it")
-    PAGE.write_text(page([("jsontide", jsontide_calls), *others]), "utf-8")
+    PAGE.write_text(text, "utf-8")
     print(f"written: {PAGE}")
 
 
