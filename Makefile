@@ -154,7 +154,7 @@ growth: $(VENV)/.test ## Measure how work grows with hostile input, and write do
 	$(PY) -m benchmarks.growth
 
 peers: $(PEERS_VENV)/.peers ## Feed tool calls of all shapes to other libraries, and write docs/measured/tool-calls.md
-	$(PEERS_VENV)/$(BIN)/python -m benchmarks.tool_matrix
+	$(PEERS_VENV)/$(BIN)/python -m benchmarks.tool_calls
 
 mend-peers: $(PEERS_VENV)/.mend-peers ## Feed bad JSON to other tools, and write docs/measured/mend-peers.md
 	$(PEERS_VENV)/$(BIN)/python -m benchmarks.mend_peers

@@ -9,17 +9,15 @@ Rule: every form leads to the same last value, which is checked; all sides take 
 import asyncio
 import json
 import sys
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from benchmarks.command import Command
 from benchmarks.documents import SIZE_NAMES, document
-from benchmarks.jsontide_sides import PURE
-from benchmarks.tables import digits, table, times
+from benchmarks.pages import PURE, Command, load, ratio_cell, table, times
+from benchmarks.timing import Case, Run, plan_whole
 
 DOCUMENTS = {
     "records, 2 KB": ("records", 2_000),
@@ -27,7 +25,7 @@ DOCUMENTS = {
     "one string, 4 KB": ("string", 4_000),
 }
 SIZES = (1_000, 10_000)
-PEERS = ("assistant-stream", "jsonpatch", "pydantic-ai-slim")
+DISTRIBUTIONS = ("assistant-stream", "jsonpatch", "pydantic-ai-slim")
 HEAD = """# Bytes and cost of deltas
 
 What it takes to show a growing value somewhere else: bytes on the wire, one server-sent event for each change, and
@@ -124,18 +122,7 @@ def bytes_of_messages(module: ModuleType, events: list[Any]) -> list[int]:
     return [*found, len(sent), whole]
 
 
-def cost_of(rounds: int, sides: Mapping[str, Callable[[], int]]) -> dict[str, float]:
-    """Return the least seconds per delta of each side, which take turns."""
-    least: dict[str, float] = {}
-    for _ in range(rounds):
-        for name, run in sides.items():
-            start = time.process_time()
-            count = run()
-            least[name] = min(least.get(name, 1e9), (time.process_time() - start) / count)
-    return least
-
-
-def run_compact(module: ModuleType, chunks: Sequence[str]) -> int:
+def run_compact(module: ModuleType, chunks: Sequence[str]) -> None:
     """Parse, find what changed, and write it as JSON."""
     deltas, parse = module.frontends, module.parse_chunk
     writer, before, state = deltas.CompactWriter(), None, module.create_parser_state()
@@ -145,43 +132,43 @@ def run_compact(module: ModuleType, chunks: Sequence[str]) -> int:
         for event in events:
             deltas.write_json(event)
         before = state
-    return len(chunks)
 
 
-def run_patches(module: ModuleType, chunks: Sequence[str]) -> int:
+def run_patches(module: ModuleType, chunks: Sequence[str]) -> None:
     writer, state = module.frontends.PatchWriter(in_steps=True), module.create_parser_state()
     for chunk in chunks:
         state = module.parse_chunk(state, chunk)
         writer, operations = writer.write(state)
         if operations:
             module.frontends.write_json(operations)
-    return len(chunks)
 
 
-def run_make_patch(values: Sequence[object]) -> int:
+def make_patches() -> Callable[[Sequence[object]], None]:
     make_patch = import_module("jsonpatch").make_patch
-    before: object = None
-    for value in values:
-        json.dumps(make_patch({"root": before}, {"root": value}).patch)
-        before = value
-    return len(values)
+
+    def run(values: Sequence[object]) -> None:
+        before: object = None
+        for value in values:
+            json.dumps(make_patch({"root": before}, {"root": value}).patch)
+            before = value
+
+    return run
 
 
-def run_state_proxy(values: Sequence[object]) -> int:
+def state_proxy() -> Callable[[Sequence[object]], None]:
     """Assign each value to assistant-stream's state, as its users do; it compares texts to find what was appended."""
     manager = import_module("assistant_stream.state_manager").StateManager
 
-    async def assign() -> None:
+    async def assign_all(values: Sequence[object]) -> None:
         held = manager(lambda chunk: json.dumps([str(each) for each in chunk.operations]), {"value": None})
         for value in values:
-            _assign(held.state, "value", value)
+            assign(held.state, "value", value)
             held.flush()
 
-    asyncio.run(assign())
-    return len(values)
+    return lambda values: asyncio.run(assign_all(values))
 
 
-def _assign(state: Any, key: str, value: object) -> None:  # noqa: ANN401 - a proxy of another library
+def assign(state: Any, key: str, value: object) -> None:  # noqa: ANN401 - a proxy of another library
     """Assign what differs: containers member by member, so that texts are appended to."""
     now = state[key]
     if isinstance(value, dict) and now is not None and not isinstance(now, str | int | float | bool):
@@ -189,79 +176,71 @@ def _assign(state: Any, key: str, value: object) -> None:  # noqa: ANN401 - a pr
             if name not in now:
                 now[name] = each
             else:
-                _assign(now, name, each)
+                assign(now, name, each)
     elif now != value:
         state[key] = value
 
 
-def sides_of(modules: Mapping[str, ModuleType], shape: str, size: int) -> dict[str, Callable[[], int]]:
-    chunks = document(shape, size, "tokens").chunks
-    module = modules[PURE]
-    state, values = module.create_parser_state(), []
-    for chunk in chunks:
-        state = module.parse_chunk(state, chunk)
-        if state.value is not module.MISSING:
-            values.append(state.value)
-    sides: dict[str, Callable[[], int]] = {}
-    for name, each in modules.items():
-        sides[f"{name}: parse, compact"] = partial(run_compact, each, chunks)
-        sides[f"{name}: parse, JSON Patch in steps"] = partial(run_patches, each, chunks)
-    sides["jsonpatch.make_patch, of values"] = partial(run_make_patch, values)
-    if shape == "string" and is_there("assistant_stream"):
-        sides["assistant-stream state, of values"] = partial(run_state_proxy, values)
-    return sides
-
-
-def is_there(name: str) -> bool:
-    try:
-        import_module(name)
-    except ImportError:
-        return False
-    return True
-
-
-def run_encoder(module: ModuleType, name: str, events: Sequence[object]) -> int:
+def run_encoder(module: ModuleType, name: str, events: Sequence[object]) -> None:
     """Read a provider's events as messages, and encode each of them."""
     encoder = getattr(module.frontends, name)(**({"thread_id": "t", "run_id": "r"} if name == "AgUiEncoder" else {}))
     state, _ = encoder.begin()
     for message in module.streams.stream_message(events):
         state, _ = encoder.encode(state, message)
-    return len(events)
 
 
-def run_pydantic_ai(stream: Callable[[], Any], pieces: Sequence[str]) -> int:
-    """Encode the deltas of a text with pydantic-ai, from its own events, which are made before the clock starts."""
-    messages = import_module("pydantic_ai.messages")
-    made = [messages.PartStartEvent(index=0, part=messages.TextPart(""))]
-    made += [messages.PartDeltaEvent(index=0, delta=messages.TextPartDelta(piece)) for piece in pieces]
+def pydantic_ai(home: str, kind: str) -> Callable[[Sequence[str]], None]:
+    """Encode the deltas of a text with pydantic-ai, from its own events."""
+    stream, messages = getattr(import_module(home), kind), import_module("pydantic_ai.messages")
 
-    async def events() -> Any:  # noqa: ANN401
-        for event in made:
-            yield event
+    async def events(pieces: Sequence[str]) -> Any:  # noqa: ANN401
+        yield messages.PartStartEvent(index=0, part=messages.TextPart(""))
+        for piece in pieces:
+            yield messages.PartDeltaEvent(index=0, delta=messages.TextPartDelta(piece))
 
-    async def encode() -> None:
+    async def encode(pieces: Sequence[str]) -> None:
         encoder = stream()
-        async for _ in encoder.encode_stream(encoder.transform_stream(events())):
+        async for _ in encoder.encode_stream(encoder.transform_stream(events(pieces))):
             pass
 
-    asyncio.run(encode())
-    return len(pieces)
+    return lambda pieces: asyncio.run(encode(pieces))
 
 
-def encoder_sides(modules: Mapping[str, ModuleType], size: int) -> dict[str, Callable[[], int]]:
-    pieces = document("string", size, "tokens").chunks
-    events = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
-    sides: dict[str, Callable[[], int]] = {}
-    for name, module in modules.items():
-        for encoder in ("CompactEncoder", "VercelEncoder", "AgUiEncoder"):
-            sides[f"{name}: events to messages, {encoder}"] = partial(run_encoder, module, encoder, events)
-    for title, home, kind in (
-        ("pydantic-ai Vercel stream", "pydantic_ai.ui.vercel_ai", "VercelAIEventStream"),
-        ("pydantic-ai AG-UI stream", "pydantic_ai.ui.ag_ui", "AGUIEventStream"),
-    ):
-        if is_there(home):
-            sides[f"{title}, of its own events"] = partial(run_pydantic_ai, getattr(import_module(home), kind), pieces)
-    return sides
+PEERS: dict[str, Callable[[], Callable[[Any], None]]] = {
+    "jsonpatch.make_patch, of values": make_patches,
+    "assistant-stream state, of values": state_proxy,
+    "pydantic-ai Vercel stream, of its own events": partial(
+        pydantic_ai, "pydantic_ai.ui.vercel_ai", "VercelAIEventStream"
+    ),
+    "pydantic-ai AG-UI stream, of its own events": partial(pydantic_ai, "pydantic_ai.ui.ag_ui", "AGUIEventStream"),
+}
+RECORDS, STRING, TEXT = "records in an object", "one string", "a text through encoders"
+PEERS_OF = {RECORDS: [*PEERS][:1], STRING: [*PEERS][:2], TEXT: [*PEERS][2:]}
+"""Who does the work of each table; assistant-stream has no arrays whose items grow."""
+TITLES = {
+    RECORDS: f"Cost of a delta: {RECORDS}",
+    STRING: f"Cost of a delta: {STRING}",
+    TEXT: f"Cost of an event: {TEXT}",
+}
+Works = dict[str, tuple[Callable[[Any], None], Sequence[object]]]
+
+
+def works_of(title: str, modules: Mapping[str, ModuleType], peers: Mapping[str, Any], size: int) -> Works:
+    """By side: what runs, and what it is given."""
+    chunks = document("records" if title == RECORDS else "string", size, "tokens").chunks
+    works: Works = {}
+    given: Sequence[object] = chunks
+    if title == TEXT:
+        events = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in chunks]
+        for name, module in modules.items():
+            for encoder in ("CompactEncoder", "VercelEncoder", "AgUiEncoder"):
+                works[f"{name}: events to messages, {encoder}"] = partial(run_encoder, module, encoder), events
+    else:
+        given = list(modules[PURE].values(chunks))
+        for name, module in modules.items():
+            works[f"{name}: parse, compact"] = partial(run_compact, module), chunks
+            works[f"{name}: parse, JSON Patch in steps"] = partial(run_patches, module), chunks
+    return works | {name: (peers[name], given) for name in PEERS_OF[title] if name in peers}
 
 
 def bytes_tables(module: ModuleType) -> list[str]:
@@ -278,31 +257,39 @@ def bytes_tables(module: ModuleType) -> list[str]:
     return [*tables, table("Bytes: recordings", header, bytes_of_recordings(module), notes)]
 
 
-def cost_tables(modules: Mapping[str, ModuleType], rounds: int, sizes: Sequence[int]) -> list[str]:
-    found = []
-    for title, sides in (
-        ("Cost of a delta: records in an object", partial(sides_of, modules, "records")),
-        ("Cost of a delta: one string", partial(sides_of, modules, "string")),
-        ("Cost of an event: a text through encoders", partial(encoder_sides, modules)),
-    ):
-        costs = {size: cost_of(rounds, sides(size)) for size in sizes}
-        first, *_ = costs[sizes[0]]
-
-        def cell(name: str, size: int, costs: Mapping[int, Mapping[str, float]] = costs, first: str = first) -> str:
-            return f"{digits(costs[size][name] * 1e6)} ({times(costs[size][name] / costs[size][first])})"
-
-        rows = [[name, *(cell(name, size) for size in sizes)] for name in costs[sizes[0]]]
-        found.append(table(title, ["µs (times the first)", *(SIZE_NAMES[size] for size in sizes)], rows))
-    return found
+def cost_table(
+    title: str, modules: Mapping[str, ModuleType], peers: Mapping[str, Any], rounds: int, sizes: Sequence[int]
+) -> str:
+    run, sides = Run(), list[str]()
+    for size in sizes:
+        works = works_of(title, modules, peers, size)
+        sides = [*works]
+        run.time(
+            {Case(title, size, "", "", side): plan_whole(*work, len(work[1])) for side, work in works.items()}, rounds
+        )
+    base = [run.seconds(Case(title, size, "", "", sides[0])) for size in sizes]
+    rows = [
+        [side, *(ratio_cell(run, Case(title, size, "", "", side), 1e6, base[at]) for at, size in enumerate(sizes))]
+        for side in sides
+    ]
+    return table(TITLES[title], ["µs (times the first)", *(SIZE_NAMES[size] for size in sizes)], rows)
 
 
 def main(arguments: Sequence[str]) -> None:
-    command = Command("benchmarks.bridges", "bridges-cost.md", __doc__)
+    command = Command(
+        "benchmarks.bridges", "bridges-cost.md", __doc__, "tables with this word in their title, or `Bytes`"
+    )
+    command.add_clock()
     options = command.parse(arguments)
     modules, missing = command.load_builds()
-    made_with = command.circumstances(modules[PURE].__version__, PEERS, missing)
+    peers, no_peers = load(PEERS)
+    made_with = command.circumstances(modules[PURE].__version__, DISTRIBUTIONS, {**missing, **no_peers})
     sizes = SIZES[:1] if options.quick else SIZES
-    tables = [*bytes_tables(modules[PURE]), *cost_tables(modules, options.rounds, sizes)]
+    chosen = [title for title, heading in TITLES.items() if command.has(heading)]
+    tables = [
+        *(bytes_tables(modules[PURE]) if command.has("Bytes") else ()),
+        *(cost_table(title, modules, peers, options.rounds, sizes) for title in chosen),
+    ]
     command.publish([*made_with, "", *tables], lambda: "\n".join([HEAD, *made_with, "", *tables]))
 
 

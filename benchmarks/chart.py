@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.documents import SIZE_NAMES
-from benchmarks.jsontide_sides import COMPILED, PURE
-from benchmarks.measure import Case, Run
+from benchmarks.pages import COMPILED, PURE
+from benchmarks.timing import Case, Run
 
 WIDTH, HEIGHT = 9.0, 5.6
 OURS = {COMPILED: "#00695c", PURE: "#26a69a"}

@@ -27,7 +27,7 @@ from tempfile import TemporaryDirectory
 import jsontide
 from benchmarks import builds
 from benchmarks.documents import dirty_document, document
-from benchmarks.whole_way.streams import CHAT_TEXT, CHAT_TOOL, Format, pieces_of, prose_text, records_text, respond
+from benchmarks.whole_way.streams import CHAT_TEXT, CHAT_TOOL, Format, Response, pieces_of, prose_text, records_text
 from jsontide import frontends, mend, schema
 
 RECORD = Path(__file__).with_name("counts.json")
@@ -105,7 +105,7 @@ def snapshot() -> Run:
 
 
 def reads(form: Format, text: str) -> Sequence[bytes]:
-    return respond(form, pieces_of(form, text)).reads
+    return Response(form, pieces_of(form, text)).reads
 
 
 def text_event() -> Run:

@@ -131,22 +131,6 @@ def flat(rng: random.Random, size: int) -> str:
     return fill((f'"key_{number}": {write(rng, value())}' for number in count()), size, ("{", "}"))
 
 
-SHAPES: dict[str, Callable[[random.Random, int], str]] = {
-    "records": records,
-    "list": root_list,
-    "string": long_string,
-    "deep": deep,
-    "flat": flat,
-}
-SHAPE_NAMES = {
-    "records": "records in an object",
-    "list": "a root list of records",
-    "string": "one long string",
-    "deep": f"depth {DEPTH}",
-    "flat": "a flat object, 5,000 keys at 100 KB",
-}
-
-
 def write_dirty(value: object) -> str:
     """A record as models write it when they think of Python."""
     if isinstance(value, dict):
@@ -156,12 +140,33 @@ def write_dirty(value: object) -> str:
     return str(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 
-def dirty_document(size: int) -> Document:
-    rng = random.Random(f"{DIRTY} {size}")
+def dirty(rng: random.Random, size: int) -> str:
     before = 'Sure! Here are the places you asked for:\n\n```json\n{"trip": "coast", "items": [\n'
     after = "\n]}\n```\n\nLet me know if you need more."
-    text = fill((write_dirty(record(rng, number)) for number in count()), size, (before, after))
-    return Document(DIRTY, size, "tokens", text, cut_text(text, "tokens"))
+    return fill((write_dirty(record(rng, number)) for number in count()), size, (before, after))
+
+
+SHAPES: dict[str, Callable[[random.Random, int], str]] = {
+    "records": records,
+    "list": root_list,
+    "string": long_string,
+    "deep": deep,
+    "flat": flat,
+    DIRTY: dirty,
+}
+SHAPE_NAMES = {
+    "records": "records in an object",
+    "list": "a root list of records",
+    "string": "one long string",
+    "deep": f"depth {DEPTH}",
+    "flat": "a flat object, 5,000 keys at 100 KB",
+    DIRTY: "records as a model may write them",
+}
+CLEAN = tuple(shape for shape in SHAPES if shape != DIRTY)
+
+
+def dirty_document(size: int) -> Document:
+    return document(DIRTY, size, "tokens")
 
 
 @cache

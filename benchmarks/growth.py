@@ -1,30 +1,25 @@
-"""`python -m benchmarks.growth`: how the work of each public entry point grows with hostile input, as a page.
+"""`python -m benchmarks.growth`: how the work of what reads and writes streams grows with hostile input, as a page.
 
 In: the cases of `benchmarks.hostile`. Out: two exponents for each, of processor time and of memory.
 Work that follows its input has an exponent of 1, quadratic work one of 2; the bound is 1.2.
 Rule: what is over the bound is explained on the page, or the command fails.
 """
 
-import argparse
 import gc
 import sys
 import tracemalloc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
-from pathlib import Path
 from time import process_time
 
-from rich.console import Console
-from rich.markdown import Markdown
 from rich.progress import track
 
 from benchmarks.builds import machine
 from benchmarks.hostile import CASES, Case
-from benchmarks.tables import table
+from benchmarks.pages import Command, table
 from jsontide import COMPILED, __version__
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured" / "growth.md"
 BOUND = 1.2
 LEAST_SECONDS = 0.02  # of the smallest size, so that what is the same for every size does not count
 LARGEST = 200_000
@@ -35,7 +30,8 @@ TRIES = 3  # a busy machine makes single figures larger, never smaller
 HEAD = """# How work grows
 
 Work should follow the input: twice the input, twice the work, whatever the input is.
-The table has the exponents of processor time and of memory for every public entry point: 1 is linear, 2 is quadratic.
+The table has the exponents of processor time and of memory: 1 is linear, 2 is quadratic.
+Asynchronous forms run the same code as the others.
 Input comes in small pieces, and limits are lifted unless the table names them.
 """
 
@@ -145,21 +141,15 @@ def page(found: Sequence[Growth]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
-    parser.add_argument(
-        "--only", metavar="WORD", default="", help="cases with this in an entry point or in their input"
-    )
-    options = parser.parse_args(arguments)
-    chosen = [case for case in CASES if options.only in " ".join((*case.entries, case.given))]
-    console = Console()
-    found = [measure(case) for case in track(chosen, "growth", console=console)]
-    console.print(Markdown(exponents(found)))
-    if not options.only:
-        PAGE.write_text(page(found), "utf-8")
-        console.print(f"written: {PAGE}", highlight=False)
+    words = "cases with this in an entry point or in their input"
+    command = Command("benchmarks.growth", "growth.md", __doc__, words)
+    command.parse(arguments)
+    chosen = [case for case in CASES if command.has(*case.entries, case.given)]
+    found = [measure(case) for case in track(chosen, "growth")]
+    command.publish([exponents(found)], lambda: page(found))
     unexplained = [growth for growth in found if not growth.is_explained]
     for growth in unexplained:
-        console.print(f"more than {BOUND}, and not explained: {growth.case.entries[0]}, {growth.case.given}")
+        print(f"more than {BOUND}, and not explained: {growth.case.entries[0]}, {growth.case.given}")
     return 1 if unexplained else 0
 
 

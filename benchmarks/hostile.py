@@ -1,28 +1,35 @@
-"""Hostile input of any size for every public entry point.
+"""Hostile input of any size for what reads and writes streams.
 
 A case makes input of a size, and uses it in one call: all that a program would do with it.
 The work of a call should follow the size; `benchmarks.growth` measures whether it does.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate as running
 from math import isqrt
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import jsontide as js
-from jsontide import events, frontends, messages, providers, schema, snapshots, streams, testing, tree
-
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from jsontide.events._options import AccumulatorChoices
+from benchmarks.whole_way.streams import (
+    ANTHROPIC_TOOL,
+    CHAT_TEXT,
+    CHAT_TOOL,
+    GEMINI_PARTIAL,
+    NAME,
+    OLLAMA_TEXT,
+    Event,
+    Format,
+    Response,
+    chat,
+    gemini,
+    gemini_arguments,
+)
+from jsontide import frontends, messages, providers, schema, snapshots, streams
 
 Call = Callable[[], object]
 Look = Callable[[js.ParserState], object]
@@ -44,7 +51,6 @@ DIGITS = "Python's own conversion of n digits is quadratic; `max_number` allows 
 FORK = "A branch copies what its state can see, so each costs as much as the document before it."
 STEPS = "JSON Patch sends a string again, as a whole, each time it grows; in steps it does so rarely."
 COPIED = "Each state's value that is read back is a list or dict of its own."
-AS_CLIENT = "Each operation copies the containers around it, as the client does."
 
 
 @dataclass(frozen=True)
@@ -82,16 +88,13 @@ def drain(found: Iterable[object]) -> int:
     return sum(1 for _ in found)
 
 
+async def drain_async(found: AsyncIterator[object]) -> int:
+    return sum([1 async for _ in found])
+
+
 async def asynchronous(source: Iterable[Any]) -> AsyncIterator[Any]:
     for one in source:
         yield one
-
-
-def adrain(make: Callable[[AsyncIterable[Any]], AsyncIterator[object]], source: Iterable[Any]) -> int:
-    async def run() -> int:
-        return sum([1 async for _ in make(asynchronous(source))])
-
-    return asyncio.run(run())
 
 
 # Text into values and events.
@@ -143,18 +146,11 @@ def hold_two() -> Look:
     return look
 
 
-def accumulate(chunks: Iterable[str], **options: Unpack[AccumulatorChoices]) -> None:
-    accumulator = js.JsonFragmentAccumulator(**options)
+def accumulate(chunks: Iterable[str], on_error: Literal["event", "skip"] = "event") -> None:
+    accumulator = js.JsonFragmentAccumulator(on_error=on_error, limits=NO_LIMITS)
     for chunk in chunks:
         accumulator.add_fragment(chunk)
     accumulator.finish()
-
-
-def step_events(chunks: Iterable[str]) -> None:
-    state = events.start_events(limits=NO_LIMITS)
-    for chunk in chunks:
-        state, _ = events.feed_events(state, chunk)
-    events.finish_events(state)
 
 
 for _given in DOCUMENTS:
@@ -164,24 +160,10 @@ for _given in DOCUMENTS:
     case("get_resolved_value", _given, _chunks, lambda chunks: parse(chunks, js.get_resolved_value), why=_digits)
     _held = HELD.get(_given, _digits)
     case("ParserState", f"{_given}; two values held", _chunks, lambda chunks: parse(chunks, hold_two()), why=_held)
-    case("JsonFragmentAccumulator", _given, _chunks, lambda chunks: accumulate(chunks, limits=NO_LIMITS), why=_emitted)
-    case("events.feed_events events.start_events events.finish_events", _given, _chunks, step_events, why=_emitted)
-
-
-def ask_after_each(ask: Callable[[js.ParserState, tuple[str]], object]) -> Callable[[Iterable[str]], None]:
-    def run(keys: Iterable[str]) -> None:
-        state = js.parse_chunk(js.create_parser_state(limits=NO_LIMITS), "{")
-        for key in keys:
-            state = js.parse_chunk(state, f'"{key}": 1,')
-            ask(state, (key,))
-
-    return run
+    case("JsonFragmentAccumulator", _given, _chunks, accumulate, why=_emitted)
 
 
 MEMBERS, STRING = cut_document("n members"), cut_document("a long string")
-ASKED = "n members, asked for after each chunk"
-case("is_open", ASKED, lambda n: [f"k{i}" for i in range(n)], ask_after_each(js.is_open))
-case("node_at", ASKED, lambda n: [f"k{i}" for i in range(n)], ask_after_each(tree.node_at))
 case(
     "parse_chunk",
     "a state fed n times again",
@@ -190,55 +172,10 @@ case(
     why=FORK,
 )
 case("values loads", "n members", MEMBERS, lambda chunks: (drain(js.values(chunks)), js.loads(chunks)))
-case(
-    "avalues aloads",
-    "n members",
-    MEMBERS,
-    lambda chunks: (adrain(js.avalues, chunks), asyncio.run(js.aloads(asynchronous(chunks)))),
-)
-case(
-    "text_deltas atext_deltas",
-    "a long string",
-    STRING,
-    lambda chunks: (drain(js.text_deltas(chunks, "a")), adrain(lambda source: js.atext_deltas(source, "a"), chunks)),
-)
-case(
-    "items aitems",
-    "n members",
-    MEMBERS,
-    lambda chunks: (drain(js.items(chunks, "root")), adrain(lambda source: js.aitems(source, "root"), chunks)),
-)
-case(
-    "first_value afirst_value",
-    "the last of n members",
-    lambda n: (MEMBERS(n), f"k{n - 1}"),
-    lambda made: (js.first_value(*made), asyncio.run(js.afirst_value(asynchronous(made[0]), made[1]))),
-)
-case("JsonFragmentAccumulator", "n documents", lambda n: ['{"a": [1]}\n'] * n, accumulate)
-
-
-def skip_mistakes(chunks: Iterable[str]) -> None:
-    accumulate(chunks, on_error="skip", limits=NO_LIMITS)
-
-
-SKIPPED = "JsonFragmentAccumulator"
-case(SKIPPED, 'n mistakes at one depth, on_error="skip"', lambda n: cut("[" + "x," * n), skip_mistakes)
-case(SKIPPED, 'n mistakes, each deeper, on_error="skip"', lambda n: cut("[x," * n), skip_mistakes)
-
-
-def cancel(paths: Iterable[str]) -> None:
-    accumulator = js.JsonFragmentAccumulator()
-    for subscription in [accumulator.on(path, print) for path in paths]:
-        subscription.cancel()
-    accumulator.add_fragment("{}")
-
-
-def subscribe_once(count: int) -> None:
-    accumulator = js.JsonFragmentAccumulator(updates=False)
-    accumulator.add_fragment("[")
-    for _ in range(count):
-        accumulator.on("[*]", id, once=True)
-        accumulator.add_fragment("1,")
+case("text_deltas", "a long string", STRING, lambda chunks: drain(js.text_deltas(chunks, "a")))
+skip = partial(accumulate, on_error="skip")
+case("JsonFragmentAccumulator", 'n mistakes at one depth, on_error="skip"', lambda n: cut("[" + "x," * n), skip)
+case("JsonFragmentAccumulator", 'n mistakes, each deeper, on_error="skip"', lambda n: cut("[x," * n), skip)
 
 
 def match_globs(chunks: Iterable[str]) -> None:
@@ -248,13 +185,6 @@ def match_globs(chunks: Iterable[str]) -> None:
         accumulator.add_fragment(chunk)
 
 
-case(
-    "JsonFragmentAccumulator.on Subscription",
-    "n subscriptions, each cancelled",
-    lambda n: [f"k{i}" for i in range(n)],
-    cancel,
-)
-case("JsonFragmentAccumulator.on", "a subscription with once=True before each of n fragments", int, subscribe_once)
 case(
     "JsonFragmentAccumulator.on",
     "eight times `**` in a pattern, n levels",
@@ -288,13 +218,6 @@ def nest(depth: int) -> list[Any]:
     return reduce(lambda inner, _: [inner], range(min(depth, 9_000)), list[Any]())
 
 
-def repair(values: Iterable[Any]) -> None:
-    chunker = js.JsonStreamChunker(on_conflict="repair")
-    for value in values:
-        chunker.process_value(value)
-    chunker.flush()
-
-
 case(
     "JsonStreamChunker",
     "n snapshots, each contradicts the first",
@@ -309,10 +232,10 @@ case(
     start=10_000,
 )
 case(
-    "chunk_snapshots achunk_snapshots",
+    "chunk_snapshots",
     "an array that grows, n numbers in all",
     lambda n: [json.dumps(list(range(number))) for number in range(1, isqrt(n))],
-    lambda texts: (drain(js.chunk_snapshots(texts)), adrain(js.achunk_snapshots, texts)),
+    lambda texts: drain(js.chunk_snapshots(texts)),
     start=10_000,
 )
 case(
@@ -326,12 +249,6 @@ case(
     "one value, n arrays inside each other",
     nest,
     lambda value: snapshots.feed_snapshot_values(snapshots.start_snapshots(), value),
-)
-case(
-    "JsonStreamChunker",
-    'n members, all changed in the second snapshot, on_conflict="repair"',
-    lambda n: [{f"k{i}": {"a": at} for i in range(n)} for at in (1, 2)],
-    repair,
 )
 
 # Schemas.
@@ -357,22 +274,14 @@ def resolve(rules: Rules, chunks: Iterable[str]) -> object:
     return schema.from_json_ast(rules, js.finalize(state), last).errors
 
 
-def stream_models(rules: Rules, chunks: Sequence[str]) -> None:
+def stream_model(rules: Rules, chunks: Sequence[str]) -> None:
     with suppress(js.SchemaError, js.JsonStreamError):
         drain(js.stream_model(chunks, rules))
-    with suppress(js.SchemaError, js.JsonStreamError):
-        adrain(lambda source: js.astream_model(source, rules), chunks)
 
 
 def schema_case(given: str, rules: Rules, make: Callable[[int], str], start: int = 500) -> None:
-    case("from_json_ast", given, lambda n: cut(make(n)), lambda chunks: resolve(rules, chunks), start=start)
-    case(
-        "stream_model astream_model",
-        given,
-        lambda n: cut(make(n)),
-        lambda chunks: stream_models(rules, chunks),
-        start=start,
-    )
+    for name, use in (("from_json_ast", resolve), ("stream_model", stream_model)):
+        case(name, given, lambda n: cut(make(n)), partial(use, rules), start=start)
 
 
 schema_case("n levels of a recursive union", ANY_TREE, lambda n: '{"a":' * n + "1" + ',"c":1}' * n, start=10)
@@ -390,35 +299,24 @@ case(
 # Streams of every provider's shape.
 
 ANSWER: Rules = {"type": "object", "properties": {"rows": {"type": "array"}}}
-Event = dict[str, object]
 
 
 def rows(n: int) -> list[str]:
     return cut('{"rows": [' + ",".join(map(str, range(n))) + "]}")
 
 
-def chat(delta: Event, finish: str | None = None) -> Event:
-    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-
-
-def chat_call(text: str, index: int = 0, name: str | None = None) -> Event:
-    function = {"arguments": text} if name is None else {"arguments": text, "name": name}
-    return chat({"tool_calls": [{"index": index, "id": f"call_{index}" if name else None, "function": function}]})
-
-
-def chat_tool(n: int) -> list[Event]:
-    return [chat_call("", name="plan"), *map(chat_call, rows(n)), chat({}, "tool_calls")]
+def written(form: Format, n: int) -> list[Event]:
+    """A response with n numbers, or with n words."""
+    return [*Response(form, ["word "] * n if form.reads == "text" else rows(n)).events]
 
 
 def chat_calls(n: int) -> list[Event]:
-    return [*(chat_call("{}", index, "plan") for index in range(n)), chat({}, "tool_calls")]
+    function = {"arguments": "{}", "name": "plan"}
+    calls = ({"index": at, "id": f"call_{at}", "function": function} for at in range(n))
+    return [*(chat({"tool_calls": [call]}) for call in calls), chat({}, "tool_calls")]
 
 
-def chat_answer(n: int) -> list[Event]:
-    return [*(chat({"content": piece}) for piece in rows(n)), chat({}, "stop")]
-
-
-def sse(found: Iterable[object]) -> list[bytes]:
+def sse(found: Iterable[Event]) -> list[bytes]:
     return [b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in found)]
 
 
@@ -438,28 +336,10 @@ def responses_done(n: int) -> list[Event]:
     return [responses("created"), *(event for pair in both for event in pair)]
 
 
-def gemini(call: object) -> Event:
-    return {"candidates": [{"content": {"parts": [{"functionCall": call}]}}]}
-
-
 def gemini_call(groups: Iterable[Iterable[int]]) -> list[Event]:
     """A call whose rows come in groups, one to an event."""
     partials = ([{"jsonPath": f"$.rows[{row}]", "numberValue": row} for row in group] for group in groups)
-    parts = (gemini({"partialArgs": group, "willContinue": True}) for group in partials)
-    return [gemini({"name": "plan", "willContinue": True}), *parts, gemini({})]
-
-
-def anthropic(n: int) -> list[Event]:
-    start = {"type": "tool_use", "id": "toolu", "name": "plan", "input": {}}
-    deltas = ({"type": "input_json_delta", "partial_json": piece} for piece in rows(n))
-    return [
-        {"type": "message_start", "message": {"id": "msg", "content": []}},
-        {"type": "content_block_start", "index": 0, "content_block": start},
-        *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas),
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
-        {"type": "message_stop"},
-    ]
+    return [*GEMINI_PARTIAL.head, *map(gemini_arguments, partials), gemini({"functionCall": {}})]
 
 
 def interactions(n: int) -> list[Event]:
@@ -474,10 +354,11 @@ def interactions(n: int) -> list[Event]:
 
 def bedrock(n: int) -> list[Event]:
     start = {"toolUse": {"toolUseId": "call", "name": "plan"}}
-    deltas: Iterable[Event] = (
-        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {"input": piece}}}} for piece in rows(n)
-    )
-    return [{"contentBlockStart": {"contentBlockIndex": 0, "start": start}}, *deltas]
+    uses = ({"toolUse": {"input": piece}} for piece in rows(n))
+    return [
+        {"contentBlockStart": {"contentBlockIndex": 0, "start": start}},
+        *({"contentBlockDelta": {"contentBlockIndex": 0, "delta": use}} for use in uses),
+    ]
 
 
 def cohere(n: int) -> list[Event]:
@@ -488,20 +369,17 @@ def cohere(n: int) -> list[Event]:
     return [start, *(call("delta", {"function": {"arguments": piece}}) for piece in rows(n))]
 
 
-def ollama(n: int) -> list[Event]:
-    return [{"message": {"content": "word "}, "done": False} for _ in range(n)]
-
-
+CHAT = partial(written, CHAT_TOOL)
 STREAMS: dict[str, Callable[[int], list[Event]]] = {
-    "Chat Completions, arguments in n pieces": chat_tool,
+    "Chat Completions, arguments in n pieces": CHAT,
     "Responses, n parts": responses_parts,
     "Responses, all text so far after each delta, n words in all": responses_done,
-    "Anthropic, arguments in n pieces": anthropic,
+    "Anthropic, arguments in n pieces": partial(written, ANTHROPIC_TOOL),
     "Gemini, n partialArgs in one event": lambda n: gemini_call([range(n)]),
     "Gemini, partialArgs in n events": lambda n: gemini_call([number] for number in range(n)),
     "Gemini Interactions, arguments in n pieces": interactions,
     "Bedrock, arguments in n pieces": bedrock,
-    "Ollama, n deltas": ollama,
+    "Ollama, n deltas": partial(written, OLLAMA_TEXT),
     "Cohere, arguments in n pieces": cohere,
 }
 
@@ -513,51 +391,25 @@ def read(found: Iterable[js.Message]) -> None:
 
 for _given, _events in STREAMS.items():
     case("stream_message MessageStream detect", _given, _events, lambda found: read(js.stream_message(found)))
-
-IN_PIECES = "Chat Completions, arguments in n pieces"
-case("astream_message AsyncMessageStream", IN_PIECES, chat_tool, lambda found: adrain(js.astream_message, found))
+case(
+    "astream_message AsyncMessageStream",
+    "Chat Completions, arguments in n pieces",
+    CHAT,
+    lambda found: asyncio.run(drain_async(js.astream_message(asynchronous(found)))),
+)
 case(
     "stream_message",
     "n events in one read, with a response schema",
-    lambda n: sse(chat_answer(n)),
+    lambda n: sse(Response(CHAT_TEXT, rows(n)).events),
     lambda reads: read(js.stream_message(reads, response_schema=ANSWER)),
 )
 case(
     "stream_message Tool",
     "n events in one read, with a tool that streams",
-    lambda n: sse(chat_tool(n)),
-    lambda reads: read(js.stream_message(reads, tools=[js.Tool("plan", ANSWER, stream_arguments=True)])),
+    lambda n: sse(CHAT(n)),
+    lambda reads: read(js.stream_message(reads, tools=[js.Tool(NAME, ANSWER, stream_arguments=True)])),
 )
 case("stream_message", "n calls", chat_calls, lambda found: drain(js.stream_message(found)))
-
-
-def many_deltas(n: int) -> list[messages.CompletionChunk]:
-    begun = messages.ToolCallDelta(index=0, name="plan", arguments='{"a" ')
-    more = messages.ToolCallDelta(index=0, arguments="word ")
-    deltas = [messages.Delta(tool_calls=(call,)) for call in (begun, *[more] * n)]
-    return [messages.CompletionChunk(choices=(messages.Choice(delta=delta),)) for delta in deltas]
-
-
-def read_errors(chunks: Iterable[messages.CompletionChunk]) -> None:
-    state = messages.start_message(messages.MessageConfig(tools=[js.Tool("plan", ANSWER, stream_arguments=True)]))
-    for chunk in chunks:
-        state = messages.feed_message(state, chunk)
-        _ = state.errors
-    messages.stop_message(state), messages.fail_message(state, "lost"), messages.finish_message(state)
-
-
-case(
-    "start_message feed_message finish_message stop_message fail_message MessageState",
-    "n deltas, errors read after each",
-    many_deltas,
-    read_errors,
-)
-case(
-    "start_stream feed_stream finish_stream StreamState",
-    IN_PIECES,
-    chat_tool,
-    lambda found: providers.finish_stream(reduce(providers.feed_stream, found, providers.start_stream())),
-)
 
 
 def long_message(n: int) -> js.Message:
@@ -583,24 +435,8 @@ def define(tool: js.Tool[Any]) -> None:
         providers.why_not_strict([tool], provider)
 
 
-async def wait(arguments: object) -> object:
-    await asyncio.sleep(0)
-    return arguments
-
-
-def many_calls(n: int) -> js.Message:
-    calls = tuple(messages.CompleteCall("plan", {"a": 1}, index=at) for at in range(n))
-    return messages.Message(calls, messages.Outcome.COMPLETE)
-
-
-def run_all(message: js.Message) -> None:
-    js.run_tools(message, [js.Tool("plan", function=str)])
-    asyncio.run(js.arun_tools(message, [js.Tool("plan", function=wait)]))
-
-
 case("to_request Message ToolResult", "n words of text, and a call with n words", long_message, request)
 case("tool_definitions why_not_strict to_json_schema", "a schema of n properties", wide_tool, define)
-case("run_tools arun_tools", "n calls", many_calls, run_all)
 
 
 def decode_sse(reads: Iterable[bytes]) -> None:
@@ -615,30 +451,20 @@ def decode_ndjson(reads: Iterable[bytes]) -> None:
 case("feed_sse start_sse", "one line in n pieces", lambda n: [b"data: {", *[b"word"] * n, b"\n\n"], decode_sse)
 case("feed_sse", "one event of n lines", lambda n: [*[b"data: x\n"] * n, b"\n"], decode_sse)
 case("feed_ndjson finish_ndjson start_ndjson", "one line in n pieces", lambda n: [b"{", *[b"word"] * n], decode_ndjson)
-case(
-    "testing.Recording",
-    "n events",
-    chat_answer,
-    lambda found: testing.Recording.of_events(found).replay(seed=1),
-)
-
-# Deltas and encoders, and the checkers of what they write.
+# Deltas and encoders.
 
 TEXTS = {
     "a long string": DOCUMENTS["a long string"],
     "n members": DOCUMENTS["n members"],
     "n records": lambda n: json.dumps([{"id": i, "name": "word"} for i in range(n // 4)]),
 }
-ENCODERS: dict[str, tuple[Callable[[], Any], Callable[[bytes], object] | None]] = {
-    "Compact": (frontends.CompactEncoder, None),
-    "Vercel": (frontends.VercelEncoder, testing.check_vercel),
-    "AgUi": (lambda: frontends.AgUiEncoder(thread_id="t", run_id="r"), testing.check_ag_ui),
-    "AssistantTransport": (
-        lambda: frontends.AssistantTransportEncoder(message_id="m"),
-        testing.check_assistant_transport,
-    ),
-    "ObjectStream": (frontends.ObjectStreamEncoder, testing.check_object_stream),
-}
+ENCODERS: tuple[Callable[[], Any], ...] = (
+    frontends.CompactEncoder,
+    frontends.VercelEncoder,
+    lambda: frontends.AgUiEncoder(thread_id="t", run_id="r"),
+    lambda: frontends.AssistantTransportEncoder(message_id="m"),
+    frontends.ObjectStreamEncoder,
+)
 
 
 def states_of(text: str) -> list[js.ParserState]:
@@ -660,45 +486,31 @@ def follow(states: Iterable[js.ParserState]) -> None:
     patches.finish(before)
 
 
-def encode(encoder: Any, found: Iterable[js.Message]) -> bytes:  # noqa: ANN401 - any encoder
-    state, sent = encoder.begin()
-    parts = [sent]
+def encode(encoder: Any, found: Iterable[js.Message]) -> None:  # noqa: ANN401 - any encoder
+    state, _ = encoder.begin()
     for message in found:
-        state, new = encoder.encode(state, message)
-        parts.append(new)
-    return b"".join(parts)
-
-
-def add_text(given: str, make: Callable[[int], str]) -> None:
-    case(
-        "read_changes CompactWriter CompactValue PatchWriter write_json write_pointer open_path",
-        given,
-        lambda n: states_of(make(n)),
-        follow,
-        why=STEPS if given == "a long string" else COPIED,
-    )
-    both = "states astates"
-    case(both, given, lambda n: cut(make(n)), lambda c: (drain(streams.states(c)), adrain(streams.astates, c)))
-
-
-def add_encoder(name: str, make: Callable[[], Any], check: Callable[[bytes], object] | None) -> None:
-    def run(found: Iterable[object]) -> bytes:
-        return encode(make(), js.stream_message(found))
-
-    given = "arguments in n pieces"
-    case(f"{name}Encoder {name.removesuffix('Transport')}State message_changes", given, chat_tool, run)
-    if check is not None:
-        why = AS_CLIENT if name == "ObjectStream" else ""
-        case(check.__name__, given, lambda n: run(chat_tool(n)), check, why=why)
+        state, _ = encoder.encode(state, message)
 
 
 for _given, _make in TEXTS.items():
-    add_text(_given, _make)
+    case(
+        "read_changes CompactWriter CompactValue PatchWriter write_json open_path",
+        _given,
+        partial(lambda make, n: states_of(make(n)), _make),
+        follow,
+        why=STEPS if _given == "a long string" else COPIED,
+    )
+    case("states", _given, partial(lambda make, n: cut(make(n)), _make), lambda chunks: drain(streams.states(chunks)))
+for _encoder in ENCODERS:
+    case(
+        type(_encoder()).__name__,
+        "arguments in n pieces",
+        CHAT,
+        partial(lambda make, found: encode(make(), js.stream_message(found)), _encoder),
+    )
 case(
-    "compare_values",
+    "CompactEncoder",
     "n states of a schema",
-    chat_answer,
+    lambda n: [*Response(CHAT_TEXT, rows(n)).events],
     lambda found: encode(frontends.CompactEncoder(), js.stream_message(found, response_schema=ANSWER)),
 )
-for _name, (_encoder, _check) in ENCODERS.items():
-    add_encoder(_name, _encoder, _check)

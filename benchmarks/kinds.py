@@ -1,27 +1,25 @@
-"""The kinds of work that are measured, and what a side offers for them.
+"""The kinds of work that are measured, what a side offers for them, and how an offer is timed.
 
 A side is one library in one build.
 It offers, under the name of each kind that it can do, one of the classes below; what it does not offer is not measured.
 A new kind is an entry in `KINDS` and an offer under its name.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from functools import lru_cache, partial
+from typing import Any, Literal
 
-from benchmarks.documents import CUTS, SHAPES, SIZES
-
-Feed = Callable[[Any], object]
-Loop = Callable[[Feed, Sequence[Any]], None]
-
-# What a library may raise on a text that it should have parsed; it is reported, and the run continues.
-FAILURES = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+import jsontide
+from benchmarks.documents import CLEAN, CUTS, DIRTY, SIZES, Document, document
+from benchmarks.timing import Course, Feed, Loop, Stretch, drop, plan_reparse, plan_stream, plan_whole
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Goes on from chunk to chunk: `start` returns a function of a chunk that returns the value so far."""
+    """Goes on from chunk to chunk: `start` returns a function of a chunk, or of a snapshot, that returns its result."""
 
     start: Callable[[], Feed]
 
@@ -35,63 +33,13 @@ class Reparse:
 
 @dataclass(frozen=True)
 class Whole:
-    """Parses all chunks at once."""
+    """Does all chunks in one call."""
 
-    parse: Callable[[Sequence[str]], object]
-
-
-class Event(NamedTuple):
-    """An event as the audit sees it: a "piece" of a string, a whole "value", the "end" of the document, or "other"."""
-
-    sort: str
-    path: str
-    value: object
+    run: Callable[[Sequence[str]], object]
 
 
-@dataclass(frozen=True)
-class Events:
-    """A stream whose function returns the events of a chunk; `classify` makes them comparable, for the audit."""
-
-    start: Callable[[], Callable[[str], Sequence[Any]]]
-    classify: Callable[[Any], Event]
-
-
-class Writer(NamedTuple):
-    """`write` returns what is to be sent after a snapshot, `finish` what is left after the last one."""
-
-    write: Feed
-    finish: Callable[[], object]
-
-
-class Reader(Protocol):
-    """Receives what a writer sends, for the audit."""
-
-    @property
-    def length(self) -> int:
-        """Characters received."""
-
-    def receive(self, sent: Any) -> object:  # noqa: ANN401 - each side sends what it makes
-        """The value so far."""
-
-    def finish(self) -> object:
-        """The final value; raises `ValueError` if what was received is incomplete."""
-
-
-@dataclass(frozen=True)
-class Snapshots:
-    """Turns snapshots into chunks; `start` is given the order of keys, "kept" or "any"."""
-
-    start: Callable[[str], Writer]
-    reader: Callable[[], Reader]
-
-
-Offer = Stream | Reparse | Whole | Events | Snapshots
+Offer = Stream | Reparse | Whole
 Offers = Mapping[str, Offer]
-
-
-def drop(feed: Feed, chunks: Sequence[Any]) -> None:
-    for chunk in chunks:
-        feed(chunk)
 
 
 def hold(feed: Feed, chunks: Sequence[Any]) -> None:
@@ -109,6 +57,10 @@ def tolerate(feed: Feed, chunks: Sequence[Any]) -> None:
             feed(chunk)
 
 
+Form = Literal["", "shared", "anew", "text"]
+"""What is fed: chunks of text, or snapshots that share what did not change, or that share nothing, or their text."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """`loop` calls the feed, `label` names its rows, `baseline` is the kind of jsontide that they are compared with."""
@@ -117,17 +69,22 @@ class Kind:
     label: str = ""
     baseline: str = ""
     loop: Loop = drop
-    shapes: Sequence[str] = (*SHAPES,)
+    shapes: Sequence[str] = CLEAN
     sizes: Sequence[int] = SIZES
     cuts: Sequence[str] = (*CUTS,)
-    unit: str = "chunk"
+    snapshots: Form = ""
+
+    @property
+    def unit(self) -> str:
+        return "snapshot" if self.snapshots else "chunk"
 
     def suits(self, shape: str, size: int, cut: str) -> bool:
         return shape in self.shapes and size in self.sizes and cut in self.cuts
 
 
 RECORDS, TOKENS = ("records",), ("tokens",)
-SNAPSHOTS = Kind("snapshots", shapes=("records", "string"), sizes=SIZES[:3], cuts=TOKENS, unit="snapshot")
+SNAPSHOTS = Kind("snapshots", shapes=("records", "string"), sizes=SIZES[:3], cuts=TOKENS, snapshots="shared")
+MENDED = Kind("mended", ", mending", "mended", tolerate, ("records", DIRTY), cuts=TOKENS)
 
 KINDS = {
     kind.name: kind
@@ -140,6 +97,73 @@ KINDS = {
         Kind("schema", loop=tolerate, shapes=RECORDS),
         Kind("final", shapes=RECORDS),
         SNAPSHOTS,
-        replace(SNAPSHOTS, name="anew", label=", values built anew", baseline="snapshots"),
+        replace(SNAPSHOTS, name="anew", label=", values built anew", baseline="snapshots", snapshots="anew"),
+        replace(SNAPSHOTS, name="texts", label=", text in", baseline="snapshots", snapshots="text"),
+        MENDED,
+        Kind("strict", ", strict", "mended", shapes=RECORDS, cuts=TOKENS),
     )
 }
+
+
+def plan(kind: Kind, offer: Offer, text: Document) -> Course:
+    match offer:
+        case Whole(run):
+            return plan_whole(run, text.chunks, len(text.chunks))
+        case Reparse(start):
+            return plan_reparse(start, text.chunks, kind.loop)
+        case Stream(begin) if kind.snapshots:
+            return plan_snapshots(begin, text, kind.snapshots)
+        case Stream(begin):
+            return plan_stream(begin, text.chunks, kind.loop)
+
+
+# Of longer histories some windows are taken, spread evenly: all snapshots of 100 KB, built anew, would take gigabytes.
+LONGEST = 3_000
+WINDOW = 64
+PARTS = 8
+WARM = 2
+"""Snapshots before a window: the first shows what there is, the second that texts continue where the last one ended."""
+
+
+def plan_snapshots(begin: Callable[[], Feed], text: Document, form: Form) -> Course:
+    """Some windows of a history; the snapshots before a window are fed outside of the clock."""
+    count, taken = history(text.shape, text.size, text.cut, form)
+
+    def start(before: Sequence[object], _: Feed | None) -> Feed:
+        feed = begin()
+        drop(feed, before)
+        return feed
+
+    stretches = []
+    for inside in windows(count):
+        before = [taken[at] for at in range(max(0, inside.start - WARM), inside.start)]
+        snapshots = [taken[at] for at in inside]
+        place = (inside.start + inside.stop) / 2 / count
+        stretches.append(Stretch(snapshots, len(snapshots), place, partial(start, before)))
+    return Course(count, stretches)
+
+
+@lru_cache(maxsize=3)
+def history(shape: str, size: int, cut: str, form: Form) -> tuple[int, Mapping[int, object]]:
+    """The number of all snapshots, as `jsontide.values` yields them, and those of them that are fed."""
+    chunks = document(shape, size, cut).chunks
+    count = sum(1 for _ in jsontide.values(chunks))
+    wanted = {at for inside in windows(count) for at in range(max(0, inside.start - WARM), inside.stop)}
+    values = ((at, value) for at, value in enumerate(jsontide.values(chunks)) if at in wanted)
+    return count, {at: write(value, form) for at, value in values}
+
+
+def write(value: object, form: Form) -> object:
+    """A snapshot in the form in which it is fed; a copy would share its strings."""
+    if form == "shared":
+        return value
+    text = json.dumps(value, ensure_ascii=False)
+    return text if form == "text" else json.loads(text)
+
+
+def windows(count: int) -> list[range]:
+    if count <= LONGEST:
+        starts = range(0, count, WINDOW)
+        return [range(start, min(count, start + WINDOW)) for start in starts]
+    middles = [count * (2 * part + 1) // (2 * PARTS) for part in range(PARTS)]
+    return [range(middle - WINDOW // 2, middle + WINDOW // 2) for middle in middles]

@@ -1,47 +1,21 @@
-"""The run: every document, every side in turn.
+"""The run over documents: every document, every side in turn; then memory.
 
 In: what the sides offer, documents, rounds. Out: a cost for each, or the reason why it has none.
-Rule: in each round every side works once on the same document before any works twice, forwards and backwards by turns,
-so that what disturbs the machine disturbs all.
-The garbage collector is on, as it is for users; what exists before the clock starts is frozen out of its sight.
 """
 
-import gc
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import product
+from types import ModuleType
 
-from benchmarks.audit import Finding
 from benchmarks.documents import CUTS, SHAPES, SIZES, Document, document
-from benchmarks.kinds import FAILURES, KINDS, Offers
-from benchmarks.memory import Memory
-from benchmarks.timing import Cost, Course, plan
+from benchmarks.kinds import KINDS, Offers, plan
+from benchmarks.timing import FAILURES, Case, Course, Run, held_by
 
-# Seconds of one chunk, after which the next larger document is not tried.
-TOO_LONG = 0.03
-
-
-@dataclass(frozen=True)
-class Case:
-    shape: str
-    size: int
-    cut: str
-    kind: str
-    side: str
-
-
-@dataclass
-class Run:
-    """All that was found out; audits by their name and by side."""
-
-    sides: Sequence[str] = ()
-    costs: dict[Case, Cost] = field(default_factory=dict)
-    failures: dict[Case, str] = field(default_factory=dict)
-    audits: dict[str, dict[str, Finding]] = field(default_factory=dict)
-    memory: dict[str, Memory] = field(default_factory=dict)
-
-    def seconds(self, case: Case) -> float | None:
-        return self.costs[case].seconds if case in self.costs else None
+MEMORY_SIZE = 1_000_000
+KEPT = 10_000
+STATE, LOADS_MEMORY, UNREAD, READ = "document and state", "json.loads", "a kept state, unread", "a kept state, read"
 
 
 @dataclass(frozen=True)
@@ -63,8 +37,7 @@ def measure(run: Run, sides: Mapping[str, Offers], extent: Extent) -> None:
     documents = extent.documents()
     for number, (shape, size, cut) in enumerate(documents, 1):
         print(f"{number} of {len(documents)}: {shape} {size:,} {cut}", flush=True)
-        courses = plan_all(run, sides, extent.kinds, document(shape, size, cut))
-        run_rounds(run, courses, extent.rounds)
+        run.time(plan_all(run, sides, extent.kinds, document(shape, size, cut)), extent.rounds)
 
 
 def plan_all(run: Run, sides: Mapping[str, Offers], kinds: Sequence[str], text: Document) -> dict[Case, Course]:
@@ -76,7 +49,7 @@ def plan_all(run: Run, sides: Mapping[str, Offers], kinds: Sequence[str], text: 
             case = Case(text.shape, text.size, text.cut, kind.name, side)
             if kind.name not in offers:
                 continue
-            if (far := extrapolate(run, case, len(text.chunks))) is not None:
+            if (far := run.extrapolate(case, len(text.chunks))) is not None:
                 run.costs[case] = far
                 continue
             try:
@@ -86,32 +59,29 @@ def plan_all(run: Run, sides: Mapping[str, Offers], kinds: Sequence[str], text: 
     return courses
 
 
-def extrapolate(run: Run, case: Case, chunks: int) -> Cost | None:
-    """The cost where one chunk of the next smaller document took too long to try this one: it grows on as it grew."""
-    smaller = [
-        (size, seconds)
-        for size in SIZES
-        if size < case.size and (seconds := run.seconds(replace(case, size=size))) is not None
-    ]
-    if not smaller or smaller[-1][1] < TOO_LONG:
-        return None
-    size, last = smaller[-1]
-    growth = last / smaller[-2][1] if len(smaller) > 1 else case.size / size
-    return Cost(last * growth, chunks, 0)
+def parse(module: ModuleType, chunks: Sequence[str], *, read: bool, keep: bool) -> object:
+    """The last state of a stream, and all before it if they are to be kept."""
+    kept, state = [], module.create_parser_state()
+    for chunk in chunks:
+        if keep:
+            kept.append(state)
+        state = module.parse_chunk(state, chunk)
+        _ = state.value if read else None
+    return kept, state
 
 
-def run_rounds(run: Run, courses: Mapping[Case, Course], rounds: int) -> None:
-    gc.collect()
-    gc.freeze()
-    try:
-        for number in range(rounds):
-            for case, course in list(courses.items())[:: -1 if number % 2 else 1]:
-                if case in run.failures:
-                    continue
-                try:
-                    course.run_round()
-                except FAILURES as error:
-                    run.failures[case] = type(error).__name__
-    finally:
-        gc.unfreeze()
-    run.costs |= {case: course.cost() for case, course in courses.items() if case not in run.failures}
+def measure_memory(module: ModuleType) -> dict[str, float]:
+    """What a stream keeps, beside `json.loads` of the same text; a kept state is its share of many."""
+    text = document("records", MEMORY_SIZE, "tokens")
+
+    def kept(*, read: bool) -> float:
+        first = text.chunks[:KEPT]
+        alone = held_by(lambda: parse(module, first, read=False, keep=False))
+        return (held_by(lambda: parse(module, first, read=read, keep=True)) - alone) / KEPT
+
+    return {
+        STATE: held_by(lambda: parse(module, text.chunks, read=True, keep=False)),
+        LOADS_MEMORY: held_by(lambda: json.loads(text.text)),
+        UNREAD: kept(read=False),
+        READ: kept(read=True),
+    }

@@ -1,8 +1,9 @@
-"""One side, one document, one kind of work: seconds per chunk.
+"""How everything is timed: side by side, in interleaved rounds.
 
-In: what the side offers, the chunks. Out: the least time that each stretch of the document took in any round, in
-seconds of processor time, so that waiting for a busy machine does not count.
-Rule: what is not measured is marked.
+In: courses, each of one side doing one kind of work. Out: a cost for each, or the reason why it has none.
+Rule: in each round every side works once before any works twice, forwards and backwards by turns, so that what
+disturbs the machine disturbs all; the least counts, in seconds of processor time; what is not measured is marked.
+The garbage collector is on, as it is for users; what exists before the clock starts is frozen out of its sight.
 
 A document is timed in stretches of consecutive chunks.
 When the budget of the first round is spent, the rest is left out in all rounds; the mean is then read from a straight
@@ -13,17 +14,15 @@ of the clock, and one chunk is fed inside of it.
 """
 
 import gc
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+import tracemalloc
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from statistics import linear_regression
 from time import process_time
 from typing import Any
 
-from benchmarks.documents import Document
-from benchmarks.kinds import Feed, Kind, Loop, Offer, Reparse, Snapshots, Whole, drop
-from benchmarks.snapshots import history
+from benchmarks.documents import SIZES
 
 MOST_STRETCHES = 64
 SMALLEST_STRETCH = 250
@@ -31,9 +30,31 @@ SMALLEST_STRETCH = 250
 STREAM_BUDGET, STREAM_PATIENCE = 1.2, 2.4
 SAMPLE_BUDGET, SAMPLE_PATIENCE = 0.05, 0.25
 MOST_LEVELS = 7
+# Seconds of one chunk, after which the next larger document is not tried.
+TOO_LONG = 0.03
 # Short documents are repeated within a round, so that a round is more than one glance at a noisy machine.
 ROUND_LEAST = 0.01
 MOST_REPEATS = 20
+
+# What a library may raise on a text that it should have parsed; it is reported, and the run continues.
+FAILURES = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+
+Feed = Callable[[Any], object]
+Loop = Callable[[Feed, Sequence[Any]], None]
+
+
+def drop(feed: Feed, chunks: Sequence[Any]) -> None:
+    for chunk in chunks:
+        feed(chunk)
+
+
+@dataclass(frozen=True)
+class Case:
+    shape: str
+    size: int
+    cut: str
+    kind: str
+    side: str
 
 
 @dataclass(frozen=True)
@@ -116,17 +137,56 @@ class Course:
         return Cost(max(mean, line.slope / 2 + line.intercept), self.chunks, chunks)
 
 
-def plan(kind: Kind, offer: Offer, document: Document) -> Course:
-    chunks = document.chunks
-    match offer:
-        case Whole(parse):
-            return Course(len(chunks), [Stretch([chunks], len(chunks), 1 / 2, lambda _: parse)])
-        case Reparse(start):
-            return plan_reparse(start, chunks, kind.loop)
-        case Snapshots(start_writer):
-            return plan_snapshots(lambda: start_writer("kept").write, document, is_anew=kind.name == "anew")
-        case _:
-            return plan_stream(offer.start, chunks, kind.loop)
+@dataclass
+class Run:
+    """All that was found out: costs, what failed, and `missing`, what could not be measured, with the reason.
+
+    Audits are by side; `memory` is in bytes, by what was measured and by side.
+    """
+
+    sides: Sequence[str] = ()
+    costs: dict[Case, Cost] = field(default_factory=dict)
+    failures: dict[Case, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    audits: dict[str, dict[str, Mapping[str, float]]] = field(default_factory=dict)
+    memory: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def seconds(self, case: Case) -> float | None:
+        return self.costs[case].seconds if case in self.costs else None
+
+    def extrapolate(self, case: Case, chunks: int) -> Cost | None:
+        """The cost where a chunk of the next smaller document took too long to try this one: it grows on as it grew."""
+        smaller = [
+            (size, seconds)
+            for size in SIZES
+            if size < case.size and (seconds := self.seconds(replace(case, size=size))) is not None
+        ]
+        if not smaller or smaller[-1][1] < TOO_LONG:
+            return None
+        size, last = smaller[-1]
+        growth = last / smaller[-2][1] if len(smaller) > 1 else case.size / size
+        return Cost(last * growth, chunks, 0)
+
+    def time(self, courses: Mapping[Case, Course], rounds: int) -> None:
+        gc.collect()
+        gc.freeze()
+        try:
+            for number in range(rounds):
+                for case, course in list(courses.items())[:: -1 if number % 2 else 1]:
+                    if case in self.failures:
+                        continue
+                    try:
+                        course.run_round()
+                    except FAILURES as error:
+                        self.failures[case] = type(error).__name__
+        finally:
+            gc.unfreeze()
+        self.costs |= {case: course.cost() for case, course in courses.items() if case not in self.failures}
+
+
+def plan_whole(feed: Feed, item: object, chunks: int) -> Course:
+    """One call that does the work of so many chunks."""
+    return Course(chunks, [Stretch([item], chunks, 1 / 2, lambda _: feed)])
 
 
 def plan_stream(
@@ -142,22 +202,7 @@ def plan_stream(
     return Course(len(chunks), stretches, loop)
 
 
-def plan_snapshots(start: Callable[[], Feed], document: Document, *, is_anew: bool) -> Course:
-    """Some windows of a history; the snapshot before a window is fed outside of the clock."""
-    count, windows = history(document.shape, document.size, document.cut, is_anew=is_anew)
-
-    def start_at(before: Sequence[object], _: Feed | None) -> Feed:
-        feed = start()
-        drop(feed, before)
-        return feed
-
-    stretches = [
-        Stretch(each.snapshots, len(each.snapshots), each.place, partial(start_at, each.before)) for each in windows
-    ]
-    return Course(count, stretches)
-
-
-def plan_reparse(start: Callable[[str], Feed], chunks: Sequence[str], loop: Loop) -> Course:
+def plan_reparse(start: Callable[[str], Feed], chunks: Sequence[str], loop: Loop = drop) -> Course:
     ends = [0, *accumulate(len(chunk) for chunk in chunks)]
     text = "".join(chunks)
 
@@ -181,3 +226,16 @@ def spread(count: int, most: int) -> list[int]:
         level += 1
     parts: int = 2**level
     return sorted({count * part // parts for part in range(1, parts)})
+
+
+def held_by(make: Callable[[], object]) -> int:
+    """The bytes that the result of `make` keeps alive, by tracemalloc, after a collection."""
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    made = make()
+    gc.collect()
+    after = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    del made
+    return after - before

@@ -1,9 +1,7 @@
-"""The benchmark without its clock: documents, audits, estimates, checks and the page."""
+"""The benchmarks without their clocks: each runs on its smallest size, and its page has what it writes today."""
 
 import json
-from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 import pytest
 
@@ -11,84 +9,86 @@ import jsontide
 import jsontide.messages
 import jsontide.schema
 import jsontide.streams
-from benchmarks import count
+from benchmarks import bridges, count, growth, pages, report, sides, tool_calls
 from benchmarks.audit import LOST, RENUMBERED, RETYPED, REWRITTEN, Finding, audit, audit_values, moments
 from benchmarks.documents import CUTS, SHAPES, document
-from benchmarks.jsontide_sides import PURE, jsontide_offers
-from benchmarks.kinds import KINDS, Offers, Stream
-from benchmarks.timing import Cost, plan_stream
-from benchmarks.whole_way import works as whole_way
-from benchmarks.whole_way.measure import Extent as WholeExtent
-from benchmarks.whole_way.measure import measure as measure_whole_way
-from benchmarks.whole_way.report import page as whole_way_page
+from benchmarks.hostile import CASES, Case
+from benchmarks.kinds import KINDS, Stream
+from benchmarks.measure import Extent, measure
+from benchmarks.mend_peers import report as mend_peers
+from benchmarks.mend_peers.peers import PEERS
+from benchmarks.mend_peers.score import judge
+from benchmarks.mend_peers.tools import Answer
+from benchmarks.pages import PURE
+from benchmarks.timing import Cost, Run, plan_stream
+from benchmarks.whole_way import measure as whole_way
+from benchmarks.whole_way import report as whole_way_report
 from benchmarks.whole_way.sides import FLOOR, floor, jsontide_openers
-from benchmarks.whole_way.streams import pieces_of, respond
-from benchmarks.whole_way.works import is_right, read_all
+from benchmarks.whole_way.works import ASYNCHRONOUS, TOOL_CALL, WORKS, Openers
+from tests.mend.cases import read_corpus
 
-pytestmark = [pytest.mark.untraced, pytest.mark.once]  # the benchmark is under test, and not the library
+pytestmark = [pytest.mark.untraced, pytest.mark.once]  # the benchmarks are under test, and not the library
 
-CHUNKS = ['{"a": 1', '2, "b": "x', "y", 'z"', "}"]
-END = {"a": 12, "b": "xyz"}
+CORPUS = {case.name: case for case in read_corpus()}
 
 
-@pytest.fixture(scope="module")
-def own() -> Offers:
-    return jsontide_offers(jsontide)
+def headings(page: str) -> set[str]:
+    return {line for line in page.splitlines() if line.startswith("#")}
+
+
+def measured(name: str) -> str:
+    return (pages.MEASURED / name).read_text("utf-8")
 
 
 def test_documents_are_valid_near_their_size_and_always_the_same() -> None:
     for shape, (cut, (least, most)) in product(SHAPES, CUTS.items()):
         made = document(shape, 10_000, cut)
         assert made == document(shape, 10_000, cut)
-        assert json.loads(made.text)
+        assert shape == "dirty" or json.loads(made.text)
         assert abs(len(made.text) - 10_000) < 500
         assert "".join(made.chunks) == made.text
         assert all(least <= len(chunk) <= most for chunk in made.chunks[:-1]), (shape, cut)
 
 
 @pytest.mark.long
-def test_the_audits_find_nothing_wrong_with_jsontide(own: Offers) -> None:
-    found = dict(audit(own, KINDS))
-    for name in ("values", "schema"):
-        assert found[name]["growing strings"] == found[name]["chunks right"] == 1
-        assert not any(found[name][column] for column in (LOST, RETYPED, RENUMBERED, REWRITTEN, "raised"))
-        assert found[name]["final value right"]
-    for name in ("events", "snapshots"):
-        assert all(found[name].values())
-    assert found["events"]["growing strings"] == 1
-    assert found["snapshots"]["all sent at once"] == found["snapshots"]["characters sent"] == 1
-
-
-def show(*values: object) -> Finding:
-    """What the audit finds on a side that shows these values, whatever the text is."""
-    rest = iter(values)
-    return audit_values(Stream(lambda: lambda _: next(rest)), [moments(CHUNKS)])
+def test_every_kind_of_work_runs_and_is_right_on_the_smallest_document() -> None:
+    offers = sides.jsontide_offers(jsontide)
+    run, extent = Run([PURE]), Extent(1, sizes=(1_000,))
+    for name, finding in audit(offers, KINDS):
+        run.audits[name] = {PURE: finding}
+        assert finding["growing strings"] == finding["chunks right"] == finding["final value right"] == 1
+        assert not any(finding[column] for column in (LOST, RETYPED, RENUMBERED, REWRITTEN, "raised"))
+    measure(run, {PURE: offers}, extent)
+    assert not run.failures
+    assert {case.kind for case in run.costs} == {*KINDS}
+    written = report.page(run, extent, ["A machine."])
+    page = measured("benchmarks.md")
+    assert headings(written) - {"### Memory"} <= headings(page), "the page is stale; `make bench` rewrites it"
+    assert page.count(report.METHOD.read_text("utf-8")) == 1
 
 
 @pytest.mark.parametrize(
     ("values", "column"),
     [
-        (({"a": 1}, {"a": 12, "b": "x"}, {"a": 12, "b": "xy"}, END, END), RENUMBERED),
-        (({}, {"a": 12, "b": "x"}, {"a": 12}, END, END), LOST),
-        (({}, {"a": 12, "b": "x"}, {"a": 12, "b": "qy"}, {"a": 12, "b": "qyz"}, END), REWRITTEN),
-        (({}, {"a": 12, "b": None}, {"a": 12, "b": "xy"}, END, END), RETYPED),
+        (({"a": 1}, {"a": 12, "b": "x"}, {"a": 12, "b": "xy"}), RENUMBERED),
+        (({}, {"a": 12, "b": "x"}, {"a": 12}), LOST),
+        (({}, {"a": 12, "b": "x"}, {"a": 12, "b": "qy"}), REWRITTEN),
+        (({}, {"a": 12, "b": None}, {"a": 12, "b": "xy"}), RETYPED),
     ],
 )
 def test_the_audit_names_what_was_taken_back(values: tuple[object, ...], column: str) -> None:
-    found = show(*values)
+    end = {"a": 12, "b": "xyz"}
+    found = show(*values, end, end)
     assert found[column]
     assert found["chunks right"] < 1
     assert found["final value right"]
+    assert not show(*values, end, {"a": 12.0, "b": "xyz"})["final value right"]
 
 
-def test_the_audit_sees_a_string_that_stops_and_a_wrong_end() -> None:
-    first = {"a": 12, "b": "x"}
-    assert show({}, first, first, END, END)["growing strings"] == 1 / 2
-    assert not show({}, END, END, END, {"a": 12.0, "b": "xyz"})["final value right"]
-
-
-def fail(_: object) -> object:
-    raise ValueError
+def show(*values: object) -> Finding:
+    """What the audit finds on a side that shows these values, whatever the text is."""
+    rest = iter(values)
+    return audit_values(Stream(lambda: lambda _: next(rest)), [moments(['{"a": 1', '2, "b": "x', "y", 'z"', "}"])])
 
 
 def test_a_stream_that_was_cut_off_is_continued_by_a_straight_line() -> None:
@@ -101,42 +101,117 @@ def test_a_stream_that_was_cut_off_is_continued_by_a_straight_line() -> None:
     assert course.cost() == Cost(5.5, 100, 100)
 
 
-def small(work: whole_way.Work, *pieces: str) -> Sequence[Any]:
-    return work.delivered(respond(work.form, pieces or pieces_of(work.form, work.text(300))))
-
-
-def test_a_generated_response_ends_with_what_was_sent() -> None:
-    openers = jsontide_openers(jsontide)
-    for work in whole_way.WORKS:
-        assert small(work) == small(work)
-        assert is_right(read_all(openers[work.name], small(work)), work.expected(300)), work.name
+@pytest.mark.long
+def test_every_stream_of_the_whole_way_ends_with_what_was_sent() -> None:
+    own = {PURE: jsontide_openers(jsontide), FLOOR: floor(json.loads)}
+    extent = whole_way.Extent(1, WORKS, (1_000,), 3)
+    run = whole_way.measure(own, extent)
+    assert not run.missing
+    assert run.memory[whole_way.OPEN, PURE] > 5_000
+    written = whole_way_report.page(run, extent, ["A machine."])
+    assert f"| {FLOOR} |" in written
+    page = measured("whole-way.md")
+    renamed = written.replace("3 streams on one loop", "1,000 streams on one loop")
+    assert headings(renamed) <= headings(page), "the page is stale; `make bench` rewrites it"
+    assert page.endswith(whole_way_report.METHOD.read_text("utf-8"))
 
 
 def test_a_side_that_ends_wrong_is_reported_and_not_timed() -> None:
-    work = whole_way.TOOL_CALL
-    sides = {"wrong": {work.name: lambda source: source}, "fails": {work.name: lambda source: map(fail, source)}}
-    found = measure_whole_way(sides, WholeExtent(1, [work], (1_000,), 0))
-    assert found.missing == {f"wrong, {work.name}": "wrong in the end", f"fails, {work.name}": "ValueError"}
-    assert not found.run.costs
+    def fail(_: object) -> object:
+        raise ValueError
+
+    works: dict[str, Openers] = {
+        "wrong": {TOOL_CALL.name: iter},
+        "fails": {TOOL_CALL.name: lambda source: map(fail, source)},
+    }
+    run = whole_way.measure(works, whole_way.Extent(1, [TOOL_CALL, ASYNCHRONOUS], (1_000,), 0))
+    assert run.missing == {f"wrong, {TOOL_CALL.name}": "wrong in the end", f"fails, {TOOL_CALL.name}": "ValueError"}
+    assert not run.costs
 
 
 @pytest.mark.long
-def test_the_whole_way_runs_and_every_figure_is_on_its_page() -> None:
-    sides = {PURE: jsontide_openers(jsontide), FLOOR: floor(json.loads)}
-    extent = WholeExtent(1, [whole_way.TOOL_CALL, whole_way.CUT_READS, whole_way.ASYNCHRONOUS], (1_000,), 3)
-    found = measure_whole_way(sides, extent)
-    assert not found.missing
-    assert found.memory[PURE] > 5_000
-    written = whole_way_page(found, extent, ["A machine."])
-    assert "A machine." in written
-    for title in (
-        "A tool call of OpenAI Chat Completions",
-        "All streams, 1 KB",
-        "3 streams on one loop",
-        "Memory of an",
-    ):
-        assert f"### {title}" in written
-    assert f"| {FLOOR} |" in written
+def test_every_form_of_a_delta_is_timed_and_has_a_row() -> None:
+    page = measured("bridges-cost.md")
+    for title in bridges.TITLES:
+        written = bridges.cost_table(title, {PURE: jsontide}, {}, 1, bridges.SIZES[:1])
+        rows = [line.split("|")[1] for line in written.splitlines() if line.startswith(f"| {PURE}")]
+        assert rows
+        assert all(f"|{row}|" in page for row in rows), "the page is stale; `make bench` rewrites it"
+
+
+def test_every_hostile_case_runs_and_the_page_has_only_these() -> None:
+    for case in CASES:
+        try:
+            case.build(8)()
+        except Exception as error:
+            error.add_note(f"{case.entries[0]}: {case.given}")
+            raise
+    page = measured("growth.md")
+    assert page.startswith(growth.HEAD)
+    known = {" | ".join(growth.row(growth.Growth(case, 1, 8, 1, 1, 1), notes())[:2]) for case in CASES}
+    rows = {" | ".join(line.strip("| ").split(" | ")[:2]) for line in page.splitlines() if line.startswith("| `")}
+    assert rows <= known, "the page is stale; `make growth` rewrites it"
+
+
+def notes() -> list[str]:
+    return growth.notes_of([growth.Growth(case, 1, 8, 1, 1, 1) for case in CASES])
+
+
+def test_growth_tells_linear_work_from_quadratic_work_that_must_be_explained() -> None:
+    assert growth.exponent(2.0, 16.0, 3) == 1
+    assert growth.exponent(2.0, 128.0, 3) == 2
+    linear, explained = (Case(("loads",), "", lambda _: int, 1, why) for why in ("", "because"))
+    assert growth.Growth(linear, 1, 8, growth.BOUND, growth.BOUND, 1.0).is_explained
+    assert not growth.Growth(linear, 1, 8, growth.BOUND + 0.01, 1.0, 1.0).is_explained
+    assert not growth.Growth(linear, 1, 8, 1.0, growth.BOUND + 0.01, 1.0).is_explained
+    assert growth.Growth(explained, 1, 8, 2.0, 2.0, 1.0).is_explained
+
+
+def test_every_shape_of_tool_calls_ends_in_the_calls_that_were_meant_and_has_a_row() -> None:
+    written = tool_calls.page([("jsontide", tool_calls.jsontide_calls)])
+    rows = [line.split(" | ") for line in written.splitlines() if line.startswith("| ")][2:]
+    assert {row[1].strip("| ") for row in rows} == {"right"}
+    page = measured("tool-calls.md")
+    assert [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| ")][2:] == [row[0] for row in rows]
+    assert headings(written) == headings(page), "the page is stale; `make peers` rewrites it"
+
+
+def test_the_page_of_other_menders_is_about_the_cases_of_today_and_has_every_tool() -> None:
+    page = measured("mend-peers.md")
+    stale = "docs/measured/mend-peers.md is stale; `make mend-peers` rewrites it"
+    for has_schema in (False, True):
+        cases = [case for case in CORPUS.values() if (case.schema is not None) is has_schema]
+        assert mend_peers.content(cases) in page, stale
+    assert all(f"| {peer.name} |" in page or f"Missing: {peer.name} (" in page for peer in PEERS), stale
+    assert page.startswith(mend_peers.HEAD)
+    assert page.endswith(mend_peers.METHOD.read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "verdict"),
+    [
+        ("prose-before-an-array-of-numbers", Answer([], [[2, 3, 5.0, 7]]), "right"),
+        ("prose-before-an-array-of-numbers", Answer([], [[2, 3]]), "wrong"),
+        ("prose-before-an-array-of-numbers", Answer([], [""]), "error"),
+        ("unquoted-value", Answer([], [], "ValueError"), "right"),
+        ("unquoted-value", Answer([], [{"name": "Alice", "age": 30}]), "wrong"),
+        ("cut-in-a-word", Answer([], [{"open": False, "paid": True}]), "right"),
+        ("cut-in-a-number", Answer([], [{"year": 1987, "budget": 12}]), "wrong"),
+    ],
+)
+def test_a_value_is_right_or_wrong_and_an_error_is_right_where_nothing_can_be_read(
+    name: str, answer: Answer, verdict: str
+) -> None:
+    assert judge(CORPUS[name], answer) == verdict
+
+
+@pytest.mark.parametrize(
+    ("bound", "value", "reached"),
+    [("≥ 4", 4, "yes"), ("≥ 4", 3.99, "no"), ("≤ 2.5 µs", 2.5, "yes"), ("≤ 40 KB", 41, "no")],
+)
+def test_a_target_is_reached_or_not_or_not_measured(bound: str, value: float, reached: str) -> None:
+    assert pages.Target("", bound, pages.Figure(value)).reached == reached
+    assert pages.Target("", bound, None).reached == "not measured"
 
 
 def test_every_way_that_is_counted_runs_and_is_recorded() -> None:

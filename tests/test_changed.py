@@ -12,7 +12,7 @@ from tests.changed import find_costly, find_tests
         ("src/jsontide/_path.py", ["tests/test_path.py"]),
         ("tests/tree/test_state.py", ["tests/tree/test_state.py"]),
         ("tests/oracles.py", []),
-        ("benchmarks/peers.py", ["tests/test_benchmarks.py"]),
+        ("benchmarks/sides.py", ["tests/test_benchmarks.py"]),
         ("docs/concepts/parser.md", ["docs/concepts/parser.md"]),
         ("README.md", ["README.md"]),
         ("docs/measured/benchmarks.svg", []),

@@ -1,26 +1,14 @@
 """`python -m benchmarks.mend_peers`: ask every tool for every case of the corpus, and write its page."""
 
-import argparse
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
-from benchmarks import builds
 from benchmarks.mend_peers.peers import PEERS, MissingToolError, Peer, start, version_of
 from benchmarks.mend_peers.report import page, tables
 from benchmarks.mend_peers.score import Score, add
 from benchmarks.mend_peers.tools import NO_SCHEMA, task_of
+from benchmarks.pages import Command
 from tests.mend.cases import Case, read_corpus
-
-PAGE = "mend-peers.md"
-
-
-def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.mend_peers", description=__doc__)
-    parser.add_argument("--only", default="", metavar="WORD", help="tools with this in their name; writes no page")
-    parser.add_argument("--docs", type=Path, metavar="DIR", help="where to write the page (default: docs)")
-    parser.add_argument("--cases", action="store_true", help="print the cases that a tool does not get right")
-    return parser.parse_args(arguments)
 
 
 def score_peer(peer: Peer, cases: Sequence[Case]) -> Score:
@@ -37,15 +25,15 @@ def score_peer(peer: Peer, cases: Sequence[Case]) -> Score:
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = parse_options(arguments)
-    directory: Path = options.docs or builds.ROOT / "docs" / "measured"
-    directory.mkdir(parents=True, exist_ok=True)  # before anything is asked, so that no run is lost
+    command = Command("benchmarks.mend_peers", "mend-peers.md", __doc__, "tools with this in their name")
+    command.parser.add_argument("--cases", action="store_true", help="print the cases that a tool does not get right")
+    options = command.parse(arguments)
     cases = read_corpus()
     scores: dict[str, Score] = {}
     versions: dict[str, str] = {}
     missing: dict[str, str] = {}
     for peer in PEERS:
-        if options.only not in peer.name:
+        if not command.has(peer.name):
             continue
         try:
             scores[peer.name] = score_peer(peer, cases)
@@ -57,14 +45,10 @@ def main(arguments: Sequence[str]) -> None:
             missing[f"{name} with a schema"] = NO_SCHEMA
     if options.cases:
         print_cases(scores)
-    if options.only and not options.docs:
-        print(*tables(scores, cases), *missing.items(), sep="\n")
-        return
-    (directory / PAGE).write_text(page(scores, cases, versions, missing), "utf-8")
-    print(f"written: {directory / PAGE}")
+    command.publish(tables(scores, cases), lambda: page(scores, cases, versions, missing))
 
 
-def print_cases(scores: dict[str, Score]) -> None:
+def print_cases(scores: Mapping[str, Score]) -> None:
     for name, score in scores.items():
         for case, verdict in score.verdicts.items():
             if verdict != "right":

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks import builds
 from benchmarks.mend_peers.peers import ENDED, LATE
 from benchmarks.mend_peers.score import Score
-from benchmarks.tables import table
+from benchmarks.pages import table
 from tests.mend.cases import Case, Expect
 
 METHOD = Path(__file__).with_name("method.md")

@@ -70,16 +70,14 @@ def async_transport(http: Any, source: Iterator[bytes]) -> Any:  # noqa: ANN401
     return http.MockTransport(lambda _: http.Response(200, headers=SSE, stream=Body()))
 
 
-def openai_client(source: Iterator[bytes]) -> Any:  # noqa: ANN401
-    kind = import_module("openai").OpenAI
-    http = http_of(kind(**OPTIONS)._client)  # noqa: SLF001 - there is no other way to ask which one it needs
-    return kind(**OPTIONS, http_client=http.Client(transport=transport(http, source)))
+def sdk_client(package: str, kind: str, source: Iterator[bytes]) -> Any:  # noqa: ANN401
+    make = getattr(import_module(package), kind)
+    http = http_of(make(**OPTIONS)._client)  # noqa: SLF001 - there is no other way to ask which one it needs
+    return make(**OPTIONS, http_client=http.Client(transport=transport(http, source)))
 
 
-def anthropic_client(source: Iterator[bytes]) -> Any:  # noqa: ANN401
-    kind = import_module("anthropic").Anthropic
-    http = http_of(kind(**OPTIONS)._client)  # noqa: SLF001
-    return kind(**OPTIONS, http_client=http.Client(transport=transport(http, source)))
+openai_client = partial(sdk_client, "openai", "OpenAI")
+anthropic_client = partial(sdk_client, "anthropic", "Anthropic")
 
 
 def chat_objects(source: Iterator[bytes]) -> Iterator[Any]:

@@ -7,20 +7,17 @@ Of many streams, each lets all others go on before each read, so that none runs 
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, cast
 
-from benchmarks.kinds import FAILURES, Feed
-from benchmarks.measure import Run, run_rounds
-from benchmarks.memory import held_by
-from benchmarks.timing import Course, Stretch
+from benchmarks.documents import SIZES
+from benchmarks.timing import FAILURES, Course, Run, held_by, plan_whole
 from benchmarks.whole_way.clients import OBJECTS
-from benchmarks.whole_way.streams import pieces_of, respond
+from benchmarks.whole_way.streams import Response, pieces_of
 from benchmarks.whole_way.works import (
     ASYNCHRONOUS,
     LOOP,
-    SIZES,
     TOOL_CALL,
     WORKS,
     Opener,
@@ -34,6 +31,7 @@ from benchmarks.whole_way.works import (
 )
 
 CROWD = "streams on one loop"
+OPEN = "open stream"
 MANY = 1_000
 OPEN_SIZE = 5_000
 OPEN_STREAMS = 20
@@ -43,28 +41,27 @@ AsyncOpener = Callable[..., AsyncIterator[object]]
 
 
 def plan_crowd(opener: AsyncOpener, count: int) -> Course:
-    response = respond(TOOL_CALL.form, pieces_of(TOOL_CALL.form, TOOL_CALL.text(SIZES[0])))
+    reads = deliver(TOOL_CALL, SIZES[0])
     pause = partial(asyncio.sleep, 0)
 
     async def read() -> None:
-        async for _ in opener(iter(response.reads), pause=pause):
+        async for _ in opener(iter(reads), pause=pause):
             pass
 
     async def read_all() -> None:
         await asyncio.gather(*(read() for _ in range(count)))
 
-    def start(_: Feed | None) -> Feed:
-        return lambda _: LOOP.run_until_complete(read_all())
+    def run(_: object) -> Any:  # noqa: ANN401
+        return LOOP.run_until_complete(read_all())
 
-    events = count * len(response.events)
-    return Course(events, [Stretch([None], events, 1 / 2, start)])
+    return plan_whole(run, None, count * (len(reads) - bool(TOOL_CALL.form.last)))
 
 
 def open_memory(opener: Opener) -> float:
     """The bytes that a stream holds after so much text, with what was read of it last."""
     form = TOOL_CALL.form
     pieces = pieces_of(form, TOOL_CALL.text(OPEN_SIZE))
-    reads = respond(form, pieces).reads[: len(form.head) + len(pieces)]
+    reads = Response(form, pieces).reads[: len(form.head) + len(pieces)]
 
     def read_on() -> object:
         source = Source(reads)
@@ -93,58 +90,55 @@ class Extent:
     """On one loop; none leaves that out, and the memory."""
 
 
-@dataclass
-class Found:
-    """`missing` is what could not be measured, with the reason; `memory` is in bytes, by side."""
-
-    run: Run
-    missing: dict[str, str] = field(default_factory=dict)
-    memory: dict[str, float] = field(default_factory=dict)
-
-
-def measure(sides: Mapping[str, Openers], extent: Extent) -> Found:
-    found = Found(Run([*sides]))
-    works = [work for work in extent.works if can_be_delivered(found, work)]
+def measure(sides: Mapping[str, Openers], extent: Extent) -> Run:
+    run = Run([*sides])
+    works = [work for work in extent.works if can_be_delivered(run, work)]
     for number, work in enumerate(works, 1):
         print(f"{number} of {len(works)}: {work.name}", flush=True)
         openers = {side: offers[work.name] for side, offers in sides.items() if work.name in offers}
-        right = {side: opener for side, opener in openers.items() if is_checked(found, work, side, opener)}
-        for size in extent.sizes:
-            courses = {case_of(work.name, size, side): plan(work, opener, size) for side, opener in right.items()}
-            run_rounds(found.run, courses, extent.rounds)
+        right = {side: opener for side, opener in openers.items() if is_checked(run, work, side, opener)}
+        for size in (size for size in extent.sizes if size in work.sizes):
+            reads = cache(partial(deliver, work, size))
+            courses = {
+                case_of(work.name, size, side): plan(work, opener, size, reads) for side, opener in right.items()
+            }
+            run.time(courses, extent.rounds)
     if extent.streams:
-        measure_many(found, sides, extent)
-    return found
+        measure_many(run, sides, extent)
+    return run
 
 
-def can_be_delivered(found: Found, work: Work) -> bool:
+def deliver(work: Work, size: int) -> Sequence[Any]:
+    return work.delivered(Response(work.form, pieces_of(work.form, work.text(size))))
+
+
+def can_be_delivered(run: Run, work: Work) -> bool:
     """Whether there is the client that makes the objects of a stream."""
     try:
-        work.delivered(respond(work.form, []))
+        work.delivered(Response(work.form, []))
     except ImportError as error:
-        found.missing[work.name] = str(error)
+        run.missing[work.name] = str(error)
         return False
     return True
 
 
-def is_checked(found: Found, work: Work, side: str, opener: Opener) -> bool:
+def is_checked(run: Run, work: Work, side: str, opener: Opener) -> bool:
     size = SIZES[0]
-    reads = work.delivered(respond(work.form, pieces_of(work.form, work.text(size))))
     try:
-        wrong = "" if is_right(read_all(opener, reads), work.expected(size)) else WRONG
+        wrong = "" if is_right(read_all(opener, deliver(work, size)), work.expected(size)) else WRONG
     except (*FAILURES, ImportError) as error:
         wrong = type(error).__name__
     if wrong:
-        found.missing[f"{side}, {work.name}"] = wrong
+        run.missing[f"{side}, {work.name}"] = wrong
     return not wrong
 
 
-def measure_many(found: Found, sides: Mapping[str, Openers], extent: Extent) -> None:
+def measure_many(run: Run, sides: Mapping[str, Openers], extent: Extent) -> None:
     print(f"{extent.streams:,} {CROWD}", flush=True)
     many = {side: offers for side, offers in sides.items() if ASYNCHRONOUS.name in offers}
     courses = {
         case_of(CROWD, extent.streams, side): plan_crowd(cast("AsyncOpener", offers[ASYNCHRONOUS.name]), extent.streams)
         for side, offers in many.items()
     }
-    run_rounds(found.run, courses, extent.rounds)
-    found.memory = {side: open_memory(offers[TOOL_CALL.name]) for side, offers in many.items()}
+    run.time(courses, extent.rounds)
+    run.memory = {(OPEN, side): open_memory(offers[TOOL_CALL.name]) for side, offers in many.items()}

@@ -1,158 +1,121 @@
-"""From what was found to tables and to docs/measured/whole-way.md.
+"""From a run to tables and to docs/measured/whole-way.md.
 
-In: what was found and what it ran on. Out: the page, generated and never edited by hand.
-Rule: no figure without version, machine and command; a target whose figures were not measured says so, and none is left
-out because it fails.
+In: a run and what it ran on. Out: the page, generated and never edited by hand.
+Rule: no figure without version, machine and command.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.documents import SIZE_NAMES
-from benchmarks.jsontide_sides import COMPILED, PURE
-from benchmarks.measure import Case, Run
-from benchmarks.report import ratio_cell
-from benchmarks.tables import digits, table, times
+from benchmarks.documents import SIZE_NAMES, SIZES
+from benchmarks.pages import COMPILED, PURE, Figure, Target, ratio_cell, table, target_table, times
+from benchmarks.timing import Case, Run
 from benchmarks.whole_way.clients import ANTHROPIC, CREATE, GENAI, INSTRUCTOR, LITELLM, PYDANTIC_AI, STREAM
-from benchmarks.whole_way.measure import CROWD, MANY, OPEN_SIZE, Extent, Found
+from benchmarks.whole_way.measure import CROWD, MANY, OPEN, OPEN_SIZE, Extent
 from benchmarks.whole_way.sides import BY_HAND
-from benchmarks.whole_way.streams import ANTHROPIC_TOOL, RESPONSES_TOOL
-from benchmarks.whole_way.works import ASYNCHRONOUS, CUT_READS, PLAIN, SIZES, TOOL_CALL, Work, case_of
+from benchmarks.whole_way.streams import ANTHROPIC_TEXT, ANTHROPIC_TOOL, GEMINI_TEXT, OLLAMA_TEXT, RESPONSES_TOOL
+from benchmarks.whole_way.works import ASYNCHRONOUS, CUT_READS, TEXT, TOOL_CALL, Work, case_of
 
-SMALL, MIDDLE, LARGE = SIZES
-
-
-@dataclass(frozen=True)
-class Target:
-    """`bound` is a sign and a number; `figure` is `None` where it was not measured."""
-
-    bound: str
-    figure: float | None
-
-    @property
-    def reached(self) -> str:
-        if self.figure is None:
-            return "not measured"
-        sign, number = self.bound.split()
-        is_met = self.figure >= float(number) if sign == "≥" else self.figure <= float(number)
-        return "reached" if is_met else "not reached"
-
-    @property
-    def cells(self) -> list[str]:
-        return [self.bound, "" if self.figure is None else digits(self.figure), self.reached]
-
-
-Measure = Callable[[Run, str], float | None]
-Demand = tuple[str, str, Measure]
-"""What is demanded, the bound, and how a side of jsontide is measured."""
-
-
-def ratio(run: Run, over: Case, under: Case) -> float | None:
-    first, second = run.seconds(over), run.seconds(under)
-    return first / second if first and second else None
-
-
-def against_hand(work: Work, size: int) -> Measure:
-    return lambda run, side: ratio(run, case_of(work.name, size, side), case_of(work.name, size, BY_HAND))
-
-
-def times_faster(peer: str, work: Work = TOOL_CALL) -> Measure:
-    return lambda run, side: ratio(run, case_of(work.name, SMALL, peer), case_of(work.name, SMALL, side))
-
-
-def between(one: Work, other: Work, sizes: tuple[int, int]) -> Measure:
-    """The cost of one kind of stream divided by that of another, or of the same in another size."""
-    return lambda run, side: ratio(run, case_of(one.name, sizes[0], side), case_of(other.name, sizes[1], side))
-
-
-def events_per_second(run: Run, side: str) -> float | None:
-    """Relative to those by hand: the fewer seconds an event takes, the more there are in a second."""
-    return ratio(run, case_of(CROWD, MANY, BY_HAND), case_of(CROWD, MANY, side))
-
-
-def demands() -> Iterator[Demand]:
-    bounds = {SMALL: "≤ 1.6", MIDDLE: "≤ 0.35", LARGE: "≤ 0.03"}
-    for size, bound in bounds.items():
-        yield f"{TOOL_CALL.name}, {SIZE_NAMES[size]}: cost / by hand", bound, against_hand(TOOL_CALL, size)
-    for form in (ANTHROPIC_TOOL, RESPONSES_TOOL):
-        yield f"{form.name}, 1 KB: cost / by hand", "≤ 1.6", against_hand(PLAIN[form.name], SMALL)
-    for peer, work, bound in (
-        (CREATE, TOOL_CALL, "≥ 13"),
-        (STREAM, TOOL_CALL, "≥ 28"),
-        (ANTHROPIC, PLAIN[ANTHROPIC_TOOL.name], "≥ 10"),
-        (INSTRUCTOR, TOOL_CALL, "≥ 25"),
-        (PYDANTIC_AI, TOOL_CALL, "≥ 50"),
-        (LITELLM, TOOL_CALL, "≥ 90"),
-    ):
-        yield f"{work.name}, 1 KB: times faster than {peer}", bound, times_faster(peer, work)
-    flat, cut, loop = (
-        between(TOOL_CALL, TOOL_CALL, (LARGE, SMALL)),
-        between(CUT_READS, TOOL_CALL, (MIDDLE, MIDDLE)),
-        between(ASYNCHRONOUS, TOOL_CALL, (MIDDLE, MIDDLE)),
-    )
-    yield f"{TOOL_CALL.name}: an event at 100 KB / at 1 KB", "≤ 1.15", flat
-    yield f"{TOOL_CALL.name}, 10 KB: 1,400 bytes a read / one event a read", "≤ 1.2", cut
-    yield f"{TOOL_CALL.name}, 10 KB: asynchronous / synchronous", "≤ 1.25", loop
-    yield f"{MANY:,} {CROWD}: events per second / by hand", "≥ 0.55", events_per_second
-
-
-def target_table(run: Run) -> str:
-    rows = [[text, *Target(bound, measure(run, COMPILED)).cells] for text, bound, measure in demands()]
-    header = ["", "demanded", "measured", ""]
-    notes = ["The compiled build; each is a ratio of two figures of this run."]
-    return table("Targets", header, rows, notes)
-
-
+SMALL, MIDDLE, LARGE, LARGEST = SIZES
 METHOD = Path(__file__).with_name("method.md")
 CLIENTS = (CREATE, ANTHROPIC, GENAI)
 
 
-def page(found: Found, extent: Extent, circumstances: Sequence[str]) -> str:
-    return "\n".join(
-        [
-            "# The whole way",
-            "",
-            "What an event costs on its way from the bytes of a response to the message and its partial arguments.",
-            "This page is written by `make bench`; all its figures are from one run.",
-            "",
-            *circumstances,
-            "",
-            "## Results",
-            "",
-            *sections(found, extent),
-            METHOD.read_text(encoding="utf-8"),
-        ]
-    )
+def ratio(run: Run, over: Case, under: Case) -> Figure | None:
+    first, second = run.seconds(over), run.seconds(under)
+    return Figure(first / second) if first and second else None
 
 
-def sections(found: Found, extent: Extent) -> Iterator[str]:
-    run = found.run
+def targets(run: Run) -> Iterator[Target]:
+    def by_hand(name: str, size: int) -> Figure | None:
+        return ratio(run, case_of(name, size, COMPILED), case_of(name, size, BY_HAND))
+
+    def faster(name: str, peer: str) -> Figure | None:
+        return ratio(run, case_of(name, SMALL, peer), case_of(name, SMALL, COMPILED))
+
+    def between(one: Work, size: int, other: Work, other_size: int) -> Figure | None:
+        return ratio(run, case_of(one.name, size, COMPILED), case_of(other.name, other_size, COMPILED))
+
+    for name, size, bound in (
+        (TOOL_CALL.name, SMALL, "≤ 1.6"),
+        (TOOL_CALL.name, MIDDLE, "≤ 0.35"),
+        (TOOL_CALL.name, LARGE, "≤ 0.03"),
+        (ANTHROPIC_TOOL.name, SMALL, "≤ 1.6"),
+        (RESPONSES_TOOL.name, SMALL, "≤ 1.6"),
+        (TEXT.name, SMALL, "≤ 1.5"),
+        (ANTHROPIC_TEXT.name, SMALL, "≤ 1.6"),
+        (GEMINI_TEXT.name, SMALL, "≤ 1.6"),
+        (OLLAMA_TEXT.name, SMALL, "≤ 1.6"),
+    ):
+        yield Target(f"{name}, {SIZE_NAMES[size]}: cost / by hand", bound, by_hand(name, size))
+    for size in (LARGE, LARGEST):
+        demand = f"{TEXT.name}: an event at {SIZE_NAMES[size]} / at 1 KB"
+        yield Target(demand, "≤ 1.3", between(TEXT, size, TEXT, SMALL))
+    for name, peer, bound in (
+        (TOOL_CALL.name, CREATE, "≥ 13"),
+        (TOOL_CALL.name, STREAM, "≥ 28"),
+        (ANTHROPIC_TOOL.name, ANTHROPIC, "≥ 10"),
+        (TOOL_CALL.name, INSTRUCTOR, "≥ 25"),
+        (TOOL_CALL.name, PYDANTIC_AI, "≥ 50"),
+        (TOOL_CALL.name, LITELLM, "≥ 90"),
+    ):
+        yield Target(f"{name}, 1 KB: times faster than {peer}", bound, faster(name, peer))
+    name = TOOL_CALL.name
+    yield Target(f"{name}: an event at 100 KB / at 1 KB", "≤ 1.15", between(TOOL_CALL, LARGE, TOOL_CALL, SMALL))
+    found = between(CUT_READS, MIDDLE, TOOL_CALL, MIDDLE)
+    yield Target(f"{name}, 10 KB: 1,400 bytes a read / one event a read", "≤ 1.2", found)
+    found = between(ASYNCHRONOUS, MIDDLE, TOOL_CALL, MIDDLE)
+    yield Target(f"{name}, 10 KB: asynchronous / synchronous", "≤ 1.2", found)
+    # The fewer seconds an event takes, the more there are in a second.
+    found = ratio(run, case_of(CROWD, MANY, BY_HAND), case_of(CROWD, MANY, COMPILED))
+    yield Target(f"{MANY:,} {CROWD}: events per second / by hand", "≥ 0.8", found)
+    held = run.memory.get((OPEN, COMPILED))
+    yield Target(f"{name}: an open stream with 5 KB of arguments", "≤ 40 KB", Figure(held / 1e3) if held else None)
+
+
+def page(run: Run, extent: Extent, circumstances: Sequence[str]) -> str:
+    head = [
+        "# The whole way",
+        "",
+        "What an event costs on its way from the bytes of a response to the message and its partial arguments.",
+        "This page is written by `make bench`; all its figures are from one run.",
+        "",
+        *circumstances,
+        "",
+        "## Results",
+        "",
+    ]
+    return "\n".join([*head, *sections(run, extent), METHOD.read_text(encoding="utf-8")])
+
+
+def sections(run: Run, extent: Extent) -> Iterator[str]:
+    own = next((side for side in run.sides if side in (COMPILED, PURE)), "")
+    only = "event, unless only objects are made"
+    read = f"From bytes, one event a read; partial arguments are read at each {only}."
+    text = f"From bytes, one event a read; the text so far is read at each {only}."
+    notes = ["The compiled build; each is a ratio of two figures of this run, but the memory."]
     tables = [
-        tool_call_table(run, extent),
-        target_table(run),
+        table("A tool call of OpenAI Chat Completions", *side_rows(run, extent, TOOL_CALL, own), [read]),
+        target_table(targets(run), notes),
+        table("Text of OpenAI Chat Completions", *side_rows(run, extent, TEXT, BY_HAND), [text]),
         *(streams_table(run, extent, size) for size in extent.sizes),
         crowd_table(run, extent),
-        memory_table(found),
+        memory_table(run),
     ]
     return filter(None, tables)
 
 
-def tool_call_table(run: Run, extent: Extent) -> str:
-    """All sides; the ratio is to the first build of jsontide that was measured."""
-    own = next((side for side in run.sides if side in (COMPILED, PURE)), "")
+def side_rows(run: Run, extent: Extent, work: Work, baseline: str) -> tuple[list[str], list[list[str]]]:
+    """The header, and all sides by size; the ratio is to one of them."""
+    sizes = [size for size in extent.sizes if size in work.sizes]
+    bases = [run.seconds(case_of(work.name, size, baseline)) for size in sizes]
     rows = []
     for side in run.sides:
-        cases = [case_of(TOOL_CALL.name, size, side) for size in extent.sizes]
-        baselines = [run.seconds(case_of(TOOL_CALL.name, size, own)) for size in extent.sizes]
-        rows.append([side, *(ratio_cell(run, case, 1e6, base) for case, base in zip(cases, baselines, strict=True))])
-    header = ["µs per event (times jsontide)", *(SIZE_NAMES[size] for size in extent.sizes)]
-    return table(
-        "A tool call of OpenAI Chat Completions",
-        header,
-        [row for row in rows if any(row[1:])],
-        ["From bytes, one event a read; partial arguments are read at each event, unless only objects are made."],
-    )
+        cases = [case_of(work.name, size, side) for size in sizes]
+        rows.append([side, *(ratio_cell(run, case, 1e6, base) for case, base in zip(cases, bases, strict=True))])
+    name = "by hand" if baseline == BY_HAND else "jsontide"
+    header = [f"µs per event (times {name})", *(SIZE_NAMES[size] for size in sizes)]
+    return header, [row for row in rows if any(row[1:])]
 
 
 def streams_table(run: Run, extent: Extent, size: int) -> str:
@@ -166,7 +129,7 @@ def streams_table(run: Run, extent: Extent, size: int) -> str:
     return table(
         f"All streams, {SIZE_NAMES[size]}",
         ["µs per event (times by hand)", "by hand", *own, "client"],
-        [row for row in rows if any(row[1:])],
+        [row for row in rows if any(row[1:])] if size < LARGEST else [],
         [f"Client: {', '.join(CLIENTS)}; the one whose stream it is."],
     )
 
@@ -178,8 +141,10 @@ def crowd_table(run: Run, extent: Extent) -> str:
     return table(f"{extent.streams:,} {CROWD}", ["", "events per second", "times by hand"], rows)
 
 
-def memory_table(found: Found) -> str:
-    hand = found.memory.get(BY_HAND)
-    rows = [[side, f"{held / 1e3:,.1f} KB", times(held / hand) if hand else ""] for side, held in found.memory.items()]
+def memory_table(run: Run) -> str:
+    hand = run.memory.get((OPEN, BY_HAND))
+    rows = [
+        [side, f"{held / 1e3:,.1f} KB", times(held / hand) if hand else ""] for (_, side), held in run.memory.items()
+    ]
     title = f"Memory of an open stream with {OPEN_SIZE // 1000} KB of arguments"
     return table(title, ["", "memory", "times by hand"], rows)

@@ -8,8 +8,9 @@ The text comes in deltas of 1 to 8 characters, one to an event.
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain, starmap
 from typing import Any
 
 from benchmarks.documents import cut_text, document, fill, prose, write
@@ -19,6 +20,22 @@ Event = dict[str, Any]
 CALL, NAME, MODEL = "call_8Kx2mQvT4bWn", "plan_trip", "model-2026-08-01"
 READ = 1_400
 """Bytes of a read where events are cut anywhere: about what fits into a packet of a network."""
+
+
+def sse(event: Event) -> bytes:
+    return b"data: " + compact(event) + b"\n\n"
+
+
+def named_sse(event: Event) -> bytes:
+    return f"event: {event['type']}\n".encode() + sse(event)
+
+
+def line(event: Event) -> bytes:
+    return compact(event) + b"\n"
+
+
+def compact(event: Event) -> bytes:
+    return json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 @dataclass(frozen=True)
@@ -36,34 +53,28 @@ class Format:
     delta: Callable[[str], Event]
     tail: Callable[[str], Sequence[Event]]
     piece: Callable[[Any], str]
-    encode: Callable[[Event], bytes]
-    reads: str
+    encode: Callable[[Event], bytes] = sse
+    reads: str = "text"
     """What a program reads after each event: "call" (arguments), "answer" (structured output) or "text"."""
     last: bytes = b""
 
 
 @dataclass(frozen=True)
 class Response:
-    """One response, one event a read."""
+    """One response with so many pieces of text; its events are made again each time, because they take much memory."""
 
-    events: Sequence[Event]
-    reads: Sequence[bytes]
+    form: Format
+    pieces: Sequence[str]
 
+    @property
+    def events(self) -> Iterator[Event]:
+        tail = self.form.tail("".join(self.pieces))
+        return starmap(count_up, enumerate(chain(self.form.head, map(self.form.delta, self.pieces), tail)))
 
-def sse(event: Event) -> bytes:
-    return b"data: " + compact(event) + b"\n\n"
-
-
-def named_sse(event: Event) -> bytes:
-    return f"event: {event['type']}\n".encode() + sse(event)
-
-
-def line(event: Event) -> bytes:
-    return compact(event) + b"\n"
-
-
-def compact(event: Event) -> bytes:
-    return json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
+    @property
+    def reads(self) -> list[bytes]:
+        """One event a read."""
+        return [*map(self.form.encode, self.events), *([self.form.last] if self.form.last else [])]
 
 
 def chat(delta: Event, reason: str | None = None) -> Event:
@@ -96,9 +107,8 @@ CHAT_TOOL = Format(
     lambda text: chat({"tool_calls": [{"index": 0, "function": {"arguments": text}}]}),
     lambda _: [chat({}, "tool_calls")],
     chat_arguments,
-    sse,
-    "call",
-    b"data: [DONE]\n\n",
+    reads="call",
+    last=b"data: [DONE]\n\n",
 )
 CHAT_TEXT = Format(
     "OpenAI text",
@@ -106,20 +116,9 @@ CHAT_TEXT = Format(
     lambda text: chat({"content": text}),
     lambda _: [chat({}, "stop")],
     chat_piece,
-    sse,
-    "text",
-    b"data: [DONE]\n\n",
+    last=b"data: [DONE]\n\n",
 )
-CHAT_ANSWER = Format(
-    "OpenAI structured output",
-    CHAT_TEXT.head,
-    CHAT_TEXT.delta,
-    CHAT_TEXT.tail,
-    chat_piece,
-    sse,
-    "answer",
-    CHAT_TEXT.last,
-)
+CHAT_ANSWER = replace(CHAT_TEXT, name="OpenAI structured output", reads="answer")
 
 
 def anthropic_start(block: Event) -> list[Event]:
@@ -167,8 +166,8 @@ ANTHROPIC_TOOL = Format(
     anthropic_delta("input_json_delta", "partial_json"),
     anthropic_end("tool_use"),
     anthropic_piece("partial_json"),
-    named_sse,
-    "call",
+    encode=named_sse,
+    reads="call",
 )
 ANTHROPIC_TEXT = Format(
     "Anthropic text",
@@ -176,8 +175,7 @@ ANTHROPIC_TEXT = Format(
     anthropic_delta("text_delta", "text"),
     anthropic_end("end_turn"),
     anthropic_piece("text"),
-    named_sse,
-    "text",
+    encode=named_sse,
 )
 
 
@@ -236,8 +234,8 @@ RESPONSES_TOOL = Format(
     },
     responses_end,
     responses_piece,
-    named_sse,
-    "call",
+    encode=named_sse,
+    reads="call",
 )
 
 
@@ -263,8 +261,6 @@ GEMINI_TEXT = Format(
     lambda text: gemini({"text": text}),
     lambda _: [gemini({"text": ""}, "STOP")],
     gemini_piece,
-    sse,
-    "text",
 )
 
 
@@ -278,8 +274,7 @@ GEMINI_PARTIAL = Format(
     lambda text: gemini_arguments(json.loads(text)),
     lambda _: [gemini({"functionCall": {}}), gemini({"text": ""}, "STOP")],
     lambda _: "",
-    sse,
-    "call",
+    reads="call",
 )
 
 
@@ -298,8 +293,7 @@ OLLAMA_TEXT = Format(
     lambda text: ollama({"content": text}),
     lambda _: [ollama({"content": ""}, done=True, done_reason="stop", total_duration=1_000_000, eval_count=42)],
     lambda event: event["message"]["content"],
-    line,
-    "text",
+    encode=line,
 )
 
 FORMATS = (
@@ -343,12 +337,6 @@ def partial_arguments(value: object, path: str, rng: random.Random) -> Iterator[
             yield {"jsonPath": path, "numberValue": value}
         case _:
             yield {"jsonPath": path, "nullValue": "NULL_VALUE"}
-
-
-def respond(form: Format, pieces: Sequence[str]) -> Response:
-    events = [*form.head, *map(form.delta, pieces), *form.tail("".join(pieces))]
-    events = [count_up(at, event) for at, event in enumerate(events)]
-    return Response(events, [*map(form.encode, events), *([form.last] if form.last else [])])
 
 
 def count_up(at: int, event: Event) -> Event:

@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from benchmarks.kinds import Feed
-from benchmarks.measure import Case
-from benchmarks.timing import STREAM_BUDGET, STREAM_PATIENCE, Course, Stretch, spread
+from benchmarks.documents import SIZES
+from benchmarks.timing import STREAM_BUDGET, Case, Course, Feed, Stretch, spread
 from benchmarks.whole_way.streams import (
+    CHAT_TEXT,
     CHAT_TOOL,
     FORMATS,
     GEMINI_PARTIAL,
@@ -33,10 +33,8 @@ from benchmarks.whole_way.streams import (
     pieces_of,
     prose_text,
     records_text,
-    respond,
 )
 
-SIZES = (1_000, 10_000, 100_000)
 WINDOW = 16
 """Events that are timed at one place."""
 WARM = 2
@@ -71,6 +69,7 @@ class Work:
     delivered: Callable[[Response], Sequence[Any]] = lambda response: response.reads
     can_be_cut: bool = True
     """Whether it can be timed at places; if not, it is always run whole."""
+    sizes: Sequence[int] = SIZES[:3]
 
     def expected(self, size: int) -> object:
         text = self.text(size)
@@ -82,7 +81,8 @@ def text_for(form: Format) -> Callable[[int], str]:
 
 
 PLAIN = {form.name: Work(form.name, form, text_for(form), can_be_cut=form is not GEMINI_PARTIAL) for form in FORMATS}
-TOOL_CALL = PLAIN[CHAT_TOOL.name]
+PLAIN[CHAT_TEXT.name] = replace(PLAIN[CHAT_TEXT.name], sizes=SIZES)
+TOOL_CALL, TEXT = PLAIN[CHAT_TOOL.name], PLAIN[CHAT_TEXT.name]
 CUT_READS = replace(
     TOOL_CALL,
     name=f"{CHAT_TOOL.name}, 1,400 bytes a read",
@@ -92,7 +92,7 @@ CUT_READS = replace(
 ASYNCHRONOUS = replace(TOOL_CALL, name=f"{CHAT_TOOL.name}, asynchronous")
 JSON_SCHEMA = Work(f"{CHAT_TOOL.name}, JSON Schema of ten fields", CHAT_TOOL, fields_text)
 TYPED = Work(f"{CHAT_TOOL.name}, pydantic model of ten fields", CHAT_TOOL, fields_text)
-DICTS = replace(TOOL_CALL, name=f"{CHAT_TOOL.name}, from dicts", delivered=lambda response: response.events)
+DICTS = replace(TOOL_CALL, name=f"{CHAT_TOOL.name}, from dicts", delivered=lambda response: [*response.events])
 WORKS = (*PLAIN.values(), CUT_READS, ASYNCHRONOUS, JSON_SCHEMA, TYPED, DICTS)
 
 
@@ -126,7 +126,8 @@ def is_right(values: Sequence[object], expected: object) -> bool:
         return False
 
 
-def plan(work: Work, opener: Opener, size: int) -> Course:
+def plan(work: Work, opener: Opener, size: int, reads: Callable[[], Sequence[Any]]) -> Course:
+    """`reads` are those of the whole response, which takes much memory: all sides share it."""
     pieces = pieces_of(work.form, work.text(size))
     if work.can_be_cut and size > SIZES[0]:
         middle = Course(1, [window(work, opener, pieces, len(pieces) // 2)])
@@ -136,14 +137,13 @@ def plan(work: Work, opener: Opener, size: int) -> Course:
         if each * len(pieces) > STREAM_BUDGET:
             places = spread(len(pieces) - WINDOW, int(SAMPLE_BUDGET / each / WINDOW))
             return Course(len(pieces), [window(work, opener, pieces, at) for at in places])
-    response = respond(work.form, pieces)
-    reads = work.delivered(response)
+    received = reads()
 
     def start(_: Feed | None) -> Feed:
-        return partial(drain, opener(iter(reads)))
+        return partial(drain, opener(iter(received)))
 
-    count = len(response.events)
-    return Course(count, [Stretch([None], count, 1 / 2, start)], patience=STREAM_PATIENCE)
+    events = len(work.form.head) + len(pieces) + len(work.form.tail(""))
+    return Course(events, [Stretch([None], events, 1 / 2, start)])
 
 
 def drain(values: Values, _: None) -> None:
@@ -161,7 +161,7 @@ async def drain_async(values: AsyncIterator[object]) -> None:
 def window(work: Work, opener: Opener, pieces: Sequence[str], place: int) -> Stretch:
     end = place + WINDOW + WARM
     parts = [*(["".join(pieces[:place])] if place else []), *pieces[place:end]]
-    reads = work.delivered(respond(work.form, parts))
+    reads = work.delivered(Response(work.form, parts))
     warm = len(work.form.head) + len(parts) - WINDOW
 
     def start(_: Feed | None) -> Feed:
@@ -174,20 +174,19 @@ def window(work: Work, opener: Opener, pieces: Sequence[str], place: int) -> Str
 
 
 def advance(values: Values, source: Source, count: int) -> None:
-    """Read on until so many more reads were taken."""
+    """Read on until so many more reads were taken; no value is held while the next one is made, as in `drain`."""
     end = source.given + count
     if isinstance(values, Iterator):
-        for _ in values:
-            if source.given >= end:
-                return
+        while source.given < end and next(values, END) is not END:
+            pass
     else:
         LOOP.run_until_complete(advance_async(values, source, end))
 
 
 async def advance_async(values: AsyncIterator[object], source: Source, end: int) -> None:
-    async for _ in values:
-        if source.given >= end:
-            return
+    while source.given < end and await anext(values, END) is not END:
+        pass
 
 
+END = object()
 LOOP = asyncio.new_event_loop()
