@@ -67,12 +67,14 @@ CoreSchema: TypeAlias = dict[str, Any]
 Child: TypeAlias = tuple[JsonValue, CoreSchema]
 """A value in a container, and a schema that validates it."""
 
-_CHECKED_ALONE: Final = frozenset(
+_SCALARS: Final = frozenset(
     (
         *("str", "int", "float", "bool", "bytes", "date", "time", "datetime", "timedelta", "decimal", "url"),
-        *("multi-host-url", "uuid", "enum", "literal", "complex", "json", "custom-error", "chain", "any"),
+        *("multi-host-url", "uuid", "enum", "literal", "complex", "any"),
     )
 )
+"""The types of core schemas that look at a value as a whole."""
+_CHECKED_ALONE: Final = _SCALARS | {"json", "custom-error", "chain"}
 """The types of core schemas whose values are checked when they close."""
 _FUNCTIONS: Final = frozenset({"function-before", "function-after", "function-wrap", "function-plain"})
 _FUNCTIONS_BEFORE: Final = frozenset({"function-before", "function-wrap", "function-plain", "generator"})
@@ -110,12 +112,7 @@ _STEPS_OF_RE: Final = 20
 _MAX_HARMLESS_BRANCHES: Final = 100
 _MAX_ERRORS: Final = 5_000
 """Of all branches of unions together."""
-_NOT_CONTAINERS: Final = frozenset(
-    (
-        *("none", "str", "int", "float", "bool", "bytes", "date", "time", "datetime", "timedelta", "decimal", "url"),
-        *("multi-host-url", "uuid", "enum", "literal", "complex", "any", "is-instance", "is-subclass", "callable"),
-    )
-)
+_NOT_CONTAINERS: Final = _SCALARS | {"none", "is-instance", "is-subclass", "callable"}
 """The types of core schemas that accept no container, or any without looking inside."""
 _KEYS_OF_ARGUMENTS: Final = {"arguments": "arguments_schema", "named-tuple": "fields"}
 _KEYS_OF_SAME_VALUE: Final = ("schema", "lax_schema", "json_schema", "arguments_schema")
@@ -128,9 +125,7 @@ def read_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:
         problem = f"a schema must be a type, not an instance of {type(source).__name__}"
         raise UnsupportedSchemaError(problem)
     try:
-        adapter: TypeAdapter[Any] = (
-            source if isinstance(source, TypeAdapter) else TypeAdapter(_replace_typed_dicts(source))
-        )
+        adapter: TypeAdapter[Any] = source if isinstance(source, TypeAdapter) else TypeAdapter(_translate(source, {}))
         generators: list[SchemaGenerator] = []
 
         class Noted(SchemaGenerator):
@@ -143,19 +138,11 @@ def read_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:
     except (PydanticUserError, PydanticSchemaGenerationError) as error:
         problem = f"pydantic cannot write a JSON Schema for {source!r}: {error.message}"
         raise UnsupportedSchemaError(problem) from error
-    for function in _find_calls(adapter.core_schema):
-        refuse_call(function)
-    return written, generators[0].found, adapter
-
-
-def _find_calls(core: Any) -> Iterator[object]:
-    """Yield the functions that pydantic would call with a value as arguments: it accepts their signatures as schemas.
-
-    Classes are not among them: they make the instances of named tuples.
-    """
-    for part in _parts([core]):
+    for part in _parts([adapter.core_schema]):
+        # A signature is a schema for pydantic, which would call the function with a value; a class makes a named tuple.
         if part.get("type") == "call" and not isinstance(part["function"], type):
-            yield part["function"]
+            refuse_call(part["function"])
+    return written, generators[0].found, adapter
 
 
 def _get_config(adapter: TypeAdapter[Any]) -> Any:
@@ -513,7 +500,7 @@ class Effort:
             if isinstance(each, list | dict) and id(each) not in seen:
                 seen[id(each)] = each
                 left += _MORE_STEPS_FOR_EACH * len(each)
-            below: dict[tuple[int, int], tuple[JsonValue, CoreSchema, int]] = {}
+            below: dict[int, tuple[JsonValue, dict[int, tuple[CoreSchema, int]]]] = {}
             while schemas and left >= 0:
                 schema, times = schemas.pop()
                 left -= times
@@ -521,9 +508,9 @@ class Effort:
                     left -= times * self._patterns[id(schema)].steps(len(each)) // _STEPS_OF_RE
                 schemas += [(same, times) for same in self._expand(schema, each)]
                 for child, meets in _children(schema, each):
-                    place = id(child), id(meets)
-                    below[place] = child, meets, below.get(place, (child, meets, 0))[2] + times
-            todo += _group_by_value(below)
+                    _, met = below.setdefault(id(child), (child, {}))
+                    met[id(meets)] = meets, met.get(id(meets), (meets, 0))[1] + times
+            todo += [(child, list(met.values())) for child, met in below.values()]
         return left < 0
 
     def _expand(self, schema: CoreSchema, value: JsonValue) -> Iterator[CoreSchema]:
@@ -541,16 +528,6 @@ class Effort:
             yield from schema["steps"]
         elif kind != "json":
             yield from (schema[key] for key in _KEYS_OF_SAME_VALUE if isinstance(schema.get(key), dict))
-
-
-def _group_by_value(
-    below: dict[tuple[int, int], tuple[JsonValue, CoreSchema, int]],
-) -> list[tuple[JsonValue, list[tuple[CoreSchema, int]]]]:
-    """Return the values in a container, each with the schemas that validate it."""
-    found: dict[int, tuple[JsonValue, list[tuple[CoreSchema, int]]]] = {}
-    for child, meets, times in below.values():
-        found.setdefault(id(child), (child, []))[1].append((meets, times))
-    return list(found.values())
 
 
 def _find_patterns(parts: list[CoreSchema], config: Any) -> dict[int, Regex]:
@@ -664,7 +641,6 @@ def _read(text: str) -> JsonValue | Missing:
 
 
 def _parts(schemas: list[Any]) -> Iterator[CoreSchema]:
-    """Yield all parts of schemas."""
     todo = list(schemas)
     seen: set[int] = set()
     while todo:
@@ -696,15 +672,13 @@ _TAKES_TYPED_DICTS: Final = sys.version_info >= (3, 12)
 _COPIED_ATTRIBUTES: Final = ("__doc__", "__module__", "__qualname__", "__pydantic_config__")
 
 
-def _replace_typed_dicts(hint: Any) -> Any:
+def _translate(hint: Any, made: dict[type, Any]) -> Any:
     """Return a type with every `TypedDict` of `typing` made one of `typing_extensions`, except those inside classes.
 
     Before Python 3.12 pydantic accepts no other.
     """
-    return hint if _TAKES_TYPED_DICTS else _translate(hint, {})
-
-
-def _translate(hint: Any, made: dict[type, Any]) -> Any:
+    if _TAKES_TYPED_DICTS:
+        return hint
     if isinstance(hint, type) and type(hint).__module__ == "typing" and typing_extensions.is_typeddict(hint):
         return made[hint] if hint in made else _new_typed_dict(hint, made)
     old = get_args(hint)
