@@ -122,11 +122,7 @@ def quote(text: str, ensure_ascii: bool) -> str:
     written = encode_basestring(text)
     if text.isascii() or _SURROGATE.search(text) is None:
         return written
-    return _SURROGATE.sub(_escape, written)
-
-
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 
 def number_text(value: Any) -> str:

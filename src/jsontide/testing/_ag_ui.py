@@ -31,7 +31,6 @@ from jsontide.testing._events import (
 
 
 def apply_patch(value: Parsed, operations: list[Parsed]) -> Parsed:
-    """Return a value after a patch."""
     for operation in operations:
         if not isinstance(operation, dict) or not isinstance(operation.get("path"), str):
             refuse(f"this is no operation: {operation!r:.80}")

@@ -32,7 +32,6 @@ from jsontide.testing._events import (
 
 
 def apply_operations(value: Parsed, operations: list[Parsed]) -> Parsed:
-    """Return a value after a list of operations."""
     for operation in operations:
         if not isinstance(operation, dict) or set(operation) != {"type", "path", "value"}:
             refuse(f"an operation has a type, a path and a value: {operation!r:.80}")

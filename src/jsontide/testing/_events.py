@@ -107,13 +107,9 @@ def load_data(data: str) -> Parsed:
     if data == DONE:
         refuse("[DONE] is not part of this protocol, or does not stand at its end")
     try:
-        return json.loads(data, parse_constant=_refuse_constant)
+        return json.loads(data, parse_constant=lambda name: refuse(f"{name} is not a value of JSON"))
     except ValueError as error:
         refuse(f"not JSON: {error}")
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    refuse(f"{name} is not a value of JSON")
 
 
 def check_fields(event: Parsed, fields: Fields) -> None:

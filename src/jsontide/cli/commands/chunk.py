@@ -88,7 +88,9 @@ def _at(place: str, step: Callable[..., str], *arguments: bytes) -> str:
 
 def _canonical(text: str | bytes) -> str:
     """Return the same text for equal values only; `==` would take 1, 1.0 and true for one another."""
-    return repr(json.loads(text, parse_int=_Digits, object_pairs_hook=_sort_members))
+    return repr(
+        json.loads(text, parse_int=_Digits, object_pairs_hook=lambda members: dict(sorted(dict(members).items())))
+    )
 
 
 class _Digits(str):
@@ -98,11 +100,6 @@ class _Digits(str):
 
     def __repr__(self) -> str:
         return str(self)
-
-
-def _sort_members(members: list[tuple[str, object]]) -> dict[str, object]:
-    whole = dict(members)
-    return {key: whole[key] for key in sorted(whole)}
 
 
 def chunk(  # noqa: PLR0913 - options, all by name
