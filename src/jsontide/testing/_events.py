@@ -134,6 +134,19 @@ def _is_kind(value: object, kind: str) -> bool:
     return isinstance(value, _KINDS[kind])
 
 
+def check_arguments(text: str, name: str = "the arguments") -> None:
+    """Raise `ValueError` unless the arguments of a call are JSON."""
+    try:
+        json.loads(text)
+    except ValueError:
+        refuse(f"{name} are not JSON: {text!r:.60}")
+
+
+def is_index(segment: str, end: int) -> bool:
+    """Return whether a segment of a path is an index below `end`, as RFC 6901 writes one."""
+    return segment.isdecimal() and str(int(segment)) == segment and int(segment) < end
+
+
 def refuse_unsafe(value: Parsed) -> None:
     """Raise `ValueError` if a value has a key that makes clients drop it."""
     key = find_unsafe_key(value)
