@@ -29,7 +29,7 @@ from datetime import UTC, datetime
 from itertools import accumulate, pairwise
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, Protocol, TypeAlias, cast, get_args
 from urllib.parse import urlsplit, urlunsplit
 
 from jsontide._check import check_choice, check_count, check_seconds
@@ -50,7 +50,7 @@ Data: TypeAlias = bytes | Mapping[str, object]
 """Bytes as they were received, or one decoded event."""
 End: TypeAlias = Literal["over", "lost", "stopped"]
 """How a stream ended: by itself, because the connection failed, or because the reader stopped."""
-ENDS: tuple[End, ...] = ("over", "lost", "stopped")
+ENDS: Final[tuple[End, ...]] = get_args(End)
 
 
 class RecordingError(JsontideError, ValueError):
@@ -291,7 +291,7 @@ class Recording:
         Decoded events were never bytes: without a form, they are written as server-sent events.
         """
         if form is not None:
-            check_choice("form", form, ("sse", "ndjson"))
+            check_choice("form", form, get_args(WireFormat))
             return b"".join(_encode(cast("Data", event), form) for event in self.events)
         return b"".join(_encode(piece.data, "sse") for piece in self.pieces)
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 import anyio
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
@@ -90,6 +90,8 @@ def _encode(encoder: Encoder[_State], sent: _State, turn: TurnState | None) -> t
 
 OnLeave: TypeAlias = Literal["cancel", "continue"]
 """What happens to a turn whose client leaves."""
+Finished: TypeAlias = Literal["replay", "nothing"]
+"""What a client gets that joins a turn after its end."""
 
 _STEPS: Final = ("begin", "encode", "fail")
 """The methods of every encoder; see `Encoder`."""
@@ -122,7 +124,7 @@ def stream_response(  # noqa: PLR0913 - options, by name
     by default a client only learns of errors in JSON, and the rest is logged.
     """
     check_source(source)
-    check_choice("on_leave", on_leave, ("cancel", "continue"))
+    check_choice("on_leave", on_leave, get_args(OnLeave))
     if on_leave == "continue" and store is None:
         raise ValueError("on_leave='continue' needs a store, such as MemoryTurns(), to join the turn again")
     check_reading(encoder, keep_alive, min_interval)
@@ -149,7 +151,7 @@ async def resume_response(  # noqa: PLR0913 - options, by name
     run_id: str | None,
     encoder: Encoder[Any],
     *,
-    finished: Literal["replay", "nothing"] = "replay",
+    finished: Finished = "replay",
     keep_alive: float | None = _KEEP_ALIVE,
     min_interval: float = 0.0,
     describe_error: DescribeError | None = None,
@@ -163,7 +165,7 @@ async def resume_response(  # noqa: PLR0913 - options, by name
     `describe_error` describes errors in a message, in place of the encoder's own rule.
     """
     check_store(store)
-    check_choice("finished", finished, ("replay", "nothing"))
+    check_choice("finished", finished, get_args(Finished))
     check_reading(encoder, keep_alive, min_interval)
     encoder, _ = _with_rule(encoder, describe_error)
     state = await store.read(run_id, -1, 0) if run_id else None
