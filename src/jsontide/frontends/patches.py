@@ -38,7 +38,7 @@ class _OpenText:
 
 
 class PatchWriter:
-    """What was sent of a stream; a value, each method returns the next one.
+    """How much of a stream was sent; a value, each method returns the next one.
 
     >>> from jsontide import create_parser_state, parse_chunk
     >>> state = parse_chunk(create_parser_state(), '{"city": "Kyo')

@@ -2,8 +2,8 @@
 
 pydantic writes the JSON Schema; we add what that cannot express: which validator checks a value, whether unknown keys
 are dropped, and the names of attributes.
-A closed value is checked by the same validator as at the end, constraints and functions included, so that what is
-shown is what will be accepted.
+A closed value is checked by the same validator as at the end, constraints and functions included, so a value that is
+shown will also be accepted.
 
 pydantic lists the errors of each branch of a union, with the name of the branch as if it were part of the path; here
 each thing that is wrong is reported once, at its path.
@@ -456,7 +456,7 @@ def _merge_union(place: Path, errors: list[_Error], value: JsonValue) -> Iterato
 
 
 def _describe(message: str) -> str:
-    """Turn a message about the input into what was expected."""
+    """Turn a message of pydantic into the words of `expected`."""
     for start, wanted in _SENTENCES.items():
         if message.startswith(start):
             return wanted + message.removeprefix(start)
