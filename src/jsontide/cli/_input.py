@@ -167,21 +167,14 @@ def _track(
             progress.advance(task, size_of(item))
 
 
-class Begun(NamedTuple):
-    """How a stream begins, and all of it."""
-
-    head: bytes
-    chunks: Iterator[bytes]
-
-
-def peek(chunks: Iterator[bytes]) -> Begun:
-    """Read until it is clear what a stream is."""
+def peek(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """Read until it is clear what a stream is; return how it begins, and all of it."""
     head = b""
     for chunk in chunks:
         head += chunk
         if sniff(head) is not None and is_recording(head) is not None:
             break
-    return Begun(head, chain(filter(None, [head]), chunks))
+    return head, chain(filter(None, [head]), chunks)
 
 
 def has_events(head: bytes) -> bool:

@@ -23,7 +23,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
 from math import prod
 from types import UnionType
@@ -32,7 +32,6 @@ from typing import (
     Any,
     Final,
     Generic,
-    NamedTuple,
     NotRequired,
     Required,
     TypeAlias,
@@ -393,61 +392,56 @@ _REASONS: Final = {
 }
 
 
-class _Error(NamedTuple):
-    """One error of pydantic; its location is the path, with the names of branches in it."""
-
-    location: tuple[Segment, ...]
-    reason: MismatchReason
-    expected: str
-
-
 def _read_problems(error: ValidationError, value: JsonValue) -> tuple[Violation, ...]:
     """Return the problems of a value, each once."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
     return tuple(_merge_branches([_read_error(each) for each in details], value))
 
 
-def _read_error(error: ErrorDetails) -> _Error:
+def _read_error(error: ErrorDetails) -> Violation:
+    """Return an error of pydantic; its path still has the names of branches in it."""
     reason = _REASONS.get(error["type"])
     if reason is None:
         reason = MismatchReason.WRONG_TYPE if error["type"].endswith("_type") else MismatchReason.INVALID
-    return _Error(error["loc"], reason, _describe(error["msg"]))
+    return Violation(error["loc"], reason, _describe(error["msg"]))
 
 
-def _merge_branches(errors: list[_Error], value: JsonValue) -> Iterator[Violation]:
+def _merge_branches(errors: list[Violation], value: JsonValue) -> Iterator[Violation]:
     """Make one problem of the errors of all branches of a union, unless all but one are of another kind."""
     places = {place for place in (_union_place(each, value) for each in errors) if place is not None}
-    unions: dict[Path, list[_Error]] = {}
+    unions: dict[Path, list[Violation]] = {}
     for each in errors:
-        starts = (each.location[:length] for length in range(len(each.location)))
-        place = next((start for start in starts if start in places), None)
-        unions.setdefault(each.location if place is None else place, []).append(each)
+        starts = (each.path[:length] for length in range(len(each.path)))
+        place = next((start for start in starts if start in places), each.path)
+        unions.setdefault(place, []).append(each)
     for place, inner in unions.items():
         if place in places:
             yield from _merge_union(place, inner, value)
         else:
-            yield from (Violation(each.location, each.reason, each.expected) for each in inner)
+            yield from inner
 
 
-def _union_place(errors: _Error, value: JsonValue) -> Path | None:
-    """Return the path of the first union in a location: what follows it, a branch, is not in the document."""
+def _union_place(error: Violation, value: JsonValue) -> Path | None:
+    """Return the path of the first union around an error: a branch, which follows it, is not in the document."""
     at: JsonValue | Missing = value
-    is_missing = errors.reason is MismatchReason.MISSING_KEY
-    for number, segment in enumerate(errors.location[: -1 if is_missing else None]):
+    is_missing = error.reason is MismatchReason.MISSING_KEY
+    for number, segment in enumerate(error.path[: -1 if is_missing else None]):
         at = get_child(at, segment)
         if at is MISSING:
-            return errors.location[:number]
+            return error.path[:number]
     return None
 
 
-def _merge_union(place: Path, errors: list[_Error], value: JsonValue) -> Iterator[Violation]:
+def _merge_union(place: Path, errors: list[Violation], value: JsonValue) -> Iterator[Violation]:
     depth = len(place)
-    branches: dict[Segment, list[_Error]] = {}
+    branches: dict[Segment, list[Violation]] = {}
     for each in errors:
-        inner = each._replace(location=(*place, *each.location[depth + 1 :]))
-        branches.setdefault(each.location[depth], []).append(inner)
+        inner = replace(each, path=(*place, *each.path[depth + 1 :]))
+        branches.setdefault(each.path[depth], []).append(inner)
     wrong = MismatchReason.WRONG_TYPE
-    of_its_kind = [branch for branch in branches.values() if not any(each[:2] == (place, wrong) for each in branch)]
+    of_its_kind = [
+        branch for branch in branches.values() if (place, wrong) not in [(each.path, each.reason) for each in branch]
+    ]
     if len(branches) == 1 or len(of_its_kind) == 1:
         yield from _merge_branches((of_its_kind or list(branches.values()))[0], value)
         return
