@@ -36,7 +36,7 @@ from jsontide._check import check_choice, check_count, check_seconds
 from jsontide._errors import JsontideError
 from jsontide._private_file import open_private
 from jsontide._sniff import BYTE_ORDER_MARK, is_recording, sniff
-from jsontide._values import JsonValue
+from jsontide._values import JsonValue, escape_surrogates
 from jsontide.providers import feed_ndjson, feed_sse, finish_ndjson, start_ndjson, start_sse
 from jsontide.streams import stream_message
 
@@ -75,7 +75,6 @@ class Piece:
 
 MARK: Final = "recording"
 VERSION: Final = 1
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _KINDS: Final = ("text", "base64", "event", "end")
 
 
@@ -195,8 +194,7 @@ def write_line(line: Mapping[str, object]) -> bytes:
 
 def write_event(event: object) -> str:
     """Encode an event; a lone surrogate, which some providers send, stays an escape because it has no UTF-8."""
-    text = json.dumps(event, ensure_ascii=False, allow_nan=False)
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return escape_surrogates(json.dumps(event, ensure_ascii=False, allow_nan=False))
 
 
 WireFormat: TypeAlias = Literal["sse", "ndjson"]

@@ -513,7 +513,7 @@ class Effort:
         if kind == "definition-ref":
             yield self._definitions[schema["schema_ref"]]
         elif kind == "union":
-            yield from (choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"])
+            yield from _choices(schema)
         elif kind == "tagged-union":
             tag = _find_tag(schema["discriminator"], value)
             if isinstance(tag, str | int) and tag in schema["choices"]:
@@ -545,8 +545,11 @@ def _count_containers(part: CoreSchema) -> int:
     """Return how many branches of a union accept a container."""
     if part.get("type") != "union":
         return 0
-    choices = [choice[0] if isinstance(choice, tuple) else choice for choice in part["choices"]]
-    return sum(choice["type"] not in _NOT_CONTAINERS for choice in choices)
+    return sum(choice["type"] not in _NOT_CONTAINERS for choice in _choices(part))
+
+
+def _choices(union: CoreSchema) -> list[CoreSchema]:
+    return [choice[0] if isinstance(choice, tuple) else choice for choice in union["choices"]]
 
 
 def _find_tag(discriminator: Any, value: JsonValue) -> object:

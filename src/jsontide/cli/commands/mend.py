@@ -17,6 +17,7 @@ from rich.cells import cell_len
 from jsontide import ParserError
 from jsontide.cli._exits import BAD, CUT_OFF, TO_BE_MENDED, exit_codes, say
 from jsontide.cli._input import error_width, is_terminal, read_source
+from jsontide.cli._options import SOURCE
 from jsontide.cli._output import RecentText, Spot, draw_place, escape_unsafe_json, first_cells
 from jsontide.mend import EVERYTHING, MODELS, Mending, Repair, RepairKind, feed_mend, finish_mend, start_mend
 
@@ -203,7 +204,7 @@ _WITHOUT = f"Do not mend this kind; can be repeated. Kinds: {', '.join(KINDS)}."
 
 
 def mend(  # noqa: PLR0913 - options, all by name
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")] = "-",
+    file: Annotated[str, SOURCE] = "-",
     *,
     check: Annotated[
         bool,
