@@ -29,7 +29,7 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from jsontide._sniff import is_recording, read_first_line, sniff
-from jsontide.cli._output import escape_unsafe
+from jsontide.cli._output import LineWriter, escape_unsafe
 from jsontide.providers.registry import detect
 from jsontide.recordings import Piece, Recording, WireFormat
 
@@ -127,6 +127,11 @@ def draws_live() -> bool:
 def error_width() -> int:
     """Return the columns for messages on standard error."""
     return Console(stderr=True).width
+
+
+def open_stdout() -> LineWriter:
+    """Return a writer of standard output."""
+    return LineWriter(sys.stdout.buffer, is_terminal(sys.stdout))
 
 
 def open_stdin() -> Iterator[bytes]:

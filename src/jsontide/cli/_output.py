@@ -57,29 +57,37 @@ def short_path(path: Path) -> str:
     return f"{_ROOT}{text}" if not text or path[0] == _ROOT else text.removeprefix(".")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LineWriter:
-    """Writes lines, each at once, so that a pipe never lags behind."""
+    """Writes lines, and parts of lines, each at once, so that a pipe never lags behind; safely on a terminal."""
 
     out: BinaryIO
     is_terminal: bool
+    is_line_open: bool = False
+    """Whether something was written since the last line ended."""
 
     def write_text(self, text: str) -> None:
         """Write a text that may span several lines."""
-        self._write(escape_lines(text) if self.is_terminal else text)
+        self._write(f"{escape_lines(text) if self.is_terminal else text}\n")
 
     def write_json(self, value: JsonValue) -> None:
         """Write a value as compact JSON."""
         self.write_json_text(write_json(value))
 
-    def write_json_text(self, text: str) -> None:
-        """Write a line in which everything unsafe is inside JSON strings."""
-        self._write(escape_unsafe_json(text) if self.is_terminal else text)
+    def write_json_text(self, text: str, end: str = "\n") -> None:
+        """Write a text in which everything unsafe is inside JSON strings."""
+        self._write(f"{escape_unsafe_json(text) if self.is_terminal else text}{end}")
+
+    def end_line(self) -> None:
+        """End the last line, if it is open."""
+        if self.is_line_open:
+            self._write("\n")
 
     def _write(self, text: str) -> None:
         # Half a surrogate pair, which JSON can write and UTF-8 cannot, stays an escape.
-        self.out.write(text.encode(errors="backslashreplace") + b"\n")
+        self.out.write(text.encode(errors="backslashreplace"))
         self.out.flush()
+        self.is_line_open = not text.endswith("\n")
 
 
 class RawOutput:
