@@ -90,8 +90,6 @@ def _encode(encoder: Encoder[_State], sent: _State, turn: TurnState | None) -> t
 
 OnLeave: TypeAlias = Literal["cancel", "continue"]
 """What happens to a turn whose client leaves."""
-Finished: TypeAlias = Literal["replay", "nothing"]
-"""What a client gets that joins a turn after its end."""
 
 _STEPS: Final = ("begin", "encode", "fail")
 """The methods of every encoder; see `Encoder`."""
@@ -151,7 +149,7 @@ async def resume_response(  # noqa: PLR0913 - options, by name
     run_id: str | None,
     encoder: Encoder[Any],
     *,
-    finished: Finished = "replay",
+    finished: Literal["replay", "nothing"] = "replay",
     keep_alive: float | None = _KEEP_ALIVE,
     min_interval: float = 0.0,
     describe_error: DescribeError | None = None,
@@ -165,7 +163,7 @@ async def resume_response(  # noqa: PLR0913 - options, by name
     `describe_error` describes errors in a message, in place of the encoder's own rule.
     """
     check_store(store)
-    check_choice("finished", finished, get_args(Finished))
+    check_choice("finished", finished, ("replay", "nothing"))
     check_reading(encoder, keep_alive, min_interval)
     encoder, _ = _with_rule(encoder, describe_error)
     state = await store.read(run_id, -1, 0) if run_id else None
