@@ -98,6 +98,20 @@ def part_of(module: Path) -> str:
     return module.relative_to(SOURCE).with_suffix("").parts[0]
 
 
+DOORS = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - {"cli", "text"}
+"""The packages from which users import; `cli` is a command, and the names of `text` are at the top."""
+
+
+@pytest.mark.once
+def test_help_the_reference_and_the_architecture_list_the_same_packages() -> None:
+    reference = (ROOT / "docs" / "reference" / "index.md").read_text("utf-8")
+    table = [row.split("|")[2] for row in reference.splitlines() if row.startswith("| [")]
+    stack = (ROOT / "ARCHITECTURE.md").read_text("utf-8").split("```")[1]
+    assert set(re.findall(r"`(\w+)`", str(jsontide.__doc__).rpartition("packages")[2])) == DOORS
+    assert set(re.findall(r"`(\w+)`", " ".join(table))) == DOORS
+    assert set(re.findall(r"\w+", "\n".join(re.split(r" {2,}", line)[0] for line in stack.splitlines()))) >= DOORS
+
+
 @pytest.mark.once
 class TestEveryModule:
     def test_belongs_to_a_layer(self) -> None:

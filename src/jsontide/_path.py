@@ -41,11 +41,8 @@ def segment_text(segment: Segment) -> str:
         return f"[{int(segment)}]"
     if segment.isidentifier():
         return "." + segment
-    return f"[{_SURROGATE.sub(_escape, json.dumps(segment, ensure_ascii=False))}]"
-
-
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+    written = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(segment, ensure_ascii=False))
+    return f"[{written}]"
 
 
 class PathLink:
@@ -82,7 +79,6 @@ class PathLink:
 
 
 def link_to(path: Path) -> PathLink:
-    """Return the link of a path."""
     link = PathLink(None, 0)
     for segment in path:
         link = PathLink(link, segment)

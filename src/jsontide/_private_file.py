@@ -14,8 +14,4 @@ _OWNER_ONLY: Final = 0o600
 
 def open_private(path: Path, mode: Literal["wb", "xb"]) -> BinaryIO:
     """Open a file to write; `xb` raises `FileExistsError` if it is there."""
-    return cast("BinaryIO", open(path, mode, opener=_open))
-
-
-def _open(path: str, flags: int) -> int:
-    return os.open(path, flags, _OWNER_ONLY)
+    return cast("BinaryIO", open(path, mode, opener=lambda name, flags: os.open(name, flags, _OWNER_ONLY)))

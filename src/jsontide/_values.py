@@ -120,13 +120,12 @@ def quote(text: str, ensure_ascii: bool) -> str:
     if ensure_ascii:
         return encode_basestring_ascii(text)
     written = encode_basestring(text)
-    if text.isascii() or _SURROGATE.search(text) is None:
-        return written
-    return _SURROGATE.sub(_escape, written)
+    return written if text.isascii() or _SURROGATE.search(text) is None else escape_surrogates(written)
 
 
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def escape_surrogates(text: str) -> str:
+    """Write surrogates, which have no UTF-8, as escapes of JSON."""
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def number_text(value: Any) -> str:

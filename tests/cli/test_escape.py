@@ -1,12 +1,12 @@
 import json
 import re
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
-from jsontide.cli._output import escape_lines, escape_unsafe, escape_unsafe_json, quote_safely
-from jsontide.cli.commands.chunk import choose_encoding
+from jsontide.cli._output import LineWriter, escape_lines, escape_unsafe, escape_unsafe_json, quote_safely
 from tests.cli.running import run
 
 HOSTILE = "a\x9b2J\x7f\x85\u202e\u2066\u200f\u061cz"
@@ -30,11 +30,20 @@ def test_what_is_escaped_stays_as_it_is(escape: Callable[[str], str]) -> None:
     assert escape(once) == once
 
 
+def written(chunk: str, *, is_raw: bool, is_terminal: bool) -> str:
+    out = BytesIO()
+    writer = LineWriter(out, is_terminal)
+    if is_raw:
+        writer.write_json_text(chunk, end="")
+    else:
+        writer.write_json(chunk)
+    return out.getvalue().decode()
+
+
 @pytest.mark.parametrize("is_raw", [False, True])
 def test_chunks_are_safe_on_a_terminal_and_as_they_are_elsewhere(is_raw: bool) -> None:  # noqa: FBT001
     chunk = json.dumps([HOSTILE], ensure_ascii=False)
-    safe = choose_encoding(is_raw=is_raw, is_terminal=True)(chunk).decode()
-    plain = choose_encoding(is_raw=is_raw, is_terminal=False)(chunk).decode()
+    safe, plain = (written(chunk, is_raw=is_raw, is_terminal=is_terminal) for is_terminal in (True, False))
     assert not STEERING.search(safe)
     assert json.loads(safe) == json.loads(plain) == ([HOSTILE] if is_raw else chunk)
     assert HOSTILE in plain

@@ -166,7 +166,10 @@ def _expand(item: _Entry, room: int) -> Iterator[_Line | _Entry]:
     """Yield one level of a value, the last line first."""
     match item.value:
         case dict() as members:
-            entries = ((key, _label(key), members[key]) for key in reversed(members))
+            entries = (
+                (key, Text.assemble((quote_safely(key), _KEY), (": ", _PUNCTUATION)), members[key])
+                for key in reversed(members)
+            )
             yield from _container(item, "{}", entries, empty=not members)
         case list() as items:
             last = len(items) - 1
@@ -200,10 +203,6 @@ def _container(
         yield _Entry(item.depth + 1, label, value, comma, inner, item.fresh.inside(segment))
         comma = ","
     yield _Line(item.depth, Text.assemble(item.label, (brackets[0], style)))
-
-
-def _label(key: str) -> Text:
-    return Text.assemble((quote_safely(key), _KEY), (": ", _PUNCTUATION))
 
 
 def _scalar(value: JsonValue, item: _Entry, room: int) -> Iterator[tuple[str, str]]:

@@ -29,7 +29,7 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from jsontide._sniff import is_recording, read_first_line, sniff
-from jsontide.cli._output import escape_unsafe
+from jsontide.cli._output import LineWriter, escape_unsafe
 from jsontide.providers.registry import detect
 from jsontide.recordings import Piece, Recording, WireFormat
 
@@ -129,6 +129,11 @@ def error_width() -> int:
     return Console(stderr=True).width
 
 
+def open_stdout() -> LineWriter:
+    """Return a writer of standard output."""
+    return LineWriter(sys.stdout.buffer, is_terminal(sys.stdout))
+
+
 def open_stdin() -> Iterator[bytes]:
     """Read standard input as it arrives; if that is a person who types, say so first."""
     if is_terminal(sys.stdin) and is_terminal(sys.stderr):
@@ -167,21 +172,14 @@ def _track(
             progress.advance(task, size_of(item))
 
 
-class Begun(NamedTuple):
-    """How a stream begins, and all of it."""
-
-    head: bytes
-    chunks: Iterator[bytes]
-
-
-def peek(chunks: Iterator[bytes]) -> Begun:
-    """Read until it is clear what a stream is."""
+def peek(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """Read until it is clear what a stream is; return how it begins, and all of it."""
     head = b""
     for chunk in chunks:
         head += chunk
         if sniff(head) is not None and is_recording(head) is not None:
             break
-    return Begun(head, chain(filter(None, [head]), chunks))
+    return head, chain(filter(None, [head]), chunks)
 
 
 def has_events(head: bytes) -> bool:

@@ -2,7 +2,7 @@
 
 Rule: `escape` is the one place that knows which characters are not safe. Messages pass through here in `_exits.say` and
 in `_app`, whoever wrote them; escaping a text twice changes nothing.
-Values are written and walked without recursion: documents may be deeper than Python's stack.
+Values are written without recursion: documents may be deeper than Python's stack.
 Of a stream only the end is kept, to show the line of an error with a caret under the place.
 """
 
@@ -57,29 +57,37 @@ def short_path(path: Path) -> str:
     return f"{_ROOT}{text}" if not text or path[0] == _ROOT else text.removeprefix(".")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LineWriter:
-    """Writes lines, each at once, so that a pipe never lags behind."""
+    """Writes lines, and parts of lines, each at once, so that a pipe never lags behind; safely on a terminal."""
 
     out: BinaryIO
     is_terminal: bool
+    is_line_open: bool = False
+    """Whether something was written since the last line ended."""
 
     def write_text(self, text: str) -> None:
         """Write a text that may span several lines."""
-        self._write(escape_lines(text) if self.is_terminal else text)
+        self._write(f"{escape_lines(text) if self.is_terminal else text}\n")
 
     def write_json(self, value: JsonValue) -> None:
         """Write a value as compact JSON."""
         self.write_json_text(write_json(value))
 
-    def write_json_text(self, text: str) -> None:
-        """Write a line in which everything unsafe is inside JSON strings."""
-        self._write(escape_unsafe_json(text) if self.is_terminal else text)
+    def write_json_text(self, text: str, end: str = "\n") -> None:
+        """Write a text in which everything unsafe is inside JSON strings."""
+        self._write(f"{escape_unsafe_json(text) if self.is_terminal else text}{end}")
+
+    def end_line(self) -> None:
+        """End the last line, if it is open."""
+        if self.is_line_open:
+            self._write("\n")
 
     def _write(self, text: str) -> None:
         # Half a surrogate pair, which JSON can write and UTF-8 cannot, stays an escape.
-        self.out.write(text.encode(errors="backslashreplace") + b"\n")
+        self.out.write(text.encode(errors="backslashreplace"))
         self.out.flush()
+        self.is_line_open = not text.endswith("\n")
 
 
 class RawOutput:
@@ -99,48 +107,27 @@ class RawOutput:
 
 _INDENT = "  "
 _DEEPEST = 200  # levels that are indented: otherwise a deep document would be spaces for the most part
+_PARTS = re.compile(r'\[\]|\{\}|"(?:[^"\\]+|\\.)*"|[\[\]{},:]|[^\[\]{},:"]+')
 
 
 def write_pretty(value: JsonValue) -> str:
     """Return a value as `json.dumps` does with `indent=2`, whatever its numbers and depth."""
-    return "".join(_pieces(value))
-
-
-def _pieces(value: JsonValue) -> Iterator[str]:
-    todo: list[Iterator[tuple[str, JsonValue]]] = []
-    closers: list[str] = []
-    yield from _open(value, todo, closers)
-    is_first = True
-    while todo:
-        entry = next(todo[-1], None)
-        if entry is None:
-            todo.pop()
-            yield f"{_break(len(todo))}{closers.pop()}"
-            is_first = False
-            continue
-        label, inner = entry
-        yield f"{'' if is_first else ','}{_break(len(todo))}{label}"
-        depth = len(todo)
-        yield from _open(inner, todo, closers)
-        is_first = len(todo) > depth
+    written: list[str] = []
+    depth = 0
+    for part in _PARTS.findall(write_json(value)):
+        if part in {"]", "}"}:
+            depth -= 1
+            written.append(_break(depth))
+        written.append(": " if part == ":" else part)
+        if part in {"[", "{"}:
+            depth += 1
+        if part in {"[", "{", ","}:
+            written.append(_break(depth))
+    return "".join(written)
 
 
 def _break(depth: int) -> str:
     return "\n" + _INDENT * min(depth, _DEEPEST)
-
-
-def _open(value: JsonValue, todo: list[Iterator[tuple[str, JsonValue]]], closers: list[str]) -> Iterator[str]:
-    """Yield a scalar or an empty container, or an opening bracket, and put the rest of that container on the stack."""
-    if isinstance(value, dict) and value:
-        todo.append((f"{write_json(key)}: ", inner) for key, inner in value.items())
-        closers.append("}")
-        yield "{"
-    elif isinstance(value, list) and value:
-        todo.append(("", inner) for inner in value)
-        closers.append("]")
-        yield "["
-    else:
-        yield write_json(value)
 
 
 _KEPT_BEFORE = 256  # characters before a place, to show them

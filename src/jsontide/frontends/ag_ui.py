@@ -151,7 +151,7 @@ def write_usage(message: Message) -> Event:
 
 @dataclass(slots=True)
 class StateProgress:
-    """What was sent of the state; a value, `advance` returns the next one."""
+    """How much of the state was sent; a value, `advance` returns the next one."""
 
     keys: StateKeys
     writer: PatchWriter
@@ -160,7 +160,7 @@ class StateProgress:
     newest: NativeStreamed | None = None
 
     def advance(self, growing: NativeStreamed) -> tuple[StateProgress, list[Event]]:
-        """Return the progress after a later message or state, and the events for what is new."""
+        """Return the progress after a later message or state, and its new events."""
         keys, sent = self.keys, self.sent
         if self.writer.in_steps and sent is not None and keys.measure(growing) - keys.measure(sent) < LEAST_GROWTH:
             return StateProgress(keys, self.writer, sent, growing), []
@@ -193,7 +193,7 @@ def _write_patch(patch: list[dict[str, JsonValue]]) -> list[Event]:
 
 @dataclass(slots=True)
 class AgUiState:
-    """What was sent of a run."""
+    """How much of a run was sent."""
 
     progress: Progress
     shown: StateProgress

@@ -131,7 +131,7 @@ def _whole_part(part_id: str, part: Source | File | Other) -> dict[str, JsonValu
 
 @dataclass(slots=True)
 class AssistantState:
-    """What was sent of an assistant-transport stream."""
+    """How much of an assistant-transport stream was sent."""
 
     progress: Progress
     before: NativeStreamed | None = None
@@ -256,7 +256,7 @@ def write_operations(changes: list[Change]) -> list[dict[str, JsonValue]]:
 
 @dataclass(slots=True)
 class ObjectStreamState:
-    """What was sent of an object stream."""
+    """How much of an object stream was sent."""
 
     before: NativeStreamed | None = None
     is_over: bool = False

@@ -143,7 +143,7 @@ class BaseEncoder(Generic[_Sent]):
         return other
 
     def encode(self, state: _Sent, growing: Streamed) -> tuple[_Sent, bytes]:
-        """Return the state after a message or a parser's state, and the bytes for what is new in it."""
+        """Return the state after a message or a parser's state, and its new bytes."""
         if state.is_over:
             return state, b""
         if isinstance(growing, ParserState):

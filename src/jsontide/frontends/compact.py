@@ -30,7 +30,7 @@ Form = Literal["sse", "ndjson"]
 
 @dataclass(slots=True)
 class CompactState:
-    """What was sent of a stream."""
+    """How much of a stream was sent."""
 
     writer: CompactWriter
     before: NativeStreamed | None = None

@@ -38,7 +38,7 @@ class _OpenText:
 
 
 class PatchWriter:
-    """What was sent of a stream; a value, each method returns the next one.
+    """How much of a stream was sent; a value, each method returns the next one.
 
     >>> from jsontide import create_parser_state, parse_chunk
     >>> state = parse_chunk(create_parser_state(), '{"city": "Kyo')
@@ -49,23 +49,21 @@ class PatchWriter:
     [{'op': 'replace', 'path': '/city', 'value': 'Kyoto'}]
     """
 
-    __slots__ = ("_before", "_prefix", "_texts", "in_steps")
+    __slots__ = ("_before", "_texts", "in_steps")
 
     def __init__(
         self,
         in_steps: bool = False,
-        prefix: Path = (),
         before: ParserState | None = None,
         texts: dict[Path, _OpenText] | None = None,
     ) -> None:
         self.in_steps: Final = in_steps
         """Whether strings grow in steps, and small changes wait for more."""
-        self._prefix: Final = prefix  # where the value stands in the patched document
         self._before: Final = before  # the last state that was sent
         self._texts: Final = {} if texts is None else texts
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return PatchWriter, (self.in_steps, self._prefix, self._before, self._texts)
+        return PatchWriter, (self.in_steps, self._before, self._texts)
 
     def write(self, state: ParserState) -> tuple[PatchWriter, list[dict[str, JsonValue]]]:
         """Return the writer after a state of a parser, and the operations that lead there from the last one sent."""
@@ -85,7 +83,7 @@ class PatchWriter:
         texts = writer._texts.copy()
         for path in list(texts):
             writer._send(texts, path, 0, patch)
-        return PatchWriter(self.in_steps, self._prefix, state, texts), patch
+        return PatchWriter(self.in_steps, state, texts), patch
 
     def _write(
         self, changes: Sequence[Change], state: ParserState | None
@@ -95,7 +93,7 @@ class PatchWriter:
         for change in changes:
             path = change.path
             if isinstance(change, SetValue):
-                patch.append({"op": _OPERATIONS[change.is_new], "path": self._pointer(path), "value": change.value})
+                patch.append({"op": _OPERATIONS[change.is_new], "path": write_pointer(path), "value": change.value})
                 _begin(texts, change)
             elif isinstance(change, AppendText):
                 old = texts[path]
@@ -105,17 +103,14 @@ class PatchWriter:
                 texts.pop(path, None)
         for path in list(texts):
             self._send(texts, path, _GROWTH if self.in_steps else 0, patch)
-        return PatchWriter(self.in_steps, self._prefix, state, texts), patch
-
-    def _pointer(self, path: Path) -> str:
-        return write_pointer((*self._prefix, *path))
+        return PatchWriter(self.in_steps, state, texts), patch
 
     def _send(self, texts: dict[Path, _OpenText], path: Path, growth: float, patch: list[dict[str, JsonValue]]) -> None:
         """Replace a string, if it has grown enough since it was sent."""
         found = texts.get(path)
         if found is None or found.text.length == found.sent or found.text.length < found.sent * growth:
             return
-        patch.append({"op": "replace", "path": self._pointer(path), "value": found.text.read()})
+        patch.append({"op": "replace", "path": write_pointer(path), "value": found.text.read()})
         texts[path] = _OpenText(found.text, found.text.length)
 
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast, get_args
 from uuid import uuid4
 
 from jsontide._check import check_choice
@@ -112,7 +112,7 @@ class AnswerProgress:
         return AnswerProgress(length, hidden), kept
 
     def advance_json(self, state: ParserState) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
-        """Return the progress after a state of a parser, and what is new in it."""
+        """Return the progress after a state of a parser, and its new steps."""
         error = state.error
         is_over = error is not None or state.is_complete
         is_due = state.value is not MISSING and (is_over or self._is_due(state.index))
@@ -140,7 +140,7 @@ def _is_text(step: Step) -> bool:
 
 @dataclass(slots=True)
 class VercelState:
-    """What was sent of a stream."""
+    """How much of a stream was sent."""
 
     progress: Progress
     answer: AnswerProgress
@@ -189,8 +189,8 @@ class VercelEncoder(BaseEncoder[VercelState]):
         describe_error: DescribeError = describe_error,
     ) -> None:
         super().__init__(describe_error)
-        check_choice("answer", answer, ("text", "data"))
-        check_choice("hostile_keys", hostile_keys, ("refuse", "drop"))
+        check_choice("answer", answer, get_args(AnswerForm))
+        check_choice("hostile_keys", hostile_keys, get_args(HostileKeys))
         self.message_id: Final = f"msg-{uuid4().hex}" if message_id is None else message_id
         """The id of the message on the client; one that joins late gets the same from the same encoder."""
         self.answer: Final = answer

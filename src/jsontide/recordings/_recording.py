@@ -29,14 +29,14 @@ from datetime import UTC, datetime
 from itertools import accumulate, pairwise
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, Protocol, TypeAlias, cast, get_args
 from urllib.parse import urlsplit, urlunsplit
 
 from jsontide._check import check_choice, check_count, check_seconds
 from jsontide._errors import JsontideError
 from jsontide._private_file import open_private
 from jsontide._sniff import BYTE_ORDER_MARK, is_recording, sniff
-from jsontide._values import JsonValue
+from jsontide._values import JsonValue, escape_surrogates
 from jsontide.providers import feed_ndjson, feed_sse, finish_ndjson, start_ndjson, start_sse
 from jsontide.streams import stream_message
 
@@ -50,7 +50,7 @@ Data: TypeAlias = bytes | Mapping[str, object]
 """Bytes as they were received, or one decoded event."""
 End: TypeAlias = Literal["over", "lost", "stopped"]
 """How a stream ended: by itself, because the connection failed, or because the reader stopped."""
-ENDS: tuple[End, ...] = ("over", "lost", "stopped")
+ENDS: Final[tuple[End, ...]] = get_args(End)
 
 
 class RecordingError(JsontideError, ValueError):
@@ -75,7 +75,6 @@ class Piece:
 
 MARK: Final = "recording"
 VERSION: Final = 1
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _KINDS: Final = ("text", "base64", "event", "end")
 
 
@@ -195,8 +194,7 @@ def write_line(line: Mapping[str, object]) -> bytes:
 
 def write_event(event: object) -> str:
     """Encode an event; a lone surrogate, which some providers send, stays an escape because it has no UTF-8."""
-    text = json.dumps(event, ensure_ascii=False, allow_nan=False)
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return escape_surrogates(json.dumps(event, ensure_ascii=False, allow_nan=False))
 
 
 WireFormat: TypeAlias = Literal["sse", "ndjson"]
@@ -291,7 +289,7 @@ class Recording:
         Decoded events were never bytes: without a form, they are written as server-sent events.
         """
         if form is not None:
-            check_choice("form", form, ("sse", "ndjson"))
+            check_choice("form", form, get_args(WireFormat))
             return b"".join(_encode(cast("Data", event), form) for event in self.events)
         return b"".join(_encode(piece.data, "sse") for piece in self.pieces)
 

@@ -143,7 +143,6 @@ class StreamStage:
 
 
 def feed_all(stage: StreamStage, pieces: Iterable[bytes]) -> StreamStage:
-    """Return the stage after all pieces."""
     for piece in pieces:
         stage = stage.feed(piece)
     return stage

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from jsontide._check import check_count
 from jsontide._path import Path, Segment, segment_text
-from jsontide.frontends import AppendText, Change, Finish, SetValue
+from jsontide.frontends import AppendText, Change, Finish, SetValue, write_json
 from jsontide.frontends.changes import walk
 from jsontide.messages import Outcome
 from jsontide.recordings._moment import Moment, follow, start_moment
@@ -244,11 +244,7 @@ def _size(value: object) -> int:
     """Return how many characters a scalar has."""
     if isinstance(value, str):
         return len(value)
-    if value is None or value is True:
-        return 4
-    if value is False:
-        return 5
-    return 0 if isinstance(value, list | dict) else len(str(value))
+    return 0 if isinstance(value, list | dict) else len(write_json(value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,8 +113,7 @@ def compile_schema(source: Any, policies: Policies | None) -> CompiledSchema[Any
     if isinstance(source, dict | bool):
         node, validator = _compile_json_schema(source)
     else:
-        need_package("pydantic", "a schema that is a type")
-        node, validator = _compile_type(source.type if isinstance(source, FunctionArguments) else source)
+        node, validator = _compile_type(_as_type(source))
     if policies:
         node = _apply_policies(node, policies)
     return CompiledSchema(source, policies, node, validator)
@@ -151,6 +150,11 @@ def _check_size(source: AnySchema) -> None:
         level = [each for part in containers for each in (part.values() if isinstance(part, dict) else part)]
         if not level:
             return
+
+
+def _as_type(source: Any) -> Any:
+    need_package("pydantic", "a schema that is a type")
+    return source.type if isinstance(source, FunctionArguments) else source
 
 
 def _compile_type(source: Any) -> tuple[SchemaNode, Validator[Any]]:
@@ -196,8 +200,7 @@ def to_json_schema(source: Any) -> dict[str, Any]:
         if isinstance(source, dict):
             found: dict[str, Any] = json.loads(_dump(source))
         else:
-            need_package("pydantic", "a schema that is a type")
-            _, _, adapter = _load_types().read_type(source.type if isinstance(source, FunctionArguments) else source)
+            _, _, adapter = _load_types().read_type(_as_type(source))
             found = deepcopy(adapter.json_schema())
     except RecursionError as error:
         raise UnsupportedSchemaError("the schema is nested too deeply") from error
@@ -442,7 +445,6 @@ class _Compiler:
         )
 
     def follow_ref(self, ref: object, where: str) -> AnySchema:
-        """Return the schema that a `$ref` points to."""
         if not isinstance(ref, str):
             fail(f"a $ref must be a string, not {ref!r}", where)
         if not ref.startswith("#"):

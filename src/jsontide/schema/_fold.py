@@ -4,7 +4,7 @@ A fold follows one stream, and only the newest resolution may advance it; contin
 Nodes come in the order in which they open; a container has closed when the log continues outside of it.
 An open scalar is not in the log: it is checked last, and what follows from it is undone before the next step.
 
-A candidate is an open container read as one variant of its schema node, with what was found in it so far.
+A candidate is an open container read as one variant of its schema node, with the values found in it so far.
 Most containers have one candidate; there are several while a union is undecided.
 Alternatives are the candidates that one candidate of the container around has to choose from.
 A candidate that fails leaves them, unless it is the last.

@@ -223,10 +223,6 @@ def join_also(one: list[Schema], other: list[Schema]) -> list[Schema]:
     return list({id(schema): schema for schema in (*one, *other)}.values())
 
 
-def _all_keys(one: list[str], other: list[str]) -> list[str]:
-    return list(dict.fromkeys([*one, *other]))
-
-
 def _common_types(one: str | list[str], other: str | list[str]) -> list[str]:
     ones, others = (name if isinstance(name, list) else [name] for name in (one, other))
     found = [name for name in ones if name in others]
@@ -235,14 +231,10 @@ def _common_types(one: str | list[str], other: str | list[str]) -> list[str]:
     return found
 
 
-def _common_members(one: list[Any], other: list[Any]) -> list[Any]:
-    return [member for member in one if any(is_same_json(member, each) for each in other)]
-
-
 _MERGERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "required": _all_keys,
+    "required": lambda one, other: list(dict.fromkeys([*one, *other])),
     "type": _common_types,
-    "enum": _common_members,
+    "enum": lambda one, other: [each for each in one if any(is_same_json(each, member) for member in other)],
     "minItems": max,
     "maxItems": min,
     ALSO: join_also,

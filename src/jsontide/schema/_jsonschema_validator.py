@@ -210,10 +210,11 @@ def _harden(dialect: Any) -> Any:
     return made(dialect, validators=keywords, type_checker=types)
 
 
-def _error(message: str, path: Path = ()) -> ValidationError:
+def _error(path: Path = ()) -> ValidationError:
+    """Return an error; `jsonschema` adds the keyword and its value, which say more than a message of ours."""
     from jsonschema.exceptions import ValidationError
 
-    return ValidationError(message, path=path)
+    return ValidationError("", path=path)
 
 
 def _is_number(value: object) -> bool:
@@ -235,7 +236,7 @@ def _remember(keyword: Keyword) -> Keyword:
                 yield first
                 yield from errors
         elif found[1] is not None:
-            yield _error("as found before", found[1])
+            yield _error(found[1])
 
     return check
 
@@ -258,62 +259,16 @@ def _limit_size(keyword: Keyword, name: str) -> Keyword:
     return check
 
 
-def _sized(kind: type[Sized], fits: Callable[[Any, Any], bool]) -> Keyword:
-    def check(_: object, bound: object, value: Any, __: object) -> Errors:
-        if isinstance(value, kind) and not fits(len(value), bound):
-            yield _error("another length")
-
-    return check
-
-
 def _fits(validator: Any, value: object, schema: object) -> bool:
     return next(validator.descend(value, schema), None) is None
 
 
-def _any_of(validator: object, branches: list[object], value: object, _: object) -> Errors:
-    if not any(_fits(validator, value, branch) for branch in branches):
-        yield _error("no branch")
+def _is_of_type(validator: Any, types: str | list[str], value: object) -> bool:
+    return any(validator.is_type(value, name) for name in ([types] if isinstance(types, str) else types))
 
 
-def _one_of(validator: object, branches: list[object], value: object, _: object) -> Errors:
-    if sum(_fits(validator, value, branch) for branch in branches) != 1:
-        yield _error("not one branch")
-
-
-def _not(validator: object, schema: object, value: object, _: object) -> Errors:
-    if _fits(validator, value, schema):
-        yield _error("what it must not be")
-
-
-def _type(validator: Any, types: str | list[str], value: object, _: object) -> Errors:
-    names = [types] if isinstance(types, str) else types
-    if not any(validator.is_type(value, name) for name in names):
-        yield _error("another type")
-
-
-def _multiple_of(_: object, unit: Any, value: Any, __: object) -> Errors:
-    if _is_number(value) and not is_multiple(value, unit):
-        yield _error("not a multiple")
-
-
-def _const(_: object, member: Any, value: Any, __: object) -> Errors:
-    if not is_same_json(member, value):
-        yield _error("not the value")
-
-
-def _enum(_: object, members: Any, value: Any, __: object) -> Errors:
-    if not any(is_same_json(member, value) for member in members):
-        yield _error("not a member")
-
-
-def _unique_items(_: object, is_wanted: object, value: object, __: object) -> Errors:
-    if is_wanted and isinstance(value, list) and len(set(map(_MEMORY.get().class_of, value))) < len(value):
-        yield _error("equal items")
-
-
-def _pattern(_: object, pattern: str, value: object, __: object) -> Errors:
-    if isinstance(value, str) and not get_regex(pattern).search(value):
-        yield _error("no match")
+def _has_equal_items(value: object) -> bool:
+    return isinstance(value, list) and len(set(map(_MEMORY.get().class_of, value))) < len(value)
 
 
 def _pattern_properties(
@@ -344,19 +299,33 @@ def _additional_properties(
         for key in extra:
             yield from validator.descend(value[key], others, path=key)
     elif not others and extra:
-        yield _error("unknown keys")
+        yield _error()
+
+
+def _rule(holds: Callable[[Any, Any, Any], bool]) -> Keyword:
+    """Return a keyword from whether it holds, given a validator, the value of the keyword and that of the document."""
+
+    def check(validator: object, argument: object, value: object, _: object) -> Errors:
+        if not holds(validator, argument, value):
+            yield _error()
+
+    return check
+
+
+def _sized(kind: type[Sized], fits: Callable[[Any, Any], bool]) -> Keyword:
+    return _rule(lambda _, bound, value: not isinstance(value, kind) or fits(len(value), bound))
 
 
 _KEYWORDS: Final[dict[str, Keyword]] = {
-    "type": _type,
-    "const": _const,
-    "enum": _enum,
-    "anyOf": _any_of,
-    "oneOf": _one_of,
-    "not": _not,
-    "multipleOf": _multiple_of,
-    "uniqueItems": _unique_items,
-    "pattern": _pattern,
+    "type": _rule(_is_of_type),
+    "const": _rule(lambda _, member, value: is_same_json(member, value)),
+    "enum": _rule(lambda _, members, value: any(is_same_json(member, value) for member in members)),
+    "anyOf": _rule(lambda validator, branches, value: any(_fits(validator, value, branch) for branch in branches)),
+    "oneOf": _rule(lambda validator, branches, value: sum(_fits(validator, value, each) for each in branches) == 1),
+    "not": _rule(lambda validator, schema, value: not _fits(validator, value, schema)),
+    "multipleOf": _rule(lambda _, unit, value: not _is_number(value) or is_multiple(value, unit)),
+    "uniqueItems": _rule(lambda _, is_wanted, value: not is_wanted or not _has_equal_items(value)),
+    "pattern": _rule(lambda _, pattern, value: not isinstance(value, str) or get_regex(pattern).search(value)),
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
     "minLength": _sized(str, ge),

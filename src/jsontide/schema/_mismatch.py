@@ -51,7 +51,7 @@ class SchemaMismatch:
     expected: str
     """For people, in the words of JSON: "an integer", "one of 'low', 'high'"."""
     found: str
-    """What was there, shortened."""
+    """The value there, shortened."""
     index: int
     """Code points before the value; if it is missing, before the object around it."""
     line: int

@@ -2,8 +2,8 @@
 
 pydantic writes the JSON Schema; we add what that cannot express: which validator checks a value, whether unknown keys
 are dropped, and the names of attributes.
-A closed value is checked by the same validator as at the end, constraints and functions included, so that what is
-shown is what will be accepted.
+A closed value is checked by the same validator as at the end, constraints and functions included, so a value that is
+shown will also be accepted.
 
 pydantic lists the errors of each branch of a union, with the name of the branch as if it were part of the path; here
 each thing that is wrong is reported once, at its path.
@@ -23,7 +23,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
 from math import prod
 from types import UnionType
@@ -32,7 +32,6 @@ from typing import (
     Any,
     Final,
     Generic,
-    NamedTuple,
     NotRequired,
     Required,
     TypeAlias,
@@ -67,12 +66,14 @@ CoreSchema: TypeAlias = dict[str, Any]
 Child: TypeAlias = tuple[JsonValue, CoreSchema]
 """A value in a container, and a schema that validates it."""
 
-_CHECKED_ALONE: Final = frozenset(
+_SCALARS: Final = frozenset(
     (
         *("str", "int", "float", "bool", "bytes", "date", "time", "datetime", "timedelta", "decimal", "url"),
-        *("multi-host-url", "uuid", "enum", "literal", "complex", "json", "custom-error", "chain", "any"),
+        *("multi-host-url", "uuid", "enum", "literal", "complex", "any"),
     )
 )
+"""The types of core schemas that look at a value as a whole."""
+_CHECKED_ALONE: Final = _SCALARS | {"json", "custom-error", "chain"}
 """The types of core schemas whose values are checked when they close."""
 _FUNCTIONS: Final = frozenset({"function-before", "function-after", "function-wrap", "function-plain"})
 _FUNCTIONS_BEFORE: Final = frozenset({"function-before", "function-wrap", "function-plain", "generator"})
@@ -110,12 +111,7 @@ _STEPS_OF_RE: Final = 20
 _MAX_HARMLESS_BRANCHES: Final = 100
 _MAX_ERRORS: Final = 5_000
 """Of all branches of unions together."""
-_NOT_CONTAINERS: Final = frozenset(
-    (
-        *("none", "str", "int", "float", "bool", "bytes", "date", "time", "datetime", "timedelta", "decimal", "url"),
-        *("multi-host-url", "uuid", "enum", "literal", "complex", "any", "is-instance", "is-subclass", "callable"),
-    )
-)
+_NOT_CONTAINERS: Final = _SCALARS | {"none", "is-instance", "is-subclass", "callable"}
 """The types of core schemas that accept no container, or any without looking inside."""
 _KEYS_OF_ARGUMENTS: Final = {"arguments": "arguments_schema", "named-tuple": "fields"}
 _KEYS_OF_SAME_VALUE: Final = ("schema", "lax_schema", "json_schema", "arguments_schema")
@@ -128,9 +124,7 @@ def read_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:
         problem = f"a schema must be a type, not an instance of {type(source).__name__}"
         raise UnsupportedSchemaError(problem)
     try:
-        adapter: TypeAdapter[Any] = (
-            source if isinstance(source, TypeAdapter) else TypeAdapter(_replace_typed_dicts(source))
-        )
+        adapter: TypeAdapter[Any] = source if isinstance(source, TypeAdapter) else TypeAdapter(_translate(source, {}))
         generators: list[SchemaGenerator] = []
 
         class Noted(SchemaGenerator):
@@ -143,19 +137,11 @@ def read_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:
     except (PydanticUserError, PydanticSchemaGenerationError) as error:
         problem = f"pydantic cannot write a JSON Schema for {source!r}: {error.message}"
         raise UnsupportedSchemaError(problem) from error
-    for function in _find_calls(adapter.core_schema):
-        refuse_call(function)
-    return written, generators[0].found, adapter
-
-
-def _find_calls(core: Any) -> Iterator[object]:
-    """Yield the functions that pydantic would call with a value as arguments: it accepts their signatures as schemas.
-
-    Classes are not among them: they make the instances of named tuples.
-    """
-    for part in _parts([core]):
+    for part in _parts([adapter.core_schema]):
+        # A signature is a schema for pydantic, which would call the function with a value; a class makes a named tuple.
         if part.get("type") == "call" and not isinstance(part["function"], type):
-            yield part["function"]
+            refuse_call(part["function"])
+    return written, generators[0].found, adapter
 
 
 def _get_config(adapter: TypeAdapter[Any]) -> Any:
@@ -406,61 +392,56 @@ _REASONS: Final = {
 }
 
 
-class _Error(NamedTuple):
-    """One error of pydantic; its location is the path, with the names of branches in it."""
-
-    location: tuple[Segment, ...]
-    reason: MismatchReason
-    expected: str
-
-
 def _read_problems(error: ValidationError, value: JsonValue) -> tuple[Violation, ...]:
     """Return the problems of a value, each once."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
     return tuple(_merge_branches([_read_error(each) for each in details], value))
 
 
-def _read_error(error: ErrorDetails) -> _Error:
+def _read_error(error: ErrorDetails) -> Violation:
+    """Return an error of pydantic; its path still has the names of branches in it."""
     reason = _REASONS.get(error["type"])
     if reason is None:
         reason = MismatchReason.WRONG_TYPE if error["type"].endswith("_type") else MismatchReason.INVALID
-    return _Error(error["loc"], reason, _describe(error["msg"]))
+    return Violation(error["loc"], reason, _describe(error["msg"]))
 
 
-def _merge_branches(errors: list[_Error], value: JsonValue) -> Iterator[Violation]:
+def _merge_branches(errors: list[Violation], value: JsonValue) -> Iterator[Violation]:
     """Make one problem of the errors of all branches of a union, unless all but one are of another kind."""
     places = {place for place in (_union_place(each, value) for each in errors) if place is not None}
-    unions: dict[Path, list[_Error]] = {}
+    unions: dict[Path, list[Violation]] = {}
     for each in errors:
-        starts = (each.location[:length] for length in range(len(each.location)))
-        place = next((start for start in starts if start in places), None)
-        unions.setdefault(each.location if place is None else place, []).append(each)
+        starts = (each.path[:length] for length in range(len(each.path)))
+        place = next((start for start in starts if start in places), each.path)
+        unions.setdefault(place, []).append(each)
     for place, inner in unions.items():
         if place in places:
             yield from _merge_union(place, inner, value)
         else:
-            yield from (Violation(each.location, each.reason, each.expected) for each in inner)
+            yield from inner
 
 
-def _union_place(errors: _Error, value: JsonValue) -> Path | None:
-    """Return the path of the first union in a location: what follows it, a branch, is not in the document."""
+def _union_place(error: Violation, value: JsonValue) -> Path | None:
+    """Return the path of the first union around an error: a branch, which follows it, is not in the document."""
     at: JsonValue | Missing = value
-    is_missing = errors.reason is MismatchReason.MISSING_KEY
-    for number, segment in enumerate(errors.location[: -1 if is_missing else None]):
+    is_missing = error.reason is MismatchReason.MISSING_KEY
+    for number, segment in enumerate(error.path[: -1 if is_missing else None]):
         at = get_child(at, segment)
         if at is MISSING:
-            return errors.location[:number]
+            return error.path[:number]
     return None
 
 
-def _merge_union(place: Path, errors: list[_Error], value: JsonValue) -> Iterator[Violation]:
+def _merge_union(place: Path, errors: list[Violation], value: JsonValue) -> Iterator[Violation]:
     depth = len(place)
-    branches: dict[Segment, list[_Error]] = {}
+    branches: dict[Segment, list[Violation]] = {}
     for each in errors:
-        inner = each._replace(location=(*place, *each.location[depth + 1 :]))
-        branches.setdefault(each.location[depth], []).append(inner)
+        inner = replace(each, path=(*place, *each.path[depth + 1 :]))
+        branches.setdefault(each.path[depth], []).append(inner)
     wrong = MismatchReason.WRONG_TYPE
-    of_its_kind = [branch for branch in branches.values() if not any(each[:2] == (place, wrong) for each in branch)]
+    of_its_kind = [
+        branch for branch in branches.values() if (place, wrong) not in [(each.path, each.reason) for each in branch]
+    ]
     if len(branches) == 1 or len(of_its_kind) == 1:
         yield from _merge_branches((of_its_kind or list(branches.values()))[0], value)
         return
@@ -469,7 +450,7 @@ def _merge_union(place: Path, errors: list[_Error], value: JsonValue) -> Iterato
 
 
 def _describe(message: str) -> str:
-    """Turn a message about the input into what was expected."""
+    """Turn a message of pydantic into the words of `expected`."""
     for start, wanted in _SENTENCES.items():
         if message.startswith(start):
             return wanted + message.removeprefix(start)
@@ -513,7 +494,7 @@ class Effort:
             if isinstance(each, list | dict) and id(each) not in seen:
                 seen[id(each)] = each
                 left += _MORE_STEPS_FOR_EACH * len(each)
-            below: dict[tuple[int, int], tuple[JsonValue, CoreSchema, int]] = {}
+            below: dict[int, tuple[JsonValue, dict[int, tuple[CoreSchema, int]]]] = {}
             while schemas and left >= 0:
                 schema, times = schemas.pop()
                 left -= times
@@ -521,9 +502,9 @@ class Effort:
                     left -= times * self._patterns[id(schema)].steps(len(each)) // _STEPS_OF_RE
                 schemas += [(same, times) for same in self._expand(schema, each)]
                 for child, meets in _children(schema, each):
-                    place = id(child), id(meets)
-                    below[place] = child, meets, below.get(place, (child, meets, 0))[2] + times
-            todo += _group_by_value(below)
+                    _, met = below.setdefault(id(child), (child, {}))
+                    met[id(meets)] = meets, met.get(id(meets), (meets, 0))[1] + times
+            todo += [(child, list(met.values())) for child, met in below.values()]
         return left < 0
 
     def _expand(self, schema: CoreSchema, value: JsonValue) -> Iterator[CoreSchema]:
@@ -532,7 +513,7 @@ class Effort:
         if kind == "definition-ref":
             yield self._definitions[schema["schema_ref"]]
         elif kind == "union":
-            yield from (choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"])
+            yield from _choices(schema)
         elif kind == "tagged-union":
             tag = _find_tag(schema["discriminator"], value)
             if isinstance(tag, str | int) and tag in schema["choices"]:
@@ -541,16 +522,6 @@ class Effort:
             yield from schema["steps"]
         elif kind != "json":
             yield from (schema[key] for key in _KEYS_OF_SAME_VALUE if isinstance(schema.get(key), dict))
-
-
-def _group_by_value(
-    below: dict[tuple[int, int], tuple[JsonValue, CoreSchema, int]],
-) -> list[tuple[JsonValue, list[tuple[CoreSchema, int]]]]:
-    """Return the values in a container, each with the schemas that validate it."""
-    found: dict[int, tuple[JsonValue, list[tuple[CoreSchema, int]]]] = {}
-    for child, meets, times in below.values():
-        found.setdefault(id(child), (child, []))[1].append((meets, times))
-    return list(found.values())
 
 
 def _find_patterns(parts: list[CoreSchema], config: Any) -> dict[int, Regex]:
@@ -574,8 +545,11 @@ def _count_containers(part: CoreSchema) -> int:
     """Return how many branches of a union accept a container."""
     if part.get("type") != "union":
         return 0
-    choices = [choice[0] if isinstance(choice, tuple) else choice for choice in part["choices"]]
-    return sum(choice["type"] not in _NOT_CONTAINERS for choice in choices)
+    return sum(choice["type"] not in _NOT_CONTAINERS for choice in _choices(part))
+
+
+def _choices(union: CoreSchema) -> list[CoreSchema]:
+    return [choice[0] if isinstance(choice, tuple) else choice for choice in union["choices"]]
 
 
 def _find_tag(discriminator: Any, value: JsonValue) -> object:
@@ -664,7 +638,6 @@ def _read(text: str) -> JsonValue | Missing:
 
 
 def _parts(schemas: list[Any]) -> Iterator[CoreSchema]:
-    """Yield all parts of schemas."""
     todo = list(schemas)
     seen: set[int] = set()
     while todo:
@@ -696,15 +669,13 @@ _TAKES_TYPED_DICTS: Final = sys.version_info >= (3, 12)
 _COPIED_ATTRIBUTES: Final = ("__doc__", "__module__", "__qualname__", "__pydantic_config__")
 
 
-def _replace_typed_dicts(hint: Any) -> Any:
+def _translate(hint: Any, made: dict[type, Any]) -> Any:
     """Return a type with every `TypedDict` of `typing` made one of `typing_extensions`, except those inside classes.
 
     Before Python 3.12 pydantic accepts no other.
     """
-    return hint if _TAKES_TYPED_DICTS else _translate(hint, {})
-
-
-def _translate(hint: Any, made: dict[type, Any]) -> Any:
+    if _TAKES_TYPED_DICTS:
+        return hint
     if isinstance(hint, type) and type(hint).__module__ == "typing" and typing_extensions.is_typeddict(hint):
         return made[hint] if hint in made else _new_typed_dict(hint, made)
     old = get_args(hint)

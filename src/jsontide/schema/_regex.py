@@ -128,7 +128,7 @@ def _count_ways(items: Any) -> int:
 
 
 def _body(kind: Any, details: Any) -> Any:
-    """Return what is inside a group, nothing for anything else."""
+    """Return the parts inside a group; anything else has none."""
     if kind is _constants.SUBPATTERN:
         return details[3]
     if kind is _constants.ATOMIC_GROUP:

@@ -223,7 +223,8 @@ class ObjectView(_View[dict[str, JsonValue]]):
         if name in _NEVER_MEMBERS:
             raise AttributeError(name)
         key = _find_key(self._variants, name, self._shown)
-        if key not in self._shown and not _is_known(self._variants, key):
+        is_known = any(isinstance(each, ObjectVariant) and key in each.properties for each in self._variants)
+        if key not in self._shown and not is_known:
             hint = f"; {_HINT_TO_DICT}" if name in _METHODS_OF_MODELS else ""
             message = f"the schema has no {name!r}{hint}"
             raise AttributeError(message)
@@ -284,7 +285,3 @@ def _find_key(variants: tuple[Variant, ...], name: str, value: JsonValue | Missi
             keys = variant.attributes[name]
             return next((key for key in keys if isinstance(value, dict) and key in value), keys[0])
     return name
-
-
-def _is_known(variants: tuple[Variant, ...], key: str) -> bool:
-    return any(isinstance(variant, ObjectVariant) and key in variant.properties for variant in variants)

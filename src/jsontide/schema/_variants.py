@@ -263,7 +263,6 @@ ANY.fill((ANY_VARIANT,))
 
 
 def get_kind(value: object) -> Kind:
-    """Return the kind of a JSON value."""
     return _KIND_OF[type(value)]
 
 

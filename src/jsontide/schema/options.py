@@ -54,7 +54,6 @@ _POLICY_OF: Final[dict[type[_Annotation], Policy]] = {Stream: "grow", Done: "don
 
 
 def find_policy(annotation: object) -> Policy:
-    """Return the policy that an annotation stands for."""
     for kind, policy in _POLICY_OF.items():
         if isinstance(annotation, kind):
             return policy

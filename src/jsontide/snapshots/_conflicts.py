@@ -154,9 +154,9 @@ class Conflict:
         self.key: Segment = key  # that value, in that frame
         self.place: i64 = place  # the frame of the contradiction
         self.inside: Path = inside  # and the path from there
-        self.before: Any = before  # what is written, if that is a closed value
+        self.before: Any = before  # the written value, if it is closed
         self.now: Any = now  # what the snapshot has there
-        self.open_string: str | None = None  # what is written, if that is the open string
+        self.open_string: str | None = None  # the written text, if it is the open string
         self.start: i64 = -1  # or, if not negative, where the text of it begins
 
     def to_exception(self, frames: list[WriteFrame], text: str) -> SnapshotConflict:

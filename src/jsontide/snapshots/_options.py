@@ -6,7 +6,7 @@ Never compiled: our own checks give better errors for a wrong option than compil
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, TypedDict, Unpack
+from typing import Final, Literal, TypeAlias, TypedDict, Unpack, get_args
 
 from jsontide._check import check_choices, check_count, check_switches
 from jsontide.snapshots._state import SnapshotState, WriteFrame
@@ -17,12 +17,12 @@ Numbers: TypeAlias = Literal["whole", "grow"]
 Empty: TypeAlias = Literal["early", "late"]
 Nulls: TypeAlias = Literal["early", "late"]
 
-_CHOICES: Final = {
-    "on_conflict": ("raise", "repair"),
-    "key_order": ("any", "kept"),
-    "numbers": ("whole", "grow"),
-    "empty": ("early", "late"),
-    "nulls": ("early", "late"),
+_CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "on_conflict": get_args(OnConflict),
+    "key_order": get_args(KeyOrder),
+    "numbers": get_args(Numbers),
+    "empty": get_args(Empty),
+    "nulls": get_args(Nulls),
 }
 
 

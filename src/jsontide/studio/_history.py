@@ -79,13 +79,17 @@ class HistoryEntry:
         first = bisect_right(self.ends, self.length(number) - limit, hi=pieces)
         return "".join(self.texts[first:pieces])[-limit:]
 
-    def path(self) -> Path:
-        segments: list[Segment] = []
+    def way(self) -> list[HistoryEntry]:
+        """Return the containers around it and itself, outermost first, without the place of the root."""
+        way: list[HistoryEntry] = []
         entry = self
         while entry.parent is not None:
-            segments.append(entry.segment)
+            way.append(entry)
             entry = entry.parent
-        return tuple(reversed(segments[:-1]))
+        return way[::-1]
+
+    def path(self) -> Path:
+        return tuple(entry.segment for entry in self.way()[1:])
 
 
 class Slot:
@@ -274,7 +278,8 @@ class Rows:
         self.rows: Final[list[Row]] = []
         self.entries: Final[list[HistoryEntry | None]] = []
         """The value of each row; a row that stands for values that are not shown has none."""
-        focus = _way_to(history.touched(number))
+        touched = history.touched(number)
+        focus = [] if touched is None else touched.way()
         self._focus: Final = {id(entry): inner for entry, inner in zip_longest(focus, focus[1:])}
         root = focus[-_MAX_DEPTH] if len(focus) > _MAX_DEPTH else history.root(number)
         self.base: Final[Path] = root.path() if root is not None else ()
@@ -374,13 +379,3 @@ def describe_text(entry: HistoryEntry, number: int, limit: int = _LONGEST_STRING
     if length > limit:
         row |= {"length": length, "cut": "start" if is_open else "end"}
     return row
-
-
-def _way_to(entry: HistoryEntry | None) -> list[HistoryEntry]:
-    """Return the containers around a value and the value, the outermost first, without the place of the root."""
-    way: list[HistoryEntry] = []
-    while entry is not None and entry.parent is not None:
-        way.append(entry)
-        entry = entry.parent
-    way.reverse()
-    return way

@@ -9,7 +9,6 @@ Patches are those of RFC 6902, as the clients of AG-UI apply them; nothing is ch
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -21,7 +20,9 @@ from jsontide.testing._events import (
     Fields,
     Parsed,
     ProtocolError,
+    check_arguments,
     check_fields,
+    is_index,
     load_event,
     read_events,
     refuse,
@@ -31,7 +32,6 @@ from jsontide.testing._events import (
 
 
 def apply_patch(value: Parsed, operations: list[Parsed]) -> Parsed:
-    """Return a value after a patch."""
     for operation in operations:
         if not isinstance(operation, dict) or not isinstance(operation.get("path"), str):
             refuse(f"this is no operation: {operation!r:.80}")
@@ -99,7 +99,7 @@ def _key(container: Parsed, segment: str, *, is_new: bool = False) -> Segment:
         return segment if is_new or segment in container else refuse(f"there is nothing at {segment!r}")
     if is_new and segment == "-":
         return len(container)
-    if not segment.isdecimal() or str(int(segment)) != segment or int(segment) >= len(container) + is_new:
+    if not is_index(segment, len(container) + is_new):
         refuse(f"there is nothing at {segment!r} of {len(container)} items")
     return int(segment)
 
@@ -315,10 +315,14 @@ class _AgUiChecker:
         owner.setdefault("toolCalls", []).append({"id": call_id, "type": "function", "function": function})
         self.run.calls[call_id] = AgUiCall(event["toolCallName"])
 
-    def _grow_call(self, event: Event) -> None:
+    def _open_call(self, event: Event) -> AgUiCall:
         call = self.run.calls[event["toolCallId"]]
         if call.state != "open":
             refuse(f"the call {event['toolCallId']!r} has a result already")
+        return call
+
+    def _grow_call(self, event: Event) -> None:
+        call = self._open_call(event)
         call.arguments += event["delta"]
         for message in self.run.messages:
             for entry in message.get("toolCalls", []):
@@ -326,13 +330,8 @@ class _AgUiChecker:
                     entry["function"]["arguments"] = call.arguments
 
     def _end_call(self, event: Event) -> None:
-        call = self.run.calls[event["toolCallId"]]
-        if call.state != "open":
-            refuse(f"the call {event['toolCallId']!r} has a result already")
-        try:
-            json.loads(call.arguments)
-        except ValueError:
-            refuse(f"the arguments of {event['toolCallId']!r} are not JSON: {call.arguments!r:.60}")
+        call = self._open_call(event)
+        check_arguments(call.arguments, f"the arguments of {event['toolCallId']!r}")
         call.state = "ready"
 
     def _answer_call(self, event: Event) -> None:

@@ -9,7 +9,6 @@ Operations of an object stream change nothing in place; one that does not fit ra
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -21,7 +20,9 @@ from jsontide.testing._events import (
     Fields,
     Parsed,
     ProtocolError,
+    check_arguments,
     check_fields,
+    is_index,
     load_data,
     load_event,
     read_events,
@@ -32,7 +33,6 @@ from jsontide.testing._events import (
 
 
 def apply_operations(value: Parsed, operations: list[Parsed]) -> Parsed:
-    """Return a value after a list of operations."""
     for operation in operations:
         if not isinstance(operation, dict) or set(operation) != {"type", "path", "value"}:
             refuse(f"an operation has a type, a path and a value: {operation!r:.80}")
@@ -52,10 +52,9 @@ def _put(value: Parsed, path: list[str], operation: dict[str, Parsed]) -> Parsed
     if not path:
         return _change(value, operation)
     if isinstance(value, list):
-        items, segment = value.copy(), path[0]
-        if not segment.isdecimal() or str(int(segment)) != segment or int(segment) > len(items):
-            refuse(f"{segment!r} is no place in {len(items)} items")
-        at = int(segment)
+        if not is_index(path[0], len(value) + 1):
+            refuse(f"{path[0]!r} is no place in {len(value)} items")
+        items, at = value.copy(), int(path[0])
         if at == len(items):
             items.append(None)
         items[at] = _put(items[at], path[1:], operation)
@@ -248,10 +247,7 @@ class _TransportChecker:
 
     def _allow(self, chunk: Event) -> None:
         part = self._call(chunk)
-        try:
-            json.loads(part.text)
-        except ValueError:
-            refuse(f"the arguments are not JSON: {part.text!r:.60}")
+        check_arguments(part.text)
         part.may_run = True
 
     def _answer(self, chunk: Event) -> None:

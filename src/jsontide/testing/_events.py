@@ -107,13 +107,9 @@ def load_data(data: str) -> Parsed:
     if data == DONE:
         refuse("[DONE] is not part of this protocol, or does not stand at its end")
     try:
-        return json.loads(data, parse_constant=_refuse_constant)
+        return json.loads(data, parse_constant=lambda name: refuse(f"{name} is not a value of JSON"))
     except ValueError as error:
         refuse(f"not JSON: {error}")
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    refuse(f"{name} is not a value of JSON")
 
 
 def check_fields(event: Parsed, fields: Fields) -> None:
@@ -136,6 +132,19 @@ def _is_kind(value: object, kind: str) -> bool:
     if kind == "count" and (isinstance(value, bool) or (isinstance(value, int) and value < 0)):
         return False
     return isinstance(value, _KINDS[kind])
+
+
+def check_arguments(text: str, name: str = "the arguments") -> None:
+    """Raise `ValueError` unless the arguments of a call are JSON."""
+    try:
+        json.loads(text)
+    except ValueError:
+        refuse(f"{name} are not JSON: {text!r:.60}")
+
+
+def is_index(segment: str, end: int) -> bool:
+    """Return whether a segment of a path is an index below `end`, as RFC 6901 writes one."""
+    return segment.isdecimal() and str(int(segment)) == segment and int(segment) < end
 
 
 def refuse_unsafe(value: Parsed) -> None:

@@ -15,7 +15,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 import anyio
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
@@ -122,7 +122,7 @@ def stream_response(  # noqa: PLR0913 - options, by name
     by default a client only learns of errors in JSON, and the rest is logged.
     """
     check_source(source)
-    check_choice("on_leave", on_leave, ("cancel", "continue"))
+    check_choice("on_leave", on_leave, get_args(OnLeave))
     if on_leave == "continue" and store is None:
         raise ValueError("on_leave='continue' needs a store, such as MemoryTurns(), to join the turn again")
     check_reading(encoder, keep_alive, min_interval)

@@ -5,7 +5,6 @@ Rule: every mismatch is found, and text that is not JSON is one more problem.
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,9 +15,9 @@ import typer
 from jsontide import MISSING, JsonValue, ParserError, Reason, create_parser_state, finalize, parse_chunk
 from jsontide._path import Path, path_text
 from jsontide.cli._exits import BAD, CUT_OFF, exit_codes, say
-from jsontide.cli._input import Events, JsonText, error_width, is_terminal, read_input
+from jsontide.cli._input import Events, JsonText, error_width, open_stdout, read_input
 from jsontide.cli._options import HELP, SOURCE, load_schema
-from jsontide.cli._output import LineWriter, describe, draw_place, escape_unsafe
+from jsontide.cli._output import describe, draw_place, escape_unsafe
 from jsontide.messages import ErrorDetail, Outcome
 from jsontide.recordings import follow
 from jsontide.schema import SchemaMismatch, from_json_ast
@@ -128,7 +127,7 @@ def check(
         else:
             checked = check_answer(source, wanted)
         if as_json:
-            writer = LineWriter(sys.stdout.buffer, is_terminal(sys.stdout))
+            writer = open_stdout()
             for problem in checked.problems:
                 writer.write_json(problem.to_json())
         else:

@@ -7,16 +7,15 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from jsontide import JsonStreamChunker, JsonStreamError, SnapshotConflict
 from jsontide.cli._exits import exit_codes, report, say
-from jsontide.cli._input import is_terminal, read_lines, read_stdin_lines, show_progress
-from jsontide.cli._output import escape_unsafe_json
-from jsontide.frontends import write_json
+from jsontide.cli._input import open_stdout, read_lines, read_stdin_lines, show_progress
 
 
 class BadSnapshotError(Exception):
@@ -37,9 +36,7 @@ class Summary:
         return self.snapshots == 0 or _canonical(self.text) == _canonical(self.last)
 
 
-def write_chunks(
-    lines: Iterable[bytes], chunker: JsonStreamChunker, out: BinaryIO, encode: Callable[[str], bytes]
-) -> Summary:
+def write_chunks(lines: Iterable[bytes], chunker: JsonStreamChunker, write: Callable[[str], None]) -> Summary:
     """Write the chunk of each snapshot, and the one that closes the last snapshot."""
     snapshots = chunks = 0
     last = b""
@@ -52,19 +49,8 @@ def write_chunks(
             last = line
         if chunk:
             chunks += 1
-            out.write(encode(chunk))
-            out.flush()
+            write(chunk)
     return Summary(snapshots, chunks, chunker.text, last)
-
-
-def choose_encoding(*, is_raw: bool, is_terminal: bool) -> Callable[[str], bytes]:
-    """Return how a chunk is written: as it is, or as a JSON string on a line of its own; safely on a terminal."""
-
-    def encode(chunk: str) -> bytes:
-        text = chunk if is_raw else f"{write_json(chunk)}\n"
-        return (escape_unsafe_json(text) if is_terminal else text).encode()
-
-    return encode
 
 
 def _snapshots(lines: Iterable[bytes]) -> Iterator[tuple[str, bytes | None]]:
@@ -88,7 +74,9 @@ def _at(place: str, step: Callable[..., str], *arguments: bytes) -> str:
 
 def _canonical(text: str | bytes) -> str:
     """Return the same text for equal values only; `==` would take 1, 1.0 and true for one another."""
-    return repr(json.loads(text, parse_int=_Digits, object_pairs_hook=_sort_members))
+    return repr(
+        json.loads(text, parse_int=_Digits, object_pairs_hook=lambda members: dict(sorted(dict(members).items())))
+    )
 
 
 class _Digits(str):
@@ -98,11 +86,6 @@ class _Digits(str):
 
     def __repr__(self) -> str:
         return str(self)
-
-
-def _sort_members(members: list[tuple[str, object]]) -> dict[str, object]:
-    whole = dict(members)
-    return {key: whole[key] for key in sorted(whole)}
 
 
 def chunk(  # noqa: PLR0913 - options, all by name
@@ -166,13 +149,14 @@ def chunk(  # noqa: PLR0913 - options, all by name
         ensure_ascii=ensure_ascii,
     )
     with exit_codes():
-        encode = choose_encoding(is_raw=raw, is_terminal=is_terminal(sys.stdout))
+        writer = open_stdout()
+        write = partial(writer.write_json_text, end="") if raw else writer.write_json
         try:
             lines = read_stdin_lines(sys.stdin) if file == "-" else show_progress(Path(file), read_lines(Path(file)))
-            summary = write_chunks(lines, chunker, sys.stdout.buffer, encode)
+            summary = write_chunks(lines, chunker, write)
         except BadSnapshotError as error:
             raise report(str(error)) from error
-        if raw and is_terminal(sys.stdout):
+        if raw and writer.is_terminal:
             typer.echo()
     if check:
         _report_check(summary)

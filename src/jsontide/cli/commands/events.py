@@ -7,7 +7,6 @@ Rule: `get` writes a value when it will not change any more; one that is replace
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, cast
@@ -19,9 +18,9 @@ from jsontide._path import Path
 from jsontide._pattern import Pattern, parse_pattern
 from jsontide._values import Missing
 from jsontide.cli._exits import exit_codes, hint_at_answer, report_end, report_error
-from jsontide.cli._input import Events, JsonText, is_terminal, read_input
+from jsontide.cli._input import Events, JsonText, open_stdout, read_input
 from jsontide.cli._options import SCHEMA, SOURCE, load_schema
-from jsontide.cli._output import LineWriter, RecentText, quote_safely, short_path
+from jsontide.cli._output import RecentText, quote_safely, short_path
 from jsontide.events import JsonFragmentAccumulator, JsonFragmentKind, JsonFragmentUpdate
 from jsontide.events.patterns import PatternSet
 from jsontide.frontends import AppendText, Change, Finish, SetValue, write_json
@@ -64,7 +63,7 @@ def events(
     pattern = None if path is None else read_pattern(path, "--path")
     wanted = None if schema is None else load_schema(schema)
     with exit_codes():
-        writer = LineWriter(sys.stdout.buffer, is_terminal(sys.stdout))
+        writer = open_stdout()
 
         def write(event: JsonFragmentUpdate | Change) -> None:
             if as_json:
@@ -133,7 +132,7 @@ def get(
     steps = read_pattern(pattern, "PATTERN")
     wanted = None if schema is None else load_schema(schema)
     with exit_codes():
-        writer = LineWriter(sys.stdout.buffer, is_terminal(sys.stdout))
+        writer = open_stdout()
 
         def write(path: Path, value: JsonValue) -> None:
             if paths:

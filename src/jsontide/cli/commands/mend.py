@@ -9,15 +9,16 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Annotated, BinaryIO
+from typing import Annotated
 
 import typer
 from rich.cells import cell_len
 
 from jsontide import ParserError
 from jsontide.cli._exits import BAD, CUT_OFF, TO_BE_MENDED, exit_codes, say
-from jsontide.cli._input import error_width, is_terminal, read_source
-from jsontide.cli._output import RecentText, Spot, draw_place, escape_unsafe_json, first_cells
+from jsontide.cli._input import error_width, is_terminal, open_stdout, read_source
+from jsontide.cli._options import SOURCE
+from jsontide.cli._output import LineWriter, RecentText, Spot, draw_place, first_cells
 from jsontide.mend import EVERYTHING, MODELS, Mending, Repair, RepairKind, feed_mend, finish_mend, start_mend
 
 _LONG_DROP = 256  # characters; a longer text is dropped in several pieces
@@ -35,25 +36,6 @@ class MendOutcome(Enum):
     REFUSED = "refused"
 
 
-class StrictWriter:
-    """Writes each piece of strict JSON at once; on a terminal, with escapes for control characters."""
-
-    def __init__(self, out: BinaryIO, *, is_terminal: bool) -> None:
-        self._out = out
-        self.is_terminal = is_terminal
-        self._last = "\n"
-
-    def write(self, text: str) -> None:
-        self._last = text[-1]
-        self._out.write((escape_unsafe_json(text) if self.is_terminal else text).encode())
-        self._out.flush()
-
-    def end_line(self) -> None:
-        """End the last line, if there is one that has not ended."""
-        if self._last != "\n":
-            self.write("\n")
-
-
 class RepairReport:
     """Reports the repairs of a text; this one reports nothing."""
 
@@ -65,7 +47,7 @@ class RepairReport:
 
 
 def mend_stream(
-    chunks: Iterable[bytes], mending: Mending, writer: StrictWriter | None, report: RepairReport
+    chunks: Iterable[bytes], mending: Mending, writer: LineWriter | None, report: RepairReport
 ) -> MendOutcome:
     """Write the strict text and report the repairs of each chunk before the next chunk is read."""
     state = start_mend(mending)
@@ -75,7 +57,7 @@ def mend_stream(
     def write(text: str, repairs: tuple[Repair, ...]) -> None:
         nonlocal settled, count
         if text and writer is not None:
-            writer.write(text)
+            writer.write_json_text(text, end="")
         for repair in repairs:
             report.repair(repair, original.spot(repair.index))
         count += len(repairs)
@@ -203,7 +185,7 @@ _WITHOUT = f"Do not mend this kind; can be repeated. Kinds: {', '.join(KINDS)}."
 
 
 def mend(  # noqa: PLR0913 - options, all by name
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")] = "-",
+    file: Annotated[str, SOURCE] = "-",
     *,
     check: Annotated[
         bool,
@@ -257,7 +239,7 @@ def mend(  # noqa: PLR0913 - options, all by name
     )
     with exit_codes():
         chunks = read_source(file, beside_output=check)
-        writer = None if check else StrictWriter(sys.stdout.buffer, is_terminal=is_terminal(sys.stdout))
+        writer = None if check else open_stdout()
         outcome = mend_stream(chunks, mending, writer, report)
         if writer is not None and (every_value or writer.is_terminal):
             writer.end_line()

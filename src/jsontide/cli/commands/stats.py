@@ -17,9 +17,9 @@ from rich.text import Text
 
 from jsontide.cli._drawing import count_pieces
 from jsontide.cli._exits import exit_codes, hint_at_answer, writing
-from jsontide.cli._input import is_terminal, load_recording, show_progress_of_files
+from jsontide.cli._input import is_terminal, load_recording, open_stdout, show_progress_of_files
 from jsontide.cli._options import SCHEMA, load_schema
-from jsontide.cli._output import LineWriter, escape_unsafe
+from jsontide.cli._output import escape_unsafe
 from jsontide.recordings import Lane, Statistics, follow, measure
 
 _WIDTH = 960
@@ -176,7 +176,7 @@ def stats(
         if plot is not None:
             with writing(str(plot)):
                 plot.write_text(draw_gantt([(Path(name).name, each) for name, each in measured]), encoding="utf-8")
-        writer = LineWriter(sys.stdout.buffer, is_terminal(sys.stdout))
+        writer = open_stdout()
         for name, statistics in measured:
             if as_json:
                 writer.write_json({"file": name, **statistics.to_dict()})

@@ -1,6 +1,5 @@
 """`jsontide watch`."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,9 +10,9 @@ from jsontide import ParserError
 from jsontide._values import Missing
 from jsontide.cli._drawing import ChangeLines, Drawings, Show
 from jsontide.cli._exits import exit_codes, report_end, writing
-from jsontide.cli._input import LONGEST_WAIT, Playback, PlayedStream, draws_live, is_terminal, open_stream
+from jsontide.cli._input import LONGEST_WAIT, Playback, PlayedStream, draws_live, open_stdout, open_stream
 from jsontide.cli._options import SCHEMA, SEED, SIZE, SPEED, load_schema, parse_sizes
-from jsontide.cli._output import LineWriter, RecentText, escape_unsafe_json, write_pretty
+from jsontide.cli._output import RecentText, write_pretty
 from jsontide.mend import MODELS
 from jsontide.recordings import End, Moment, feed_moment, finish_moment, start_moment
 
@@ -101,7 +100,7 @@ def _choose_show(output: str | None) -> Show:
         return Show()
     if draws_live():
         return Drawings(Console(), prints_whole=output is None)
-    return ChangeLines(LineWriter(sys.stdout.buffer, is_terminal(sys.stdout)))
+    return ChangeLines(open_stdout())
 
 
 def _show_all(stream: PlayedStream, moment: Moment, show: Show, recent: RecentText) -> Moment:
@@ -131,12 +130,8 @@ def _show_all(stream: PlayedStream, moment: Moment, show: Show, recent: RecentTe
 
 def _write_value(moment: Moment, output: str) -> None:
     text = "" if isinstance(moment.value, Missing) else f"{write_pretty(moment.value)}\n"
-    if output == _STANDARD_OUTPUT and is_terminal(sys.stdout):
-        text = escape_unsafe_json(text)
-    data = text.encode(errors="backslashreplace")
     if output == _STANDARD_OUTPUT:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        open_stdout().write_json_text(text, end="")
         return
     with writing(output):
-        Path(output).write_bytes(data)
+        Path(output).write_bytes(text.encode(errors="backslashreplace"))
