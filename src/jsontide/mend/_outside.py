@@ -301,7 +301,7 @@ class Outside:
         return self._read_mark(i, n)
 
     def _closes_quote(self, i: i64, words: str) -> bool:
-        """Fail, and return `True`, if words after the value close a quotation that began before it, in the same line."""
+        """Fail, and return `True`, if words after the value close a quotation that began before it, in one line."""
         line, newline, _ = words.partition("\n")
         mark: i64 = line.find('"')
         if mark >= 0 and self.buffer.drop(i, i + mark, self.prose_kind):
