@@ -70,6 +70,12 @@ MENDED: dict[str, tuple[str, Any]] = {
     "an array with apostrophes in the middle of a sentence": ("I got ['a', 'b'] from it", ["a", "b"]),
     "a semicolon before a key without quotes": ('{name: "Zed"; age: 4}', {"name": "Zed", "age": 4}),
     "a comment of HTML with a value": ('<!-- {"a": 2} -->\n{"a": 1}', {"a": 1}),
+    "an object in quotes in prose": ('He wrote "{"a": 1}" and "b"', {"a": 1}),
+    "a cell of CSV among others": ('1,"{""a"": ""b""}","c"', {"a": "b"}),
+    "quoted words on the line after a lone quote and the value": ('A lone " is here: {"a": 1}\nSo "it" is', {"a": 1}),
+    "items that all begin with typographic marks": ('[“a", “b"]', ["a", "b"]),
+    "the same with a full-width comma": ('[„a"，„b"]', ["a", "b"]),
+    "a key that begins so after a full-width comma": ('{"a": "x"，„b": 1}', {"a": "x", "b": 1}),
     "half a character before a backslash": (r'["z:\ud800\\"]', ["z:\ud800\\"]),
 }
 STRICT = ("half a character before an escaped quote", "half a character before a backslash")
@@ -181,6 +187,15 @@ AMBIGUOUS: dict[str, str] = {
     "a string between typographic marks after one that a plain mark ended": '{“a": “b”}',
     "a key in brackets in a cell of CSV": '{""[1]"": ""a b""}',
     "a fence in a string after a mark that lost its backslash": '[-5, "”"](=>```", "a b"]',
+    "a typographic mark in a string that lost a backslash": '[1,"//b c...",“<"]',
+    "the same with a low mark": '["a", „b"]',
+    "the same behind other items": '["a", [1], “b"]',
+    "the same in a member": '{"k": ["a", “b"]}',
+    "an array in a quoted scalar in prose, before a tag": r'See [link](x) ">\uff0c\"k\": [1]</a>"',
+    "the same before words": 'He wrote "so: [1, 2] or so"',
+    "an object in a quoted scalar, before words": 'He wrote "so: {"a": 1} or so"',
+    "two arrays in a quoted scalar": 'He wrote "so: [1, 2] or [2] or so"',
+    "an object at the beginning of a quoted scalar": 'He wrote "{"a": 1} or so" here',
     "an array between tags in a quoted scalar": 'Prices :-)\n"\\uff0c</a>[1]<|x|>"',
 }
 
@@ -259,8 +274,11 @@ def test_an_error_of_a_low_limit_is_where_the_text_is_that_would_have_to_be_held
         ("[\n[\n] null\t]", 2),
         ('[ null ""]', 2),
         ('["b,9", 12345.678 "report", {"o": ","}]', 2),
+        ('{"items":0.5,“x":"for on"}', 2),
+        ('[{"user_id" =>  "…"}]', 2),
     ],
 )
 def test_a_low_limit_does_not_lead_to_another_value(text: str, most: int) -> None:
-    end = mended(whole(text), replace(EVERYTHING, max_held=most))
-    assert end.state.error is not None or end.text == mended(whole(text), EVERYTHING).text
+    for chunks in some(text):
+        end = mended(chunks, replace(EVERYTHING, max_held=most))
+        assert end.state.error is not None or end.text == mended(whole(text), EVERYTHING).text

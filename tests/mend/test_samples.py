@@ -83,6 +83,7 @@ LINES = {"type": "array", "items": {"type": "object", "properties": {"x": {"type
         (OBJECT, '{"n": 12 dozen}', None),
         (OBJECT, '{"n": "12 kg"}', {"n": 12}),
         (OBJECT, '{"l": "[NaN]"}', {"l": "[NaN]"}),
+        (OBJECT, '{"t": "[a, b]"}', {"t": "[a, b]"}),
         (OBJECT, '{"o": "{\\"x\\": Infinity}"}', {"o": '{"x": Infinity}'}),
         (OBJECT, '{"n": "\\x"}', {"n": "\\x"}),
         (OBJECT, '{"n": "1"2"}', None),

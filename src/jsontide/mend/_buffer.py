@@ -48,6 +48,7 @@ class Buffer:
         "error",
         "flushed",
         "flushed_line",
+        "flushed_start",
         "has_comma",
         "held_drop",
         "held_mode",
@@ -107,9 +108,10 @@ class Buffer:
         drop_index: i64 = 0,
         drop_text: str = "",
         flushed: i64 = -1,
-        flushed_line: tuple[i64, i64] = (1, 0),
+        flushed_line: i64 = 1,
+        flushed_start: i64 = 0,
         added_colon: i64 = -1,
-        strict_from: i64 = MAX_LIMIT,
+        strict_from: i64 = -1,
         recent: str = "",
         newline: i64 = -1,
         token_end: i64 = 0,
@@ -134,11 +136,10 @@ class Buffer:
         self.drop_index: i64 = drop_index
         self.drop_text: str = drop_text
         self.flushed: i64 = flushed  # where the text begins that could not be held any longer
-        self.flushed_line: tuple[i64, i64] = flushed_line  # the line of that place, and where it begins
+        self.flushed_line: i64 = flushed_line  # the line of that place
+        self.flushed_start: i64 = flushed_start  # and where it begins
         self.added_colon: i64 = added_colon  # where a scalar begins that had no colon, up to the next comma or bracket
-        self.strict_from: i64 = (
-            strict_from  # the end of a string that may have ended earlier: nothing is mended after it
-        )
+        self.strict_from: i64 = strict_from  # the end of a string that may have ended earlier: no edits after it
         self.recent: str = recent  # the last character before the text that is not white space, and what follows it
         self.newline: i64 = newline  # the index of the last one between tokens
         self.token_end: i64 = token_end  # of the last number, literal or root
@@ -166,6 +167,7 @@ class Buffer:
             self.drop_text,
             self.flushed,
             self.flushed_line,
+            self.flushed_start,
             self.added_colon,
             self.strict_from,
             self.recent,
@@ -213,7 +215,7 @@ class Buffer:
         line: i64 = self.line
         start: i64 = self.line_start
         if at == self.flushed:
-            line, start = self.flushed_line
+            line, start = self.flushed_line, self.flushed_start
         elif place > 0:
             before = self.text[:place]
             if "\n" in before:
@@ -293,8 +295,8 @@ class Buffer:
         """Note that the text from `place` on was given out before it was certain."""
         before = self.text[:place]
         newline: i64 = before.rfind("\n")
-        start: i64 = self.line_start if newline < 0 else self.base + newline + 1
-        self.flushed_line = (self.line + before.count("\n"), start)
+        self.flushed_line = self.line + before.count("\n")
+        self.flushed_start = self.line_start if newline < 0 else self.base + newline + 1
         self.flushed = self.base + place
 
     def _drop_held(self, keep: i64) -> None:
@@ -409,7 +411,7 @@ class Buffer:
         """Return whether the text from `i` to `end` may be mended; fail if not."""
         if kind not in self.kinds:
             self.fail_at(i)
-        elif self.base + end > self.strict_from:
+        elif 0 <= self.strict_from < self.base + end:
             self.fail_ambiguous(i, "nothing to mend after a string that may have ended at an escaped quotation mark")
         elif self.flushed >= 0 or (self.hold >= 0 and i - self.hold > self.max_held):
             self.fail_held(i)

@@ -86,7 +86,7 @@ class Coercions:
     def coerce(self, i: i64, n: i64) -> i64:
         """Return where to read on after the value at `i` was brought into form; `i` if nothing was done to it."""
         shape = self.value.wanted()
-        if shape is None or shape.kinds == shapes.ANYTHING:
+        if shape is None or shape.kinds == shapes.ANYTHING or self.buffer.flushed >= 0:
             return i
         char = self.buffer.text[i]
         if char in CLOSING:
@@ -138,11 +138,12 @@ class Coercions:
         """Do the same for an object, unless it has other members than those that the schema knows."""
         text = self.buffer.text
         item = shape.item
-        place = skip_spaces(text, i + 1, n)
-        if item is not None and item.is_closed and place == n:
+        end = self.buffer.limit(i, n)
+        place = skip_spaces(text, i + 1, end)
+        if item is not None and item.is_closed and place >= end:
             return self._wait_for_end(i, n)
         if item is not None and item.is_closed and text[place] == '"':
-            after = string_end(text, place, n)
+            after = string_end(text, place, end)
             if after < 0:
                 return self._wait_for_end(i, n)
             if not item.knows(text[place + 1 : after - 1]):
@@ -168,7 +169,8 @@ class Coercions:
             return place
         if shape.kinds & (shapes.OBJECT | shapes.ARRAY) and _is_json(inner, shape.kinds):
             return self._replace(i, after, inner, RepairKind.NESTED_JSON)
-        return self._wrap(i, shape, shapes.STRING)
+        is_list = inner.startswith("[") and inner.endswith("]")  # as somebody writes one, if not JSON
+        return i if is_list else self._wrap(i, shape, shapes.STRING)
 
     def _coerce_text(self, i: i64, end: i64, text: str, shape: Shape) -> i64:
         """Take a text for the member of an enum, the boolean or the number that it stands for."""

@@ -132,7 +132,7 @@ def skip_comments(text: str, i: i64, end: i64) -> i64:
     """Return the place of the next token: `end` also if a comment is not over, or may begin at the last character."""
     while True:
         i = skip_spaces(text, i, end)
-        if i == end:
+        if i >= end:
             return end
         char = text[i]
         if char == "/" and i + 1 < end and text[i + 1] == "*":

@@ -91,7 +91,8 @@ class Mender:
             of_outside = self._kept_outside
             if of_outside is None:
                 of_outside = self._kept_outside = self.outside.kept()
-            kept = self.last_kept = (self.buffer.kept(), self.value.kept(), self.strings.kept(), of_outside)
+            kept = (self.buffer.kept(), self.value.kept(), self.strings.kept(), of_outside)
+            self.last_kept = kept  # in a step of its own: compiled, `kept = self.last_kept = ...` makes two tuples
         return kept
 
     def feed(self, chunk: str) -> str:
@@ -199,7 +200,6 @@ class Mender:
 
     def _run(self, is_end: bool) -> str:
         buffer, strings = self.buffer, self.strings
-        self._kept_outside = None
         n: i64 = buffer.begin(is_end)
         i: i64 = 0
         while i < n and not buffer.is_waiting and not buffer.is_over:
@@ -208,17 +208,21 @@ class Mender:
                 i = strings.read(i, n)
             elif mode < OUTSIDE:
                 i = self.inside.read(i, n)
-            elif mode == OUTSIDE:
-                i = self.outside.read(i, n)
-            elif mode == LEAVING:
-                i = self.outside.leave(i, n)
-            elif mode == SKIPPING:
-                i = self.outside.skip(i, n)
-            elif mode == COMPARING:
-                i = self.outside.compare(i, n)
             else:
-                i = self.outside.read_comment(i, n)
+                i = self._read_outside(i, n, mode)
+        if buffer.mode >= OUTSIDE:
+            self._kept_outside = None
         return buffer.take(n, is_end and buffer.mode == KEY_TEXT and strings.tally.marks > 0)
+
+    def _read_outside(self, i: i64, n: i64, mode: i64) -> i64:
+        self._kept_outside = None
+        if mode == OUTSIDE:
+            return self.outside.read(i, n)
+        if mode == LEAVING:
+            return self.outside.leave(i, n)
+        if mode == SKIPPING:
+            return self.outside.skip(i, n)
+        return self.outside.compare(i, n) if mode == COMPARING else self.outside.read_comment(i, n)
 
     def _match_clean(self, text: str) -> re.Match[str] | None:
         """Return a match of what is held and the chunk after it, if that is clean."""

@@ -79,6 +79,7 @@ class Outside:
         "has_mark",
         "has_quote",
         "in_fence",
+        "in_quotes",
         "is_scalar",
         "last_char",
         "line_marks",
@@ -115,6 +116,7 @@ class Outside:
         resume: i64 = 0,
         has_mark: bool = False,
         in_fence: bool = False,
+        in_quotes: bool = False,
         found: bool = False,
         is_scalar: bool = False,
         first_start: i64 = 0,
@@ -140,6 +142,7 @@ class Outside:
         self.resume: i64 = resume  # the mode after the comment
         self.has_mark: bool = has_mark  # whether a quotation mark is in it
         self.in_fence: bool = in_fence
+        self.in_quotes: bool = in_quotes  # whether a quotation mark before the value, in the same line, has no pair
         self.found: bool = found  # whether a value has begun
         self.is_scalar: bool = is_scalar  # and whether it is neither an object nor an array
         self.first_start: i64 = first_start  # where it began
@@ -164,6 +167,7 @@ class Outside:
             self.resume,
             self.has_mark,
             self.in_fence,
+            self.in_quotes,
             self.found,
             self.is_scalar,
             self.first_start,
@@ -175,6 +179,7 @@ class Outside:
         self.last_char = last_char
         self.begun = ""
         self.line_marks = 0
+        self.in_quotes = self.in_quotes and last_char != "\n"
         self.at_start = False
         self.buffer.mode = OUTSIDE
 
@@ -197,6 +202,8 @@ class Outside:
             return self._leave_comma(i, n)
         if char not in "{[" and self._is_odd_after(i, char):
             return buffer.fail_ambiguous(i, "nothing after the end of the value")
+        if char == '"' and buffer.base + i == buffer.token_end:
+            self.in_quotes = False  # it closes what was opened right before the value
         self.enter("\n" if buffer.newline >= buffer.token_end else "}")
         return i
 
@@ -282,6 +289,8 @@ class Outside:
             place = n
         if place > i:
             words = text[i:place]
+            if self.in_quotes and self._closes_quote(i, words):
+                return i
             if (self.aside or self.has_quote) and _ends_paragraph(words, self.last_char):
                 self.aside = ""
                 self.has_quote = self.has_quote and not self.found
@@ -290,6 +299,15 @@ class Outside:
             self.has_quote = self.has_quote or ((self.found or self.open_brackets != "") and '"' in words)
             return place if self.buffer.drop(i, place, self.prose_kind) else i
         return self._read_mark(i, n)
+
+    def _closes_quote(self, i: i64, words: str) -> bool:
+        """Fail, and return `True`, if words after the value close a quotation that began before it, in one line."""
+        line, newline, _ = words.partition("\n")
+        mark: i64 = line.find('"')
+        if mark >= 0 and self.buffer.drop(i, i + mark, self.prose_kind):
+            self.buffer.fail_ambiguous(i + mark, "nothing after the end of the value")
+        self.in_quotes = not newline
+        return mark >= 0
 
     def _read_mark(self, i: i64, n: i64) -> i64:
         """Read what may begin a value, a fence or a tag, or be a bracket around words."""
@@ -568,6 +586,7 @@ class Outside:
             self.open_brackets = self.aside = ""
             self.prose_kind = RepairKind.PROSE
             self.found = True
+            self.in_quotes = self.line_marks % 2 == 1
             self.first_start = buffer.base + i
             if not self.is_scalar:
                 wrapping = find_wrapping(buffer.text, i, buffer.limit(i, len(buffer.text)), self.last_char == '"')
@@ -576,6 +595,8 @@ class Outside:
             return i
         if buffer.is_truncated or self._is_early_end(i):
             return buffer.fail_ambiguous(i, "nothing after a value that was not complete")
+        if self.in_quotes:
+            return buffer.fail_ambiguous(i, "nothing after the end of the value")
         if self.has_quote and (self.last_char in COLONS or buffer.end_before(i)[:1] in COMMAS):
             return buffer.fail_ambiguous(i, "nothing after the end of the value")
         several = buffer.mending.values

@@ -33,7 +33,7 @@ from jsontide.mend._look import (
 from jsontide.mend._quotes import AMBIGUOUS, APOSTROPHES, END, JOINED, NO_MARKS, Mark, Tally
 from jsontide.mend._value import OBJECT, Frame, OpenValue, written_frame
 from jsontide.mend.options import RepairKind
-from jsontide.text.modes import COLON, KEY_TEXT, STRING
+from jsontide.text.modes import COLON, ITEM, KEY_TEXT, STRING
 from jsontide.text.strings import match_plain, plain_end
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ _AFTER_MARK: Final = 64
 _AFTER_STRINGS: Final = ",:}]"
 _MAY_END: Final = 32
 """An escaped mark before what follows a string: if its backslash is text, it ends the string."""
-_AFTER_ODD_COMMA: Final = 128
-"""A comma that JSON does not know comes before the string: both may be text of the string before."""
+_LATER_ITEM: Final = 128
+"""It is the first string that “ or „ begins, but not the first item: what is between may be text of a string before."""
 _MAY_HAVE_ENDED: Final = ODD_MARKS | _MAY_END
 _CODE_QUOTES: Final = ("'", "`", "'''")
 """What ends the strings of Python and JavaScript, which know more escapes than JSON."""
@@ -306,7 +306,7 @@ class Strings:
         is_first = self.escapes & _MARKED == 0 and buffer.base + i > self.start
         may_end = is_first and self.quote in OPEN_ONLY
         found = self._may_end_here(i, n) if may_end else NO
-        if (found == WAIT and buffer.is_late(i, n)) or (found == YES and self.escapes & _AFTER_ODD_COMMA):
+        if (found == WAIT and buffer.is_late(i, n)) or (found == YES and self.escapes & _LATER_ITEM):
             return buffer.fail_ambiguous(i, "a clear end of the string with quotation marks inside")
         if found != NO:
             return buffer.wait(i) if found == WAIT else self._end(i)
@@ -532,7 +532,8 @@ class Strings:
         if self.escapes & _MAY_HAVE_ENDED == _MAY_HAVE_ENDED:
             if self.escapes & (NEWLINE | _UNKNOWN):
                 return buffer.fail_ambiguous(i, "a string that did not end at an escaped quotation mark")
-            buffer.strict_from = min(buffer.strict_from, buffer.base + i + 1)
+            if buffer.strict_from < 0:
+                buffer.strict_from = buffer.base + i + 1
         buffer.token_end = buffer.base + i + 1
         if is_key:
             if self.value.shape is not None:
@@ -687,10 +688,11 @@ class Strings:
             buffer.hold_key(i)
         if not buffer.edit(i, i + 1, '"', RepairKind.QUOTES):
             return i
+        is_later = buffer.mode == ITEM
         buffer.mode = mode
         self.begin(CLOSING[char], i + 1)
-        if self.quote in OPEN_ONLY and buffer.end_before(i)[:1] in COMMAS[1:]:
-            self.escapes = _AFTER_ODD_COMMA
+        if is_later and self.quote in OPEN_ONLY and not self.typographic_end:
+            self.escapes = _LATER_ITEM
         return i + 1
 
 
