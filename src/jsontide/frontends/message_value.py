@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from mimetypes import guess_type
 from operator import itemgetter
-from typing import Final, Literal, TypeAlias, cast
+from typing import ClassVar, Final, Literal, TypeAlias, cast
 
 from jsontide._path import Path
 from jsontide._values import MISSING, JsonValue
@@ -44,6 +44,7 @@ from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, S
 from jsontide.messages.document import Document
 from jsontide.messages.message import FinalAnswer, Message
 from jsontide.messages.parts import File, GrowingPart, Other, Source, TextPart
+from jsontide.messages.record import Record
 from jsontide.messages.types import Citation, ErrorDetail, Outcome, Usage
 from jsontide.tree import ParserState
 
@@ -374,10 +375,12 @@ def _without_none(named: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-class StateKeys:
+class StateKeys(Record):
     """Where values stand in the state of a front end."""
 
     __slots__ = ("answer", "tools")
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("answer", "tools")
 
     def __init__(self, answer: str | None, tools: Mapping[str, str]) -> None:
         if answer in tools.values():
