@@ -35,10 +35,54 @@ def test_the_first_text_stays_empty() -> None:
     assert GrowingText("a") != NO_TEXT
 
 
-def test_appending_to_a_long_text_copies_nothing() -> None:
+halves = st.sampled_from(("\ud83d", "\ude00", "😀"))
+
+
+@given(st.lists(st.text(max_size=3) | halves), randoms)
+def test_a_text_that_was_handed_out_never_changes(pieces: list[str], random: Random) -> None:
+    """Some are held and some are not: what nobody holds is extended in place."""
+    made = [(NO_TEXT, "")]
+    held = []
+    for each in pieces:
+        piece = each * random.choice((1, 50, 700))
+        text, expected = random.choice(made[-3:])
+        made.append((text.append(piece), expected + piece))
+        for text, expected in random.sample(made, min(3, len(made))):
+            shown, count = text.read(), random.randint(0, 5)
+            assert shown == expected
+            assert text.tail(count) == expected[len(expected) - min(count, len(expected)) :]
+            assert text.has_lone_surrogate() == any("\ud800" <= char <= "\udfff" for char in expected)
+            if random.random() < 0.5:
+                held.append((shown, expected))
+    for shown, expected in held:
+        assert shown == expected
+
+
+def usual(size: int, pieces: int) -> int:
+    """What it takes to append to a text of this size and read it, while what was read before is held."""
+    text, shown = GrowingText("x" * size).append("y"), ""
+    costs = []
+    for _ in range(pieces):
+        text = text.append("z")
+        cost, shown = heap(text.read)
+        costs.append(cost)
+    assert shown == "x" * size + "y" + "z" * pieces
+    return sorted(costs)[pieces // 2]
+
+
+def test_reading_a_long_text_again_and_again_copies_nothing() -> None:
     tracemalloc.start()
     try:
-        text = GrowingText("x" * 1_000_000).append("y")
+        assert usual(1_000_000, 20) <= usual(2_000, 20) + 500
+    finally:
+        tracemalloc.stop()
+
+
+def test_appending_to_a_long_text_copies_nothing() -> None:
+    """Its place grows now and then, by an eighth."""
+    tracemalloc.start()
+    try:
+        text = GrowingText("x" * 1_000_000).append("y").append("z")
         cost, _ = heap(lambda: text.append("z"))
         assert cost < 1_000
     finally:

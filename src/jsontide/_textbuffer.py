@@ -1,8 +1,9 @@
 """A text that grows at its end: pieces in, the whole out when it is read.
 
 Rule: a text is a value. Appending returns a new one, and the old one stays as it is.
-A text is a chain of blocks, each longer than the one after it, and a short text after them: so there are few, and a
-character is rarely copied. Blocks are UTF-8: as `str`, one emoji makes every character of a text four bytes long.
+The texts of one stream are beginnings of one store, which is only appended to: the newest text appends to it, and one
+that is not the newest any more copies its beginning first.
+A store is UTF-8: as `str`, one emoji makes every character of a text four bytes long.
 
 Some servers cut a text as UTF-16 writes it, inside a surrogate pair; `join_surrogates` puts the halves together.
 """
@@ -12,105 +13,107 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-_MAX_SHORT_PIECE: Final = 128
-"""Pieces up to this length are joined at once: copying them costs less than another object."""
+_SHORT: Final = 128
+"""Characters of a text that is joined at once: copying it costs less than a store."""
+_LONG: Final = 1_000
+"""Characters of a text that is cheaper to extend in place than to copy."""
+_LATER_BYTES: Final = range(0x80, 0xC0)
+"""In UTF-8, the bytes of a character after its first."""
 
 
-class TextBlock:
-    """A part of a text that does not change any more, in UTF-8 that may have lone surrogates."""
+class _Store:
+    """The bytes of a text and of all its beginnings, and the last two strings that were read of it, with their bytes.
 
-    __slots__ = ("_before", "_data", "_whole")
+    Python extends a string in place if nothing else refers to it, and copies it if something does.
+    The two strings take turns, because most programs still hold the last one when they ask for the next.
+    """
 
-    def __init__(self, data: bytes, before: TextBlock | None) -> None:
-        self._data: Final = data
-        self._before: Final = before
-        self._whole: str | None = None
+    __slots__ = ("_newest", "_older", "data")
 
-    def read(self) -> str:
-        """Return the text up to the end of this block, which is kept: most who read a text read it again."""
-        whole = self._whole
-        if whole is None:
-            pieces: list[bytes] = []
-            block: TextBlock | None = self
-            while block is not None:
-                pieces.append(block._data)
-                block = block._before
-            pieces.reverse()
-            self._whole = whole = b"".join(pieces).decode("utf-8", "surrogatepass")
-        return whole
+    def __init__(self, data: bytearray) -> None:
+        self.data: Final = data
+        self._newest: tuple[str, int] = ("", 0)  # in one piece each, so that no thread sees half of a change
+        self._older: tuple[str, int] = ("", 0)
 
-    def has_lone_surrogate(self) -> bool:
-        """Return whether these bytes have a lone surrogate, which is not valid UTF-8."""
-        if self._data.isascii():
-            return False
-        try:
-            self._data.decode()
-        except UnicodeDecodeError:
-            return True
-        return False
+    def read(self, size: int, length: int) -> str:
+        """Return the text of the first bytes, which are so many characters."""
+        newest = self._newest
+        text, done = newest
+        if size <= done:
+            return text if size == done else text[:length]
+        if length > _LONG:
+            text, done = self._older
+            self._older = newest
+        text += self.data[done:size].decode("utf-8", "surrogatepass")
+        self._newest = (text, size)
+        return text
 
 
 class GrowingText:
-    """A text in pieces, joined when it is read."""
+    """A text whose pieces are joined when it is read."""
 
-    __slots__ = ("_blocks", "_last", "_whole", "length")
+    __slots__ = ("_short", "_size", "_store", "length")
 
-    def __init__(self, last: str = "", blocks: TextBlock | None = None, length: int = -1) -> None:
-        self._last: Final = last
-        self._blocks: Final = blocks
-        self._whole: str | None = None
-        self.length: Final[int] = len(last) if length < 0 else length
+    def __init__(self, text: str = "", store: _Store | None = None, size: int = 0, length: int = -1) -> None:
+        self._short: Final = text
+        """The text, if there is no store."""
+        self._store: Final = store
+        self._size: Final = size
+        """How many bytes of the store belong to the text."""
+        self.length: Final[int] = len(text) if length < 0 else length
 
     def append(self, piece: str) -> GrowingText:
         if not piece:
             return self
         length = self.length + len(piece)
-        piece = self._last + piece
-        if len(piece) <= _MAX_SHORT_PIECE:
-            return GrowingText(piece, self._blocks, length)
-        data = piece.encode("utf-8", "surrogatepass")
-        before = self._blocks
-        while before is not None and len(before._data) <= len(data):
-            data = before._data + data
-            before = before._before
-        return GrowingText("", TextBlock(data, before), length)
+        store = self._store
+        if store is None:
+            text = self._short + piece
+            if length <= _SHORT:
+                return GrowingText(text)
+            more = text.encode("utf-8", "surrogatepass")
+            return GrowingText("", _Store(bytearray(more)), len(more), length)
+        more = piece.encode("utf-8", "surrogatepass")
+        size = self._size + len(more)
+        data = store.data
+        is_newest = len(data) == self._size
+        if is_newest:
+            data += more
+            is_newest = len(data) == size  # no other thread did the same
+        if not is_newest:
+            store = _Store(data[: self._size] + more)
+        return GrowingText("", store, size, length)
 
     def read(self) -> str:
         """Return the whole text, which is joined once."""
-        blocks = self._blocks
-        if blocks is None:
-            return self._last
-        whole = self._whole
-        if whole is None:
-            self._whole = whole = blocks.read() + self._last
-        return whole
+        store = self._store
+        return self._short if store is None else store.read(self._size, self.length)
 
     def tail(self, count: int) -> str:
         """Return the last `count` characters; the text before them is not joined."""
-        last = self._last
-        block = self._blocks
-        if count <= len(last) or block is None:
-            return last[max(len(last) - count, 0) :]
-        pieces = [last]
-        missing = count - len(last)
-        while block is not None and missing > 0:
-            data = block._data
-            # An ASCII block is as long in bytes as in characters, so only its end is decoded.
-            text = (data[-missing:] if data.isascii() else data).decode("utf-8", "surrogatepass")[-missing:]
-            pieces.append(text)
-            missing -= len(text)
-            block = block._before
-        pieces.reverse()
-        return "".join(pieces)
+        store = self._store
+        if store is None:
+            return self._short[max(self.length - count, 0) :]
+        if count <= 0:
+            return ""
+        data, size = store.data, self._size
+        start = max(size - (count if size == self.length else 4 * count), 0)
+        while data[start] in _LATER_BYTES:
+            start += 1
+        return data[start:size].decode("utf-8", "surrogatepass")[-count:]
 
     def has_lone_surrogate(self) -> bool:
-        """Return whether the text has a lone surrogate, without joining it."""
-        block = self._blocks
-        while block is not None:
-            if block.has_lone_surrogate():
-                return True
-            block = block._before
-        return has_lone_surrogate(self._last)
+        """Return whether the text has a surrogate."""
+        store = self._store
+        if store is None:
+            return has_lone_surrogate(self._short)
+        if self._size == self.length:
+            return False
+        try:
+            store.data[: self._size].decode()
+        except UnicodeDecodeError:
+            return True
+        return False
 
     def __str__(self) -> str:
         return self.read()
@@ -179,36 +182,27 @@ def strip_surrogate(text: str, held: str) -> str | None:
 class GrowingList:
     """A list that grows at its end, as `GrowingText` does."""
 
-    __slots__ = ("_before", "_last", "count")
+    __slots__ = ("_items", "count")
 
-    def __init__(self, last: list[object], before: GrowingList | None = None) -> None:
-        self._last: Final = last
-        self._before: Final = before
-        self.count: Final[int] = len(last) + (0 if before is None else before.count)
+    def __init__(self, items: list[object], count: int = -1) -> None:
+        self._items: Final = items[:] if count < 0 else items
+        self.count: Final[int] = len(items) if count < 0 else count
 
-    def extend(self, items: list[object]) -> GrowingList:
-        before: GrowingList | None = self
-        while before is not None and len(before._last) <= len(items):
-            items = before._last + items
-            before = before._before
-        return GrowingList(items, before)
+    def extend(self, more: list[object]) -> GrowingList:
+        items, count = self._items, self.count + len(more)
+        is_newest = len(items) == self.count
+        if is_newest:
+            items += more
+            is_newest = len(items) == count  # no other thread did the same
+        return GrowingList(items if is_newest else items[: self.count] + more, count)
 
     def item(self, at: int) -> object:
         """Return the item at an index, which there must be."""
-        part: GrowingList = self
-        while part._before is not None and at < part._before.count:
-            part = part._before
-        return part._last[at if part._before is None else at - part._before.count]
+        return self._items[at]
 
     def read(self) -> list[object]:
         """Return a new list of all items."""
-        lists: list[list[object]] = []
-        part: GrowingList | None = self
-        while part is not None:
-            lists.append(part._last)
-            part = part._before
-        lists.reverse()
-        return [item for items in lists for item in items]
+        return self._items[: self.count]
 
 
 class GrowingLists:

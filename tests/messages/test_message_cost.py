@@ -4,6 +4,7 @@ A message has `max_parts` parts at most; looking for the one that a delta is abo
 """
 
 import json
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
@@ -93,6 +94,26 @@ def test_a_character_of_text_costs_the_same_early_and_late(meter: Meter) -> None
         return meter(lambda: feed_message(state, text("b")))[0]
 
     assert cost(late) <= SLACK[meter] * cost(early) + SMALL[meter]
+
+
+def test_reading_the_text_after_each_delta_costs_the_same_early_and_late() -> None:
+    """Of the heap alone: what is held, the last message and its text, is never copied, however long it is."""
+
+    def cost(size: int) -> float:
+        state = reduce(feed_message, [text("as it was told, " * (size // 16))], start_message())
+        shown, costs = "", []
+        for _ in range(20):
+            feeding, state = heap(lambda before=state: feed_message(before, text("b")))  # type: ignore[misc]
+            reading, shown = heap(lambda after=state: after.message.content)  # type: ignore[misc]
+            costs.append(feeding + reading)
+        assert len(shown) == size + 20
+        return median(costs)
+
+    tracemalloc.start()
+    try:
+        assert cost(1024 * 1024) <= SLACK[heap] * cost(2 * 1024) + SMALL[heap]
+    finally:
+        tracemalloc.stop()
 
 
 MORE: dict[str, CompletionChunk] = {

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from jsontide import ParserError
 from jsontide.messages import (
@@ -95,6 +96,30 @@ def test_law_4_a_restored_state_hears_nothing_new_in_an_entry_that_says_nothing(
         assert feed_message(same_state, nothing) is same_state
         first = finish_message(feed_message(same_state, nothing)).message.tool_calls[0]
         assert first.status is Outcome.INVALID  # what has no name may be more of it
+
+
+@given(streams, st.lists(st.text(max_size=3)), strategies.randoms)
+def test_law_4_texts_and_messages_that_are_held_never_change(stream: Stream, pieces: list[str], random: Random) -> None:
+    """At random points of a random branching; what is not held makes room for what comes."""
+    chunks = [(chunk, "") for chunk in stream[0]]
+    chunks += [(delta(content=long), long) for long in (piece * random.choice((1, 700)) for piece in pieces)]
+    random.shuffle(chunks)
+    made: list[tuple[MessageState, str]] = [(start_message(), "")]
+    texts: list[tuple[str, str]] = []
+    kept: list[tuple[MessageState, list[object], str]] = []
+    for chunk, piece in chunks:
+        before, expected = random.choice(made[-3:])
+        made.append((feed_message(before, chunk), expected + piece))
+        state, expected = random.choice(made[-3:])
+        content = state.message.content
+        if random.random() < 0.5:
+            texts.append((content, expected))
+        if random.random() < 0.3:
+            kept.append((state, deepcopy(told(state)), state.message.to_json()))
+    assert [text for text, _ in texts] == [expected for _, expected in texts]
+    assert [state.message.content for state, _ in made] == [expected for _, expected in made]
+    for state, shown, written in kept:
+        assert (told(state), state.message.to_json()) == (shown, written)
 
 
 def told(state: MessageState) -> list[object]:

@@ -20,10 +20,10 @@ key there, and its first change sets it, whatever stood there before.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from mimetypes import guess_type
 from operator import itemgetter
-from typing import Final, Literal, TypeAlias, cast
+from typing import ClassVar, Final, Literal, TypeAlias, cast
 
 from jsontide._path import Path
 from jsontide._values import MISSING, JsonValue
@@ -44,6 +44,7 @@ from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, S
 from jsontide.messages.document import Document
 from jsontide.messages.message import FinalAnswer, Message
 from jsontide.messages.parts import File, GrowingPart, Other, Source, TextPart
+from jsontide.messages.record import Record
 from jsontide.messages.types import Citation, ErrorDetail, Outcome, Usage
 from jsontide.tree import ParserState
 
@@ -374,19 +375,21 @@ def _without_none(named: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-@dataclass(slots=True)
-class StateKeys:
+class StateKeys(Record):
     """Where values stand in the state of a front end."""
 
-    answer: str | None
-    """The key of the answer and of a document alone; without one, a document is the whole state."""
-    tools: Mapping[str, str]
-    """The key of each tool whose arguments are shown."""
+    __slots__ = ("answer", "tools")
 
-    def __post_init__(self) -> None:
-        if self.answer in self.tools.values():
-            message = f"the answer and the arguments of a tool cannot both be at {self.answer!r}"
+    FIELDS: ClassVar[tuple[str, ...]] = ("answer", "tools")
+
+    def __init__(self, answer: str | None, tools: Mapping[str, str]) -> None:
+        if answer in tools.values():
+            message = f"the answer and the arguments of a tool cannot both be at {answer!r}"
             raise ValueError(message)
+        self.answer: Final = answer
+        """The key of the answer and of a document alone; without one, a document is the whole state."""
+        self.tools: Final = tools
+        """The key of each tool whose arguments are shown."""
 
     def follow(self, message: Message) -> dict[int, str]:
         """Return which parts are shown at which key, in order: of each tool, the last call."""

@@ -22,10 +22,18 @@ nothing touches stays the same object.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final, cast
+from typing import Final, cast
 
 from jsontide._check import check_state
-from jsontide._textbuffer import NO_TEXT, GrowingList, GrowingLists, ends_in_surrogate, join_surrogates, strip_surrogate
+from jsontide._textbuffer import (
+    NO_TEXT,
+    GrowingList,
+    GrowingLists,
+    GrowingText,
+    ends_in_surrogate,
+    join_surrogates,
+    strip_surrogate,
+)
 from jsontide._values import MISSING, JsonValue
 from jsontide.messages.calls import BaseCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import Document, ReadingRules, write_json
@@ -33,8 +41,7 @@ from jsontide.messages.ending import Ending, end_message, leaves_to_run, more_se
 from jsontide.messages.message import Message
 from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.provider_errors import explain_error
-from jsontide.messages.record import Record
-from jsontide.messages.state import NO_INDEX, NO_KEY, CallEntry, Entry, MessageState, TextEntry
+from jsontide.messages.state import NO_INDEX, NO_KEY, CallEntry, Entry, MessageState
 from jsontide.messages.types import Choice, Citation, CompletionChunk, ErrorDetail, ErrorKind, ToolCallDelta, Usage
 
 __all__ = ["NO_INDEX", "NO_KEY", "UNREADABLE_ARGUMENTS", "CallDelta", "Draft", "feed_message", "read_chunk"]
@@ -53,7 +60,7 @@ _REASONING: Final = 1
 _REFUSAL: Final = 2
 
 
-class CallDelta(Record):
+class CallDelta:
     """What an event says about one tool call."""
 
     __slots__ = (
@@ -67,19 +74,6 @@ class CallDelta(Record):
         "key",
         "name",
         "on_server",
-    )
-
-    FIELDS: ClassVar[tuple[str, ...]] = (
-        "index",
-        "id",
-        "name",
-        "arguments",
-        "is_whole",
-        "is_object",
-        "on_server",
-        "cut_off",
-        "key",
-        "is_written",
     )
 
     def __init__(
@@ -99,7 +93,7 @@ class CallDelta(Record):
         self.id: Final = id
         self.name: Final = name
         self.arguments: Final = arguments
-        self.is_whole: Final = is_whole
+        self.is_whole = is_whole
         """Whether these are all arguments so far, instead of a continuation."""
         self.is_object: Final = is_object
         """Whether the provider sent an object, and the reader wrote its text."""
@@ -363,10 +357,7 @@ class Draft:
         at = part.index
         if at == len(self.entries) and at and not isinstance(part, Source):
             self._close_last(at - 1)
-        if isinstance(part, GrowingPart):
-            self.put(at, TextEntry(part, key))
-        else:
-            self.put(at, Entry(part, key))
+        self.put(at, Entry(part, key))
         return at if at < len(self.entries) else -1
 
     def replace_part(self, at: int, part: BasePart) -> None:
@@ -400,17 +391,12 @@ class Draft:
     def complete_text(self, key: int, whole: str) -> bool:
         """Add what a part lacks of its whole text; return whether the text so far is the beginning of the whole."""
         at = self._index_of(key)
-        entry = self.entries[at] if at >= 0 else None
-        if not isinstance(entry, TextEntry):  # there was no room for it
+        part = self.entries[at].part if at >= 0 else None
+        if not isinstance(part, GrowingPart):  # there was no room for it
             return True
-        # The length is compared first, so that a shorter text does not join the pieces.
-        if len(whole) < entry.text.length or not whole.startswith(entry.text.read()):
-            return False
-        rest: str | None = whole[entry.text.length :]
-        if entry.held and rest is not None:
-            rest = strip_surrogate(rest, entry.held)
+        rest = _find_rest(whole, part.growing_text, self.entries[at].held)
         if rest:
-            self._grow_entry(at, entry, rest)
+            self._grow_part(at, part, rest)
         return rest is not None
 
     def cite(self, key: int, citation: Citation) -> None:
@@ -439,46 +425,49 @@ class Draft:
         at = self._before_sources(at)
         if at < 0:
             return
-        entry = self.entries[at]
-        if entry.key == NO_KEY and isinstance(entry, TextEntry) and entry.part.is_open:
-            self.replace_part(at, entry.part.close())
+        part = self.entries[at].part
+        if self.entries[at].key == NO_KEY and isinstance(part, GrowingPart) and part.is_open:
+            self.replace_part(at, part.close())
 
     def _grow(self, kind: int, key: int, piece: str) -> None:
         at = self._before_sources(len(self.entries) - 1) if key == NO_KEY else self._index_of(key)
         if at >= 0:
-            entry = self.entries[at]
-            if isinstance(entry, TextEntry) and _is_of_kind(entry.part, kind):
-                self._grow_entry(at, entry, piece)
+            part = self.entries[at].part
+            if isinstance(part, GrowingPart) and _is_of_kind(part, kind):
+                self._grow_part(at, part, piece)
                 return
             if key == NO_KEY and self._grow_waiting(kind, piece):
                 return
         place = len(self.entries)
         if place:
             self._close_last(place - 1)
-        part: GrowingPart
+        begun: GrowingPart
         if kind == _TEXT:
-            part = TextPart(NO_TEXT, (), place, True)
+            begun = TextPart(NO_TEXT, (), place, True)
         elif kind == _REASONING:
-            part = ReasoningPart(NO_TEXT, None, False, None, place, True)
+            begun = ReasoningPart(NO_TEXT, None, False, None, place, True)
         else:
-            part = Refusal(NO_TEXT, place, True)
-        self._grow_entry(place, TextEntry(part, key), piece)
+            begun = Refusal(NO_TEXT, place, True)
+        self._grow_part(place, begun, piece, key)
 
     def _grow_waiting(self, kind: int, piece: str) -> bool:
         """Add to a text that ends in a surrogate without its pair, if there is one, whatever parts followed it."""
         for at, entry in enumerate(self.entries):
-            if isinstance(entry, TextEntry) and entry.held and entry.key == NO_KEY and _is_of_kind(entry.part, kind):
-                self._grow_entry(at, entry, piece)
+            part = entry.part
+            if isinstance(part, GrowingPart) and entry.held and entry.key == NO_KEY and _is_of_kind(part, kind):
+                self._grow_part(at, part, piece)
                 return True
         return False
 
-    def _grow_entry(self, at: int, entry: TextEntry, piece: str) -> None:
-        held = entry.held
+    def _grow_part(self, at: int, part: GrowingPart, piece: str, key: int = NO_KEY) -> None:
+        """Add to the text of the part at an index, or add a part of this key at the end."""
+        held = ""
+        if at < len(self.entries):
+            entry = self.entries[at]
+            key, held = entry.key, entry.held
         if held or ends_in_surrogate(piece):
             piece, held = join_surrogates(held, piece)
-        part = entry.part
-        assert isinstance(part, GrowingPart)
-        self.put(at, TextEntry(part.grow(entry.text.append(piece)), entry.key, held))
+        self.put(at, Entry(part.grow(part.growing_text.append(piece)), key, held))
         if piece and self._document is not None and isinstance(part, TextPart):
             self._document = self._document.append(piece)
 
@@ -580,8 +569,7 @@ def _is_of_kind(part: BasePart, kind: int) -> bool:
 
 def _merge_call(draft: Draft, delta: CallDelta, rules: ReadingRules) -> int:
     """Add a delta to a draft; return the index of its call, or -1 if it has none."""
-    if rules.is_cumulative and not delta.is_whole:
-        delta = delta.evolve(is_whole=True)
+    delta.is_whole = delta.is_whole or rules.is_cumulative
     at = _find_id(draft, delta.id) if delta.index == NO_INDEX else _find_index(draft, delta)
     if at < 0:
         found = _find_open(draft, delta)
@@ -799,8 +787,7 @@ def _advance(call: CallEntry, delta: CallDelta, rules: ReadingRules) -> CallEntr
         )
     piece = found or ""
     if piece and (held or ends_in_surrogate(piece)):
-        # A whole text contains the surrogate that waits.
-        piece, held = join_surrogates(held if delta.is_delta else "", piece)
+        piece, held = join_surrogates(held, piece)
     document = call.document
     if name is not call.name:
         document = rules.name_document(document, name)
@@ -863,15 +850,17 @@ def _find_piece(call: CallEntry, delta: CallDelta, repeats: bool) -> str | None:
         return None
     if delta.is_delta:
         return whole
-    before = call.text
+    rest = _find_rest(whole, call.text, call.held)
+    return "" if rest is None and repeats and call.text.read().startswith(whole) else rest
+
+
+def _find_rest(whole: str, text: GrowingText, held: str) -> str | None:
+    """Return what a text, and the surrogate that waits after it, lack of the whole; `None` if they do not begin it."""
     # The length is compared first, so that a shorter text does not join the pieces.
-    if len(whole) >= before.length and whole.startswith(before.read()):
-        rest = whole[before.length :]
-        if not call.held or strip_surrogate(rest, call.held) is not None:
-            return rest
-    if repeats and before.read().startswith(whole):
-        return ""
-    return None
+    if len(whole) < text.length or not whole.startswith(text.read()):
+        return None
+    rest = whole[text.length :]
+    return strip_surrogate(rest, held) if held else rest
 
 
 # The neutral form of events.

@@ -28,14 +28,7 @@ from jsontide.messages.document import Document, ReadingRules, has_infinity
 from jsontide.messages.message import LENGTH, FinalAnswer
 from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, TextPart
 from jsontide.messages.provider_errors import explain_exception
-from jsontide.messages.state import (
-    CallEntry,
-    Entry,
-    MessageState,
-    TextEntry,
-    call_errors,
-    loss_errors,
-)
+from jsontide.messages.state import CallEntry, Entry, MessageState, call_errors, loss_errors
 from jsontide.messages.types import NO_FINISH_REASON, ErrorDetail, ErrorKind, ErrorSource, Outcome
 
 STOP: Final = "stop"
@@ -264,10 +257,9 @@ def _is_orphan(entry: CallEntry) -> bool:
 
 def _release(entry: Entry) -> Entry:
     """Add the surrogate that still waits for its pair to the text."""
-    if isinstance(entry, TextEntry) and entry.held:
-        part = entry.part
-        assert isinstance(part, GrowingPart)
-        return entry.evolve(part=part.grow(entry.text.append(entry.held)), held="")
+    part = entry.part
+    if isinstance(part, GrowingPart) and entry.held:
+        return Entry(part.grow(part.growing_text.append(entry.held)), entry.key)
     return entry
 
 
@@ -276,7 +268,7 @@ def _release_document(state: MessageState) -> Document | None:
     if document is None:
         return None
     for entry in state.entries:
-        if isinstance(entry, TextEntry) and entry.held and isinstance(entry.part, TextPart):
+        if entry.held and isinstance(entry.part, TextPart):
             document = document.append(entry.held)
     return document
 
@@ -429,7 +421,7 @@ def _finish_answer(
 
 
 def _is_damaged(entry: Entry) -> bool:
-    return isinstance(entry, TextEntry) and isinstance(entry.part, TextPart) and entry.text.has_lone_surrogate()
+    return isinstance(entry.part, TextPart) and entry.part.growing_text.has_lone_surrogate()
 
 
 def _show_answer(checked: CheckedDocument, is_text: bool) -> object:

@@ -19,7 +19,7 @@ from jsontide.messages.calls import BaseCall
 from jsontide.messages.document import Document, ReadingRules
 from jsontide.messages.message import Message
 from jsontide.messages.options import MessageConfig
-from jsontide.messages.parts import BasePart, GrowingPart
+from jsontide.messages.parts import BasePart
 from jsontide.messages.record import Record, refuse_hash
 from jsontide.messages.types import ErrorDetail, ErrorKind, ErrorSource, Outcome
 
@@ -35,25 +35,13 @@ NO_INDEX: Final = -(1 << 60)
 class Entry(Record):
     """A part, and the key by which the provider's events name it."""
 
-    __slots__ = ("key", "part")
-
-    FIELDS: ClassVar[tuple[str, ...]] = ("part", "key")
-
-    def __init__(self, part: BasePart, key: int) -> None:
-        self.part: Final = part
-        self.key: Final = key
-
-
-class TextEntry(Entry):
-    """A part whose text grows."""
-
-    __slots__ = ("held", "text")
+    __slots__ = ("held", "key", "part")
 
     FIELDS: ClassVar[tuple[str, ...]] = ("part", "key", "held")
 
-    def __init__(self, part: GrowingPart, key: int, held: str = "") -> None:
-        Entry.__init__(self, part, key)
-        self.text: Final = part.growing_text
+    def __init__(self, part: BasePart, key: int, held: str = "") -> None:
+        self.part: Final = part
+        self.key: Final = key
         self.held: Final = held
         """A high surrogate at the end of the text, which waits for its pair."""
 
@@ -64,7 +52,6 @@ class CallEntry(Entry):
     __slots__ = (
         "ambiguity",
         "document",
-        "held",
         "id",
         "index",
         "is_blank",
@@ -109,14 +96,12 @@ class CallEntry(Entry):
         shares_index: bool = False,
         is_guess: bool = False,
     ) -> None:
-        Entry.__init__(self, part, key)
+        Entry.__init__(self, part, key, held)
         self.index: Final = index
         """The number that the provider gives the call."""
         self.id: Final = part.id
         self.name: Final = part.name
         self.text: Final = text
-        self.held: Final = held
-        """A high surrogate at the end of the text, which waits for its pair."""
         self.document: Final = document
         self.is_blank: Final = is_blank
         """Whether the arguments so far are empty or white space."""
