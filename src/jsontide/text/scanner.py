@@ -28,7 +28,6 @@ from jsontide._path import Path, PathLink
 from jsontide.text import modes
 from jsontide.text.grammar import (
     BEGIN_NUMBER,
-    CELLS,
     CLOSE,
     END_OF_TEXT,
     EXPECTED,
@@ -346,12 +345,8 @@ class Scanner(Cursor):
         grammar = GRAMMAR
         mode: i64 = self.mode
         while i < n:
-            cell: i64
-            if COMPILED:
-                code: i64 = ord(chunk[i])
-                cell = grammar[mode * 128 + code] if code < 128 else FAIL
-            else:
-                cell = CELLS[mode].get(chunk[i], FAIL)
+            code: i64 = ord(chunk[i])
+            cell: i64 = grammar[mode * 128 + code] if code < 128 else FAIL
             if cell < FAIL:
                 mode = cell
                 i += 1
@@ -489,14 +484,8 @@ class Scanner(Cursor):
         mode: i64 = self.mode
         cell: i64 = mode
         while i < n:
-            if COMPILED:
-                code: i64 = ord(chunk[i])
-                cell = grammar[mode * 128 + code] if code < 128 else grammar[mode * 128]
-            else:
-                try:
-                    cell = CELLS[mode][chunk[i]]
-                except KeyError:  # beyond ASCII
-                    cell = CELLS[mode]["\x00"]
+            code: i64 = ord(chunk[i])
+            cell = grammar[mode * 128 + code] if code < 128 else grammar[mode * 128]
             if cell >= FAIL:
                 break
             mode = cell
