@@ -159,6 +159,26 @@ def test_m8_clean_text_costs_the_same_early_and_late(size: int | None) -> None:
     assert cost(LARGE) <= SLACK * 8 * cost(SMALL) + FEW
 
 
+@interpreted
+@pytest.mark.parametrize(
+    ("before", "chunk"),
+    [
+        ('{"a": "b', "\\\\ c"),
+        ('{"a": "b', "\\u00e9"),
+        ('{"a": "b', "c\\u0"),
+        ('{"a": "b', '\\n c", "d": "'),
+        ('{"a": 1', ', "b": 2'),
+    ],
+)
+def test_m8_escapes_and_first_members_cost_little_more_than_plain_text(before: str, chunk: str) -> None:
+    def cost(chunk: str) -> int:
+        state, _, _ = feed_mend(start_mend(MODELS), before)
+        return opcodes(partial(feed_mend, state, chunk))[0]
+
+    plain, _, _ = feed_mend(start_mend(MODELS), '{"a": "b')
+    assert cost(chunk) < 2 * opcodes(partial(feed_mend, plain, "cdef"))[0]
+
+
 @pytest.mark.parametrize("unit", [CLEAN, '"lorem ipsum dolor",', "[1, [2, 3]],\n"])
 def test_m8_a_state_does_not_grow_with_what_is_closed(unit: str) -> None:
     def size_after(length: int) -> int:

@@ -49,7 +49,10 @@ _LATE_END: Final[dict[int, str]] = {
 
 _SPACES: Final = " \n\r\t"
 _S: Final = rf"[{_SPACES}]*+"
-_TEXT: Final = r'[^"\\\x00-\x1f]*+'
+_KEY: Final = r'"[^"\\\x00-\x1f]*+'
+_ESCAPE: Final = r"\\(?:[\\/]|[bfnrt](?=[\W\d_])|u(?![dD][89abAB])[0-9a-fA-F]{4})"
+"""An escape that is certainly meant as one, whatever else is in the string."""
+_TEXT: Final = rf'(?:[^"\\\x00-\x1f]++|{_ESCAPE})*+'
 _STRING_END: Final = rf'{_TEXT}"(?=,{_S}")'
 _SCALAR: Final = (
     rf"(?:(?:-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?|true|false|null)(?=[,{_SPACES}])"
@@ -57,11 +60,15 @@ _SCALAR: Final = (
 )
 _LAST: Final = rf'(?:[-0-9][-+.0-9eE]*+|[tfn][a-z]*+|"({_TEXT})("{_S},?{_S})?)?'
 """The beginning of a scalar: the text of a string is certain, its end and anything else is not."""
-_LAST_KEY: Final = rf'"{_TEXT}(?:"{_S}(?::{_S}{_LAST})?)?'
-_MORE_MEMBERS: Final = rf'(?:,{_S}"{_TEXT}"{_S}:{_S}{_SCALAR})*+{_S}(,{_S}(?:{_LAST_KEY})?)?\Z'
+_LAST_KEY: Final = rf'{_KEY}(?:"{_S}(?::{_S}{_LAST})?)?'
+_MEMBER: Final = rf'{_KEY}"{_S}:{_S}{_SCALAR}'
+_MORE_MEMBERS: Final = rf"(?:,{_S}{_MEMBER})*+{_S}(,{_S}(?:{_LAST_KEY})?)?\Z"
 _MORE_ITEMS: Final = rf"(?:,{_S}{_SCALAR})*+{_S}(,{_S}{_LAST})?\Z"
 
+_MORE_TEXT: Final = re.compile(rf"({_TEXT})(?:\\(?:u[0-9a-fA-F]{{0,3}})?)?\Z")
+"""More of a string; an escape may be cut off at its end."""
 _FIRST_KEY: Final = re.compile(rf"{_S}({_LAST_KEY})?\Z")
+_FIRST_MEMBERS: Final = re.compile(rf"{_S}{_MEMBER}{_MORE_MEMBERS}")
 _MEMBERS: Final = re.compile(_MORE_MEMBERS)
 _ITEMS: Final = re.compile(_MORE_ITEMS)
 _STRING_IN_OBJECT: Final = re.compile(_STRING_END + _MORE_MEMBERS)
@@ -101,28 +108,24 @@ class Mender:
         if buffer.is_over or not chunk:
             return ""
         self.last_kept = None
+        if self.keeps_text:
+            self._keep_text(chunk)
+        text = buffer.text + chunk if buffer.text else chunk
         if (
             buffer.mode == STRING
-            and not buffer.text
             and strings.quote == '"'
             and strings.escape_end != buffer.base
             and self.value.shape is None
         ):
-            if COMPILED:
-                is_plain = plain_end(chunk, 0) == len(chunk)
-            else:
-                is_plain = '"' not in chunk and "\\" not in chunk and chunk.isprintable()
-            if is_plain:
+            end = self._end_of_more(text)
+            if end:
                 if strings.start == buffer.base:
-                    strings.opens_json = chunk[0] in "{["
-                buffer.base += len(chunk)
-                buffer.recent = buffer.recent.rstrip()[-1:] + chunk[-1] if chunk.isspace() else chunk
-                if self.keeps_text:
-                    self._keep_text(chunk)
-                return chunk
-        if self.keeps_text:
-            self._keep_text(chunk)
-        text = buffer.text + chunk if buffer.text else chunk
+                    strings.opens_json = text[0] in "{["
+                certain = text[:end]
+                buffer.recent = buffer.recent.rstrip()[-1:] + certain[-1] if certain.isspace() else certain
+                buffer.base += end
+                buffer.text = text[end:]
+                return certain
         if (
             not COMPILED
             and self.value.shape is None
@@ -136,6 +139,17 @@ class Mender:
                 return self._take_clean(text, match)
         buffer.text = text
         return self._run(False)
+
+    def _end_of_more(self, text: str) -> i64:
+        """Return up to where text is certainly more of the open string, if it has nothing else than that."""
+        if COMPILED:
+            return len(text) if plain_end(text, 0) == len(text) else 0
+        if '"' in text:
+            return 0
+        if "\\" not in text and text.isprintable():
+            return len(text)
+        match = _MORE_TEXT.match(text)
+        return 0 if match is None or len(text) > self.buffer.max_held else match.end(1)
 
     def _keep_text(self, chunk: str) -> None:
         self.outside.original = self.outside.original.append(chunk)
@@ -230,7 +244,12 @@ class Mender:
         if mode == AFTER_MEMBER:
             return _MEMBERS.match(text)
         if mode == KEY_OR_END:
-            return _FIRST_KEY.match(text)
+            match = _FIRST_KEY.match(text)
+            if match is None:
+                match = _FIRST_MEMBERS.match(text)
+                if match is not None:
+                    self.buffer.mode = AFTER_MEMBER
+            return match
         top = self.value.top
         if top is None or (mode != STRING and mode != AFTER_ITEM):
             return None

@@ -257,12 +257,8 @@ class MendReader:
     """A `MendState` for those who need no states in between: it changes in place."""
 
     __slots__ = (
-        "_base",
-        "_buffer",
-        "_chunk",
         "_is_good",
-        "_line",
-        "_line_start",
+        "_last",
         "_mender",
         "_on_repair",
         "_reported",
@@ -280,12 +276,8 @@ class MendReader:
         self._reported: i64 = 0  # how many repairs `on_repair` was called with
         self._source: ByteSource | None = None
         self._is_good: bool = True
-        # Where the last chunk began, with what was held then:
-        self._chunk: str = ""
-        self._buffer: str = ""
-        self._base: i64 = 0
-        self._line: i64 = 1
-        self._line_start: i64 = 0
+        # The last chunk, what was held before it, and where that begins, as `Passage` says it.
+        self._last: tuple[str, str, i64, i64, i64] = ("", "", 0, 1, 0)
 
     def feed(self, chunk: str | bytes | bytearray | memoryview) -> str:
         """Read a chunk; return what is certain of the strict text."""
@@ -301,11 +293,7 @@ class MendReader:
         """Read decoded text."""
         mender = self._mender
         buffer = mender.buffer
-        self._chunk = text
-        self._buffer = buffer.text
-        self._base = buffer.base
-        self._line = buffer.line
-        self._line_start = buffer.line_start
+        self._last = (text, buffer.text, buffer.base, buffer.line, buffer.line_start)
         mended = mender.feed(text)
         if not self._is_good:
             source = self._source
@@ -360,5 +348,5 @@ class MendReader:
 
     def place(self, error: ParserError) -> ParserError:
         """Return an error in the strict text as one in the original."""
-        passage = Passage(self._buffer + self._chunk, self._base, self._line, self._line_start)
-        return place_error(error, self.repairs, passage)
+        chunk, held, base, line, line_start = self._last
+        return place_error(error, self.repairs, Passage(held + chunk, base, line, line_start))
