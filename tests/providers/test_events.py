@@ -114,6 +114,31 @@ def test_it_is_read_as_if_it_came_alone_also_where_it_is_damaged(data: Any) -> N
     check_as_if_read_whole(texts)
 
 
+def line(text: str, time: str) -> dict[str, Any]:
+    return {"message": {"content": text}, "created_at": time, "done": False}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        [chat({"reasoning": text}, text="ab") for text in ("xy", "ab", "ab", "cd")],
+        [chat({"reasoning": text, "reasoning_content": "a"}) for text in ("xy", "a", "cd")],
+        [chat({"content": text}) | {"n": n} for text, n in (("ab", 1), ("cd", 1), ("ef", 2), ("gh", 1))],
+        [chat({"content": text}) for text in ("ab", "cd", "e\udfff", "gh")],
+        [chat({"content": text}) for text in ("ab", "cd", "e~f", "gh")],
+        [chat({"content": text}) for text in ("ab", "cd", "", 1, None, "gh")],
+        [line("ab", "x"), line("cd", "y"), line("ef", "2026-08-01T12:00:00Z")],
+        [chat({"content": "ab"}) | {"usage": {"total_tokens": count}} for count in (1, 2, 0, 10, "3")],
+        [chat({"content": text}) | {"usage": {"total_tokens": len(text)}} for text in ("a", "ab", "abc", "abcd")],
+    ],
+    ids=["compared", "not the piece", "other", "half a character", "control", "no text", "time", "only usage", "usage"],
+)
+def test_an_event_that_seems_to_repeat_another_is_read_as_if_it_came_alone(sent: list[Any]) -> None:
+    """The first event of a stream, which shows whose it is, is compared with none."""
+    first = sent[0]
+    check_as_if_read_whole([json.dumps(event, ensure_ascii=False).replace("~", "\x01") for event in (first, *sent)])
+
+
 def values_at(event: Any, paths: list[Any]) -> list[Any]:
     found = []
     for path in paths:

@@ -340,17 +340,19 @@ def feed_ndjson(rest: NdjsonRest, text: str) -> tuple[NdjsonRest, list[str]]:
     if rest.is_too_long or not text:
         return rest, found
     line, most = rest.line, rest.max_chars
-    *ended, last = text.split("\n")
-    if ended and line is not None:
-        ended[0] = line.read() + ended[0]
+    at, end = 0, text.find("\n")
+    while end >= 0:
+        whole = text[at:end] if line is None else line.read() + text[at:end]
         line = None
-    for whole in ended:
         if len(whole) > most:
             return NdjsonRest(most, None, True), found
         stripped = whole.strip(_AROUND_LINES)
         if stripped:
             found.append(stripped)
-    if last:
+        at = end + 1
+        end = text.find("\n", at)
+    if at < len(text):
+        last = text[at:]
         line = GrowingText(last) if line is None else line.append(last)
         if line.length > most:
             return NdjsonRest(most, None, True), found
@@ -1024,6 +1026,9 @@ EventPath: TypeAlias = tuple[Any, ...]
 """The keys and indices that lead to a value in an event."""
 
 
+_COUNT: Final = re.compile("0|[1-9][0-9]{0,17}")
+
+
 class EventTemplate:
     """The text around the values in which events differ, and the path to each value."""
 
@@ -1048,6 +1053,8 @@ class EventTemplate:
             value: object = piece
             if quote > 0 and "\\" not in piece and piece.isprintable():  # as most texts are
                 at = quote + 1
+            elif _COUNT.fullmatch(piece := text[at : text.find(common[place], at)]):
+                value, at = int(piece), at + len(piece)
             else:
                 start = at
                 try:
