@@ -1053,7 +1053,7 @@ class EventTemplate:
             value: object = piece
             if quote > 0 and "\\" not in piece and piece.isprintable():  # as most texts are
                 at = quote + 1
-            elif _COUNT.fullmatch(piece := text[at : text.find(common[place], at)]):
+            elif quote < 0 and _COUNT.fullmatch(piece := text[at : text.find(common[place], at)]):
                 value, at = int(piece), at + len(piece)
             else:
                 start = at
