@@ -1,6 +1,7 @@
 """An event is a value: what the text of it says, whatever came before it, and nobody changes it afterwards.
 
-Events that are alike are not parsed whole, but filled into a template; `json.loads` says what they must be.
+Of events that are alike, only what differs is parsed and read; `json.loads` says what they hold, and events as dicts,
+which are always read whole, what a message must be.
 """
 
 import json
@@ -11,7 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jsontide.providers import feed_stream, finish_stream, start_stream
-from jsontide.providers.wire import EventLoader, find_template, load_event
+from jsontide.providers.stream_reader import StreamReader
+from jsontide.providers.wire import find_template
 from jsontide.streams import stream_message
 from tests.provider_streams import events, every_stream
 
@@ -44,19 +46,50 @@ def test_what_it_says_does_not_depend_on_the_one_before(members: list[Any], valu
     message = stream_message([data]).final()
     if all(piece is None or isinstance(piece, str) for piece in said):
         assert message.content == "".join(piece or "" for piece in said)
-    assert load_all(texts) == [json.loads(text) for text in texts]
+    check_as_if_read_whole(texts)
 
 
-def load_all(texts: list[str]) -> list[object]:
-    loader = EventLoader()
-    return [loader.load(text) for text in texts]
+def check_as_if_read_whole(texts: list[str]) -> None:
+    """Each event is the only one of its stream that is given as text, so that none is alike to another."""
+    whole, together = start_stream(), StreamReader(start_stream())
+    for text in texts:
+        whole = feed_stream(whole, f"data: {text}\n\n")
+        together.feed(f"data: {text}\n\n")
+        while together.next_message() is not None:
+            pass
+        state = together.state
+        assert state.message == whole.message
+        assert repr(state.message.metadata) == repr(whole.message.metadata)
+        assert repr(state.message.usage) == repr(whole.message.usage)
+        assert state.errors == whole.errors
+    assert finish_stream(together.state).message == finish_stream(whole).message
 
 
+def chat(delta: Any, **said: Any) -> dict[str, Any]:
+    return {"id": "a", "choices": [{"index": 0, "delta": delta, **said}]}
+
+
+USAGE = {"prompt_tokens": 3, "completion_tokens": None, "total_tokens": None}
+GEMINI = {"candidates": [{"content": {"parts": [{"text": None}]}}], "usageMetadata": {"totalTokenCount": None, "x": 1}}
 FRAMES: list[Any] = [
-    {"id": "a", "choices": [{"index": 0, "delta": {"content": None}}], "n": None},
+    chat({"content": None}, n=None),
+    chat({"content": None}, text="a"),
+    chat({"reasoning": None}, text="ab"),
+    chat({"reasoning": None, "reasoning_content": "ab"}),
+    chat({"content": None, "refusal": "ab"}),
+    chat({"content": None}) | {"usage": USAGE, "obfuscation": None, "é": None},
+    chat({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "arguments": None}}]}),
+    chat({"tool_calls": [{"index": None, "function": {"arguments": None}}]}),
+    {"type": "content_block_delta", "index": None, "delta": {"type": "text_delta", "text": None}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": None}},
+    {"message": {"content": None}, "created_at": None, "done": False},
+    {"message": {"content": "ab"}, "response": None, "model": "m", "created_at": None, "done": False},
+    GEMINI,
     {"type": "x", "n": None, "delta": {"text": None}, "again": {"text": None}},
-    {"a": [None, {"b": [None]}], "é": None},
 ]
+PIECES = st.one_of(
+    VALUES, st.sampled_from(["ab", "abc", 'a"b', "a\\b", "{}", '{"a": 1', "a\x7fb", "a\u2028b", "\ud83d", "\ude00"])
+)
 
 
 def filled(frame: Any, data: Any) -> Any:
@@ -65,20 +98,55 @@ def filled(frame: Any, data: Any) -> Any:
         return {name: filled(value, data) for name, value in frame.items()}
     if isinstance(frame, list):
         return [filled(value, data) for value in frame]
-    return data.draw(VALUES) if frame is None and data.draw(st.booleans()) else frame
+    return data.draw(PIECES) if frame is None and data.draw(st.integers(0, 3)) else frame
 
 
 @given(st.data())
-def test_it_is_the_same_as_if_it_came_alone_also_where_it_is_damaged(data: Any) -> None:
-    frames = st.sampled_from([FRAMES[0], FRAMES[0], *FRAMES])
-    sent = [filled(data.draw(frames), data) for _ in range(data.draw(st.integers(2, 12)))]
+def test_it_is_read_as_if_it_came_alone_also_where_it_is_damaged(data: Any) -> None:
+    one, other = data.draw(st.sampled_from(FRAMES)), data.draw(st.sampled_from(FRAMES))
+    sent = [filled(one if data.draw(st.integers(0, 4)) else other, data) for _ in range(data.draw(st.integers(2, 12)))]
     separators = data.draw(st.sampled_from([(", ", ": "), (",", ":")]))
     texts = [json.dumps(event, separators=separators, ensure_ascii=data.draw(st.booleans())) for event in sent]
-    for at in data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=3)):
+    for at in data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=1)):
         text, place = texts[at], data.draw(st.integers(0, len(texts[at])))
         odd = data.draw(st.sampled_from(["", " ", '"', "}", "\\", "1", "\udfff", "\x01"]))
         texts[at] = text[:place] + odd + text[place + 1 :]
-    assert list(map(repr, load_all(texts))) == [repr(load_event(text)) for text in texts]
+    check_as_if_read_whole(texts)
+
+
+def line(text: str, time: str) -> dict[str, Any]:
+    return {"message": {"content": text}, "created_at": time, "done": False}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        [chat({"reasoning": text}, text="ab") for text in ("xy", "ab", "ab", "cd")],
+        [chat({"reasoning": text, "reasoning_content": "a"}) for text in ("xy", "a", "cd")],
+        [chat({"content": text}) | {"n": n} for text, n in (("ab", 1), ("cd", 1), ("ef", 2), ("gh", 1))],
+        [chat({"content": text}) for text in ("ab", "cd", "e\udfff", "gh")],
+        [chat({"content": text}) for text in ("ab", "cd", "e~f", "gh")],
+        [chat({"content": text}) for text in ("ab", "cd", "", 1, None, "gh")],
+        [line("ab", "x"), line("cd", "y"), line("ef", "2026-08-01T12:00:00Z")],
+        [chat({"content": "ab"}) | {"usage": {"total_tokens": count}} for count in (1, 2, 0, 10, "3")],
+        [chat({"content": text}) | {"usage": {"total_tokens": len(text)}} for text in ("a", "ab", "abc", "abcd")],
+    ],
+    ids=["compared", "not the piece", "other", "half a character", "control", "no text", "time", "only usage", "usage"],
+)
+def test_an_event_that_seems_to_repeat_another_is_read_as_if_it_came_alone(sent: list[Any]) -> None:
+    """The first event of a stream, which shows whose it is, is compared with none."""
+    first = sent[0]
+    check_as_if_read_whole([json.dumps(event, ensure_ascii=False).replace("~", "\x01") for event in (first, *sent)])
+
+
+def values_at(event: Any, paths: list[Any]) -> list[Any]:
+    found = []
+    for path in paths:
+        value = event
+        for step in path:
+            value = value[step]
+        found.append(value)
+    return found
 
 
 @pytest.mark.parametrize("spaces", ["", " "])
@@ -90,19 +158,28 @@ def test_only_values_that_differ_are_parsed(spaces: str) -> None:
 
     template = find_template(written(1), written(2))
     assert template is not None
+    assert template.paths == [("n",), ("at",), ("choices", 0, "delta", "text")]
     for at in range(3, 30):
-        assert template.fill(written(at)) == json.loads(written(at))
-    assert template.fill(written(3).replace("x", "y")) is None
-    assert template.fill(written(3)[:-1]) is None
+        assert template.read(written(at)) == values_at(json.loads(written(at)), template.paths)
+    assert template.read(written(3).replace("x", "y")) is None
+    assert template.read(written(3)[:-1]) is None
 
 
-def test_events_of_one_template_share_nothing() -> None:
-    texts = [f'{{"known":{{"a":[{{}}]}},"n":{at}}}' for at in range(5)]
-    loader = EventLoader()
-    for at, text in enumerate(texts):
-        event: Any = loader.load(text)
-        assert event == {"known": {"a": [{}]}, "n": at}
-        spoil(event)
+@given(PIECES, st.sampled_from(["", " ", "\t", "\x01", '"', "\\", "1", "\udfff"]), st.booleans())
+def test_a_value_is_what_json_says_or_the_event_is_read_whole(value: Any, odd: str, is_ascii: Any) -> None:
+    def written(value: Any) -> str:
+        return f'{{"id":"x","text":{json.dumps(value, ensure_ascii=is_ascii)},"n":1}}'
+
+    template = find_template(written("one"), written("two"))
+    assert template is not None
+    for text in (written(value), written(value).replace('","n', f'{odd}","n')):
+        try:
+            text.encode()
+            said = json.loads(text)
+        except ValueError:
+            assert template.read(text) is None
+        else:
+            assert template.read(text) == [said["text"]]
 
 
 def test_a_name_that_is_repeated_makes_no_template() -> None:
@@ -110,7 +187,6 @@ def test_a_name_that_is_repeated_makes_no_template() -> None:
     decoy = json.dumps("\x7fjsontide 0").replace("j", "\\u006a")
     texts = [f'{{"text":{decoy},"n":{at},"n":0}}' for at in range(3)]
     assert find_template(texts[0], texts[1]) is None
-    assert load_all(texts) == [json.loads(text) for text in texts]
 
 
 @every_stream

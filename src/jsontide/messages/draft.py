@@ -44,7 +44,7 @@ from jsontide.messages.provider_errors import explain_error
 from jsontide.messages.state import NO_INDEX, NO_KEY, CallEntry, Entry, MessageState
 from jsontide.messages.types import Choice, Citation, CompletionChunk, ErrorDetail, ErrorKind, ToolCallDelta, Usage
 
-__all__ = ["NO_INDEX", "NO_KEY", "UNREADABLE_ARGUMENTS", "CallDelta", "Draft", "feed_message", "read_chunk"]
+__all__ = ["NO_INDEX", "NO_KEY", "UNREADABLE_ARGUMENTS", "CallDelta", "Draft", "Note", "feed_message", "read_chunk"]
 
 UNREADABLE_ARGUMENTS: Final = "\0not a text\0"
 """Stands for a piece of arguments that is not text."""
@@ -106,6 +106,21 @@ class CallDelta:
         self.is_written: Final = is_written or is_object
         """Whether the reader wrote the arguments as JSON, so that nothing needs mending."""
 
+    def with_arguments(self, arguments: str) -> CallDelta:
+        """Return the same with another text as arguments."""
+        return CallDelta(
+            self.index,
+            self.id,
+            self.name,
+            arguments,
+            self.is_whole,
+            self.is_object,
+            self.on_server,
+            self.cut_off,
+            self.key,
+            self.is_written,
+        )
+
     @property
     def is_delta(self) -> bool:
         """Whether the arguments continue the text."""
@@ -128,17 +143,34 @@ class CallDelta:
         return not (self.id or self.name or self.on_server or self.cut_off) and self.is_blank
 
 
+class Note:
+    """That an event adds a piece to a text or to a call, without the piece."""
+
+    __slots__ = ("delta", "key", "kind")
+
+    def __init__(self, kind: int, key: int, delta: CallDelta | None) -> None:
+        self.kind: Final = kind
+        self.key: Final = key
+        self.delta: Final = delta
+
+
 class Draft:
     """The next state in the making: the state before, and the changes that an event brings."""
 
     __slots__ = (
         "_before",
+        "_changes",
+        "_delta",
         "_document",
         "_has_new_calls",
         "_has_new_entries",
         "_has_new_fields",
         "_is_full",
+        "_key",
+        "_kind",
         "_loss",
+        "_notes",
+        "_piece",
         "_raw_reason",
         "_reason",
         "_rules",
@@ -165,6 +197,14 @@ class Draft:
         """Whether an entry was changed or added."""
         self._has_new_calls = False
         """Whether a call began or grew."""
+        self._changes = 0
+        """How often an entry was."""
+        self._notes = 0
+        """How many pieces of texts and calls were added; the last of them is what follows."""
+        self._kind = _TEXT
+        self._key = NO_KEY
+        self._delta: CallDelta | None = None
+        self._piece: str | None = None
         self._is_full = False
         """Whether an entry was left out because there was no room for it."""
         self._document: Document | None = before.document
@@ -274,6 +314,7 @@ class Draft:
 
     def put(self, at: int, entry: Entry) -> None:
         """Replace the entry at an index, or add one at the end."""
+        self._changes += 1
         if not self._has_new_entries:
             self.entries = self.entries[:]
             self._has_new_entries = True
@@ -317,6 +358,8 @@ class Draft:
 
     def add_call(self, delta: CallDelta) -> int:
         """Add a delta to its call, and return the index of that part; -1 if no call or too many parts are there."""
+        self._notes += 1
+        self._delta, self._piece = delta, delta.arguments
         count = len(self.entries)
         at = _merge_call(self, delta, self._rules)
         if at == count and count:
@@ -429,7 +472,30 @@ class Draft:
         if self.entries[at].key == NO_KEY and isinstance(part, GrowingPart) and part.is_open:
             self.replace_part(at, part.close())
 
+    def add_again(self, note: Note, piece: str) -> None:
+        """Add a piece as the one was added of which the note is."""
+        delta = note.delta
+        if delta is None:
+            self._grow(note.kind, note.key, piece)
+        else:
+            self.add_call(delta.with_arguments(piece))
+
+    def find_note(self, piece: object) -> Note | None:
+        """Return how this very piece was added, `None` unless that is all that an event brought, beside its usage."""
+        message = self._before.newest
+        # One character is the same object wherever it stands.
+        if self._notes != 1 or self._changes != 1 or piece is not self._piece or len(self._piece or "") < 2:
+            return None
+        if self._reason is not None or self.error is not None or self.role is not None or self.id is not message.id:
+            return None
+        if self.metadata is not message._metadata or self._loss is not self._before.loss or self._is_full:
+            return None
+        is_same = self.model is message.model and self.provider is message.provider and self.created is message.created
+        return Note(self._kind, self._key, self._delta) if is_same else None
+
     def _grow(self, kind: int, key: int, piece: str) -> None:
+        self._notes += 1
+        self._kind, self._key, self._piece, self._delta = kind, key, piece, None
         at = self._before_sources(len(self.entries) - 1) if key == NO_KEY else self._index_of(key)
         if at >= 0:
             part = self.entries[at].part

@@ -19,6 +19,8 @@ from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import Other, ReasoningPart, TextPart
 from jsontide.messages.types import Citation
 from jsontide.providers.base import (
+    ANYTHING,
+    PIECE,
     Item,
     Provider,
     Reader,
@@ -105,6 +107,7 @@ _TEXT_DELTA_FIELDS: Final = frozenset(("text", "type"))
 _JSON_DELTA_FIELDS: Final = frozenset(("partial_json", "type"))
 _THINKING_DELTA_FIELDS: Final = frozenset(("estimated_tokens", "thinking", "type"))
 """The estimate is a hint for a progress bar; `usage` has the figure."""
+_PIECES: Final = frozenset((("delta", "partial_json"), ("delta", "text"), ("delta", "thinking")))
 _USUAL_FIELD_COUNT: Final = 2
 """The fields of a usual delta."""
 
@@ -169,6 +172,9 @@ class AnthropicReader(StartReader):
             return self
         _read_more(draft, event)
         return self.continue_after(self.start.after_event())
+
+    def role_of(self, draft: Draft, event: dict[str, Any], path: tuple[object, ...]) -> int:
+        return PIECE if path in _PIECES else ANYTHING
 
     def _begin(self, draft: Draft, event: dict[str, Any]) -> Reader:
         message = fields_in(draft, event, "message")

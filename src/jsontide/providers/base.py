@@ -37,6 +37,16 @@ from jsontide.providers.strict import ToolRules
 SECOND_MESSAGE: Final = "another message begins in the same stream"
 
 
+ANYTHING: Final = 0
+"""A value of which only the whole event says what it is."""
+PIECE: Final = 1
+"""More of a text or of arguments, which is added, if it is a text and not empty, whatever it says."""
+IN_USAGE: Final = 2
+"""A field of the usage, which is read for itself."""
+SILENT: Final = 3
+"""A value that says nothing."""
+
+
 class Reader(Value):
     """Reads the events of one provider's stream.
 
@@ -65,6 +75,17 @@ class Reader(Value):
 
     def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
         """Note what an event says, and return the reader of the next one."""
+        raise NotImplementedError
+
+    def role_of(self, draft: Draft, event: dict[str, Any], path: tuple[object, ...]) -> int:
+        """Return what a value is for the reader: `PIECE`, `IN_USAGE`, `SILENT`, or `ANYTHING`.
+
+        It is asked of a value that is another one in the next event, while all else in that event is the same.
+        """
+        return ANYTHING
+
+    def read_usage(self, draft: Draft, usage: object) -> None:
+        """Note what the field says in which values are `IN_USAGE`."""
         raise NotImplementedError
 
 
@@ -269,7 +290,8 @@ def as_integer(value: object) -> int | None:
 
 def count_of(fields: dict[str, Any], name: str) -> int | None:
     """Return a field that is a number of something."""
-    return as_integer(fields.get(name))
+    value = fields.get(name)
+    return value if value is None or type(value) is int else as_integer(value)
 
 
 def list_of(fields: dict[str, Any], name: str) -> list[object]:
@@ -408,6 +430,9 @@ def plain(value: object) -> JsonValue:
     waiting: list[tuple[object, Any, Any]] = [(value, root, 0)]
     while waiting:
         found, target, place = waiting.pop()
+        if found is None or type(found) is str or type(found) is int:  # as most values are
+            target[place] = found
+            continue
         fields = _plain_fields(found)
         if fields is not None:
             made: dict[str, Any] = dict.fromkeys(fields)  # in their order
@@ -547,8 +572,8 @@ class UsageNames:
     __slots__ = ("_places",)
 
     def __init__(self, **places: str) -> None:
-        self._places: Final[list[tuple[str, list[list[list[str]]]]]] = [
-            (figure, [[name.split(".") for name in terms.split(" + ")] for terms in place.split(" or ")])
+        self._places: Final = [
+            (figure, [[_read_place(name) for name in terms.split(" + ")] for terms in place.split(" or ")])
             for figure, place in places.items()
         ]
 
@@ -564,13 +589,18 @@ class UsageNames:
         return Usage(**figures)
 
 
-def _add_up(usage: dict[str, Any], terms: list[list[str]]) -> int | None:
+def _read_place(written: str) -> tuple[list[str], str]:
+    *around, name = written.split(".")
+    return around, name
+
+
+def _add_up(usage: dict[str, Any], terms: list[tuple[list[str], str]]) -> int | None:
     total: int | None = None
-    for names in terms:
+    for around, last in terms:
         fields = usage
-        for name in names[:-1]:
+        for name in around:
             fields = dict_of(fields, name)
-        count = count_of(fields, names[-1])
+        count = count_of(fields, last)
         if total is None:
             if count is None:
                 return None

@@ -72,7 +72,8 @@ def feed_sse(state: SseState, chunk: Chunk) -> tuple[SseState, tuple[SseEvent, .
     """
     check_state(state, SseState, "an")
     decoding, text = wire.decode(state._text, chunk)
-    rest, found = wire.feed_sse(state._rest, text)
+    found: list[wire.Found] = []
+    rest = wire.feed_sse(state._rest, text, found)
     return SseState(decoding, rest), tuple(_event(one) for one in found if not isinstance(one, StrayLine))
 
 

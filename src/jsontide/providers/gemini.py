@@ -46,6 +46,9 @@ from jsontide.messages.parts import File, Other, ReasoningPart, Source, TextPart
 from jsontide.messages.record import Value
 from jsontide.messages.types import Citation
 from jsontide.providers.base import (
+    ANYTHING,
+    IN_USAGE,
+    PIECE,
     SECOND_MESSAGE,
     Form,
     Item,
@@ -100,12 +103,21 @@ def to_camel(name: str) -> str:
     return first + "".join([word[:1].upper() + word[1:] for word in rest])
 
 
+def _is_camel(name: object) -> bool:
+    return type(name) is str and "_" not in name
+
+
 def plain_camel(value: object) -> JsonValue:
     """Return what the API or its SDK says as plain JSON, under the names of the API, however deep it is."""
+    if isinstance(value, dict) and all([type(field) is int and _is_camel(name) for name, field in value.items()]):
+        return dict(value)  # as the counts of tokens are
     root: list[Any] = [None]
     waiting: list[tuple[object, Any, Any]] = [(value, root, 0)]
     while waiting:
         found, target, place = waiting.pop()
+        if found is None or type(found) is str or type(found) is int:  # as most values are
+            target[place] = found
+            continue
         if isinstance(found, (list, tuple)):
             items: list[Any] = [None] * len(found)
             target[place] = items
@@ -113,7 +125,7 @@ def plain_camel(value: object) -> JsonValue:
             continue
         fields = {} if found is None or isinstance(found, _ATOMS) else as_dict(found)
         # The models of the SDK have all fields that there could be.
-        is_mapping = isinstance(found, Mapping)
+        is_mapping = isinstance(found, dict) or isinstance(found, Mapping)  # noqa: SIM101 - the second is slow
         if not fields and not is_mapping:
             target[place] = plain(found)
             continue
@@ -839,6 +851,7 @@ _RESPONSE_FIELDS: Final = frozenset(
     )
 )
 """The fields of a response that are read, or say nothing; all others are kept as they are."""
+_PIECE: Final = ("candidates", 0, "content", "parts", 0, "text")
 _COME_IN_PARTS: Final = (CITATIONS, "urlContextMetadata")
 _CALL_FIELDS: Final = frozenset(("args", "id", "name", "partialArgs", "partial_args", "willContinue", "will_continue"))
 SIGNATURE: Final = "thoughtSignature"
@@ -921,6 +934,14 @@ class GeminiReader(Reader):
             draft.fail(SECOND_MESSAGE)
             return self
         return _Step(self, draft).read(candidate, response_id)
+
+    def role_of(self, draft: Draft, event: dict[str, Any], path: tuple[object, ...]) -> int:
+        if path == _PIECE:
+            return PIECE
+        return IN_USAGE if path[0] == "usageMetadata" and len(path) == 2 else ANYTHING
+
+    def read_usage(self, draft: Draft, usage: object) -> None:
+        read_usage(draft, usage)
 
 
 def _find_candidate(draft: Draft, candidates: list[object]) -> dict[str, Any] | None:

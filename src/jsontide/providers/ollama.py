@@ -15,7 +15,10 @@ from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import File
 from jsontide.providers.base import (
+    ANYTHING,
+    PIECE,
     SECOND_MESSAGE,
+    SILENT,
     Form,
     Item,
     Provider,
@@ -70,6 +73,8 @@ _FUNCTION_FIELDS: Final = frozenset(("arguments", "index", "name"))
 _NAMED_FIELDS: Final = frozenset(("arguments", "function", "id", "name", "type"))
 """The fields of a call and its function that a call has, or that go without saying."""
 _CONTENT_FIELDS: Final = ("content", "images", "thinking", "tool_calls")
+_PIECES: Final = frozenset((("message", "content"), ("message", "thinking"), ("response",)))
+_TIME: Final = ("created_at",)
 _USAGE_FIELDS: Final = ("prompt_eval_count", "eval_count")
 _USAGE: Final = UsageNames(input_tokens="prompt_eval_count", output_tokens="eval_count")
 
@@ -112,6 +117,11 @@ class OllamaReader(Reader):
             _read_end(draft, event)
             return OllamaReader(True)
         return self
+
+    def role_of(self, draft: Draft, event: dict[str, Any], path: tuple[object, ...]) -> int:
+        if path in _PIECES:
+            return PIECE
+        return SILENT if path == _TIME and draft.created is not None else ANYTHING
 
 
 def _message_of(event: dict[str, Any]) -> object:

@@ -25,7 +25,11 @@ from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Source, TextPart
 from jsontide.messages.types import Citation, Usage
 from jsontide.providers.base import (
+    ANYTHING,
+    IN_USAGE,
+    PIECE,
     SECOND_MESSAGE,
+    SILENT,
     Form,
     Item,
     Provider,
@@ -441,6 +445,15 @@ _CONTENT_FIELDS: Final = (
     "tool_calls",
 )
 _REASONING_FIELDS: Final = ("reasoning", "reasoning_content", "reasoning_details")
+_PIECES: Final = frozenset(
+    (
+        ("choices", 0, "delta", "content"),
+        ("choices", 0, "delta", "reasoning"),
+        ("choices", 0, "delta", "reasoning_content"),
+        ("choices", 0, "delta", "tool_calls", 0, "function", "arguments"),
+    )
+)
+_OBFUSCATION: Final = ("obfuscation",)
 _HELPER_PREFIXES: Final = ("content.", "refusal.", "tool_calls.", "logprobs.")
 """How the types begin of the events that the helper of the SDK adds to chunks, which they repeat."""
 
@@ -491,6 +504,17 @@ class ChatReader(Reader):
             if index == draft.choice:
                 ended = self._read_choice(draft, event, choice, fields_in(draft, choice, "delta"))
         return self if ended is self.ended else ChatReader(ended)
+
+    def role_of(self, draft: Draft, event: dict[str, Any], path: tuple[object, ...]) -> int:
+        if path in _PIECES:
+            # The text of an old completion is compared with the others.
+            return ANYTHING if "text" in event["choices"][0] else PIECE
+        if path[0] == "usage" and len(path) == 2:
+            return IN_USAGE
+        return SILENT if path == _OBFUSCATION else ANYTHING
+
+    def read_usage(self, draft: Draft, usage: object) -> None:
+        _set_usage(draft, usage)
 
     def _identify(self, draft: Draft, event: dict[str, Any]) -> None:
         if draft.provider is None or draft.id is None or draft.model is None:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from jsontide._check import check_state
 from jsontide._values import pack
-from jsontide.messages.draft import Draft, read_chunk
+from jsontide.messages.draft import Draft, Note, read_chunk
 from jsontide.messages.ending import fail_message, finish_message, stop_message
 from jsontide.messages.message import Message
 from jsontide.messages.options import MessageConfig
 from jsontide.messages.state import MessageState, start_message
 from jsontide.messages.types import CompletionChunk, ErrorDetail, Outcome
-from jsontide.providers.base import Reader, as_dict, check_fields, check_unknown
+from jsontide.providers.base import IN_USAGE, PIECE, SILENT, Reader, as_dict, check_fields, check_unknown
 from jsontide.providers.envelopes import name_foreign
 from jsontide.providers.registry import find_reader, split_whole
 from jsontide.providers.wire import (
@@ -28,11 +28,12 @@ from jsontide.providers.wire import (
     SHOWN_CHARS,
     START,
     Damage,
-    EventLoader,
+    EventTemplate,
     Failure,
     NamedEvent,
     OtherLine,
     StrayLine,
+    TemplateFinder,
     WireState,
     beginning,
     feed_wire,
@@ -112,18 +113,67 @@ class StreamState:
         )
 
 
+class RepeatedEvent:
+    """An event of which the next ones differ in a piece of text, in their usage, and in what says nothing."""
+
+    __slots__ = ("note", "piece_at", "template", "usage", "usage_at")
+
+    def __init__(
+        self, template: EventTemplate, note: Note, piece_at: int, usage: dict[str, Any], usage_at: list[tuple[int, str]]
+    ) -> None:
+        self.template: Final = template
+        self.note: Final = note
+        self.piece_at: Final = piece_at
+        """The place of the piece among the values of the template."""
+        self.usage: Final = usage
+        self.usage_at: Final = usage_at
+        """The places of the values that are fields of the usage, and their names."""
+
+
+def find_repeated(
+    reader: Reader, draft: Draft, event: dict[str, Any], template: EventTemplate | None
+) -> RepeatedEvent | None:
+    """Return what the next event may repeat, given what a draft has noted of this one; `None` if it noted more.
+
+    Rule: an event is read again without its reader only if the reader says of each value that differs what it is, and
+    the last one changed nothing but a text or a call, and the usage. So what they have in common says nothing new.
+    """
+    if template is None:
+        return None
+    piece_at = -1
+    usage: dict[str, Any] = {}
+    usage_at: list[tuple[int, str]] = []
+    for at, path in enumerate(template.paths):
+        role = reader.role_of(draft, event, path)
+        if role == PIECE and piece_at < 0:
+            piece_at = at
+        elif role == IN_USAGE and isinstance(path[1], str):
+            usage = event[path[0]]
+            usage_at.append((at, path[1]))
+        elif role != SILENT:
+            return None
+    if piece_at < 0:
+        return None
+    piece: Any = event
+    for step in template.paths[piece_at]:
+        piece = piece[step]
+    note = draft.find_note(piece)
+    return None if note is None else RepeatedEvent(template, note, piece_at, usage, usage_at)
+
+
 class StreamReader:
     """Reads one stream; holds the newest state and the events that were received and not yet read."""
 
     __slots__ = (
         "_damage",
+        "_finder",
         "_has_ended",
         "_is_known",
-        "_loader",
         "_next",
         "_opening",
         "_reader",
         "_received",
+        "_repeated",
         "_rules",
         "_state",
         "_wire",
@@ -138,7 +188,9 @@ class StreamReader:
         self._opening: str = start.opening
         self._damage: str | None = start.damage
         self._received: list[object] = list(start.pending)
-        self._loader: Final = EventLoader()
+        self._finder: Final = TemplateFinder()
+        self._repeated: RepeatedEvent | None = None
+        """What was learnt from the last event, if nothing was read since but events that are like it."""
         self._next = 0
         """The place of the first that is not yet read."""
         self._has_ended = False
@@ -221,8 +273,13 @@ class StreamReader:
         return self._next == len(self._received) and not self._has_ended and not self._state.is_over
 
     def _read(self, item: object) -> None:
-        is_text = isinstance(item, str) or isinstance(item, NamedEvent)  # noqa: SIM101 - compiled, a tuple is made anew
-        event = self._loader.load(cast("str | NamedEvent", item)) if is_text else item
+        text, event = "", item
+        if isinstance(item, str) or isinstance(item, NamedEvent):  # noqa: SIM101 - compiled, a tuple is made anew
+            text = item if isinstance(item, str) else item.data
+            if self._repeated is not None and self._read_again(self._repeated, text):
+                return
+            event = load_event(item)
+        self._repeated = None
         reader = self._reader
         if reader is None or not isinstance(event, dict):
             event = self._find_event(item, event)
@@ -237,6 +294,24 @@ class StreamReader:
             event = check_fields(draft, "event", event) if isinstance(event, list) else as_dict(event)
         self._reader = reader.read(draft, event)
         self._state = draft.freeze()
+        if text and self._reader is reader:
+            self._repeated = find_repeated(reader, draft, event, self._finder.find(text))
+
+    def _read_again(self, repeated: RepeatedEvent, text: str) -> bool:
+        """Read an event that says the same as the last one but for a piece of text; return whether it is one."""
+        values = repeated.template.read(text)
+        piece = None if values is None else values[repeated.piece_at]
+        if values is None or type(piece) is not str or not piece:
+            return False
+        draft = Draft(self._state, self._rules)
+        if repeated.usage_at and self._reader is not None:
+            usage = dict(repeated.usage)
+            for at, name in repeated.usage_at:
+                usage[name] = values[at]
+            self._reader.read_usage(draft, usage)
+        draft.add_again(repeated.note, piece)
+        self._state = draft.freeze()
+        return True
 
     def _find_event(self, item: object, event: object) -> object:
         """Return the event, or `None` if the item was handled here."""

@@ -242,11 +242,10 @@ def start_sse(max_chars: int) -> SseRest:
     return SseRest(max_chars, None, NO_EVENT, False, False)
 
 
-def feed_sse(rest: SseRest, text: str) -> tuple[SseRest, list[Found]]:
-    """Return what waits after more text, and what it completed."""
-    found: list[Found] = []
+def feed_sse(rest: SseRest, text: str, found: list[Any]) -> SseRest:
+    """Return what waits after more text, and add what it completed, each a `Found`."""
     if rest.is_too_long or not text:
-        return rest, found
+        return rest
     after_cr = text.endswith("\r")
     if rest.after_cr or "\r" in text:
         text = text.removeprefix("\n") if rest.after_cr else text
@@ -261,13 +260,13 @@ def feed_sse(rest: SseRest, text: str) -> tuple[SseRest, list[Found]]:
         event, at = _read_lines(rest, text, found)
         line = GrowingText(text[at:]) if at < len(text) else None
     if event is None or (line is not None and line.length > rest.max_chars):
-        return SseRest(rest.max_chars, None, NO_EVENT, False, True), found
+        return SseRest(rest.max_chars, None, NO_EVENT, False, True)
     if line is None and rest.line is None and event is rest.event and after_cr is rest.after_cr:
-        return rest, found  # as between most events
-    return SseRest(rest.max_chars, line, event, after_cr, False), found
+        return rest  # as between most events
+    return SseRest(rest.max_chars, line, event, after_cr, False)
 
 
-def _read_lines(rest: SseRest, text: str, found: list[Found]) -> tuple[OpenEvent | None, int]:
+def _read_lines(rest: SseRest, text: str, found: list[Any]) -> tuple[OpenEvent | None, int]:
     """Return the event that is open after all lines that end, `None` if one is too long, and where the rest begins."""
     most = rest.max_chars
     event = rest.event
@@ -341,17 +340,19 @@ def feed_ndjson(rest: NdjsonRest, text: str) -> tuple[NdjsonRest, list[str]]:
     if rest.is_too_long or not text:
         return rest, found
     line, most = rest.line, rest.max_chars
-    *ended, last = text.split("\n")
-    if ended and line is not None:
-        ended[0] = line.read() + ended[0]
+    at, end = 0, text.find("\n")
+    while end >= 0:
+        whole = text[at:end] if line is None else line.read() + text[at:end]
         line = None
-    for whole in ended:
         if len(whole) > most:
             return NdjsonRest(most, None, True), found
         stripped = whole.strip(_AROUND_LINES)
         if stripped:
             found.append(stripped)
-    if last:
+        at = end + 1
+        end = text.find("\n", at)
+    if at < len(text):
+        last = text[at:]
         line = GrowingText(last) if line is None else line.append(last)
         if line.length > most:
             return NdjsonRest(most, None, True), found
@@ -859,8 +860,7 @@ def _find(framing: Framing, before: str, text: str, events: list[RawEvent]) -> F
     if isinstance(framing, OneDocument):
         framing, text = _grow(framing, text, events)
     if isinstance(framing, SseRest):
-        rest, found = feed_sse(framing, text)
-        events.extend(found)
+        rest = feed_sse(framing, text, events)
         if rest.is_too_long and not framing.is_too_long:
             events.append(Failure(rest.error or ""))
         return rest
@@ -1012,8 +1012,7 @@ def beginning(text: str) -> str:
 # Events that are alike.
 #
 # Most events of a stream differ in a few values: a piece of text, a number that counts. Two of them make a template:
-# the text around these values, and the event to copy. Of the next one, only these values are parsed if the rest is the
-# same.
+# the text around these values. Of the next one, only these values are parsed if the rest is the same.
 
 _MAX_TEMPLATE_CHARS: Final = 4_000
 _MAX_TEMPLATE_VALUES: Final = 6
@@ -1023,70 +1022,25 @@ _MARKS: Final = ("\x7fjsontide ", "\x7fmark ")
 """Stand for the values that differ while their places are searched; no text can look like both."""
 
 
-class EventLoader:
-    """Loads the events of one stream: each is what `load_event` returns, and shares nothing with another."""
+EventPath: TypeAlias = tuple[Any, ...]
+"""The keys and indices that lead to a value in an event."""
 
-    __slots__ = ("_count", "_last", "_pause", "_template")
 
-    def __init__(self) -> None:
-        self._template: EventTemplate | None = None
-        self._last = ""
-        """The text of the last event that was parsed whole."""
-        self._count = 0
-        """The events since two were compared."""
-        self._pause = 1
-        """How many must come before the next two are."""
-
-    def load(self, raw: str | NamedEvent) -> object:
-        text = raw if isinstance(raw, str) else raw.data
-        self._count += 1
-        template = self._template
-        if template is not None:
-            filled = template.fill(text)
-            if filled is not None:
-                return filled
-        event = load_event(raw)
-        if isinstance(event, dict) and len(text) <= _MAX_TEMPLATE_CHARS:
-            if self._last and self._count >= self._pause:
-                self._count = 0
-                self._pause = min(2 * self._pause, _MAX_PAUSE)
-                self._template = find_template(self._last, text) or template
-            self._last = text
-        return event
+_COUNT: Final = re.compile("0|[1-9][0-9]{0,17}")
 
 
 class EventTemplate:
-    """An event, and where the values stand that differ in the next one, in its text and in its containers."""
+    """The text around the values in which events differ, and the path to each value."""
 
-    __slots__ = ("_common", "_containers", "_holders", "_keys", "_names", "_parents")
+    __slots__ = ("_common", "paths")
 
-    def __init__(self, event: dict[str, Any], common: list[str], marks: dict[str, int]) -> None:
+    def __init__(self, common: list[str], paths: list[EventPath]) -> None:
         self._common: Final = common
         """The text before each value, and after the last."""
-        self._containers: Final[list[Any]] = [event]
-        """The event and all in it, each after the container around it."""
-        self._parents: Final[list[int]] = [0]
-        self._keys: Final[list[Any]] = [""]
-        """Where each container stands, by the place of the container around it, and the key or index there."""
-        self._holders: Final[list[int]] = [-1] * len(marks)
-        self._names: Final[list[Any]] = [""] * len(marks)
-        """The same of each value."""
-        place = 0
-        while place < len(self._containers):
-            container = self._containers[place]
-            items = list(container.items() if isinstance(container, dict) else enumerate(container))
-            for key, value in items:
-                if isinstance(value, (dict, list)):
-                    self._containers.append(value)
-                    self._parents.append(place)
-                    self._keys.append(key)
-                elif isinstance(value, str) and value in marks:
-                    self._holders[marks[value]] = place
-                    self._names[marks[value]] = key
-            place += 1
+        self.paths: Final = paths
 
-    def fill(self, text: str) -> dict[str, Any] | None:
-        """Return the event of a text, `None` if it differs in anything else."""
+    def read(self, text: str) -> list[object] | None:
+        """Return the values in the text of an event, `None` if it differs in anything else."""
         common = self._common
         first = common[0]
         if not text.startswith(first):
@@ -1094,57 +1048,92 @@ class EventTemplate:
         at = len(first)
         values: list[object] = []
         for place in range(1, len(common)):
-            try:
-                value, at = scan_json(text, at)
-            except (StopIteration, ValueError, RecursionError):
-                return None
+            quote = text.find('"', at + 1) if text[at : at + 1] == '"' else -1
+            piece = text[at + 1 : quote]
+            value: object = piece
+            if quote > 0 and "\\" not in piece and piece.isprintable():  # as most texts are
+                at = quote + 1
+            elif quote < 0 and _COUNT.fullmatch(piece := text[at : text.find(common[place], at)]):
+                value, at = int(piece), at + len(piece)
+            else:
+                start = at
+                try:
+                    value, at = scan_json(text, at)
+                except (StopIteration, ValueError, RecursionError):
+                    return None
+                if has_lone_surrogate(text[start:at]):
+                    return None
             end = at + len(common[place])
             if text[at:end] != common[place]:
                 return None
             values.append(value)
             at = end
-        if at != len(text) or (not text.isascii() and has_lone_surrogate(text)):
+        return values if at == len(text) else None
+
+
+class TemplateFinder:
+    """Finds the templates of one stream, given its events that are parsed whole."""
+
+    __slots__ = ("_count", "_last", "_pause", "_template")
+
+    def __init__(self) -> None:
+        self._template: EventTemplate | None = None
+        self._last = ""
+        """The text of the last event."""
+        self._count = 0
+        """The events since two were compared."""
+        self._pause = 1
+        """How many must come before the next two are."""
+
+    def find(self, text: str) -> EventTemplate | None:
+        """Return the template that an event has in common with the last one, or with those before."""
+        template = self._template
+        if template is not None and template.read(text) is not None:
+            return template
+        last, self._last = self._last, text if len(text) <= _MAX_TEMPLATE_CHARS else ""
+        self._count += 1
+        if not last or not self._last or self._count < self._pause:
             return None
-        return self.make(values)
-
-    def make(self, values: list[object]) -> dict[str, Any]:
-        """Return a new event with these values."""
-        made: list[Any] = []
-        for place, container in enumerate(self._containers):
-            copy = container.copy()
-            if place:
-                made[self._parents[place]][self._keys[place]] = copy
-            made.append(copy)
-        for place, value in enumerate(values):
-            made[self._holders[place]][self._names[place]] = value
-        event: dict[str, Any] = made[0]
-        return event
-
-    def has_all(self) -> bool:
-        """Return whether every value was found."""
-        return all([holder >= 0 for holder in self._holders])
+        self._count, self._pause = 0, min(2 * self._pause, _MAX_PAUSE)
+        found = find_template(last, text)
+        self._template = found or template
+        return found
 
 
 def find_template(old: str, new: str) -> EventTemplate | None:
     """Return the template of two texts that differ in a few values only, `None` if there is none.
 
-    Where the values stand is a guess. It is right if marks that replace them in the text are all that differs in the
-    event; a name that is repeated may hide one.
+    Where the values stand is a guess. It is right if marks that replace them in the text are found in the event, each
+    once, and others in the same places; a name that is repeated may hide one.
     """
     common = _find_common(old, new)
     count = len(common) - 1
     if count < 1:
         return None
-    found: list[object] = []
+    found: list[list[EventPath]] = []
     for mark in _MARKS:
-        places = [f'{common[place]}"{mark}{place}"' for place in range(count)]
-        found.append(load_json("".join([*places, common[count]]).strip()))
-    event, other = found
-    if not isinstance(event, dict):
-        return None
-    template = EventTemplate(event, common, {f"{_MARKS[0]}{place}": place for place in range(count)})
-    is_right = template.has_all() and template.make([f"{_MARKS[1]}{place}" for place in range(count)]) == other
-    return template if is_right else None
+        marks = [f"{mark}{place}" for place in range(count)]
+        event = load_json("".join([f'{common[place]}"{marks[place]}"' for place in range(count)]) + common[count])
+        found.append(_find_paths(event, marks))
+    paths, others = found
+    return EventTemplate(common, paths) if len(paths) == count and paths == others else None
+
+
+def _find_paths(event: object, marks: list[str]) -> list[EventPath]:
+    """Return the paths to the values in an event that are marks, by their number; nothing if one is there twice."""
+    found: dict[str, EventPath] = {}
+    waiting: list[tuple[object, EventPath]] = [(event, ())]
+    while waiting:
+        value, path = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend([(inner, (*path, name)) for name, inner in value.items()])
+        elif isinstance(value, list):
+            waiting.extend([(inner, (*path, at)) for at, inner in enumerate(value)])
+        elif isinstance(value, str) and value in marks:
+            if value in found:
+                return []
+            found[value] = path
+    return [found[mark] for mark in marks if mark in found]
 
 
 def _find_common(old: str, new: str) -> list[str]:

@@ -6,7 +6,7 @@ Either way, the message so far stays.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeVar, cast, overload
 
 from jsontide._check import check_type
@@ -170,6 +170,7 @@ class _StreamBase(Generic[Answer]):
 
     def __init__(self, start: StreamState) -> None:
         self._reader = StreamReader(start)
+        self._next = cast("Callable[[], Message[Answer] | None]", self._reader.next_message)
         self._stopped: MessageState | None = None
 
     @property
@@ -216,9 +217,9 @@ class MessageStream(_StreamBase[Answer], Iterator["Message[Answer]"]):
                     self._end(error, has_failed=puller.has_failed(error))
                 if self._stopped is not None:
                     puller.close()
-            message = reader.next_message()
+            message = self._next()
             if self._stopped is None and message is not None:
-                return cast("Message[Answer]", message)
+                return message
             if reader.is_over and self._stopped is None:
                 puller.leave()
                 break
@@ -262,9 +263,9 @@ class AsyncMessageStream(_StreamBase[Answer], AsyncIterator["Message[Answer]"]):
                     self._end(error, has_failed=puller.has_failed(error))
                 if self._stopped is not None:
                     await puller.close()
-            message = reader.next_message()
+            message = self._next()
             if self._stopped is None and message is not None:
-                return cast("Message[Answer]", message)
+                return message
             if reader.is_over and self._stopped is None:
                 await puller.leave()
                 break
