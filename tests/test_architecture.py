@@ -21,6 +21,7 @@ LAYERS = (
     {"recordings"},
     {"web"},
     {"frontends"},
+    {"runs"},
     {"streams"},
     {"providers"},
     {"messages"},
