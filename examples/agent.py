@@ -11,8 +11,8 @@ import sys
 
 from providers import Endpoint, open_endpoint
 
-from jsontide import Message, Tool, run_tools, stream_message, to_request, tool_definitions
-from jsontide.streams import MessageStream
+from jsontide import Tool
+from jsontide.runs import AgentStream, Run, RunOutcome, run_agent
 
 
 def get_weather(city: str, unit: str = "C") -> dict[str, object]:
@@ -28,37 +28,36 @@ def get_weather(city: str, unit: str = "C") -> dict[str, object]:
 TOOLS = [Tool.from_function(get_weather)]
 
 
-def run_agent(endpoint: Endpoint, question: str) -> Message[object]:
-    """Return the model's last message."""
+def answer(endpoint: Endpoint, question: str) -> AgentStream[object]:
+    """Return the agent at work on a question."""
     provider = endpoint.provider
-    conversation = [endpoint.write_question(question)]
-    while True:
-        response = endpoint.ask(conversation, tool_definitions(TOOLS, provider))
-        message = show(stream_message(response, tools=TOOLS))
-        message.raise_for_outcome()  # whatever broke off, was refused or is invalid ends here
-        conversation += to_request(message, provider)
-        if not message.tool_calls:
-            return message
-        conversation += to_request(run_tools(message, TOOLS), provider)
+    return run_agent(
+        lambda request: endpoint.ask(request.messages(provider), request.tool_definitions(provider)),
+        question,
+        tools=TOOLS,
+    )
 
 
-def show(messages: MessageStream[object]) -> Message[object]:
-    """Print what is new in each message, and return the last one."""
-    shown = 0
-    for message in messages:
-        print(message.content[shown:], end="", flush=True)
-        shown = len(message.content)
-    for call in messages.message.tool_calls:
-        print(f"[{call.name}({call.arguments})]")
-    return messages.message
+def show(runs: AgentStream[object]) -> Run[object]:
+    """Print what is new each time the run changed, and return the last one."""
+    steps = shown = 0
+    for run in runs:
+        if len(run.steps) > steps:
+            steps, shown = len(run.steps), 0
+            for result in run.steps[-2].results if steps > 1 else ():
+                print(f"[{result.call.name}({result.call.arguments})]")
+        print(run.content[shown:], end="", flush=True)
+        shown = len(run.content)
+    return runs.run
 
 
 def main() -> None:
     provider, question, *_ = [*sys.argv[1:], *["openai_chat", "What is the weather in Kyoto?"][len(sys.argv) - 1 :], ""]
     with open_endpoint(provider) as endpoint:
-        message = run_agent(endpoint, question)
-    usage = message.usage
-    print(f"\n({message.model}, {usage.total_tokens if usage else '?'} tokens)")
+        run = show(answer(endpoint, question))
+    if run.outcome is not RunOutcome.COMPLETE:
+        raise SystemExit(f"the run is {run.outcome.value}: {run.error or run.message}")
+    print(f"\n({run.message and run.message.model}, {run.usage.total_tokens if run.usage else '?'} tokens)")
 
 
 if __name__ == "__main__":

@@ -55,12 +55,6 @@ class Endpoint:
     url: str
     key: str = ""
 
-    def write_question(self, question: str) -> Json:
-        """Return what the user says, as an item of the conversation."""
-        if self.provider == "gemini":
-            return {"role": "user", "parts": [{"text": question}]}
-        return {"role": "user", "content": question}
-
     def ask(self, conversation: list[Json], tools: list[Json]) -> Iterator[bytes]:
         """Yield the bytes of the response, as they arrive."""
         service = SERVICES[self.provider]

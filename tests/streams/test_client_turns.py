@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from jsontide.messages import CompleteCall, Message, Outcome, Tool
+from jsontide.messages import CompleteCall, Message, Outcome, Tool, ToolResult
 from jsontide.providers import to_request, tool_definitions
+from jsontide.runs import Request, Run, RunOutcome, arun_agent, run_agent
 from jsontide.streams import arun_tools, astream_message, run_tools, stream_message
 from tests.providers.client_types import adapter_of
 from tests.streams import client_scripts as scripts
@@ -288,6 +289,66 @@ class TestTwoTurns:
         assert [described(part) for part in asked.parts] == [described(part) for part in plain.parts]
         for name in ("outcome", "finish_reason", "raw_finish_reason", "id", "model", "created", "errors"):
             assert getattr(asked, name) == getattr(plain, name)
+
+
+Agent = Callable[[list[Tool[Any]]], Run[Any]]
+"""What runs an agent with these tools to its end."""
+
+
+@pytest.fixture(params=["sync", "async"])
+def agent(request: pytest.FixtureRequest, client: Any) -> Iterator[Agent]:
+    if request.param == "sync":
+
+        def ask(asked: Request) -> Any:
+            return client.ask(client.sync, asked.messages(client.provider))
+
+        yield lambda tools: run_agent(ask, QUESTION, tools=tools).final()
+        return
+    with asyncio.Runner() as runner:
+        later = client.open_later()
+
+        async def aask(asked: Request) -> Any:
+            return await client.ask(later, asked.messages(client.provider))
+
+        async def run(tools: list[Tool[Any]]) -> Run[Any]:
+            return await arun_agent(aask, QUESTION, tools=tools).final()
+
+        yield lambda tools: runner.run(run(tools))
+        runner.run((later.aclose if hasattr(later, "aclose") else later.close)())
+
+
+class TestAnAgent:
+    def test_sends_back_what_must_be_sent_back_and_ends_with_the_answer(
+        self, client: Any, agent: Agent, server: Server
+    ) -> None:
+        run = agent(TOOLS)
+        assert (run.outcome, run.content) == (RunOutcome.COMPLETE, "".join(ANSWER))
+        assert len(server.bodies) == 2
+        assert client.conversation(server.bodies[0]) == [client.question]
+        client.check(server.bodies[1])
+        assert Run.from_json(run.to_json()).to_json() == run.to_json()
+
+    @pytest.mark.long
+    @pytest.mark.untraced
+    @pytest.mark.parametrize("cut", [DROP, END])
+    def test_runs_nothing_of_a_stream_that_is_cut_before_its_end(
+        self, client: Any, agent: Agent, cut: str, server: Server
+    ) -> None:
+        ran: list[str] = []
+
+        def get_weather(city: str) -> str:
+            ran.append(city)
+            return RESULT
+
+        for kept in range(1, len(client.script(is_answer=False))):
+            if cut == END and is_told(client, kept):
+                continue
+            server.kept, server.cut = kept, cut
+            run = agent([Tool.from_function(get_weather)])
+            assert run.outcome is RunOutcome.TRUNCATED
+            assert ran == []
+            assert all(isinstance(one, ToolResult) and one.ran == "no" for one in run.results)
+            assert Run.from_json(run.to_json()).to_json() == run.to_json()
 
 
 def described(part: Any) -> tuple[Any, ...]:

@@ -11,10 +11,10 @@ from decimal import Decimal
 from enum import Enum
 from math import isfinite
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeGuard, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeGuard, TypeVar, cast, get_args, overload
 from uuid import UUID
 
-from jsontide._check import check_count, check_switches, check_type
+from jsontide._check import check_choice, check_count, check_switches, check_type
 from jsontide._values import MISSING
 from jsontide.mend.options import Mending, check_mending
 from jsontide.messages.calls import BaseCall, ToolCall
@@ -37,7 +37,20 @@ UNEXPLAINED: Final = "the tool failed, and did not say why"
 _NAME: Final = re.compile("[a-zA-Z0-9_.:-]{1,128}")
 """The names that some provider accepts; `tool_definitions` checks the rules of one provider."""
 
+_ANSWER_OPTION: Final = "response_schema, which takes the type or the JSON Schema of the answer,"
+_MEANT: Final = {
+    **dict.fromkeys(
+        ("response_format", "response_model", "output_format", "output_type", "text_format", "schema", "format"),
+        _ANSWER_OPTION,
+    ),
+    "functions": "tools",
+    "tool": "tools",
+    "mending": "mend",
+}
+"""What other libraries and clients call an option."""
+
 Args_co = TypeVar("Args_co", covariant=True)
+NeedsApproval: TypeAlias = "bool | Callable[[CompleteCall], bool]"
 
 
 class Tool(Generic[Args_co]):
@@ -46,7 +59,7 @@ class Tool(Generic[Args_co]):
     `schema` is what its arguments must be: a type or a JSON Schema; without one they may be any JSON.
     """
 
-    __slots__ = ("description", "function", "name", "schema", "stream_arguments")
+    __slots__ = ("description", "function", "name", "needs_approval", "schema", "stream_arguments")
 
     @overload
     def __init__(
@@ -57,6 +70,7 @@ class Tool(Generic[Args_co]):
         *,
         description: str | None = None,
         function: Callable[..., object] | None = None,
+        needs_approval: NeedsApproval = False,
     ) -> None: ...
     @overload
     def __init__(
@@ -67,6 +81,7 @@ class Tool(Generic[Args_co]):
         *,
         description: str | None = None,
         function: Callable[..., object] | None = None,
+        needs_approval: NeedsApproval = False,
     ) -> None: ...
     def __init__(
         self,
@@ -76,6 +91,7 @@ class Tool(Generic[Args_co]):
         *,
         description: str | None = None,
         function: Callable[..., object] | None = None,
+        needs_approval: NeedsApproval = False,
     ) -> None:
         if not isinstance(name, str) or not name:
             raise ValueError("name must be a non-empty str")
@@ -90,11 +106,15 @@ class Tool(Generic[Args_co]):
         self.description = description
         """The description that the model gets."""
         self.function = function
-        """What `run_tools` calls with complete and valid arguments; nothing else ever calls it."""
+        """What `run_tools` and agents call with complete and valid arguments; nothing else ever calls it."""
+        self.needs_approval = needs_approval
+        """Whether a person must decide about each call, or a function of the call that says so; agents ask it."""
         if stream_arguments is not None:
             check_switches(self, "stream_arguments")
         if function is not None and not callable(function):
             raise wrong_type("function", "callable or None", function)
+        if not isinstance(needs_approval, bool) and not callable(needs_approval):
+            raise wrong_type("needs_approval", "a bool or callable", needs_approval)
         check_texts(self, "description")
 
     @staticmethod
@@ -104,6 +124,7 @@ class Tool(Generic[Args_co]):
         name: str | None = None,
         description: str | None = None,
         stream_arguments: bool | None = None,
+        needs_approval: NeedsApproval = False,
     ) -> Tool[Mapping[str, object]]:
         """Return a function as a tool; its signature and docstring give name, description and arguments.
 
@@ -122,6 +143,7 @@ class Tool(Generic[Args_co]):
             stream_arguments,
             description=description or documented or None,
             function=function,
+            needs_approval=needs_approval,
         )
 
     def accepts(self, call: object) -> TypeGuard[CompleteCall[Args_co]]:
@@ -148,12 +170,16 @@ class Tool(Generic[Args_co]):
 
     @property
     def _values(self) -> tuple[object, ...]:
-        return self.name, self.schema, self.stream_arguments, self.description, self.function
+        return self.name, self.schema, self.stream_arguments, self.description, self.function, self.needs_approval
 
     @property
     def _binding(self) -> SchemaBinding:
         streams = not isinstance(self.schema, dict) if self.stream_arguments is None else self.stream_arguments
         return SchemaBinding(self.schema, streams)
+
+
+Ran: TypeAlias = Literal["yes", "no", "unknown"]
+_RAN: Final = get_args(Ran)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +192,15 @@ class ToolResult:
     error: str | None = None
     exception: Exception | None = field(default=None, compare=False, repr=False)
     """What the tool raised, if it did; the model does not get it, and a pickle leaves it out."""
+    ran: Ran = "yes"
+    """Whether the tool ran; `unknown` if it was started and nobody saw its end."""
+    nested: object = None
+    """The run of a model that the tool was; it is shown to people, and the model gets the output alone."""
 
     def __post_init__(self) -> None:
         check_type("call", self.call, BaseCall, "a call of a message")
         check_texts(self, "error")
+        check_choice("ran", self.ran, _RAN)
         if self.exception is not None:
             check_type("exception", self.exception, Exception, "an Exception or None")
         if self.error is None and not isinstance(self.output, str):
@@ -192,7 +223,14 @@ class ToolResult:
             return _describe_output(self.output, error)
 
     def __reduce__(self) -> tuple[type[ToolResult], tuple[object, ...]]:
-        return ToolResult, (self.call, self.output, self.error)  # many exceptions cannot be unpickled
+        return ToolResult, (
+            self.call,
+            self.output,
+            self.error,
+            None,
+            self.ran,
+            self.nested,
+        )  # many exceptions cannot be unpickled
 
 
 def _describe_output(output: object, error: Exception) -> str:
@@ -339,6 +377,17 @@ def check_tools(tools: object) -> tuple[Tool[Any], ...]:
             message = f"every tool must be a Tool, not {type(one).__name__}{_hint_at_tool(one)}"
             raise TypeError(message)
     return given
+
+
+def check_names(options: Mapping[str, object], accepted: type[object]) -> None:
+    """Refuse options that a `TypedDict` does not have, with the name that was meant."""
+    names = accepted.__annotations__
+    for name in options:
+        if name not in names:
+            meant = _MEANT.get(name)
+            hint = f"{meant} is meant" if meant else f"there are {', '.join(sorted(names))}"
+            message = f"there is no option {name!r}; {hint}"
+            raise TypeError(message)
 
 
 def _hint_at_tool(given: object) -> str:

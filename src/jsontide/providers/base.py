@@ -151,6 +151,10 @@ class Form:
         """
         raise NotImplementedError
 
+    def write_user(self, text: str) -> list[Item]:
+        """Return what the user says."""
+        return [{"role": "user", "content": text}]
+
     def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
         """Return the results of calls, most often an item for each."""
         return [self.write_result(result) for result in results]

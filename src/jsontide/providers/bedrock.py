@@ -400,6 +400,9 @@ class BedrockForm(BlockForm):
 
     NAME: ClassVar[str] = _NAME
 
+    def write_user(self, text: str) -> list[Item]:
+        return [{"role": "user", "content": [{"text": text}]}]
+
     def write_part(self, part: Part) -> Item | None:
         if isinstance(part, (TextPart, Refusal)):
             return _write_text(part)

@@ -1231,6 +1231,9 @@ class GeminiForm(Form):
 
     __slots__ = ()
 
+    def write_user(self, text: str) -> list[Item]:
+        return [{"role": "user", "parts": [{"text": text}]}]
+
     def write_message(self, message: Message) -> list[Item]:
         if message.provider == _NAME:
             parts = [written for part in message.parts for written in _write_own(part)]

@@ -522,6 +522,9 @@ class InteractionsForm(Form):
 
     __slots__ = ()
 
+    def write_user(self, text: str) -> list[Item]:
+        return [{"type": "user_input", "content": [{"type": "text", "text": text}]}]
+
     def write_message(self, message: Message) -> list[Item]:
         is_own = message.provider == _NAME
         steps: list[Item] = []

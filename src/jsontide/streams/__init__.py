@@ -32,9 +32,9 @@ if TYPE_CHECKING:
         stream_message,
     )
     from jsontide.streams._models import astream_model, stream_model
-    from jsontide.streams._tools import arun_tools, run_tools
+    from jsontide.streams.tools import arun_tools, run_tools
 else:
-    __getattr__ = lazily(__name__, "jsontide.streams._messages", "jsontide.streams._models", "jsontide.streams._tools")
+    __getattr__ = lazily(__name__, "jsontide.streams._messages", "jsontide.streams._models", "jsontide.streams.tools")
 
 __all__ = [
     "AsyncMessageStream",

@@ -7,11 +7,12 @@ Either way, the message so far stays.
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, cast, overload
 
 from jsontide._check import check_type
 from jsontide._values import Chunk
 from jsontide.messages import MessageConfig, start_message, stop_message
+from jsontide.messages.options import check_names
 from jsontide.providers.registry import is_whole
 from jsontide.providers.stream_reader import StreamReader, StreamState
 from jsontide.streams.sources import AsyncPuller, Puller, check_async, check_plain
@@ -28,17 +29,6 @@ if TYPE_CHECKING:
     from jsontide.text import Limits
 
 Answer = TypeVar("Answer")
-_ANSWER_OPTION: Final = "response_schema, which takes the type or the JSON Schema of the answer,"
-_MEANT: Final = {
-    **dict.fromkeys(
-        ("response_format", "response_model", "output_format", "output_type", "text_format", "schema", "format"),
-        _ANSWER_OPTION,
-    ),
-    "functions": "tools",
-    "tool": "tools",
-    "mending": "mend",
-}
-"""What other libraries and clients call an option."""
 
 
 class DocumentChoices(TypedDict, total=False):
@@ -149,17 +139,6 @@ def _start(response_schema: object, state: StreamState | None, options: ReadingC
         message = "a saved state goes on with its own options: pass no others"
         raise TypeError(message)
     return state
-
-
-def check_names(options: Mapping[str, object], accepted: type[object]) -> None:
-    """Refuse options that a `TypedDict` does not have, with the name that was meant."""
-    names = accepted.__annotations__
-    for name in options:
-        if name not in names:
-            meant = _MEANT.get(name)
-            hint = f"{meant} is meant" if meant else f"there are {', '.join(sorted(names))}"
-            message = f"there is no option {name!r}; {hint}"
-            raise TypeError(message)
 
 
 class _StreamBase(Generic[Answer]):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, overload
 
 from jsontide._values import MISSING, Chunk
 from jsontide.messages import MessageConfig
+from jsontide.messages.options import check_names
 from jsontide.providers.stream_reader import StreamReader, start_stream
 from jsontide.schema import Partial, SchemaError, SchemaMismatch, Status, from_json_ast, shape_of
-from jsontide.streams._messages import DocumentChoices, check_names
+from jsontide.streams._messages import DocumentChoices
 from jsontide.streams._text import ParsingStage, mended, sniff_chunks
 from jsontide.streams.sources import adrive, as_items, check_async, drive
 from jsontide.tree import create_parser_state

@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from jsontide._check import check_count, check_type
 from jsontide._values import MISSING
 from jsontide.messages import CompleteCall, Message, Tool, ToolResult
 from jsontide.messages.document import write_json
-from jsontide.messages.options import check_tools
+from jsontide.messages.options import Ran, check_tools
 from jsontide.schema import Status, from_json_ast
 from jsontide.tree import create_parser_state, finalize, parse_chunk
 
@@ -50,10 +50,11 @@ def run_tools(
     >>> [result.text for result in run_tools(message, [Tool.from_function(add)])]
     ['3']
     """
-    by_name = _check(message, tools, describe_error)
+    check_type("message", message, Message, "a Message")
+    by_name = find_functions(tools, describe_error)
     for call in message.tool_calls:
         tool = by_name.get(call.name or "")
-        if tool is not None and _is_async(tool):
+        if tool is not None and is_async(tool):
             problem = f"the tool {tool.name!r} is asynchronous; arun_tools takes it"
             raise TypeError(problem)
     return [_run(call, by_name, describe_error) for call in message.tool_calls]
@@ -71,14 +72,15 @@ async def arun_tools(
 
     Functions that are not asynchronous run in threads. When the task is cancelled, so are all calls.
     """
-    by_name = _check(message, tools, describe_error)
+    check_type("message", message, Message, "a Message")
+    by_name = find_functions(tools, describe_error)
     if limit is not None:
         check_count("limit", limit)
     room = asyncio.Semaphore(limit or max(len(message.tool_calls), 1))
 
     async def run(call: ToolCall) -> ToolResult:
         async with room:
-            return await _arun(call, by_name, timeout, describe_error)
+            return await arun_call(call, by_name, timeout=timeout, describe_error=describe_error)
 
     tasks = [asyncio.ensure_future(run(call)) for call in message.tool_calls]
     try:
@@ -90,9 +92,8 @@ async def arun_tools(
         raise
 
 
-def _check(message: object, tools: Iterable[Tool[Any]], describe: object) -> dict[str, Tool[Any]]:
+def find_functions(tools: Iterable[Tool[Any]], describe: object) -> dict[str, Tool[Any]]:
     """Return the tools by name; raise before anything runs if they are not fit to be run."""
-    check_type("message", message, Message, "a Message")
     if not callable(describe):
         problem = f"describe_error must be callable, not {type(describe).__name__}"
         raise TypeError(problem)
@@ -105,41 +106,77 @@ def _check(message: object, tools: Iterable[Tool[Any]], describe: object) -> dic
     return by_name
 
 
-def _is_async(tool: Tool[Any]) -> bool:
+def is_async(tool: Tool[Any]) -> bool:
     function = tool.function
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
-def _run(call: ToolCall, tools: dict[str, Tool[Any]], describe: Callable[[Exception], str]) -> ToolResult:
-    prepared = _prepare(call, tools)
+def _run(call: ToolCall, tools: Mapping[str, Tool[Any]], describe: Callable[[Exception], str]) -> ToolResult:
+    prepared = prepare_call(call, tools)
     if isinstance(prepared, ToolResult):
         return prepared
     try:
         output = prepared()
+        if isinstance(output, Generator):
+            output = next(reversed(tuple(output)), None)
     except Exception as error:  # noqa: BLE001 - the model reads whatever a tool raises
-        return _fail(call, error, describe(error))
-    return _end(call, output)
+        return fail_call(call, error, describe(error))
+    return end_call(call, output)
 
 
-async def _arun(
+async def arun_call(  # noqa: PLR0913 - all but two have defaults
     call: ToolCall,
-    tools: dict[str, Tool[Any]],
-    timeout: float | None,  # noqa: ASYNC109
-    describe: Callable[[Exception], str],
+    tools: Mapping[str, Tool[Any]],
+    *,
+    timeout: float | None = None,  # noqa: ASYNC109 - it becomes a result
+    describe_error: Callable[[Exception], str] = describe_error,
+    is_approved: bool = False,
+    on_progress: Callable[[object], None] | None = None,
+    end: Callable[[ToolCall, object], ToolResult] | None = None,
 ) -> ToolResult:
-    prepared = _prepare(call, tools)
+    """Return the result of one call, however it ends; `on_progress` gets each value that the tool yields.
+
+    `end` makes the result of an output.
+    """
+    prepared = prepare_call(call, tools, is_approved=is_approved)
     if isinstance(prepared, ToolResult):
         return prepared
     patience = asyncio.timeout(timeout)
     try:
         async with patience:
-            output = prepared() if _is_async(tools[call.name or ""]) else await asyncio.to_thread(_call, prepared)
+            output = prepared() if is_async(tools[call.name or ""]) else await asyncio.to_thread(_call, prepared)
             if isinstance(output, Awaitable):
                 output = await cast("Awaitable[object]", output)
-    except Exception as error:  # noqa: BLE001 - as above
-        is_late = isinstance(error, TimeoutError) and patience.expired()
-        return _fail(call, error, f"the tool did not finish within {timeout} seconds" if is_late else describe(error))
-    return _end(call, output)
+            if isinstance(output, AsyncGenerator | Generator):
+                output = await _exhaust(output, on_progress)
+    except Exception as error:  # noqa: BLE001 - the model reads whatever a tool raises
+        if isinstance(error, TimeoutError) and patience.expired():
+            return fail_call(call, error, f"the tool did not finish within {timeout} seconds", ran="unknown")
+        return fail_call(call, error, describe_error(error))
+    return (end or end_call)(call, output)
+
+
+async def _exhaust(
+    yielded: AsyncGenerator[object] | Generator[object], on_progress: Callable[[object], None] | None
+) -> object:
+    """Return the last value of a tool that yields; each of them is progress."""
+    last: object = None
+    try:
+        while True:
+            if isinstance(yielded, Generator):
+                value = await asyncio.to_thread(next, yielded, MISSING)
+            else:
+                value = await anext(yielded, MISSING)
+            if value is MISSING:
+                return last
+            last = value
+            if on_progress is not None:
+                on_progress(value)
+    finally:
+        if isinstance(yielded, AsyncGenerator):
+            await yielded.aclose()
+        elif not getattr(yielded, "gi_running", False):  # its thread goes on if the call was cancelled
+            yielded.close()
 
 
 def _call(prepared: Callable[[], object]) -> object:
@@ -150,7 +187,7 @@ def _call(prepared: Callable[[], object]) -> object:
         raise RuntimeError(message) from error
 
 
-def _end(call: ToolCall, output: object) -> ToolResult:
+def end_call(call: ToolCall, output: object) -> ToolResult:
     """Return the result of a call that ended; one that is no JSON is an error."""
     result = ToolResult(call, output)
     if result.error is not None:
@@ -158,22 +195,33 @@ def _end(call: ToolCall, output: object) -> ToolResult:
     return result
 
 
-def _fail(call: ToolCall, error: Exception, text: str) -> ToolResult:
+def fail_call(call: ToolCall, error: Exception, text: str, ran: Ran = "yes") -> ToolResult:
     _LOG.error("the tool %r failed", call.name, exc_info=error)
-    return ToolResult(call, error=text, exception=error)
+    return ToolResult(call, error=text, exception=error, ran=ran)
 
 
-def _prepare(call: ToolCall, tools: dict[str, Tool[Any]]) -> Callable[[], object] | ToolResult:
+def must_wait(tool: Tool[Any], call: CompleteCall[Any]) -> bool:
+    """Return whether a person must approve a call."""
+    needs_approval = tool.needs_approval
+    return needs_approval if isinstance(needs_approval, bool) else bool(needs_approval(call))
+
+
+def prepare_call(
+    call: ToolCall, tools: Mapping[str, Tool[Any]], *, is_approved: bool = False
+) -> Callable[[], object] | ToolResult:
     """Return what calls the tool, or the result that says why nothing does."""
     if not isinstance(call, CompleteCall):
         why = f": {call.error.message}" if call.error else ""
-        return ToolResult(call, error=f"the call was not run because it is {call.status.value}{why}")
+        return ToolResult(call, error=f"the call was not run because it is {call.status.value}{why}", ran="no")
     tool = tools.get(call.name or "")
     if tool is None:
-        return ToolResult(call, error=f"the call was not run: there is no tool called {call.name!r}")
+        return ToolResult(call, error=f"the call was not run: there is no tool called {call.name!r}", ran="no")
+    if must_wait(tool, call) and not is_approved:
+        return ToolResult(call, error="the call was not run: a person must approve it first", ran="no")
     arguments, problem = _arguments(tool, call)
     if problem:
-        return ToolResult(call, error=f"the call was not run because its arguments are not valid: {problem}")
+        why = f"the call was not run because its arguments are not valid: {problem}"
+        return ToolResult(call, error=why, ran="no")
     return lambda: tool.call(arguments)
 
 

@@ -1,0 +1,63 @@
+"""From a question to the answer, as one value: messages, the results of their calls, and the loop around them."""
+
+from typing import TYPE_CHECKING
+
+from jsontide._public import lazily
+
+if TYPE_CHECKING:
+    from jsontide.runs.agent import (
+        AgentChoices,
+        AgentStream,
+        Ask,
+        AsyncAgentStream,
+        Request,
+        UsedDecisionError,
+        arun_agent,
+        run_agent,
+    )
+    from jsontide.runs.run import Run, RunState, continue_run, fail_run, feed_run, finish_run, start_run, stop_run
+    from jsontide.runs.types import (
+        PendingResult,
+        Result,
+        RunEvent,
+        RunOutcome,
+        Step,
+        StepEnded,
+        StepStarted,
+        ToolFinished,
+        ToolProgress,
+        ToolStarted,
+        ToolWaits,
+    )
+else:
+    __getattr__ = lazily(__name__, "jsontide.runs.types", "jsontide.runs.run", "jsontide.runs.agent")
+
+__all__ = [
+    "AgentChoices",
+    "AgentStream",
+    "Ask",
+    "AsyncAgentStream",
+    "PendingResult",
+    "Request",
+    "Result",
+    "Run",
+    "RunEvent",
+    "RunOutcome",
+    "RunState",
+    "Step",
+    "StepEnded",
+    "StepStarted",
+    "ToolFinished",
+    "ToolProgress",
+    "ToolStarted",
+    "ToolWaits",
+    "UsedDecisionError",
+    "arun_agent",
+    "continue_run",
+    "fail_run",
+    "feed_run",
+    "finish_run",
+    "run_agent",
+    "start_run",
+    "stop_run",
+]

@@ -1,0 +1,380 @@
+"""Messages and what their calls gave, in order: a run as one value, and the pure form that makes it.
+
+    feed_run(state, event)      event: what a provider sends, or one of `RunEvent`
+
+A run is a tuple of steps; the last may still grow. A step's message comes first, then one result for each of its calls.
+Rule: states and runs are values. Old ones stay valid and can be fed again, and steps that did not change are the same
+objects. Only a complete call can start, and only once: what does not follow is refused, so nothing runs twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, Generic, NoReturn, TypeAlias, TypeVar, cast
+
+from jsontide._check import check_state, check_type
+from jsontide._values import MISSING, Missing
+from jsontide.messages import CompleteCall, Message, MessageConfig, Outcome, PartialCall, ToolResult, Usage
+from jsontide.messages.types import check_texts
+from jsontide.providers import StreamState, feed_stream, finish_stream, start_stream
+from jsontide.providers.stream_reader import StreamReader
+from jsontide.runs.json_form import read_run, write_run_text
+from jsontide.runs.types import (
+    PendingResult,
+    Result,
+    RunOutcome,
+    Step,
+    StepEnded,
+    StepStarted,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+    ToolWaits,
+)
+from jsontide.schema import Partial
+
+Answer = TypeVar("Answer")
+RUNNABLE: Final = (Outcome.COMPLETE, Outcome.INVALID)
+"""Outcomes of messages whose calls may get results; after any other, the run ends as the message did."""
+STOPPED_RUNNING: Final = "the run ended while the tool ran: it is not known whether it finished"
+STOPPED_BEFORE: Final = "the run ended before the call was run"
+_Call: TypeAlias = "CompleteCall[Any] | PartialCall"
+_Renamed: TypeAlias = "tuple[tuple[int, _Call | None, _Call], ...]"
+
+
+class Run(Generic[Answer]):
+    """All messages of a model from a question to the answer, and the results of their calls; it never changes."""
+
+    __slots__ = ("_step", "earlier", "error", "id", "message", "outcome", "results")
+
+    def __init__(
+        self,
+        steps: Iterable[Step] = (),
+        outcome: RunOutcome = RunOutcome.STREAMING,
+        id: str | None = None,  # noqa: A002 - what everybody calls it
+        error: str | None = None,
+    ) -> None:
+        given = tuple(steps)
+        for step in given:
+            check_type("every step", step, Step, "a Step")
+        last = given[-1] if given else None
+        self.earlier: Final = given[:-1]
+        """The steps before the last."""
+        self.message: Final[Message[Answer] | None] = None if last is None else last.message
+        """The last message; `None` before the first."""
+        self.results: Final[tuple[Result, ...]] = () if last is None else last.results
+        """What the calls of the last message gave."""
+        self.outcome: Final = check_type("outcome", outcome, RunOutcome, "a RunOutcome")
+        """How the run ended; `STREAMING` before the end."""
+        self.id: Final = id
+        self.error: Final = error
+        """Why it failed, if something around its messages did."""
+        self._step: Step | None = last
+        check_texts(self, "id", "error")
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The messages in order, each with the results of its calls."""
+        if self.message is None:
+            return ()
+        if self._step is None:
+            self._step = Step(self.message, self.results)
+        return (*self.earlier, self._step)
+
+    @property
+    def content(self) -> str:
+        """The text of the last message."""
+        return "" if self.message is None else self.message.content
+
+    @property
+    def answer(self) -> Answer | Partial[Answer] | Missing:
+        """The structured output of the last message."""
+        return MISSING if self.message is None else self.message.answer
+
+    @property
+    def usage(self) -> Usage | None:
+        """What all messages cost together; `None` until a provider reports it."""
+        known = [step.message.usage for step in self.steps if step.message.usage is not None]
+        return sum(known, Usage()) if known else None
+
+    @property
+    def waiting(self) -> tuple[PendingResult, ...]:
+        """The calls that a person must decide about."""
+        return tuple(one for one in self.results if isinstance(one, PendingResult) and one.status == "waiting")
+
+    @property
+    def is_over(self) -> bool:
+        return self.outcome is not RunOutcome.STREAMING
+
+    def to_json(self) -> str:
+        """Return the run as JSON text, in a documented form that later versions read too."""
+        return write_run_text(self)
+
+    @staticmethod
+    def from_json(text: object) -> Run[Any]:
+        """Return the run that `to_json` wrote, from its text or from the parsed object."""
+        return read_run(text, Run)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Run) and self._values == other._values
+
+    __hash__ = None  # type: ignore[assignment] # messages hold dicts
+
+    def __copy__(self) -> Run[Answer]:
+        return self
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return Run, self._values
+
+    def __repr__(self) -> str:
+        return f"<Run {self.outcome.name} {len(self.steps)} steps, {self.message!r}>"
+
+    @property
+    def _values(self) -> tuple[object, ...]:
+        return self.steps, self.outcome, self.id, self.error
+
+    def advance(
+        self,
+        message: Message[Any] | None,
+        results: tuple[Result, ...] = (),
+        earlier: tuple[Step, ...] | None = None,
+    ) -> Run[Answer]:
+        """Return the run with another last step; nothing is checked or made that nobody may look at."""
+        run: Any = object.__new__(Run)
+        run.earlier = self.earlier if earlier is None else earlier
+        run.message, run.results, run.outcome, run.id, run.error = message, results, RunOutcome.STREAMING, self.id, None
+        run._step = None  # noqa: SLF001 - its own
+        return cast("Run[Answer]", run)
+
+
+class RunState(Generic[Answer]):
+    """Where a run stands: the run, and what is needed to read on."""
+
+    __slots__ = ("config", "renamed", "run", "stream")
+
+    def __init__(
+        self,
+        run: Run[Answer],
+        config: MessageConfig,
+        stream: StreamState | None = None,
+        renamed: _Renamed = (),
+    ) -> None:
+        self.run = run
+        self.config = config
+        """What every message is read with."""
+        self.stream = stream
+        """The message that is being read; `None` between two of them."""
+        self.renamed = renamed
+        """Calls of the last message that got an id of the run: place, as it came, as it is shown."""
+
+    def __copy__(self) -> RunState[Answer]:
+        return self
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return RunState, (self.run, self.config, self.stream, self.renamed)
+
+    def __repr__(self) -> str:
+        return f"<RunState {self.run!r}>"
+
+
+def start_run(config: MessageConfig | None = None, *, id: str | None = None) -> RunState[Any]:  # noqa: A002
+    """Return the state before the first step; `config` is what every message is read with."""
+    if config is not None:
+        check_type("config", config, MessageConfig, "a MessageConfig or None")
+    return RunState(Run(id=id), MessageConfig() if config is None else config)
+
+
+def continue_run(run: Run[Answer], config: MessageConfig | None = None) -> RunState[Answer]:
+    """Return the state of a run that was saved between two messages, to go on with it, whatever its outcome was."""
+    check_type("run", run, Run, "a Run")
+    if run.message is not None and run.message.outcome is Outcome.STREAMING:
+        raise ValueError("the last message of the run has not ended: go on with its RunState")
+    return RunState(Run(run.steps, id=run.id), MessageConfig() if config is None else config)
+
+
+def feed_run(state: RunState[Answer], event: object) -> RunState[Answer]:
+    """Return the state after an event: what a provider sent, as bytes, dict or SDK object, or a `RunEvent`.
+
+    >>> state = feed_run(start_run(), StepStarted())
+    >>> state = feed_run(state, {"message": {"content": "Hi"}, "done": True, "done_reason": "stop"})
+    >>> finish_run(feed_run(state, StepEnded())).run
+    <Run COMPLETE 1 steps, <Message COMPLETE 'Hi'>>
+    """
+    _check_open(state)
+    if isinstance(event, StepStarted):
+        return _start_step(state)
+    if isinstance(event, ToolWaits | ToolStarted | ToolProgress | ToolFinished):
+        return _note(state, event)
+    stream = state.stream
+    if stream is None:
+        _refuse("no message is being read: feed StepStarted first")
+    if isinstance(event, StepEnded):
+        return end_step(state, finish_stream(stream).message)
+    return show_message(state, feed_stream(stream, event))
+
+
+def finish_run(state: RunState[Answer]) -> RunState[Answer]:
+    """Return the state after the last event: the run's outcome says what its last step means."""
+    _check_open(state)
+    if state.stream is not None:
+        state = feed_run(state, StepEnded())
+    run = state.run
+    message = run.message
+    if message is None:
+        return _end(state, RunOutcome.EMPTY)
+    if not run.results or message.outcome not in RUNNABLE:
+        return _end(_settle_all(state), RunOutcome(message.outcome.value))
+    if run.waiting:
+        return _end(state, RunOutcome.WAITING)
+    if any(isinstance(one, PendingResult) for one in run.results):
+        _refuse("some calls have no result yet: run them, or stop the run")
+    return _end(state, RunOutcome.LIMIT)
+
+
+def stop_run(state: RunState[Answer]) -> RunState[Answer]:
+    """Return the state of a run that the caller stops: what there is stays, and every call has a result.
+
+    A tool that was running may have finished: its result says that this is not known, and nothing starts it again.
+    """
+    return _break_off(state, RunOutcome.CANCELLED, None)
+
+
+def fail_run(state: RunState[Answer], error: BaseException | str) -> RunState[Answer]:
+    """Return the state of a run that cannot go on, because something around its messages failed."""
+    if not isinstance(error, BaseException | str):
+        message = f"error must be an exception or a str, not {type(error).__name__}"
+        raise TypeError(message)
+    if isinstance(error, BaseException):
+        error = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return _break_off(state, RunOutcome.FAILED, error)
+
+
+def show_message(state: RunState[Answer], stream: StreamState) -> RunState[Answer]:
+    """Return the state with more of the message that is being read."""
+    run, message, renamed = state.run, stream.message, state.renamed
+    if any(isinstance(part, CompleteCall | PartialCall) for part in message.parts):
+        message, renamed = _give_ids(state, message)
+    return RunState(run.advance(message), state.config, stream, renamed)
+
+
+def end_step(state: RunState[Answer], message: Message[Any]) -> RunState[Answer]:
+    """Return the state with a message that has ended; its calls wait for their results."""
+    run = state.run
+    message, _ = _give_ids(state, message)
+    return RunState(run.advance(message, tuple(map(PendingResult, message.tool_calls))), state.config)
+
+
+def find_call(run: Run[Any], call_id: str) -> int:
+    """Return the place of a call among the results of the last step; raise if there is none."""
+    for at, result in enumerate(run.results):
+        if result.call.id == call_id:
+            return at
+    return _refuse(f"the last message has no call {call_id!r} that ended")
+
+
+def _check_open(state: RunState[Answer]) -> None:
+    check_state(state, RunState)
+    if state.run.is_over:
+        _refuse(f"the run has ended: it is {state.run.outcome.value}; continue_run goes on with it")
+
+
+def _start_step(state: RunState[Answer]) -> RunState[Answer]:
+    run = state.run
+    if state.stream is not None:
+        _refuse("the message before has not ended: feed StepEnded first")
+    if any(isinstance(one, PendingResult) for one in run.results):
+        _refuse("a call of the message before has no result yet")
+    stream = start_stream(state.config)
+    return RunState(run.advance(stream.message, (), run.steps), state.config, stream)
+
+
+def _note(state: RunState[Answer], event: ToolWaits | ToolStarted | ToolProgress | ToolFinished) -> RunState[Answer]:
+    """Return the state after something happened to a call."""
+    run = state.run
+    at = find_call(run, event.call_id)
+    before = run.results[at]
+    if not isinstance(before, PendingResult):
+        _refuse(f"the call {event.call_id!r} has its result already")
+    call = before.call
+    after: Result
+    if isinstance(event, ToolFinished):
+        after = check_type("result", event.result, ToolResult, "a ToolResult")
+        if after.call is not call:
+            _refuse(f"the result is not of the call {event.call_id!r}")
+        if after.ran == "yes" and before.status != "running":
+            _refuse(f"the call {event.call_id!r} cannot have run: it was not started")
+    else:
+        if not isinstance(call, CompleteCall):
+            _refuse(f"the call {event.call_id!r} is {call.status.value}: it cannot be run")
+        if isinstance(event, ToolProgress):
+            if before.status != "running":
+                _refuse(f"the call {event.call_id!r} was not started")
+            after = PendingResult(call, "running", event.value)
+        elif before.status == "running":
+            _refuse(f"the call {event.call_id!r} was started already")
+        elif isinstance(event, ToolStarted):
+            after = PendingResult(call, "running")
+        else:
+            after = PendingResult(call, "waiting", reason=event.reason)
+    results = (*run.results[:at], after, *run.results[at + 1 :])
+    return RunState(run.advance(run.message, results), state.config)
+
+
+def _end(state: RunState[Answer], outcome: RunOutcome, error: str | None = None) -> RunState[Answer]:
+    run = state.run
+    return RunState(Run(run.steps, outcome, run.id, error), state.config)
+
+
+def _break_off(state: RunState[Answer], outcome: RunOutcome, error: str | None) -> RunState[Answer]:
+    check_state(state, RunState)
+    if state.run.is_over:
+        return state
+    if state.stream is not None:
+        reader = StreamReader(state.stream)
+        reader.stop()
+        state = end_step(state, reader.state.message)
+    return _end(_settle_all(state), outcome, error)
+
+
+def _settle_all(state: RunState[Answer]) -> RunState[Answer]:
+    """Return the state with a result for every call."""
+    run = state.run
+    if not any(isinstance(one, PendingResult) for one in run.results):
+        return state
+    return RunState(run.advance(run.message, tuple(map(_settle, run.results))), state.config)
+
+
+def _settle(result: Result) -> ToolResult:
+    """Return the result of a call that nobody goes on with."""
+    if not isinstance(result, PendingResult):
+        return result
+    if result.status == "running":
+        return ToolResult(result.call, error=STOPPED_RUNNING, ran="unknown")
+    return ToolResult(result.call, error=STOPPED_BEFORE, ran="no")
+
+
+def _give_ids(state: RunState[Answer], message: Message[Any]) -> tuple[Message[Any], _Renamed]:
+    """Return the message with ids of calls that no other call of the run has, and the calls that got one.
+
+    A call keeps the id that it was first shown with.
+    """
+    renamed: dict[int, tuple[_Call | None, _Call]] = {index: (given, shown) for index, given, shown in state.renamed}
+    taken = {call.id for step in state.run.earlier for call in step.message.tool_calls}
+    parts = list(message.parts)
+    for index, part in enumerate(parts):
+        if not isinstance(part, CompleteCall | PartialCall):
+            continue
+        given, shown = renamed.get(index, (None, part))
+        if part is not given and (given is not None or part.id is None or part.id in taken):
+            made = f"call_{len(state.run.earlier) + 1}_{index}" if given is None else shown.id
+            shown = part.evolve(id=made)
+            renamed[index] = part, shown
+        parts[index] = shown
+        taken.add(shown.id)
+    if not renamed:
+        return message, ()
+    return message.evolve(parts=tuple(parts)), tuple((index, *pair) for index, pair in renamed.items())
+
+
+def _refuse(why: str) -> NoReturn:
+    raise ValueError(why)
