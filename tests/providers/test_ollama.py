@@ -1,7 +1,6 @@
 """Ollama's own chat endpoint: shapes that the streams of the contract do not have, and whole answers."""
 
 import base64
-from typing import Any
 
 import pytest
 
@@ -10,11 +9,7 @@ from jsontide.providers import feed_stream, start_stream, to_request
 from jsontide.streams import stream_message
 from tests.providers.block_streams import Event, last, runnable
 from tests.providers.chat_events import failure, kinds
-
-
-def line(*, done: bool = False, **message: Any) -> Event:
-    return {"model": "m", "message": {"role": "assistant", **message}, "done": done}
-
+from tests.providers.dialects import line
 
 COUNTS = {"prompt_eval_count": 26, "eval_count": 298}
 TIMES = {"total_duration": 5191566416, "load_duration": 2154458, "prompt_eval_duration": 1, "eval_duration": 4799921000}
