@@ -215,14 +215,6 @@ class TestCalls:
         assert (message.content, message.tool_calls, message.outcome) == ("Hi", (), Outcome.COMPLETE)
         assert FORM.write_message(message)[0]["content"][0] == {**block["content_block"], "input": {"a": 1}}
 
-    def test_a_block_may_end_after_its_message(self) -> None:
-        call = start(0, type="tool_use", id="t", name="now", input={})
-        assert runnable(last(call, piece(0, "{}"), end("tool_use"), stop(0))) == [("t", "now", {})]
-
-    def test_a_call_that_comes_after_the_end_cannot_be_run(self) -> None:
-        call = start(0, type="tool_use", id="t", name="now", input={"a": 1})
-        assert runnable(last(end("tool_use"), call)) == []
-
     def test_the_calls_of_a_model_that_declined_are_not_run_and_not_sent_back(self) -> None:
         blocks: list[Event] = [
             {"type": "thinking", "thinking": "Hm.", "signature": "x"},

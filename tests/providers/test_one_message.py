@@ -4,7 +4,7 @@ import pytest
 
 from jsontide.messages import Message, Outcome
 from jsontide.streams import stream_message
-from tests.providers.dialects import DIALECTS, Event, parts
+from tests.providers.dialects import DIALECTS, Event, line, parts
 
 
 def last(events: list[Event]) -> Message:
@@ -20,15 +20,16 @@ BY_ID = {"openai_chat": "id", "gemini": "responseId"}
 def told(provider: str, message_id: str | None) -> list[Event]:
     """A message with a text and a call."""
     dialect, call_id = DIALECTS[provider], f"call_{message_id}"
-    if provider == "gemini":
-        call = [parts({"functionCall": {"name": "pay", "args": {"to": "Zoe"}}})]
-    else:
-        call = dialect.call(1, call_id, "pay", ['{"to":"Zoe"}'])
+    wholes = {
+        "gemini": [parts({"functionCall": {"name": "pay", "args": {"to": "Zoe"}}})],
+        "ollama": [line(tool_calls=[{"function": {"name": "pay", "arguments": {"to": "Zoe"}}}])],
+    }
+    call = wholes.get(provider) or dialect.call(1, call_id, "pay", ['{"to":"Zoe"}'])
     events = [*dialect.begun(message_id), dialect.text("Hi."), *call, dialect.end(dialect.called)]
     return [{**event, BY_ID[provider]: message_id} for event in events] if provider in BY_ID else events
 
 
-@pytest.mark.parametrize("provider", [*BY_START, *BY_ID])
+@pytest.mark.parametrize("provider", DIALECTS)
 class TestEveryProvider:
     def test_a_message_alone_can_be_run(self, provider: str) -> None:
         for message_id in ("one", None):

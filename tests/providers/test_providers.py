@@ -160,6 +160,10 @@ class TestLawNineOfEveryProvider:
         # A line of Ollama after the end is of another message, so the first one keeps its reason.
         assert (message.finish_reason, runnable(message)) == ("length" if provider == "ollama" else None, [])
 
+    def test_a_call_may_be_closed_after_its_message(self, provider: str) -> None:
+        closed = dialect_of(provider).closed(0)
+        assert len(runnable(last(*told_with('{"amount": 5}')[provider], *closed))) == 1
+
     def test_calls_end_with_the_same_word(self, provider: str) -> None:
         *_, before, message = stream_message(told_with('{"amount": 5}')[provider])
         assert (before.finish_reason, message.finish_reason) == ("tool_calls", "tool_calls")
