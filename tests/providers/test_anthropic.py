@@ -18,6 +18,8 @@ from jsontide.messages import (
 )
 from jsontide.providers.anthropic import AnthropicForm
 from tests.providers.block_streams import Event, last, only, runnable, states
+from tests.providers.dialects import block as start
+from tests.providers.dialects import block_delta as delta
 
 FORM = AnthropicForm()
 STOP = {"type": "message_stop"}
@@ -27,14 +29,6 @@ CALL = {"type": "tool_use", "id": "t", "name": "roll", "input": {"player": 1}, "
 def begun(*blocks: Event, **message: Any) -> Event:
     said = {"id": "msg", "type": "message", "role": "assistant", "content": [*blocks], **message}
     return {"type": "message_start", "message": said}
-
-
-def start(index: int, **block: Any) -> Event:
-    return {"type": "content_block_start", "index": index, "content_block": block}
-
-
-def delta(index: int, kind: str, **said: Any) -> Event:
-    return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **said}}
 
 
 def piece(index: int, text: str) -> Event:
