@@ -6,9 +6,8 @@ import os
 import signal
 import stat
 import subprocess
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -18,6 +17,7 @@ from jsontide.recordings import Recording
 from tests.cli.running import EXAMPLES, ITINERARY, run
 from tests.cli.streams import openai
 from tests.cli.terminals import COMMAND, PATIENCE, needs_interrupts, start
+from tests.http_serving import serving
 
 RECORDING = EXAMPLES / "chat" / "recording.ndjson"
 
@@ -194,10 +194,8 @@ class Provider(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def provider() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Provider) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving(Provider) as address:
+        yield address
 
 
 @pytest.mark.long

@@ -55,6 +55,7 @@ def test_compact_events_give_the_values(document: Any, duplicates: Any, every: i
             assert shown.value is MISSING
             continue
         assert shown.value == state.value
+    assert shown.is_finished(()) is states[-1].is_complete
 
 
 @given(cut_documents(texts()))
@@ -225,30 +226,6 @@ def test_a_change_is_a_value(change: Change) -> None:
     assert getattr(again, "is_new", True) is getattr(change, "is_new", True)
     assert eval(repr(change), vars(frontends)) == change  # noqa: S307 - our own words
     assert [other for other in CHANGES if other == change] == [change]
-
-
-@pytest.mark.parametrize("duplicates", ["last", "first"])
-@pytest.mark.parametrize("every", [1, 2, 5])
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"a": 1, "a": {"b": "c"}, "d": [[], {}, "e"], "d": "f", "a": 2}',
-        '[["x", {"y": "zz", "y": ["z"]}], "é\\n", -1.5e3, null, [[[true]]]]',
-        '"only a text"',
-        "12 ",
-    ],
-)
-def test_changes_of_a_text_give_its_values(text: str, every: int, duplicates: Any) -> None:
-    states = states_along(list(text), create_parser_state(duplicate_keys=duplicates))
-    writer, shown, before = CompactWriter(), CompactValue(), None
-    for state in [*states[::every], finalize(states[-1])]:
-        saved = pickle.loads(pickle.dumps(before)) if every == 5 else before  # noqa: S301 - our own pickle
-        writer, events = writer.write(read_changes(saved, state))
-        for event in events:
-            shown = shown.read(json.loads(write_json(event)))
-        before = state
-        assert shown.value == state.value
-    assert shown.is_finished(())
 
 
 def test_a_text_of_another_stream_is_set_and_not_taken_for_more_of_the_first() -> None:

@@ -8,21 +8,14 @@ from jsontide.frontends.steps import ArgumentsGrew, CallFailed, CallReady, CallS
 from jsontide.mend import MODELS
 from jsontide.messages import Message, MessageConfig
 from tests.messages.telling import call, end, finished, trail
+from tests.providers.dialects import block, block_delta
 
 SEARCH = [
     {"type": "message_start", "message": {"id": "m", "content": []}},
-    {
-        "type": "content_block_start",
-        "index": 0,
-        "content_block": {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
-    },
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"query":"a"}'}},
+    block(0, type="server_tool_use", id="s", name="web_search", input={}),
+    block_delta(0, "input_json_delta", partial_json='{"query":"a"}'),
     {"type": "content_block_stop", "index": 0},
-    {
-        "type": "content_block_start",
-        "index": 1,
-        "content_block": {"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"title": "A"}]},
-    },
+    block(1, type="web_search_tool_result", tool_use_id="s", content=[{"title": "A"}]),
     {"type": "content_block_stop", "index": 1},
     {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
     {"type": "message_stop"},

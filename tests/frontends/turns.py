@@ -12,13 +12,10 @@ from jsontide.mend import MODELS
 from jsontide.messages import Message, MessageConfig, Outcome, fail_message, finish_message, stop_message
 from jsontide.providers import feed_stream, start_stream
 from tests.messages import telling
+from tests.providers.dialects import block, block_delta, chunk
 
 Turn = list[Message[Any]]
-
-
-def chat(reason: str | None = None, **delta: Any) -> dict[str, Any]:
-    """An event of a chat completion."""
-    return {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+chat = chunk
 
 
 def call(index: int, arguments: str, **said: Any) -> dict[str, Any]:
@@ -38,25 +35,17 @@ TWO_CALLS = [*CALL[:2], call(1, '{"city": "Os', id="c2", name="weather"), *CALL[
 USAGE = {"choices": [], "usage": {"prompt_tokens": 12, "completion_tokens": 34}, "model": "m-1"}
 SEARCHED = [
     {"type": "message_start", "message": {"id": "m", "content": [], "usage": {"input_tokens": 3, "output_tokens": 1}}},
-    {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}},
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "Where is "}},
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "it?"}},
+    block(0, type="thinking", thinking=""),
+    block_delta(0, "thinking_delta", thinking="Where is "),
+    block_delta(0, "thinking_delta", thinking="it?"),
     {"type": "content_block_stop", "index": 0},
-    {
-        "type": "content_block_start",
-        "index": 1,
-        "content_block": {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}},
-    },
-    {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '{"query":"a"}'}},
+    block(1, type="server_tool_use", id="s1", name="web_search", input={}),
+    block_delta(1, "input_json_delta", partial_json='{"query":"a"}'),
     {"type": "content_block_stop", "index": 1},
-    {
-        "type": "content_block_start",
-        "index": 2,
-        "content_block": {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"title": "A"}]},
-    },
+    block(2, type="web_search_tool_result", tool_use_id="s1", content=[{"title": "A"}]),
     {"type": "content_block_stop", "index": 2},
-    {"type": "content_block_start", "index": 3, "content_block": {"type": "text", "text": ""}},
-    {"type": "content_block_delta", "index": 3, "delta": {"type": "text_delta", "text": "There."}},
+    block(3, type="text", text=""),
+    block_delta(3, "text_delta", text="There."),
     {"type": "content_block_stop", "index": 3},
     {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}},
     {"type": "message_stop"},

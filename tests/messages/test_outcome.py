@@ -3,7 +3,6 @@
 import json
 import pickle
 from collections.abc import Callable
-from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
@@ -30,6 +29,7 @@ from jsontide.messages import (
 )
 from jsontide.providers import feed_sse, feed_stream, finish_stream, start_sse, start_stream
 from tests.messages.telling import call, delta, end, fed, finished, text, values
+from tests.providers.dialects import DIALECTS
 
 WEATHER = call('{"city": "Rome"}', index=0, id="a", name="weather")
 
@@ -44,32 +44,7 @@ def only_call(state: MessageState) -> PartialCall:
     return shown
 
 
-def sse(*events: object) -> bytes:
-    return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
-
-
-def chat(reason: str | None = None, **said: object) -> dict[str, object]:
-    return {"choices": [{"index": 0, "delta": said, "finish_reason": reason}]}
-
-
 class TestLawNine:
-    @pytest.mark.parametrize("reason", ["tool_calls", "stop", "length", "content_filter", None])
-    @pytest.mark.untraced
-    def test_a_stream_cut_at_any_byte_cannot_be_run(self, reason: str | None) -> None:
-        function = {"name": "pay", "arguments": ""}
-        pieces = ['{"amount": 1', '2, "to": "', "Zoë 𝄞", '"}']
-        data = sse(
-            chat(tool_calls=[{"index": 0, "id": "a", "function": function}]),
-            *(chat(tool_calls=[{"index": 0, "function": {"arguments": piece}}]) for piece in pieces),
-            chat(reason),
-        )
-        for place in range(len(data)):
-            _, found = feed_sse(start_sse(), data[:place])
-            events = [json.loads(event.data) for event in found]
-            state = finish_stream(reduce(feed_stream, events, start_stream()))
-            assert all(shown.status is Outcome.TRUNCATED for shown in state.message.tool_calls)
-            assert state.outcome is Outcome.TRUNCATED
-
     @pytest.mark.parametrize("reason", ["length", "stop", "tool_calls", "other"])
     def test_arguments_cut_at_any_character_cannot_be_run_whatever_the_reason(self, reason: str) -> None:
         whole = '{"amount": 12, "to": ["Zoë", true, null]}'
@@ -439,7 +414,8 @@ class TestErrors:
 
 class TestSeed:
     def test_characters_split_across_chunks(self) -> None:
-        data = sse(chat(content="Zoë 𝄞"), chat("stop"))
+        events = DIALECTS["openai_chat"].says(["Zoë 𝄞"])
+        data = b"".join(b"data: " + json.dumps(event, ensure_ascii=False).encode() + b"\n\n" for event in events)
         state, decoder = start_stream(), start_sse()
         for at in range(len(data)):
             decoder, found = feed_sse(decoder, data[at : at + 1])

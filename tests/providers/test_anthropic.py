@@ -18,6 +18,8 @@ from jsontide.messages import (
 )
 from jsontide.providers.anthropic import AnthropicForm
 from tests.providers.block_streams import Event, last, only, runnable, states
+from tests.providers.dialects import block as start
+from tests.providers.dialects import block_delta as delta
 
 FORM = AnthropicForm()
 STOP = {"type": "message_stop"}
@@ -27,14 +29,6 @@ CALL = {"type": "tool_use", "id": "t", "name": "roll", "input": {"player": 1}, "
 def begun(*blocks: Event, **message: Any) -> Event:
     said = {"id": "msg", "type": "message", "role": "assistant", "content": [*blocks], **message}
     return {"type": "message_start", "message": said}
-
-
-def start(index: int, **block: Any) -> Event:
-    return {"type": "content_block_start", "index": index, "content_block": block}
-
-
-def delta(index: int, kind: str, **said: Any) -> Event:
-    return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **said}}
 
 
 def piece(index: int, text: str) -> Event:
@@ -214,14 +208,6 @@ class TestCalls:
         message = last(block, piece(0, '{"a": '), piece(0, "1}"), delta(1, "text_delta", text="Hi"), end("end_turn"))
         assert (message.content, message.tool_calls, message.outcome) == ("Hi", (), Outcome.COMPLETE)
         assert FORM.write_message(message)[0]["content"][0] == {**block["content_block"], "input": {"a": 1}}
-
-    def test_a_block_may_end_after_its_message(self) -> None:
-        call = start(0, type="tool_use", id="t", name="now", input={})
-        assert runnable(last(call, piece(0, "{}"), end("tool_use"), stop(0))) == [("t", "now", {})]
-
-    def test_a_call_that_comes_after_the_end_cannot_be_run(self) -> None:
-        call = start(0, type="tool_use", id="t", name="now", input={"a": 1})
-        assert runnable(last(end("tool_use"), call)) == []
 
     def test_the_calls_of_a_model_that_declined_are_not_run_and_not_sent_back(self) -> None:
         blocks: list[Event] = [

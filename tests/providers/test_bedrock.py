@@ -159,11 +159,6 @@ class TestBlocks:
         assert (message.outcome, len(message.parts)) == (Outcome.TRUNCATED, 1000)
 
 
-class TestCalls:
-    def test_a_block_may_end_after_its_message(self) -> None:
-        assert runnable(last(call(0, toolUseId="t", name="now"), end("tool_use"), stop(0))) == [("t", "now", {})]
-
-
 class TestEnds:
     @pytest.mark.parametrize("name", ["throttlingException", "modelStreamErrorException", "validationException"])
     def test_exceptions_in_the_stream(self, name: str) -> None:

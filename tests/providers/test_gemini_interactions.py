@@ -1,6 +1,5 @@
 """Gemini's Interactions API: what a message holds of its events."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from jsontide.messages import (
 )
 from jsontide.providers import feed_stream, start_stream
 from tests.generated_streams.said import Event
-from tests.providers.block_streams import last
+from tests.providers.block_streams import as_object, last
 
 CREATED: Event = {
     "event_type": "interaction.created",
@@ -197,16 +196,8 @@ class TestWholes:
             **fields,
         }
 
-    @staticmethod
-    def as_object(value: Any, name: str = "") -> Any:
-        if isinstance(value, list):
-            return [TestWholes.as_object(item) for item in value]
-        if not isinstance(value, dict) or name == "arguments":
-            return value
-        return SimpleNamespace(**{key: TestWholes.as_object(item, key) for key, item in value.items()})
-
     def test_are_read_with_all_that_they_say(self) -> None:
-        for whole in (self.whole(), self.as_object(self.whole())):
+        for whole in (self.whole(), as_object(self.whole())):
             message = last(whole)
             thought, first, second, search, weather, now = message.parts
             assert thought == ReasoningPart("Hm.", "x", index=0)

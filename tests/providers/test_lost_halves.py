@@ -20,8 +20,8 @@ from jsontide.providers import PROVIDERS, feed_stream, finish_stream, start_stre
 from jsontide.streams import astream_message, run_tools, stream_message
 from tests.cuts import cut_randomly
 from tests.providers.block_streams import Event, as_object, runnable
-from tests.providers.chat_events import chunk
 from tests.providers.chat_events import whole as completion
+from tests.providers.dialects import DIALECTS, IN_PIECES, chunk, function_call, line, parts, response
 from tests.strategies import examples, randoms
 
 FIRST, SECOND = "\ud83d", "\ude00"
@@ -59,12 +59,6 @@ def quoted(pieces: list[str]) -> list[str]:
     return ['{"it": "', *pieces, '"}']
 
 
-def chat_call(pieces: list[str]) -> list[Event]:
-    calls = [{"index": 0, "function": {"arguments": piece}} for piece in quoted(pieces)]
-    begun = {"index": 0, "id": "c", "function": {"name": "say", "arguments": ""}}
-    return [*(chunk(tool_calls=[call]) for call in (begun, *calls)), chunk("tool_calls")]
-
-
 def chat_function(pieces: list[str]) -> list[Event]:
     calls = [{"name": "say", "arguments": ""}, *({"arguments": piece} for piece in quoted(pieces))]
     return [*(chunk(function_call=call) for call in calls), chunk("function_call")]
@@ -92,61 +86,12 @@ def responses(item: Event, field: str, pieces: list[str], *, repeats: bool = Fal
     ]
 
 
-FUNCTION = {"type": "function_call", "id": "fc", "call_id": "c", "name": "say"}
+FUNCTION = function_call("c", "say")
 CUSTOM = {"type": "custom_tool_call", "id": "ct", "call_id": "c", "name": "say"}
 
 
-def anthropic_call(pieces: list[str]) -> list[Event]:
-    block = {"type": "tool_use", "id": "c", "name": "say", "input": {}}
-    deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in quoted(pieces)]
-    return [
-        {"type": "message_start", "message": {"id": "m", "content": []}},
-        {"type": "content_block_start", "index": 0, "content_block": block},
-        *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas),
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
-        {"type": "message_stop"},
-    ]
-
-
-def bedrock_call(pieces: list[str]) -> list[Event]:
-    deltas = [{"toolUse": {"input": piece}} for piece in quoted(pieces)]
-    return [
-        {"messageStart": {"role": "assistant"}},
-        {"contentBlockStart": {"contentBlockIndex": 0, "start": {"toolUse": {"toolUseId": "c", "name": "say"}}}},
-        *({"contentBlockDelta": {"contentBlockIndex": 0, "delta": delta}} for delta in deltas),
-        {"contentBlockStop": {"contentBlockIndex": 0}},
-        {"messageStop": {"stopReason": "tool_use"}},
-    ]
-
-
-def cohere_call(pieces: list[str]) -> list[Event]:
-    def said(kind: str, call: Event) -> Event:
-        return {"type": kind, "index": 0, "delta": {"message": {"tool_calls": call}}}
-
-    begun = {"id": "c", "type": "function", "function": {"name": "say", "arguments": ""}}
-    return [
-        {"type": "message-start", "delta": {"message": {"role": "assistant"}}},
-        said("tool-call-start", begun),
-        *(said("tool-call-delta", {"function": {"arguments": piece}}) for piece in quoted(pieces)),
-        {"type": "tool-call-end", "index": 0},
-        {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},
-    ]
-
-
-def interactions_call(pieces: list[str]) -> list[Event]:
-    deltas = [{"type": "arguments_delta", "arguments": piece} for piece in quoted(pieces)]
-    return [
-        {"event_type": "step.start", "index": 0, "step": {"type": "function_call", "id": "c", "name": "say"}},
-        *({"event_type": "step.delta", "index": 0, "delta": delta} for delta in deltas),
-        {"event_type": "step.stop", "index": 0},
-        {"event_type": "interaction.completed", "interaction": {"status": "requires_action"}},
-    ]
-
-
 def gemini(*calls: Event) -> list[Event]:
-    chunks = [{"candidates": [{"content": {"parts": [{"functionCall": call}]}}]} for call in calls]
-    return [*chunks, {"candidates": [{"finishReason": "STOP"}]}]
+    return [*(parts({"functionCall": call}) for call in calls), DIALECTS["gemini"].end("STOP")]
 
 
 def gemini_partial_call(pieces: list[str]) -> list[Event]:
@@ -183,18 +128,19 @@ def anthropic_whole(pieces: list[str]) -> list[Event]:
 
 def ollama_call(pieces: list[str]) -> list[Event]:
     call = {"function": {"name": "say", "arguments": {"it": joined(pieces)}}}
-    return [
-        {"message": {"role": "assistant", "content": "", "tool_calls": [call]}, "done": False},
-        {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"},
-    ]
+    return [line(content="", tool_calls=[call]), DIALECTS["ollama"].end("stop")]
 
 
 def gemini_call(pieces: list[str]) -> list[Event]:
     return gemini({"id": "c", "name": "say", "args": {"it": joined(pieces)}})
 
 
+def in_pieces(provider: str) -> Callable[[list[str]], list[Event]]:
+    return lambda pieces: DIALECTS[provider].calls("say", quoted(pieces))
+
+
 CALLS: dict[str, Callable[[list[str]], list[Event]]] = {
-    "openai_chat": chat_call,
+    **{provider: in_pieces(provider) for provider in IN_PIECES},
     "openai_chat, old form": chat_function,
     "openai_chat, custom tool": chat_custom,
     "openai_chat, whole": chat_whole,
@@ -204,93 +150,22 @@ CALLS: dict[str, Callable[[list[str]], list[Event]]] = {
     "openai_responses, whole": responses_whole,
     "openai_responses, custom tool": lambda pieces: responses(CUSTOM, "input", pieces),
     "openai_responses, custom tool, repeated": lambda pieces: responses(CUSTOM, "input", pieces, repeats=True),
-    "anthropic": anthropic_call,
     "anthropic, whole": anthropic_whole,
-    "bedrock": bedrock_call,
-    "cohere": cohere_call,
     "gemini": gemini_call,
     "gemini, partial": gemini_partial_call,
-    "gemini_interactions": interactions_call,
     "ollama": ollama_call,
 }
 
 
-def chat_text(pieces: list[str]) -> list[Event]:
-    return [*(chunk(content=piece) for piece in pieces), chunk("stop")]
-
-
 def responses_text(pieces: list[str]) -> list[Event]:
-    place = {"output_index": 0, "content_index": 0}
-    return [
-        {"type": "response.created", "response": {}},
-        *({"type": "response.output_text.delta", **place, "delta": piece} for piece in pieces),
-        {"type": "response.output_text.done", **place, "text": joined(pieces)},
-        {"type": "response.completed", "response": {"status": "completed"}},
-    ]
-
-
-def anthropic_text(pieces: list[str]) -> list[Event]:
-    return [
-        {"type": "message_start", "message": {"id": "m", "content": []}},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-        *(
-            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}}
-            for piece in pieces
-        ),
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
-    ]
-
-
-def bedrock_text(pieces: list[str]) -> list[Event]:
-    return [
-        {"messageStart": {"role": "assistant"}},
-        *({"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": piece}}} for piece in pieces),
-        {"messageStop": {"stopReason": "end_turn"}},
-    ]
-
-
-def cohere_text(pieces: list[str]) -> list[Event]:
-    def said(kind: str, content: Event) -> Event:
-        return {"type": kind, "index": 0, "delta": {"message": {"content": content}}}
-
-    return [
-        {"type": "message-start", "delta": {"message": {"role": "assistant"}}},
-        said("content-start", {"type": "text", "text": ""}),
-        *(said("content-delta", {"text": piece}) for piece in pieces),
-        {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}},
-    ]
-
-
-def gemini_text(pieces: list[str]) -> list[Event]:
-    chunks = [{"candidates": [{"content": {"parts": [{"text": piece}]}}]} for piece in pieces]
-    return [*chunks, {"candidates": [{"finishReason": "STOP"}]}]
-
-
-def interactions_text(pieces: list[str]) -> list[Event]:
-    return [
-        {"event_type": "step.start", "index": 0, "step": {"type": "model_output"}},
-        *({"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": piece}} for piece in pieces),
-        {"event_type": "interaction.completed", "interaction": {"status": "completed"}},
-    ]
-
-
-def ollama_text(pieces: list[str]) -> list[Event]:
-    return [
-        *({"message": {"role": "assistant", "content": piece}, "done": False} for piece in pieces),
-        {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"},
-    ]
+    """The text is repeated at its end."""
+    *begun, end = DIALECTS["openai_responses"].says(pieces)
+    return [*begun, response("output_text.done", 0, content_index=0, text=joined(pieces)), end]
 
 
 TEXTS: dict[str, Callable[[list[str]], list[Event]]] = {
-    "openai_chat": chat_text,
+    **{provider: dialect.says for provider, dialect in DIALECTS.items()},
     "openai_responses": responses_text,
-    "anthropic": anthropic_text,
-    "bedrock": bedrock_text,
-    "cohere": cohere_text,
-    "gemini": gemini_text,
-    "gemini_interactions": interactions_text,
-    "ollama": ollama_text,
 }
 
 
@@ -393,7 +268,7 @@ def test_what_is_sent_back_can_be_encoded(name: str, provider: str) -> None:
 
 
 def test_what_can_be_encoded_is_sent_back_as_it_was() -> None:
-    message = stream_message(chat_call([FIRST, SECOND])).final()
+    message = stream_message(CALLS["openai_chat"]([FIRST, SECOND])).final()
     (item,) = to_request(message)
     assert item["tool_calls"][0]["function"]["arguments"] == '{"it": "😀"}'
 

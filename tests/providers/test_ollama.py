@@ -1,20 +1,14 @@
 """Ollama's own chat endpoint: shapes that the streams of the contract do not have, and whole answers."""
 
 import base64
-from typing import Any
 
 import pytest
 
-from jsontide.messages import CompleteCall, File, Outcome
+from jsontide.messages import File, Outcome
 from jsontide.providers import feed_stream, start_stream, to_request
-from jsontide.streams import stream_message
 from tests.providers.block_streams import Event, last, runnable
 from tests.providers.chat_events import failure, kinds
-
-
-def line(*, done: bool = False, **message: Any) -> Event:
-    return {"model": "m", "message": {"role": "assistant", **message}, "done": done}
-
+from tests.providers.dialects import line
 
 COUNTS = {"prompt_eval_count": 26, "eval_count": 298}
 TIMES = {"total_duration": 5191566416, "load_duration": 2154458, "prompt_eval_duration": 1, "eval_duration": 4799921000}
@@ -47,11 +41,6 @@ class TestShapes:
         calls = [{"function": {"name": "now", "arguments": {}}}, {"function": {"name": "now"}}]
         assert runnable(last(line(tool_calls=calls), line(done=True))) == [(None, "now", {})] * 2
 
-    @pytest.mark.parametrize("strange", [[{"amount": 5}], 5, True, 0.5])
-    def test_arguments_that_are_no_object_cannot_be_run(self, strange: object) -> None:
-        message = last(line(tool_calls=[{"function": {"name": "pay", "arguments": strange}}]), line(done=True))
-        assert [call.status for call in message.tool_calls] == [Outcome.INVALID]
-
     def test_images_go_back(self) -> None:
         message = last(line(content="", images=["iVBO"]), line(done=True))
         assert to_request(message)[0]["images"] == ["iVBO"]
@@ -83,13 +72,3 @@ class TestShapes:
             "iVBO",
             base64.b64encode(b"png").decode(),
         ]
-
-
-def test_another_message_after_the_end_fails_the_stream() -> None:
-    lines = [
-        {"model": "m", "message": {"tool_calls": [{"function": {"name": "pay", "arguments": {}}}]}, "done": False},
-        {"model": "m", "message": {"content": ""}, "done": True, "done_reason": "stop"},
-    ]
-    message = stream_message([*lines, *lines]).final()
-    assert message.outcome is Outcome.TRUNCATED
-    assert not any(isinstance(call, CompleteCall) for call in message.tool_calls)

@@ -12,71 +12,19 @@ from jsontide.streams import stream_message
 from jsontide.testing import Recording
 from tests.providers.block_streams import Event, last, runnable
 from tests.providers.chat_events import failure
-
-# Events of each provider that tell of a call, and of the end.
-
-ADDED: Event = {
-    "type": "response.output_item.added",
-    "output_index": 1,
-    "item": {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "weather", "arguments": ""},
-}
-COMPLETED: Event = {"type": "response.completed", "response": {}}
-
-
-def chunk(reason: str | None = None, **delta: Any) -> Event:
-    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
-
-
-def arguments_delta(index: object, piece: object) -> Event:
-    return {"type": "response.function_call_arguments.delta", "output_index": index, "delta": piece}
-
-
-def block(index: object, **told: Any) -> Event:
-    return {"type": "content_block_start", "index": index, "content_block": {"type": "tool_use", **told}}
-
-
-def json_delta(index: object, piece: object) -> Event:
-    return {
-        "type": "content_block_delta",
-        "index": index,
-        "delta": {"type": "input_json_delta", "partial_json": piece},
-    }
-
-
-def message_delta(reason: str) -> Event:
-    return {"type": "message_delta", "delta": {"stop_reason": reason}}
-
-
-def tool_use(index: object, **told: Any) -> Event:
-    return {"contentBlockStart": {"contentBlockIndex": index, "start": {"toolUse": told}}}
-
-
-def tool_delta(index: object, piece: object) -> Event:
-    return {"contentBlockDelta": {"contentBlockIndex": index, "delta": {"toolUse": {"input": piece}}}}
-
-
-def message_stop(reason: str) -> Event:
-    return {"messageStop": {"stopReason": reason}}
-
-
-def tool_call(kind: str, index: object, **told: Any) -> Event:
-    return {"type": f"tool-call-{kind}", "index": index, "delta": {"message": {"tool_calls": told}}}
-
-
-def message_end(reason: str) -> Event:
-    return {"type": "message-end", "delta": {"finish_reason": reason}}
-
-
-def step(kind: str, index: object, **told: Any) -> Event:
-    return {"event_type": f"step.{kind}", "index": index, **told}
-
-
-def interaction(status: str) -> Event:
-    return {"event_type": "interaction.completed", "interaction": {"status": status}}
-
-
-def line(*, done: bool = False, **message: Any) -> Event:
-    return {"model": "m", "message": {"role": "assistant", **message}, "done": done}
+from tests.providers.dialects import (
+    DIALECTS,
+    IN_PIECES,
+    Dialect,
+    block,
+    chunk,
+    cohere,
+    function_call,
+    line,
+    parts,
+    response,
+    step,
+)
 
 
 @pytest.mark.parametrize(
@@ -111,26 +59,29 @@ def test_an_event_tells_whose_it_is(event: object, name: str | None) -> None:
 def told_with(arguments: object) -> dict[str, list[Event]]:
     """A call of each provider, with these arguments where they are told, and a normal end."""
     function = {"name": "pay", "arguments": arguments}
-    item = {**ADDED["item"], "arguments": arguments}
-    call = {"type": "function_call", "id": "f", **function}
-    part = {"functionCall": {"name": "pay", "args": arguments}}
-    return {
-        "chat": [chunk(tool_calls=[{"index": 0, "id": "a", "function": function}]), chunk("tool_calls")],
-        "chat, the old form": [chunk(function_call=function), chunk("function_call")],
-        "responses, item": [{"type": "response.output_item.done", "output_index": 0, "item": item}, COMPLETED],
-        "responses, delta": [ADDED, arguments_delta(1, arguments), COMPLETED],
-        "anthropic, block": [block(0, id="t", name="pay", input=arguments), message_delta("tool_use")],
-        "anthropic, delta": [
-            block(0, id="t", name="pay", input={}),
-            json_delta(0, arguments),
-            message_delta("tool_use"),
-        ],
-        "bedrock": [tool_use(0, toolUseId="t", name="pay"), tool_delta(0, arguments), message_stop("tool_use")],
-        "cohere": [tool_call("start", 0, id="c", function=function), message_end("TOOL_CALL")],
-        "interactions": [step("start", 0, step=call), interaction("completed")],
-        "gemini": [{"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}],
-        "ollama": [line(tool_calls=[{"function": function}]), line(done=True)],
+    wholes: dict[str, Event] = {
+        "openai_chat, whole": chunk(tool_calls=[{"index": 0, "id": "a", "function": function}]),
+        "openai_chat, the old form": chunk(function_call=function),
+        "openai_responses, item": response(
+            "output_item.done", 0, item={**function_call("c", "pay"), "arguments": arguments}
+        ),
+        "anthropic, block": block(0, type="tool_use", id="t", name="pay", input=arguments),
+        "cohere, whole": cohere("tool-call-start", 0, tool_calls={"id": "c", "function": function}),
+        "gemini_interactions, step": step("start", 0, step={"type": "function_call", "id": "f", **function}),
+        "gemini": parts({"functionCall": {"name": "pay", "args": arguments}}),
+        "ollama": line(tool_calls=[{"function": function}]),
     }
+    pieces = {name: [DIALECTS[name].head(0, "c", "pay"), DIALECTS[name].piece(0, arguments)] for name in IN_PIECES}
+    told = {**pieces, **{name: [whole] for name, whole in wholes.items()}}
+    return {name: [*events, dialect_of(name).end(word_for_calls(name))] for name, events in told.items()}
+
+
+def dialect_of(name: str) -> Dialect:
+    return DIALECTS[name.partition(",")[0]]
+
+
+def word_for_calls(name: str) -> str:
+    return "function_call" if name.endswith("the old form") else dialect_of(name).called
 
 
 @pytest.mark.parametrize("provider", told_with(""))
@@ -149,24 +100,8 @@ class TestArgumentsOfAnyType:
 
 def told_to_end(provider: str, arguments: object, *, is_limit: bool) -> list[Event]:
     """The same with another end: at a limit, or with a word that nobody knows."""
-
-    def said(limit: str) -> str:
-        return limit if is_limit else "UNHEARD_OF"
-
-    events = told_with(arguments)[provider]
-    if provider == "gemini":
-        (candidate,) = events[-1]["candidates"]
-        return [{"candidates": [{**candidate, "finishReason": said("MAX_TOKENS")}]}]
-    ends: dict[str, Event] = {
-        "chat": chunk(said("length")),
-        "responses": {**COMPLETED, "response": {"status": said("incomplete")}},
-        "anthropic": message_delta(said("max_tokens")),
-        "bedrock": message_stop(said("max_tokens")),
-        "cohere": message_end(said("MAX_TOKENS")),
-        "interactions": interaction(said("incomplete")),
-        "ollama": {**line(done=True), "done_reason": said("length")},
-    }
-    return [*events[:-1], ends[provider.partition(",")[0]]]
+    dialect = dialect_of(provider)
+    return [*told_with(arguments)[provider][:-1], dialect.end(dialect.limit if is_limit else "UNHEARD_OF")]
 
 
 @pytest.mark.parametrize("provider", told_with(""))
@@ -221,12 +156,13 @@ class TestLawNineOfEveryProvider:
     def test_a_call_that_begins_after_a_limit_was_told_needs_another_end(self, provider: str) -> None:
         end = told_to_end(provider, '{"amount": 5}', is_limit=True)
         again = told_with('{"amount": 6}')[provider]
-        later = [with_other_ids(event) for event in (again if provider == "gemini" else again[:-1])]
-        if provider == "gemini":
-            later[0]["candidates"][0].pop("finishReason")
-        message = last(*end, *later)
+        message = last(*end, *(with_other_ids(event) for event in again[:-1]))
         # A line of Ollama after the end is of another message, so the first one keeps its reason.
         assert (message.finish_reason, runnable(message)) == ("length" if provider == "ollama" else None, [])
+
+    def test_a_call_may_be_closed_after_its_message(self, provider: str) -> None:
+        closed = dialect_of(provider).closed(0)
+        assert len(runnable(last(*told_with('{"amount": 5}')[provider], *closed))) == 1
 
     def test_calls_end_with_the_same_word(self, provider: str) -> None:
         *_, before, message = stream_message(told_with('{"amount": 5}')[provider])
@@ -243,52 +179,23 @@ def with_other_ids(event: Any) -> Any:
     return [with_other_ids(item) for item in event] if isinstance(event, list) else event
 
 
-def interleaved(index: Callable[[int], object]) -> dict[str, list[Event]]:
-    """Two calls of each provider that tells them apart by an index, as `index` writes it, in turns."""
-    zero, one = index(0), index(1)
-    first, second = ('{"city": ', '"Rome"}'), ('{"to": ', '"Zoe"}')
-    turns = [(zero, first[0]), (one, second[0]), (zero, first[1]), (one, second[1])]
-    names = [(zero, "weather"), (one, "pay")]
-
-    def told(head: Callable[[Any, str], Event], piece: Callable[[Any, str], Event], end: Event) -> list[Event]:
-        return [*(head(*name) for name in names), *(piece(*turn) for turn in turns), end]
-
-    return {
-        "chat": told(
-            lambda at, name: chunk(tool_calls=[{"index": at, "id": name, "function": {"name": name}}]),
-            lambda at, piece: chunk(tool_calls=[{"index": at, "function": {"arguments": piece}}]),
-            chunk("tool_calls"),
-        ),
-        "responses": told(
-            lambda at, name: {**ADDED, "output_index": at, "item": {**ADDED["item"], "call_id": name, "name": name}},
-            arguments_delta,
-            COMPLETED,
-        ),
-        "anthropic": told(
-            lambda at, name: block(at, id=name, name=name, input={}), json_delta, message_delta("tool_use")
-        ),
-        "bedrock": told(lambda at, name: tool_use(at, toolUseId=name, name=name), tool_delta, message_stop("tool_use")),
-        "cohere": told(
-            lambda at, name: tool_call("start", at, id=name, function={"name": name}),
-            lambda at, piece: tool_call("delta", at, function={"arguments": piece}),
-            message_end("TOOL_CALL"),
-        ),
-        "interactions": told(
-            lambda at, name: step("start", at, step={"type": "function_call", "id": name, "name": name}),
-            lambda at, piece: step("delta", at, delta={"type": "arguments_delta", "arguments": piece}),
-            interaction("requires_action"),
-        ),
-    }
+def interleaved(provider: str, index: Callable[[int], object]) -> list[Event]:
+    """Two calls of a provider that tells them apart by an index, as `index` writes it, in turns."""
+    dialect = DIALECTS[provider]
+    names, turns = ("weather", "pay"), (('{"city": ', '{"to": '), ('"Rome"}', '"Zoe"}'))
+    heads = [dialect.head(index(at), name, name) for at, name in enumerate(names)]
+    pieces = [dialect.piece(index(at), piece) for turn in turns for at, piece in enumerate(turn)]
+    return [*heads, *pieces, dialect.end(dialect.called)]
 
 
-@pytest.mark.parametrize("provider", interleaved(int))
+@pytest.mark.parametrize("provider", IN_PIECES)
 class TestIndices:
     @pytest.mark.parametrize("index", [int, float, str])
     def test_are_numbers_or_digits(self, provider: str, index: Callable[[int], object]) -> None:
-        message = last(*interleaved(index)[provider])
+        message = last(*interleaved(provider, index))
         assert runnable(message) == [("weather", "weather", {"city": "Rome"}), ("pay", "pay", {"to": "Zoe"})]
 
     @pytest.mark.parametrize("index", [bool, lambda at: at + 0.5, lambda at: [at], lambda at: f"#{at}", lambda _: None])
     def test_that_are_nothing_else_leave_nothing_to_run(self, provider: str, index: Callable[[int], object]) -> None:
-        message = last(*interleaved(index)[provider])
+        message = last(*interleaved(provider, index))
         assert [call.status for call in message.tool_calls] == [Outcome.INVALID] * 2

@@ -31,12 +31,6 @@ from tests.test_cost import SLACK, SMALL
 
 ITEM: Event = {"type": "function_call", "id": "fc", "call_id": "call_1", "name": "pay", "arguments": ""}
 CUSTOM: Event = {"type": "custom_tool_call", "id": "ctc", "call_id": "call_1", "name": "sql", "input": ""}
-END: Event = {"type": "response.completed", "response": {"status": "completed", "output": []}}
-ADDED: Event = {
-    "type": "response.output_item.added",
-    "output_index": 1,
-    "item": {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "weather", "arguments": ""},
-}
 
 
 def event(kind: str, output: int = 0, **said: Any) -> Event:
@@ -45,6 +39,14 @@ def event(kind: str, output: int = 0, **said: Any) -> Event:
 
 def created(*tools: Event) -> Event:
     return event("created", response={"id": "resp", "tools": [*tools]})
+
+
+def completed(*output: Event, **said: Any) -> Event:
+    return {"type": "response.completed", "response": {"output": [*output], **said}}
+
+
+END = completed(status="completed")
+ADDED = event("output_item.added", 1, item={**ITEM, "id": "fc_1", "name": "weather"})
 
 
 def statuses(message: Message) -> list[Outcome]:
@@ -68,7 +70,7 @@ class TestToolsThatTheServerRuns:
     @staticmethod
     def end(*said: list[Event]) -> Event:
         outputs = [events[-1]["item"] for events in said]
-        return {"type": "response.completed", "response": {"status": "completed", "output": outputs}}
+        return completed(*outputs, status="completed")
 
     @pytest.mark.parametrize("tools", [[{"type": "x_search"}], [], [{"type": "function", "name": "x_keyword_search"}]])
     def test_are_not_shown(self, tools: list[Event]) -> None:
@@ -127,7 +129,7 @@ class TestWholesThatContradictTheDeltas:
         return [
             event("function_call_arguments.done", arguments=whole),
             event("output_item.done", item=item),
-            {"type": "response.completed", "response": {"output": [item]}},
+            completed(item),
         ]
 
     @pytest.mark.parametrize("way", range(3))
@@ -207,26 +209,26 @@ class TestShapes:
     """From the documentation."""
 
     def test_arguments_that_come_only_when_they_are_done(self) -> None:
-        done = {"type": "response.function_call_arguments.done", "output_index": 1, "arguments": '{"city":"Rome"}'}
+        done = event("function_call_arguments.done", 1, arguments='{"city":"Rome"}')
         end = {"type": "response.completed", "response": {"output": [{"type": "function_call"}]}}
         assert runnable(last(ADDED, done, end)) == [("call_1", "weather", {"city": "Rome"})]
 
     def test_arguments_that_come_only_with_the_item(self) -> None:
         item = {**ADDED["item"], "arguments": '{"city":"Rome"}'}
-        done = {"type": "response.output_item.done", "output_index": 1, "item": item}
-        end = {"type": "response.completed", "response": {"output": []}}
+        done = event("output_item.done", 1, item=item)
+        end = completed()
         assert runnable(last(ADDED, done, end)) == [("call_1", "weather", {"city": "Rome"})]
         assert runnable(last(done, end)) == [("call_1", "weather", {"city": "Rome"})]
 
     def test_arguments_that_come_only_with_the_end_of_the_response(self) -> None:
         item = {**ADDED["item"], "arguments": '{"city":"Rome"}', "status": "completed"}
-        end = {"type": "response.completed", "response": {"output": [item]}}
+        end = completed(item)
         assert runnable(last(ADDED, end)) == [("call_1", "weather", {"city": "Rome"})]
 
     def test_a_cut_off_call_without_an_id_is_found_by_its_place(self) -> None:
         item = {"type": "function_call", "name": "weather", "arguments": ""}
-        added = {"type": "response.output_item.added", "output_index": 1, "item": item}
-        delta = {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": '{"city":"Rome"}'}
+        added = event("output_item.added", 1, item=item)
+        delta = event("function_call_arguments.delta", 1, delta='{"city":"Rome"}')
         outputs = [{"type": "reasoning"}, {**item, "arguments": '{"city":"Rome"}', "status": "incomplete"}]
         message = last(added, delta, {"type": "response.incomplete", "response": {"output": outputs}})
         assert [call.status for call in message.tool_calls] == [Outcome.TRUNCATED]
@@ -239,8 +241,8 @@ class TestShapes:
     ) -> None:
         item = {**ADDED["item"], "arguments": written}
         cut = {**item, "status": status}
-        done = {"type": "response.output_item.done", "output_index": 1, "item": cut}
-        arguments = {"type": "response.function_call_arguments.done", "output_index": 1, "arguments": written}
+        done = event("output_item.done", 1, item=cut)
+        arguments = event("function_call_arguments.done", 1, arguments=written)
         outputs = [{"type": "reasoning"}, item if told_by == "the item" else cut]
         for status_of_all in ({}, {"status": "completed"}):
             end = {"type": "response.completed", "response": {**status_of_all, "output": outputs}}
@@ -251,11 +253,11 @@ class TestShapes:
             assert message.errors
 
     def test_an_item_whose_result_is_waited_for_is_whole_if_it_says_something(self) -> None:
-        end = {"type": "response.completed", "response": {"output": []}}
+        end = completed()
         expected: dict[str, list[object]] = {"": [], '{"city"': [], "{}": [("call_1", "weather", {})]}
         for written, whole in expected.items():
             item = {**ADDED["item"], "arguments": written, "status": "in_progress"}
-            done = {"type": "response.output_item.done", "output_index": 1, "item": item}
+            done = event("output_item.done", 1, item=item)
             assert runnable(last(ADDED, done, end)) == whole
 
     def test_one_item_that_was_cut_off_does_not_spoil_the_others(self) -> None:
@@ -265,20 +267,20 @@ class TestShapes:
             for event, status in zip(others, ("completed", "incomplete", "completed"), strict=True)
         ]
         outputs = [event["item"] for event in done]
-        message = last(*others, *done, {"type": "response.completed", "response": {"output": outputs}})
+        message = last(*others, *done, completed(*outputs))
         assert runnable(message) == [("call_0", "weather", {}), ("call_2", "weather", {})]
         assert len(message.tool_calls) == 3
 
     def test_a_cut_off_call_that_no_other_event_told_of_is_shown_as_such(self) -> None:
         cut = {**ADDED["item"], "status": "incomplete"}
-        message = last({"type": "response.completed", "response": {"output": [cut]}})
+        message = last(completed(cut))
         assert [(call.id, call.status) for call in message.tool_calls] == [("call_1", Outcome.TRUNCATED)]
 
     def test_an_answer_by_a_call_that_was_cut_off_is_none(self) -> None:
         item = {**ADDED["item"], "name": "output", "arguments": "{}", "status": "incomplete"}
         events = [
-            {"type": "response.output_item.done", "output_index": 0, "item": item},
-            {"type": "response.completed", "response": {"output": []}},
+            event("output_item.done", item=item),
+            completed(),
         ]
         *_, message = stream_message(events, response_schema={"type": "object"}, emulate_structured_output=True)
         assert (message.outcome, type(message.answer)) == (Outcome.TRUNCATED, Partial)
@@ -296,28 +298,26 @@ class TestShapes:
         assert (message.outcome, runnable(message)) == (Outcome.TRUNCATED, [])
 
     def test_text_for_a_custom_tool_with_quotes_and_newlines(self) -> None:
-        item = {"type": "custom_tool_call", "id": "ct", "call_id": "call_1", "name": "sql", "input": ""}
-        added = {"type": "response.output_item.added", "output_index": 0, "item": item}
+        item = CUSTOM
+        added = event("output_item.added", item=item)
         pieces = ['say "hi"\n', "\\ 𝄞"]
-        deltas = [
-            {"type": "response.custom_tool_call_input.delta", "output_index": 0, "delta": piece} for piece in pieces
-        ]
-        told = {"type": "response.custom_tool_call_input.done", "output_index": 0, "input": "".join(pieces)}
+        deltas = [event("custom_tool_call_input.delta", delta=piece) for piece in pieces]
+        told = event("custom_tool_call_input.done", input="".join(pieces))
         whole = {**item, "status": "completed", "input": "".join(pieces)}
-        done = {"type": "response.output_item.done", "output_index": 0, "item": whole}
-        end = {"type": "response.completed", "response": {"output": [item]}}
+        done = event("output_item.done", item=whole)
+        end = completed(item)
         for events in ([added, *deltas, told, done], [added, *deltas, done], [added, done], [done]):
             assert runnable(last(*events, end)) == [("call_1", "sql", 'say "hi"\n\\ 𝄞')]
         assert last(added, *deltas, end).tool_calls[0].status is Outcome.TRUNCATED
 
     def test_text_for_a_custom_tool_that_a_limit_cut_off_cannot_be_run(self) -> None:
-        item = {"type": "custom_tool_call", "id": "ct", "call_id": "call_1", "name": "sql", "input": ""}
+        item = CUSTOM
         cut = {**item, "status": "incomplete", "input": "DELETE FROM users"}
         message = last(
-            {"type": "response.output_item.added", "output_index": 0, "item": item},
-            {"type": "response.custom_tool_call_input.delta", "output_index": 0, "delta": "DELETE FROM users"},
-            {"type": "response.custom_tool_call_input.done", "output_index": 0, "input": "DELETE FROM users"},
-            {"type": "response.output_item.done", "output_index": 0, "item": cut},
+            event("output_item.added", item=item),
+            event("custom_tool_call_input.delta", delta="DELETE FROM users"),
+            event("custom_tool_call_input.done", input="DELETE FROM users"),
+            event("output_item.done", item=cut),
             {"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}},
         )
         assert message.tool_calls[0].status is Outcome.TRUNCATED
@@ -335,13 +335,9 @@ class TestShapes:
         endings = [
             self.text("output_text.done", 1, text=whole),
             self.text("content_part.done", 1, part=part),
-            {
-                "type": "response.output_item.done",
-                "output_index": 1,
-                "item": {"type": "message", "content": [part]},
-            },
+            event("output_item.done", 1, item={"type": "message", "content": [part]}),
         ]
-        end = {"type": "response.completed", "response": {"output": []}}
+        end = completed()
         for at in range(3):
             assert last(*deltas, *endings[at:], end).content == whole
         assert last(*deltas, *endings, *endings, end).content == whole
@@ -382,10 +378,10 @@ class TestShapes:
         assert last(self.text("content_part.done", part={"type": "refusal", "refusal": "No."}), end).refusal == "No."
         summary, thought = {"type": "summary_text", "text": "In short."}, {"type": "reasoning_text", "text": "Hm."}
         item = {"type": "reasoning", "summary": [summary], "content": [thought]}
-        done = {"type": "response.output_item.done", "output_index": 0, "item": item}
+        done = event("output_item.done", item=item)
         events = [
             self.text("reasoning_summary_text.done", summary_index=0, text="In short."),
-            {"type": "response.reasoning_summary_part.done", "output_index": 0, "summary_index": 0, "part": summary},
+            event("reasoning_summary_part.done", summary_index=0, part=summary),
             self.text("reasoning_text.done", text="Hm."),
         ]
         assert last(*events, done, end).reasoning == "In short.Hm."
@@ -426,7 +422,7 @@ class TestItems:
     def part(item: Event, *before: Event, output: int = 0) -> Any:
         """The one part of an item that is added and done, and repeated at the end."""
         begun = {**item, "status": "in_progress"}
-        end = {"type": "response.completed", "response": {"status": "completed", "output": [item]}}
+        end = completed(item, status="completed")
         state = reduce(feed_stream, [*before, event("output_item.added", output, item=begun)], start_stream())
         (open_part,) = state.message.parts
         assert open_part.is_open
@@ -523,7 +519,7 @@ class TestItems:
         )
 
     def test_unchanged_parts_are_the_same_objects(self) -> None:
-        items = [
+        items: list[Event] = [
             {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": "Hm"}]},
             {"type": "message", "id": "msg", "content": [{"type": "output_text", "text": "Hi"}], "status": "completed"},
             {"type": "web_search_call", "id": "ws", "action": {"query": "a"}, "status": "completed"},
@@ -533,7 +529,7 @@ class TestItems:
         done = [event("output_item.done", at, item=item) for at, item in enumerate(items)]
         state = reduce(feed_stream, done, start_stream())
         again = reduce(feed_stream, done, state)
-        end = {"type": "response.completed", "response": {"output": items}}
+        end = completed(*items)
         for other in (again, feed_stream(again, end)):
             assert all(one is two for one, two in zip(state.message.parts, other.message.parts, strict=True))
 
@@ -659,7 +655,7 @@ class TestTexts:
             {**ITEM, "arguments": '{"to":"Zoe"}', "status": "completed"},
             {"type": "web_search_call", "id": "ws", "action": {}, "status": "completed"},
         ]
-        end = {"type": "response.completed", "response": {"status": "completed", "output": output}}
+        end = completed(*output, status="completed")
         message = last(created(), end)
         assert (message.reasoning, message.content, len(message.parts)) == ("Hm.", "Hi", 4)
         assert runnable(message) == [("call_1", "pay", {"to": "Zoe"})]
@@ -674,7 +670,7 @@ class TestTexts:
     def test_the_end_counts_items_otherwise(self) -> None:
         """As where an item in between was left out."""
         item = {"type": "message", "id": "msg", "content": [{"type": "output_text", "text": "Hi all"}], "phase": "x"}
-        end = {"type": "response.completed", "response": {"output": [item]}}
+        end = completed(item)
         added = event("output_item.added", 2, item={**item, "content": []})
         message = last(added, event("output_text.delta", 2, item_id="msg", delta="Hi"), end)
         assert message.parts == (TextPart("Hi all", item_id="msg", extra={"phase": "x"}),)
@@ -806,18 +802,11 @@ class TestGrowth:
     ("reason", "runs"), [("max_output_tokens", True), ("SAFETY", False), ("content_filter", False)]
 )
 def test_nothing_runs_after_a_response_that_is_incomplete_for_an_unknown_reason(reason: str, *, runs: bool) -> None:
-    call = {
-        "type": "function_call",
-        "id": "fc",
-        "call_id": "c",
-        "name": "pay",
-        "arguments": "{}",
-        "status": "completed",
-    }
+    call = {**ITEM, "arguments": "{}", "status": "completed"}
     response = {"id": "r", "status": "incomplete", "incomplete_details": {"reason": reason}, "output": [call]}
     events: list[dict[str, Any]] = [
         {"type": "response.created", "response": {"id": "r"}},
-        {"type": "response.output_item.done", "output_index": 0, "item": call},
+        event("output_item.done", item=call),
         {"type": "response.incomplete", "response": response},
     ]
     (found,) = stream_message(events).final().tool_calls

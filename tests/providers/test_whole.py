@@ -5,7 +5,6 @@ import json
 import pickle
 from collections.abc import AsyncIterator, Iterator
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +12,8 @@ import pytest
 from jsontide.messages import ErrorKind, Message, Outcome, Tool
 from jsontide.providers import feed_stream, start_stream
 from jsontide.streams import astream_message, stream_message
-from tests.cuts import cut_randomly, halves, singles
+from tests.cuts import cut_randomly, singles
+from tests.providers.block_streams import as_object
 
 ARGUMENTS = {"city": "Kyōto 𝄞", "days": [1, 2]}
 SAID = "Let me look."
@@ -185,16 +185,6 @@ WHOLES: dict[str, Any] = {
 every_whole = pytest.mark.parametrize("name", WHOLES)
 
 
-def as_object(value: Any) -> Any:
-    """The same as objects with attributes, as SDKs have them; arguments stay plain."""
-    if isinstance(value, list):
-        return [as_object(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    plain = ("input", "args", "arguments")
-    return SimpleNamespace(**{key: item if key in plain else as_object(item) for key, item in value.items()})
-
-
 def check(message: Message) -> None:
     assert (message.role, message.content, message.reasoning) == ("assistant", SAID, THOUGHT)
     assert (message.outcome, message.errors) == (Outcome.COMPLETE, ())
@@ -243,12 +233,6 @@ def test_as_text_cut_anywhere(name: str, indent: int | None, form: str) -> None:
         [text.encode()],
         *(cut_randomly(text.encode(), Random(seed)) for seed in range(5)),
     ):
-        check(last_of(chunks))
-
-
-def test_as_text_at_every_cut() -> None:
-    text = json.dumps(chat(), indent=1, ensure_ascii=False)
-    for chunks in halves(text.encode()):
         check(last_of(chunks))
 
 
@@ -319,19 +303,6 @@ def test_that_workers_ai_could_not_make_says_why() -> None:
     whole = {"result": None, "success": False, "errors": [{"code": 7009, "message": "no such model"}]}
     message = last_of([whole])
     assert (message.outcome, message.errors[0].message) == (Outcome.TRUNCATED, "no such model")
-
-
-def test_an_array_of_events_as_gemini_writes_it() -> None:
-    def part(**said: Any) -> dict[str, Any]:
-        return {"candidates": [{"content": {"role": "model", "parts": [said]}}]}
-
-    events = [part(text="Take the "), part(text="night train"), {"candidates": [{"finishReason": "STOP"}]}]
-    text = ",\r\n".join(json.dumps(event, indent=2) for event in events)
-    for chunks in (singles(f"[{text}\n]"), [f"[{text}]".encode()]):
-        message = last_of(chunks)
-        assert (message.content, message.outcome) == ("Take the night train", Outcome.COMPLETE)
-    message = last_of([f"[{text}, 7]"])
-    assert (message.content, message.outcome) == ("Take the night train", Outcome.TRUNCATED)
 
 
 class TestArrays:

@@ -11,13 +11,14 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jsontide.recordings import Recording, RecordingProxy, follow
+from tests import http_serving
 from tests.recordings.test_moments import SSE
 
 PATIENCE = 60.0
@@ -64,13 +65,6 @@ class Upstream(BaseHTTPRequestHandler):
         self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """The other side left, as the test wants it."""
-
-
 class Sinks(list["Kept"]):
     """Recordings in memory."""
 
@@ -114,18 +108,13 @@ class Setting:
 @contextmanager
 def serving(answer: Answer, path: str = "", **options: Any) -> Iterator[Setting]:
     upstream = type("Answering", (Upstream,), {"answer": answer, "asked": []})
-    server = Server(("127.0.0.1", 0), upstream)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
     sinks, errors = Sinks(), list[str]()
     options.setdefault("to", sinks.open)
-    url = f"http://127.0.0.1:{server.server_port}{path}"
-    try:
-        with RecordingProxy(url, on_error=errors.append, **options) as proxy:
-            yield Setting(proxy, upstream, sinks, errors)
-    finally:
-        server.shutdown()
-        server.server_close()
+    with (
+        http_serving.serving(upstream) as address,
+        RecordingProxy(f"{address}{path}", on_error=errors.append, **options) as proxy,
+    ):
+        yield Setting(proxy, upstream, sinks, errors)
 
 
 def answer_events(upstream: Upstream) -> None:

@@ -78,6 +78,7 @@ def test_any_root(root: str, expected: list[str]) -> None:
 def test_nothing_in_nothing_out() -> None:
     assert chunks() == [""]
     assert list(chunk_snapshots([])) == []
+    assert TextStreamChunker().flush() == ""
 
 
 def test_numbers_stay_as_they_were_written() -> None:
@@ -115,6 +116,8 @@ def test_a_number_that_json_does_not_have_does_not_wait(root: Callable[[Any], An
     ("value", "name"),
     [
         ({"a": {1, 2}}, "set"),
+        (1j, "complex"),
+        ({"a": {"b": ...}}, "ellipsis"),
         ({"a": b"x"}, "bytes"),
         (b"x", "bytes"),
         (object(), "object"),
@@ -411,12 +414,6 @@ class TestOwners:
         out.append(chunker.process_value(value))
         assert [*out, chunker.flush()] == ["{", '"list":["a', 'b",{', "", '"y":[1', '],"x":""}]}']
 
-    def test_nothing_is_modified(self) -> None:
-        value = {"a": [{"b": ("x", 1)}, "c"], "d": {}, "e": ""}
-        before = copy.deepcopy(value)
-        assert json.loads("".join(chunks(value))) == json.loads(json.dumps(before))
-        assert value == before
-
     def test_tuples_are_arrays(self) -> None:
         assert chunks(("a",), ["ab"], ("ab", 1), ["ab", 1, ()]) == ['["a', "b", '",1', ",[", "]]"]
 
@@ -427,17 +424,6 @@ def _fed(state: SnapshotState, text: str, *, as_text: bool) -> tuple[SnapshotSta
 
 class TestStates:
     """States are values."""
-
-    def test_old_states_can_be_fed_again(self) -> None:
-        first, _ = feed_snapshots(start_snapshots(), '{"a": "x"}')
-        one, chunk = feed_snapshots(first, '{"a": "x", "b": 1}')
-        other, again = feed_snapshots(first, '{"a": "x", "c": [2]}')
-        assert (chunk, again) == ('","b":1', '","c":[2')
-        assert (finish_snapshots(one)[0].text, finish_snapshots(other)[0].text) == (
-            '{"a":"x","b":1}',
-            '{"a":"x","c":[2]}',
-        )
-        assert first.text == '{"a":"x'
 
     def test_a_state_tells_how_far_it_is(self) -> None:
         state, _ = feed_snapshot_values(start_snapshots(), ["a"])

@@ -6,71 +6,18 @@ from typing import Any
 
 import pytest
 
-from jsontide.frontends import AgUiEncoder
 from jsontide.testing import ProtocolError, check_ag_ui
-from tests.frontends.turns import TURNS, encode
 from tests.node_scripts import needs_node, run
-from tests.testing.mutations import (
-    frames_of,
-    mishap,
-    with_each_field_missing_or_null,
-    with_each_twice,
-    without_each,
-    write,
-)
+from tests.testing.mutations import frames_of, mishap, write
+from tests.testing.test_every_stream import AG_UI_STREAMS as STREAMS
+from tests.testing.test_every_stream import CHECKERS
 
-ENCODER = AgUiEncoder(thread_id="t", run_id="r", state={}, arguments_as_state={"search": "found"}, in_steps=False)
-STREAMS = {
-    name: frames_of(encode(ENCODER, TURNS[name]))
-    for name in ("complete with a call", "complete with a provider's tool", "cut off inside a call", "refused")
-}
-OPTIONAL = {"role", "protocolVersion", "parentMessageId", "usage", "code", "outcome"}
-"""Fields that may be missing."""
-MAY_BE_MISSING = {"TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT", "CUSTOM", "TOOL_CALL_RESULT", "STATE_SNAPSHOT"}
-MAY_BE_TWICE = {*MAY_BE_MISSING - {"TOOL_CALL_RESULT"}, "STATE_DELTA"}
 START = {"type": "RUN_STARTED", "threadId": "t", "runId": "r"}
 END = {"type": "RUN_FINISHED", "threadId": "t", "runId": "r"}
 
 
-def refuses(frames: list[Any]) -> bool:
-    try:
-        check_ag_ui(write(frames))
-    except ProtocolError:
-        return True
-    return False
-
-
 @pytest.mark.parametrize("name", STREAMS)
 class TestEveryStream:
-    def test_passes_as_it_is(self, name: str) -> None:
-        assert check_ag_ui(write(STREAMS[name])).end["type"].startswith("RUN_")
-
-    def test_is_refused_without_an_event_that_it_needs(self, name: str) -> None:
-        is_error = STREAMS[name][-1]["type"] == "RUN_ERROR"  # it may leave things open, and arguments are no JSON
-        for dropped, frames in without_each(STREAMS[name]):
-            kind = dropped["type"]
-            if kind in MAY_BE_MISSING or (is_error and kind in {"TEXT_MESSAGE_END", "TOOL_CALL_ARGS"}):
-                continue
-            if kind == "STATE_DELTA" and dropped is not next(
-                frame for frame in STREAMS[name] if frame["type"] == "STATE_DELTA"
-            ):
-                continue
-            assert refuses(frames), dropped
-
-    def test_is_refused_with_an_event_twice(self, name: str) -> None:
-        is_error = STREAMS[name][-1]["type"] == "RUN_ERROR"
-        for doubled, frames in with_each_twice(STREAMS[name]):
-            kind = doubled["type"]
-            is_empty = kind == "TOOL_CALL_ARGS" and (is_error or not doubled["delta"].strip())
-            if kind not in MAY_BE_TWICE and not is_empty:
-                assert refuses(frames), doubled
-
-    def test_is_refused_without_a_field_or_with_null(self, name: str) -> None:
-        for where, frames in with_each_field_missing_or_null(STREAMS[name]):
-            field = where.partition(".")[2]
-            if field not in OPTIONAL and where not in {"CUSTOM.value=null", "STATE_SNAPSHOT.snapshot=null"}:
-                assert refuses(frames), where
-
     def test_is_refused_with_a_field_that_nobody_knows(self, name: str) -> None:
         for at, frame in enumerate(STREAMS[name]):
             frames = [*STREAMS[name][:at], {**frame, "odd": 1}, *STREAMS[name][at + 1 :]]
@@ -82,12 +29,6 @@ class TestEveryStream:
         for at in range(1, len(frames)):
             with pytest.raises(ProtocolError, match=f"event {at + 1}: .* follows the end"):
                 check_ag_ui(write([*frames[:at], {"type": "RUN_ERROR", "message": "no"}, *frames[at:]]))
-
-    def test_is_refused_in_other_frames(self, name: str) -> None:
-        stream = write(STREAMS[name])
-        for other in (stream.replace(b"\n", b"\r\n"), stream[:-1], stream[: len(stream) // 2], b"", b"{}\n\n" + stream):
-            with pytest.raises(ProtocolError):
-                check_ag_ui(other)
 
 
 def message(kind: str, **fields: Any) -> dict[str, Any]:
@@ -210,5 +151,5 @@ def test_what_the_client_refuses_or_complains_of_is_refused() -> None:
     for mutant, found in zip(mutants, results, strict=True):
         is_bad = found["error"] or found["warnings"] or not found["end"]
         bad += bool(is_bad)
-        assert not is_bad or refuses(frames_of(mutant)), (found, json.dumps(frames_of(mutant)))
+        assert not is_bad or CHECKERS["ag-ui"].refuses(frames_of(mutant)), (found, json.dumps(frames_of(mutant)))
     assert bad > len(mutants) // 3  # or the test would say nothing

@@ -5,24 +5,16 @@ from typing import Any
 
 import pytest
 
-from jsontide.frontends import AssistantTransportEncoder, ObjectStreamEncoder
+from jsontide.frontends import ObjectStreamEncoder
 from jsontide.testing import ProtocolError, check_assistant_transport, check_object_stream
 from tests.frontends.turns import TURNS, encode
 from tests.node_scripts import needs_node, run
-from tests.testing.mutations import (
-    frames_of,
-    mishap,
-    with_each_field_missing_or_null,
-    with_each_twice,
-    without_each,
-    write,
-)
+from tests.testing.mutations import frames_of, mishap, write
+from tests.testing.test_every_stream import DONE, NAMES
+from tests.testing.test_every_stream import TRANSPORT_STREAMS as STREAMS
 
-NAMES = ("complete with a call", "complete with a provider's tool", "cut off inside a call", "refused")
-STREAMS = {name: frames_of(encode(AssistantTransportEncoder(message_id="m"), TURNS[name])) for name in NAMES}
 OBJECTS = {name: frames_of(encode(ObjectStreamEncoder(), TURNS[name])) for name in NAMES}
 HEADERS = {"content-type": "text/event-stream", **ObjectStreamEncoder().headers}
-DONE = "[DONE]"
 
 
 def refuses(check: Any, frames: list[Any]) -> bool:
@@ -31,38 +23,6 @@ def refuses(check: Any, frames: list[Any]) -> bool:
     except ProtocolError:
         return True
     return False
-
-
-@pytest.mark.parametrize("name", NAMES)
-class TestEveryStreamInParts:
-    def test_passes_as_it_is(self, name: str) -> None:
-        assert check_assistant_transport(write(STREAMS[name])).finish_reason
-
-    def test_is_refused_without_an_event_that_it_needs(self, name: str) -> None:
-        may_run = any(frame != DONE and frame["type"].endswith("text-finish") for frame in STREAMS[name])
-        for dropped, frames in without_each(STREAMS[name]):
-            kind = DONE if dropped == DONE else dropped["type"]
-            is_text = kind == "text-delta" and not (may_run and dropped["path"] == [1])
-            if kind != "error" and not is_text:
-                assert refuses(check_assistant_transport, frames), dropped
-
-    def test_is_refused_with_an_event_twice(self, name: str) -> None:
-        for doubled, frames in with_each_twice(STREAMS[name]):
-            kind = DONE if doubled == DONE else doubled["type"]
-            if kind not in {"text-delta", "error"}:
-                assert refuses(check_assistant_transport, frames), doubled
-
-    def test_is_refused_without_a_field_or_with_null(self, name: str) -> None:
-        for where, frames in with_each_field_missing_or_null(STREAMS[name]):
-            optional = {"error.code", "result.result=null"}
-            if where not in optional and where != "part-start.path":
-                assert refuses(check_assistant_transport, frames), where
-
-    def test_is_refused_in_other_frames(self, name: str) -> None:
-        stream = write(STREAMS[name])
-        for other in (stream.replace(b"\n", b"\r\n"), stream[:-1], stream[: len(stream) // 2], b""):
-            with pytest.raises(ProtocolError):
-                check_assistant_transport(other)
 
 
 @pytest.mark.parametrize("name", NAMES)

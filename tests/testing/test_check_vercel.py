@@ -7,31 +7,14 @@ from typing import Any, ClassVar
 import pytest
 
 from jsontide import JsontideError
-from jsontide.frontends import VercelEncoder
-from jsontide.messages import CompletionChunk, Usage
 from jsontide.testing import ProtocolError, check_vercel
-from tests.frontends.turns import encode
-from tests.messages.telling import call, delta, end, finished, text, trail
 from tests.node_scripts import needs_node, run
+from tests.testing.mutations import frames_of
+from tests.testing.test_every_stream import VERCEL_STREAM as STREAM
+from tests.testing.test_every_stream import kind_of
 
 Event = dict[str, Any]
-CHUNKS = [
-    delta(reasoning="Hm."),
-    text("Let me "),
-    text("look."),
-    call('{"city": ', index=0, id="a", name="weather"),
-    call('"Paris"}', index=0),
-    call("{", index=1, id="b", name="weather"),
-    CompletionChunk(usage=Usage(input_tokens=1, output_tokens=2)),
-    end("length"),
-]
-MESSAGES = [*(state.message for state in trail(CHUNKS)), finished(CHUNKS).message]
-STREAM = encode(VercelEncoder(message_id="m"), MESSAGES)
-EVENTS: list[Event | str] = [
-    line[6:] if line == "data: [DONE]" else json.loads(line[6:]) for line in STREAM.decode().split("\n\n")[:-1]
-]
-REPEATABLE = {"text-delta", "reasoning-delta", "tool-input-delta", "message-metadata"}
-"""Events that may be missing, or come twice, without breaking a rule."""
+EVENTS: list[Event | str] = frames_of(STREAM)
 
 
 def written(events: list[Event | str]) -> str:
@@ -42,10 +25,6 @@ def refusal(events: list[Event | str]) -> ProtocolError:
     with pytest.raises(ProtocolError) as caught:
         check_vercel(written(events))
     return caught.value
-
-
-def kind_of(event: Event | str) -> str:
-    return event if isinstance(event, str) else event["type"]
 
 
 def place_of(kind: str) -> int:
@@ -128,26 +107,6 @@ def test_a_field_that_clients_refuse_is_refused(kind: str, fields: Event, reason
 )
 def test_an_event_that_is_no_object_is_refused(data: str, reason: str) -> None:
     assert reason in str(refusal([data, *EVENTS[1:]]))
-
-
-@pytest.mark.parametrize("at", range(len(EVENTS)))
-class TestOneEvent:
-    def test_it_cannot_be_missing(self, at: int) -> None:
-        if kind_of(EVENTS[at]) not in REPEATABLE:
-            refusal(EVENTS[:at] + EVENTS[at + 1 :])
-
-    def test_it_cannot_come_twice(self, at: int) -> None:
-        if kind_of(EVENTS[at]) not in REPEATABLE:
-            refusal([*EVENTS[: at + 1], *EVENTS[at:]])
-
-    def test_it_cannot_come_after_the_end(self, at: int) -> None:
-        refusal([*EVENTS, EVENTS[at]])
-        refusal([*EVENTS[:-1], EVENTS[at], *EVENTS[-1:]])
-
-    def test_the_stream_cannot_stop_before_it(self, at: int) -> None:
-        refusal(EVENTS[:at])
-        if at < len(EVENTS) - 1:
-            refusal([*EVENTS[:at], "[DONE]"])
 
 
 class TestCalls:

@@ -7,16 +7,17 @@ import json
 import re
 import shutil
 import subprocess
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.http_serving import serving
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "src/jsontide/web/static"
@@ -95,25 +96,12 @@ class _Files(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def serve_files() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=ROOT))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-@contextmanager
 def chromium_page() -> Iterator[Ask]:
     """Load one page for many questions; what it logs fails a check."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - without it tests are skipped before
 
     logged: list[str] = []
-    with serve_files() as address, sync_playwright() as playwright:
+    with serving(partial(_Files, directory=ROOT)) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         page = browser.new_page()
         page.on("console", lambda message: logged.append(message.text))

@@ -19,10 +19,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from jsontide import MISSING
+from tests.http_serving import serving
 from tests.web.serving import PATIENCE, eventually, read_compact
 
 SEEN, CLOSE, RESET, HANG = "seen", "close", "reset", "hang"
@@ -149,24 +150,9 @@ class _Handler(BaseHTTPRequestHandler):
             super().finish()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 100
-
-    def handle_error(self, *_: Any) -> None:
-        """Say nothing: clients that leave are part of the script."""
-
-
 @contextmanager
 def serve(*answers: Answer) -> Iterator[Script]:
     script = Script(answers)
-    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"script": script}))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    script.url = f"http://127.0.0.1:{server.server_port}/answer"
-    try:
+    with serving(type("Handler", (_Handler,), {"script": script})) as address:
+        script.url = f"{address}/answer"
         yield script
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -92,11 +92,26 @@ class Opened:
         self.closed += 1
 
 
+class Server(uvicorn.Server):
+    """Stops as soon as it is told to; uvicorn looks ten times a second, and waits for connections also without any."""
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        while not self.should_exit:  # noqa: ASYNC110 - another thread sets it
+            await asyncio.sleep(0.005)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        if self.server_state.connections or self.server_state.tasks:
+            await super().shutdown(sockets)
+
+
 @contextmanager
 def running(application: Any, **options: Any) -> Iterator[uvicorn.Server]:
     """Run an application in a thread."""
     options = {"log_level": "critical", "ws": "none", "lifespan": "off", "port": 0, **options}
-    server = uvicorn.Server(uvicorn.Config(application, **options))
+    server = Server(uvicorn.Config(application, **options))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     eventually(lambda: server.started or not thread.is_alive())
