@@ -1145,6 +1145,9 @@ class _Step:
             return
         self._end_run()
         fields = as_dict(plain_camel(value))
+        if name != "toolCall":
+            check_unknown(draft, "args", fields.get("args"))
+            check_unknown(draft, "partialArgs", fields.get("partialArgs"))
         if name in RESULTS:
             add_result(draft, name, fields, extra)
         elif name == "inlineData" or name == "fileData":
