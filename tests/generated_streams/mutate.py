@@ -1,4 +1,6 @@
-"""Written streams with something moved, dropped, doubled, retyped or renamed, and what of their calls may be run then.
+"""Written streams with something moved, dropped, doubled, retyped, renamed or said to be of another kind.
+
+And what of their calls may be run then.
 
 What carries arguments in a stream is replaced by a `Piece` that knows whose it is. Mutations move these about without
 looking into them, so that it is known of each mutated stream which pieces of which call are in it, and in which order.
@@ -32,6 +34,11 @@ SPOKEN = ("response.output_text.", "response.content_part.", "response.reasoning
 CALLING = re.compile("rguments|rgs|nput|ool|tep|inish|top|done|unction|ame|nteraction")
 ELSEWHERE = 20
 """The first index at which no calls are."""
+ANSWERS = ("candidates", "choices")
+"""Where several answers are told apart by an index, which may not be changed: what it says is not read then."""
+TAGS = ("type", "event_type")
+"""Fields that say of which kind something is."""
+TAG = re.compile('"(?:event_)?type": "([^"]+)"')
 SEGMENT = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
@@ -235,7 +242,27 @@ def everywhere(events: list[Any], base: Base, random: Random) -> str:
     return f"renamed {path} to {other} everywhere"
 
 
-MUTATIONS = (move, drop, double, change, change, change, change, change, everywhere)
+def retag(events: list[Any], base: Base, random: Random) -> str:
+    """Say that an event, or something in it, is of another kind that the stream has."""
+    at = pick(events, base, random)
+    paths = [path for path in paths_of(events[at], ()) if path[-1] in TAGS]
+    if base.stream.provider == "bedrock":  # whose kinds are names
+        paths = [path for path in paths_of(events[at], ()) if len(path) == 1]
+        others = sorted({name for event in base.events for name in event})
+    else:
+        texts = [text for event in base.events for text in TAG.findall(json.dumps(base.written(event)))]
+        others = sorted(set(texts))
+    if not paths or not others:
+        return "nothing"
+    path, other = random.choice(paths), random.choice(others)
+    is_name = path[-1] not in TAGS
+    events[at] = put(
+        events[at], path, lambda holder, name: renamed(holder, name, other) if is_name else {**holder, name: other}
+    )
+    return f"retagged {path} of {at} as {other}"
+
+
+MUTATIONS = (move, drop, double, change, change, change, change, change, everywhere, retag)
 
 
 def paths_of(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
@@ -272,7 +299,7 @@ def alter(events: list[Any], places: list[int], path: tuple[Any, ...], base: Bas
     far = ELSEWHERE + 8 + random.randrange(10**6)  # a piece and a name that both get it would be of one call
 
     def edit(holder: Any, name: Any) -> Any:
-        if name == "index" and is_answer(holder):
+        if name == "index" and (is_answer(holder) or (len(path) > 2 and path[-3] in ANSWERS)):
             return holder
         if how == "index" and name in INDEX and isinstance(holder, dict) and isinstance(holder[name], int):
             return redirected(holder, name, number, base)
