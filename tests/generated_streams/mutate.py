@@ -21,6 +21,8 @@ from tests.generated_streams.said import Call, Event, Stream
 INDEX = ("index", "output_index", "contentBlockIndex")
 IN_ORDER = ("gemini", "ollama")
 """Those whose calls have no index."""
+NAMED_BY_KIND = ("bedrock",)
+"""Those whose events have one field, which says of which kind they are."""
 CARRIERS = ("arguments", "partial_json", "args", "partialArgs")
 """Fields that have arguments wherever they stand."""
 OTHER_NAMES = (
@@ -69,6 +71,8 @@ class Base:
     calls: dict[str, Call]
     indices: dict[int, str]
     """Which call an index is of; empty if the calls of a stream are told apart by their order."""
+    kinds: list[str]
+    """Of which kinds the events are, and what is in them."""
     known: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict)
     """Each of the events by its `id`, as it is written and with what is marked in it: most are never mutated."""
 
@@ -103,7 +107,13 @@ def find_base(stream: Stream) -> Base | None:
         if "sequence_number" in event:
             short[at] = {**event, "sequence_number": at}
     known = {id(event): (write(event), find(event)) for event in short}
-    return Base(stream, short, calls, {} if stream.provider in IN_ORDER else marker.indices, known)
+    return Base(stream, short, calls, {} if stream.provider in IN_ORDER else marker.indices, kinds_of(stream), known)
+
+
+def kinds_of(stream: Stream) -> list[str]:
+    if stream.provider in NAMED_BY_KIND:
+        return sorted({name for event in stream.events for name in event})
+    return sorted({kind for event in stream.events for kind in TAG.findall(json.dumps(event))})
 
 
 def is_spoken(event: Event) -> bool:
@@ -246,15 +256,11 @@ def retag(events: list[Any], base: Base, random: Random) -> str:
     """Say that an event, or something in it, is of another kind that the stream has."""
     at = pick(events, base, random)
     paths = [path for path in paths_of(events[at], ()) if path[-1] in TAGS]
-    if base.stream.provider == "bedrock":  # whose kinds are names
+    if base.stream.provider in NAMED_BY_KIND:
         paths = [path for path in paths_of(events[at], ()) if len(path) == 1]
-        others = sorted({name for event in base.events for name in event})
-    else:
-        texts = [text for event in base.events for text in TAG.findall(json.dumps(base.written(event)))]
-        others = sorted(set(texts))
-    if not paths or not others:
+    if not paths or not base.kinds:
         return "nothing"
-    path, other = random.choice(paths), random.choice(others)
+    path, other = random.choice(paths), random.choice(base.kinds)
     is_name = path[-1] not in TAGS
     events[at] = put(
         events[at], path, lambda holder, name: renamed(holder, name, other) if is_name else {**holder, name: other}
