@@ -643,6 +643,7 @@ OTHER_KINDS: list[tuple[Any, list[Event]]] = [
             {kind: Bedrock.piece(0, TEXT)["contentBlockDelta"]}
             for kind in ("contentBlockStart", "contentBlockStop", "messageStart", "messageStop", "metadata")
         ]
+        + [{"metadata": [Bedrock.piece(0, TEXT)]}, {"metadata": {"contentBlockIndex": 0, "delta": {"input": TEXT}}}]
         + [
             {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {kind: {"input": TEXT}}}}
             for kind in ("image", "reasoningContent", "text", "toolResult")
@@ -762,6 +763,14 @@ def test_a_piece_of_a_call_of_gemini_that_is_written_as_a_text_is_missed() -> No
     assert ran(told) == [("wipe", {"all": True})]
     told[1] = {"candidates": [{"content": {"parts": [{"call": json.dumps(lost)}]}}]}
     assert ran(told) == []
+
+
+@pytest.mark.parametrize("change", [as_text, as_number, swapped])
+def test_a_piece_of_a_call_of_gemini_that_is_no_object_is_missed_after_its_end_too(change: Any) -> None:
+    lost = change({"partialArgs": [{"jsonPath": "$.all", "boolValue": True}]})
+    piece = {"candidates": [{"content": {"parts": [{"functionCall": lost}]}}]}
+    assert ran([Gemini.call(name="wipe"), Gemini.call(), Gemini.END]) == [("wipe", {})]
+    assert ran([Gemini.call(name="wipe"), piece, Gemini.END]) == []
 
 
 def test_texts_that_are_json_are_texts() -> None:

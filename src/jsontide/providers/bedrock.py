@@ -83,6 +83,8 @@ _EXCEPTION_NAMES: Final = (
 )
 _EVENT_NAMES: Final = ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop")
 
+_WITHOUT_DELTA: Final = ("messageStart", "contentBlockStart", "contentBlockStop", "messageStop", "metadata")
+
 _PADDING_FIELD: Final = "p"
 """Random letters, so that the length of an event says nothing about what is in it."""
 _EVENT_FIELDS: Final = frozenset((*_EVENT_NAMES, "metadata", "error", _PADDING_FIELD))
@@ -150,8 +152,8 @@ class BedrockReader(StartReader):
         for name, value in event.items():
             if value is None:
                 continue
-            if name != "contentBlockDelta":
-                check_unknown(draft, "", as_dict(value).get("delta"))
+            if name in _WITHOUT_DELTA:
+                check_delta(draft, {"delta": check_fields(draft, name, value).get("delta")}, _NO_FIELDS)
             if name == "messageStart":
                 reader = self._begin(draft, as_dict(value))
             elif name == "contentBlockStart":

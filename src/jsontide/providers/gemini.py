@@ -1141,6 +1141,8 @@ class _Step:
         if name == "functionCall":
             # An empty object ends a call; anything but an object must not.
             is_damaged = isinstance(value, (str, int, float, bytes, list, tuple))
+            if is_damaged and self.arguments is None:
+                check_fields(draft, name, value)
             self._read_call({"willContinue": "unclear"} if is_damaged else as_dict(value), extra)
             return
         self._end_run()
