@@ -633,7 +633,7 @@ OTHER_KINDS: list[tuple[Any, list[Event]]] = [
             )
         ]
         + [
-            changed(Anthropic.piece(0, TEXT), ("delta", "type"), lambda _, kind=kind: kind)
+            {**Anthropic.piece(0, TEXT), "delta": {**Anthropic.piece(0, TEXT)["delta"], "type": kind}}
             for kind in ("citations_delta", "signature_delta", "text_delta", "thinking_delta")
         ],
     ),
@@ -666,7 +666,7 @@ OTHER_KINDS: list[tuple[Any, list[Event]]] = [
             for kind in ("interaction.completed", "interaction.created", "step.start", "step.stop")
         ]
         + [
-            changed(Interactions.piece(0, TEXT), ("delta", "type"), lambda _, kind=kind: kind)
+            {**Interactions.piece(0, TEXT), "delta": {**Interactions.piece(0, TEXT)["delta"], "type": kind}}
             for kind in ("audio", "image", "text", "text_annotation_delta", "thought_signature", "thought_summary")
         ],
     ),
