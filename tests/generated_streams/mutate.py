@@ -1,4 +1,6 @@
-"""Written streams with something moved, dropped, doubled, retyped or renamed, and what of their calls may be run then.
+"""Written streams with something moved, dropped, doubled, retyped, renamed or said to be of another kind.
+
+And what of their calls may be run then.
 
 What carries arguments in a stream is replaced by a `Piece` that knows whose it is. Mutations move these about without
 looking into them, so that it is known of each mutated stream which pieces of which call are in it, and in which order.
@@ -19,6 +21,8 @@ from tests.generated_streams.said import Call, Event, Stream
 INDEX = ("index", "output_index", "contentBlockIndex")
 IN_ORDER = ("gemini", "ollama")
 """Those whose calls have no index."""
+NAMED_BY_KIND = ("bedrock",)
+"""Those whose events have one field, which says of which kind they are."""
 CARRIERS = ("arguments", "partial_json", "args", "partialArgs")
 """Fields that have arguments wherever they stand."""
 OTHER_NAMES = (
@@ -32,6 +36,11 @@ SPOKEN = ("response.output_text.", "response.content_part.", "response.reasoning
 CALLING = re.compile("rguments|rgs|nput|ool|tep|inish|top|done|unction|ame|nteraction")
 ELSEWHERE = 20
 """The first index at which no calls are."""
+ANSWERS = ("candidates", "choices")
+"""Where several answers are told apart by an index, which may not be changed: what it says is not read then."""
+TAGS = ("type", "event_type")
+"""Fields that say of which kind something is."""
+TAG = re.compile('"(?:event_)?type": "([^"]+)"')
 SEGMENT = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
@@ -62,6 +71,8 @@ class Base:
     calls: dict[str, Call]
     indices: dict[int, str]
     """Which call an index is of; empty if the calls of a stream are told apart by their order."""
+    kinds: list[str]
+    """Of which kinds the events are, and what is in them."""
     known: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict)
     """Each of the events by its `id`, as it is written and with what is marked in it: most are never mutated."""
 
@@ -96,7 +107,13 @@ def find_base(stream: Stream) -> Base | None:
         if "sequence_number" in event:
             short[at] = {**event, "sequence_number": at}
     known = {id(event): (write(event), find(event)) for event in short}
-    return Base(stream, short, calls, {} if stream.provider in IN_ORDER else marker.indices, known)
+    return Base(stream, short, calls, {} if stream.provider in IN_ORDER else marker.indices, kinds_of(stream), known)
+
+
+def kinds_of(stream: Stream) -> list[str]:
+    if stream.provider in NAMED_BY_KIND:
+        return sorted({name for event in stream.events for name in event})
+    return sorted({kind for event in stream.events for kind in TAG.findall(json.dumps(event))})
 
 
 def is_spoken(event: Event) -> bool:
@@ -235,7 +252,23 @@ def everywhere(events: list[Any], base: Base, random: Random) -> str:
     return f"renamed {path} to {other} everywhere"
 
 
-MUTATIONS = (move, drop, double, change, change, change, change, change, everywhere)
+def retag(events: list[Any], base: Base, random: Random) -> str:
+    """Say that an event, or something in it, is of another kind that the stream has."""
+    at = pick(events, base, random)
+    paths = [path for path in paths_of(events[at], ()) if path[-1] in TAGS]
+    if base.stream.provider in NAMED_BY_KIND:
+        paths = [path for path in paths_of(events[at], ()) if len(path) == 1]
+    if not paths or not base.kinds:
+        return "nothing"
+    path, other = random.choice(paths), random.choice(base.kinds)
+    is_name = path[-1] not in TAGS
+    events[at] = put(
+        events[at], path, lambda holder, name: renamed(holder, name, other) if is_name else {**holder, name: other}
+    )
+    return f"retagged {path} of {at} as {other}"
+
+
+MUTATIONS = (move, drop, double, change, change, change, change, change, everywhere, retag)
 
 
 def paths_of(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
@@ -272,7 +305,7 @@ def alter(events: list[Any], places: list[int], path: tuple[Any, ...], base: Bas
     far = ELSEWHERE + 8 + random.randrange(10**6)  # a piece and a name that both get it would be of one call
 
     def edit(holder: Any, name: Any) -> Any:
-        if name == "index" and is_answer(holder):
+        if name == "index" and (is_answer(holder) or (len(path) > 2 and path[-3] in ANSWERS)):
             return holder
         if how == "index" and name in INDEX and isinstance(holder, dict) and isinstance(holder[name], int):
             return redirected(holder, name, number, base)

@@ -622,6 +622,168 @@ MISPLACED: dict[str, tuple[Any, Event]] = {
 }
 
 
+OTHER_KINDS: list[tuple[Any, list[Event]]] = [
+    (
+        Anthropic,
+        [
+            {**Anthropic.piece(0, TEXT), "type": kind}
+            for kind in (
+                *("content_block_start", "content_block_stop", "message", "message_delta", "message_start"),
+                *("message_stop", "ping"),
+            )
+        ]
+        + [
+            {**Anthropic.piece(0, TEXT), "delta": {**Anthropic.piece(0, TEXT)["delta"], "type": kind}}
+            for kind in ("citations_delta", "signature_delta", "text_delta", "thinking_delta")
+        ],
+    ),
+    (
+        Bedrock,
+        [
+            {kind: Bedrock.piece(0, TEXT)["contentBlockDelta"]}
+            for kind in ("contentBlockStart", "contentBlockStop", "messageStart", "messageStop", "metadata")
+        ]
+        + [{"metadata": [Bedrock.piece(0, TEXT)]}, {"metadata": {"contentBlockIndex": 0, "delta": {"input": TEXT}}}]
+        + [
+            {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {kind: {"input": TEXT}}}}
+            for kind in ("image", "reasoningContent", "text", "toolResult")
+        ],
+    ),
+    (
+        Cohere,
+        [
+            {**Cohere.piece(0, TEXT), "type": kind}
+            for kind in (
+                *("citation-end", "citation-start", "content-delta", "content-end", "content-start", "debug"),
+                *("message-end", "message-start", "tool-call-end", "tool-plan-delta"),
+            )
+        ],
+    ),
+    (
+        Interactions,
+        [
+            {**Interactions.piece(0, TEXT), "event_type": kind}
+            for kind in ("interaction.completed", "interaction.created", "step.start", "step.stop")
+        ]
+        + [
+            {**Interactions.piece(0, TEXT), "delta": {**Interactions.piece(0, TEXT)["delta"], "type": kind}}
+            for kind in ("audio", "image", "text", "text_annotation_delta", "thought_signature", "thought_summary")
+        ],
+    ),
+    (
+        Responses,
+        [
+            {**Responses.piece(0, TEXT), "item_id": "fc_0", "type": f"response.{kind}"}
+            for kind in (
+                *("completed", "content_part.added", "content_part.done", "created", "in_progress"),
+                *("output_text.delta", "output_text.done", "reasoning_text.delta", "refusal.delta"),
+            )
+        ]
+        + [
+            {"type": f"response.{kind}", "output_index": 0, "item_id": "fc_0", "arguments": TEXT}
+            for kind in ("content_part.done", "output_text.delta", "output_text.done", "refusal.done", "queued")
+        ]
+        + [
+            {
+                "type": "response.output_item.done",
+                "output_index": 0,
+                "item": {**Responses.head("wipe", 0)["item"], "arguments": TEXT, "type": kind},
+            }
+            for kind in ("image_generation_call", "mcp_call", "message", "new", "reasoning", "web_search_call")
+        ],
+    ),
+    (
+        Chat,
+        [
+            {"choices": [{"index": 0, "delta": {name: {"tool_calls": [{"function": {"arguments": TEXT}}]}}}]}
+            for name in ("index", "new", "reasoning", "reasoning_content", "refusal", "role")
+        ]
+        + [
+            {"choices": [{"index": 0, "delta": {}, name: [{"function": {"arguments": TEXT}}]}]}
+            for name in ("finish_reason", "text")
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("to", "event"), [(to, event) for to, events in OTHER_KINDS for event in events])
+def test_arguments_in_an_event_of_a_kind_that_has_none_run_nothing(to: Any, event: Event) -> None:
+    assert ran([to.head("wipe", 0), to.END]) == [("wipe", {})]
+    assert ran([to.head("wipe", 0), event, to.END]) == []
+    three = [to.piece(0, '{"a":1'), event, to.piece(0, "}")]
+    assert ran([to.head("wipe", 0), *three, to.END]) == []
+
+
+@pytest.mark.parametrize("name", ["content", "images", "role", "thinking"])
+def test_calls_in_a_field_of_ollama_that_is_for_text_run_nothing(name: str) -> None:
+    wipe = Ollama.calls([{"function": {"name": "wipe", "arguments": {}}}])
+    calls = [{"function": {"name": "copy", "arguments": ARGUMENTS}}]
+    assert ran([wipe, Ollama.END]) == [("wipe", {})]
+    for event in (
+        {"message": {"role": "assistant", name: calls}, "done": False},
+        {"response": {"role": "assistant", "tool_calls": calls}, "done": False},
+    ):
+        assert ran([wipe, event, Ollama.END]) == []
+
+
+@pytest.mark.parametrize("name", ["codeExecutionResult", "executableCode", "fileData", "inlineData", "toolResponse"])
+def test_a_call_of_gemini_under_the_name_of_other_content_runs_nothing(name: str) -> None:
+    for call in ({"name": "copy", "args": ARGUMENTS}, {"partialArgs": [{"jsonPath": "$.path", "stringValue": "/"}]}):
+        assert ran([Gemini.call(name="wipe"), Gemini.END]) == [("wipe", {})]
+        part = {"candidates": [{"content": {"parts": [{name: call}]}}]}
+        assert ran([Gemini.call(name="wipe"), part, Gemini.END]) == []
+
+
+WRITTEN: list[tuple[Any, list[Event], Callable[[Any], Event]]] = [
+    (Chat, [Chat.head("wipe", 0)], lambda value: {"choices": [], "new": value}),
+    (Chat, [Chat.head("wipe", 0)], lambda value: {"choices": [{"index": 0, "delta": {}, "new": [value]}]}),
+    (Gemini, [Gemini.call(name="wipe")], lambda value: {"candidates": [{"content": {"parts": [{"call": value}]}}]}),
+    (Gemini, [Gemini.call(name="wipe")], lambda value: {"candidates": [{"value": {"parts": value}}]}),
+    (
+        Ollama,
+        [Ollama.calls([{"function": {"name": "wipe"}}])],
+        lambda value: {"message": {"new": value}, "done": False},
+    ),
+    (Anthropic, [Anthropic.head("wipe", 0)], lambda value: {"type": "new", "index": 1, "of": {"value": value}}),
+]
+
+
+@pytest.mark.parametrize(("to", "head", "event"), WRITTEN)
+def test_arguments_in_json_that_is_written_as_a_text_run_nothing(to: Any, head: Any, event: Any) -> None:
+    assert ran([*head, event("{} [1]"), to.END]) == [("wipe", {})]
+    assert ran([*head, event('{"a": [1, "arguments"]}'), to.END]) == [("wipe", {})]
+    for value in ([{"functionCall": {"args": ARGUMENTS}}], {"tool_calls": [{"arguments": TEXT}]}):
+        assert ran([*head, event(json.dumps(value)), to.END]) == []
+        assert ran([*head, event(f" {json.dumps([json.dumps(value)])}"), to.END]) == []
+
+
+def test_a_piece_of_a_call_of_gemini_that_is_written_as_a_text_is_missed() -> None:
+    lost = {"partialArgs": [{"jsonPath": "$.all", "boolValue": True}], "willContinue": True}
+    told = [Gemini.call(name="wipe", willContinue=True), Gemini.call(**lost), Gemini.call(), Gemini.END]
+    assert ran(told) == [("wipe", {"all": True})]
+    told[1] = {"candidates": [{"content": {"parts": [{"call": json.dumps(lost)}]}}]}
+    assert ran(told) == []
+
+
+@pytest.mark.parametrize("change", [as_text, as_number, swapped])
+def test_a_piece_of_a_call_of_gemini_that_is_no_object_is_missed_after_its_end_too(change: Any) -> None:
+    lost = change({"partialArgs": [{"jsonPath": "$.all", "boolValue": True}]})
+    piece = {"candidates": [{"content": {"parts": [{"functionCall": lost}]}}]}
+    assert ran([Gemini.call(name="wipe"), Gemini.call(), Gemini.END]) == [("wipe", {})]
+    assert ran([Gemini.call(name="wipe"), piece, Gemini.END]) == []
+
+
+def test_texts_that_are_json_are_texts() -> None:
+    text = json.dumps({"arguments": ARGUMENTS})
+    for head, event, end in (
+        (Chat.head("wipe", 0), {"choices": [{"index": 0, "delta": {"content": text}}]}, Chat.END),
+        (Chat.head("wipe", 0), {"choices": [{"index": 0, "delta": {"reasoning": text}}]}, Chat.END),
+        (Ollama.calls([{"function": {"name": "wipe"}}]), {"message": {"content": text}, "done": False}, Ollama.END),
+        (Gemini.call(name="wipe"), {"candidates": [{"content": {"parts": [{"text": text}]}}]}, Gemini.END),
+    ):
+        assert ran([head, event, end]) == [("wipe", {})]
+
+
 @pytest.mark.parametrize("name", MISPLACED)
 def test_arguments_in_a_place_that_no_provider_has_for_them_run_nothing(name: str) -> None:
     to, event = MISPLACED[name]

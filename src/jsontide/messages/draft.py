@@ -51,6 +51,7 @@ UNREADABLE_ARGUMENTS: Final = "\0not a text\0"
 _UNREADABLE_PIECE: Final = "a piece of the arguments is neither text nor an object"
 _CONTRADICTION: Final = "the arguments contradict those before"
 _SHARED_ID: Final = "two calls have the id {!r}: what belongs to which of them is not known, it may be of either"
+_TEXT_OF_CALL: Final = "a text came for a part that is a call: it may be its arguments"
 _AMBIGUOUS_DELTA: Final = "a delta came that does not say which of several open calls it belongs to: it may be this one"
 _SPLIT_NAME: Final = "the names {!r} and {!r} may be of two calls, or the two parts of one name"
 
@@ -502,6 +503,8 @@ class Draft:
             if isinstance(part, GrowingPart) and _is_of_kind(part, kind):
                 self._grow_part(at, part, piece)
                 return
+            if key != NO_KEY and isinstance(entry.part, PartialCall):
+                self.lose(_TEXT_OF_CALL)
             if key == NO_KEY and self._grow_waiting(kind, piece):
                 return
         place = len(self.entries)

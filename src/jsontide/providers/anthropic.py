@@ -47,6 +47,7 @@ from jsontide.providers.base import (
     plain,
     read_error,
     rest_of,
+    text_in,
     text_of,
     written_name,
 )
@@ -149,6 +150,7 @@ class AnthropicReader(StartReader):
             if len(event) > _USUAL_FIELD_COUNT + 1:
                 _read_more(draft, event)
             return self.continue_after(self.start.after_event())
+        check_unknown(draft, "", event.get("delta"))
         if kind == "message_start":
             return self._begin(draft, event)
         if kind == "content_block_start":
@@ -318,14 +320,21 @@ def _read_delta(draft: Draft, key: int, delta: dict[str, Any]) -> None:
         if isinstance(draft.find(key), Other):
             merge_delta(draft, key, rest_of(delta), False)
             return
-        draft.add_text(key, text_of(delta, "text") or "")
-        if len(delta) > _USUAL_FIELD_COUNT:
-            draft.add_extra(find_text(draft, key), rest_of(delta, _TEXT_DELTA_FIELDS))
+        text = text_in(draft, delta, "text")
+        draft.add_text(key, text or "")
+        if text is None or len(delta) > _USUAL_FIELD_COUNT:
+            rest = rest_of(delta, _TEXT_DELTA_FIELDS)
+            check_unknown(draft, "", rest)
+            draft.add_extra(find_text(draft, key), rest)
     elif kind == "thinking_delta":
-        draft.add_reasoning(key, text_of(delta, "thinking") or "")
-        if len(delta) > _USUAL_FIELD_COUNT:
-            draft.add_extra(find_reasoning(draft, key), rest_of(delta, _THINKING_DELTA_FIELDS))
+        text = text_in(draft, delta, "thinking")
+        draft.add_reasoning(key, text or "")
+        if text is None or len(delta) > _USUAL_FIELD_COUNT:
+            rest = rest_of(delta, _THINKING_DELTA_FIELDS)
+            check_unknown(draft, "", rest)
+            draft.add_extra(find_reasoning(draft, key), rest)
     elif kind == "signature_delta" and not isinstance(draft.find(key), Other):
+        check_unknown(draft, "", delta)
         sign(draft, find_reasoning(draft, key), text_of(delta, "signature"), False)
     elif kind == "citations_delta" and delta.get("citation") is not None:
         add_citations(draft, find_text(draft, key), [_read_citation(delta["citation"])])

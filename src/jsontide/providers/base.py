@@ -265,6 +265,14 @@ def text_of(fields: dict[str, Any], name: str) -> str | None:
     return value if value is None or type(value) is str else as_text(value)
 
 
+def text_in(draft: Draft, fields: dict[str, Any], name: str) -> str | None:
+    """Return a field that is a text, and note what may be arguments if it is something else."""
+    found = text_of(fields, name)
+    if found is None:
+        check_unknown(draft, name, fields.get(name))
+    return found
+
+
 def as_text(value: object) -> str | None:
     if isinstance(value, Enum):
         value = value.value
@@ -387,7 +395,10 @@ def check_unknown(draft: Draft, name: str, value: object) -> None:
 
 
 def _search(draft: Draft, name: str, value: object, holders: frozenset[str]) -> None:
-    """Note a field of one of these names that is not empty; in a call, also a text that looks like an object."""
+    """Note a field of one of these names that is not empty, also in JSON that is written as a text.
+
+    In a call, every text that looks like an object may be arguments.
+    """
     waiting: list[tuple[str, object]] = [(name, value)]
     while waiting:
         name, value = waiting.pop()
@@ -399,6 +410,8 @@ def _search(draft: Draft, name: str, value: object, holders: frozenset[str]) -> 
         ):
             draft.lose(_UNKNOWN.format(name))
             return
+        if is_text and str(value).lstrip().startswith(("{", "[")):
+            value = load_json(str(value))
         if isinstance(value, dict):
             waiting.extend([(str(inner), each) for inner, each in value.items()])
         elif isinstance(value, (list, tuple)):

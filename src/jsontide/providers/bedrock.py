@@ -27,6 +27,7 @@ from jsontide.providers.base import (
     arguments_object,
     arguments_of,
     as_dict,
+    as_text,
     check_delta,
     check_fields,
     check_rest,
@@ -81,6 +82,8 @@ _EXCEPTION_NAMES: Final = (
     "validationException",
 )
 _EVENT_NAMES: Final = ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop")
+
+_WITHOUT_DELTA: Final = ("messageStart", "contentBlockStart", "contentBlockStop", "messageStop", "metadata")
 
 _PADDING_FIELD: Final = "p"
 """Random letters, so that the length of an event says nothing about what is in it."""
@@ -149,6 +152,8 @@ class BedrockReader(StartReader):
         for name, value in event.items():
             if value is None:
                 continue
+            if name in _WITHOUT_DELTA:
+                check_delta(draft, {"delta": check_fields(draft, name, value).get("delta")}, _NO_FIELDS)
             if name == "messageStart":
                 reader = self._begin(draft, as_dict(value))
             elif name == "contentBlockStart":
@@ -279,7 +284,7 @@ def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
         if value is None:
             continue
         if name == "text":
-            draft.add_text(key, value if type(value) is str else text_of({name: value}, name) or "")
+            draft.add_text(key, value if type(value) is str else _read_odd_text(draft, value))
         elif name == "toolUse":
             _read_input(draft, key, check_fields(draft, name, value))
         elif name == "reasoningContent":
@@ -296,6 +301,14 @@ def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
     if has_none or len(block) > _USUAL_FIELD_COUNT:
         (check_delta if has_none else check_rest)(draft, block, _BLOCK_FIELDS)
         keep_metadata(draft, block, _BLOCK_FIELDS)
+
+
+def _read_odd_text(draft: Draft, value: object) -> str:
+    """Return a text that is no plain one, and note what may be arguments if it is none at all."""
+    text = as_text(value)
+    if text is None:
+        check_rest(draft, {"text": value}, _NO_FIELDS)
+    return text or ""
 
 
 def _read_other_delta(draft: Draft, key: int, name: str, value: object) -> None:
@@ -316,6 +329,7 @@ def _read_input(draft: Draft, key: int, tool: dict[str, Any]) -> None:
 
 
 def _read_reasoning(draft: Draft, key: int, reasoning: dict[str, Any]) -> None:
+    check_rest(draft, reasoning, _REASONING_FIELDS)
     draft.add_reasoning(key, text_of(reasoning, "text") or "")
     signature, hidden = text_of(reasoning, "signature"), reasoning.get("redactedContent")
     if signature:

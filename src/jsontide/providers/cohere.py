@@ -73,6 +73,8 @@ _CALL_FIELDS: Final = frozenset(("function", "id", "type"))
 _FUNCTION_FIELDS: Final = frozenset(("arguments", "name"))
 _END_FIELDS: Final = frozenset(("error", "finish_reason", "usage"))
 _MESSAGE_FIELDS: Final = frozenset(("citations", "content", "role", "tool_calls", "tool_plan"))
+_CALL_TYPES: Final = ("tool-call-delta", "tool-call-start")
+"""The events that have arguments."""
 _SILENT_TYPES: Final = ("citation-end", "debug", "ping")
 """Kinds of events that say nothing beside their fields."""
 PLAN: Final = "tool_plan"
@@ -105,6 +107,8 @@ class CohereReader(StartReader):
         if draft.provider is None:
             draft.identify(None, None, None, self.name)
         is_known = True
+        if kind not in _CALL_TYPES:
+            check_unknown(draft, "tool_calls", dict_of(dict_of(event, "delta"), "message").get("tool_calls"))
         if kind == "message-start":
             start = self.start.start(draft, text_of(event, "id"))
             if start is not None:
@@ -124,7 +128,7 @@ def _read_event(draft: Draft, kind: str, event: dict[str, Any]) -> bool:
     index = integer_of(event, "index")
     if kind == "content-delta" or kind == "content-start":
         _read_content(draft, index, dict_of(message, "content"))
-    elif kind == "tool-call-delta" or kind == "tool-call-start":
+    elif kind in _CALL_TYPES:
         _read_call(draft, index_in(draft, event, "index"), fields_in(draft, message, "tool_calls"))
         _check_call_event(draft, event, delta, message)
     elif kind == "tool-plan-delta":

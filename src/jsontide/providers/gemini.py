@@ -1162,10 +1162,15 @@ class _Step:
         if name == "functionCall":
             # An empty object ends a call; anything but an object must not.
             is_damaged = isinstance(value, (str, int, float, bytes, list, tuple))
+            if is_damaged and self.arguments is None:
+                check_fields(draft, name, value)
             self._read_call({"willContinue": "unclear"} if is_damaged else as_dict(value), extra)
             return
         self._end_run()
         fields = as_dict(plain_camel(value))
+        if name != "toolCall":
+            check_unknown(draft, "args", fields.get("args"))
+            check_unknown(draft, "partialArgs", fields.get("partialArgs"))
         if name in RESULTS:
             add_result(draft, name, fields, extra)
         elif name == "inlineData" or name == "fileData":

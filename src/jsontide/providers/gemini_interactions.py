@@ -286,6 +286,7 @@ class InteractionsReader(Reader):
         if draft.provider is None:
             draft.identify(None, None, None, self.name)
         _read_event(draft, event)
+        check_unknown(draft, "", event.get("delta"))
         if kind == "interaction.created":
             return self._begin(draft, event)
         if kind == "step.start":
@@ -349,7 +350,7 @@ class InteractionsReader(Reader):
         if metadata is not None:
             read_usage(draft, dict_of(as_dict(metadata), "total_usage"))
         kind = delta.get("type")
-        if kind == "text" and len(delta) == 2:
+        if kind == "text" and len(delta) == 2 and "text" in delta:
             draft.add_text(self._find_key(index), text_of(delta, "text") or "")
         elif kind == "arguments_delta":
             arguments = delta.get("arguments")
@@ -366,6 +367,8 @@ class InteractionsReader(Reader):
 
     def _read_other_delta(self, draft: Draft, index: int, kind: str, delta: dict[str, Any]) -> InteractionsReader:
         key, reader = self._find_key(index), self
+        if not kind.endswith("_call"):
+            check_unknown(draft, "arguments", delta.get("arguments"))
         if kind == "thought_summary":
             reader = self._read_thought(draft, index, dict_of(delta, "content"))
         elif kind == "thought_signature":

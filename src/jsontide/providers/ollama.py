@@ -32,6 +32,7 @@ from jsontide.providers.base import (
     check_function,
     check_item,
     check_rest,
+    check_unknown,
     count_of,
     created_of,
     fields_in,
@@ -45,6 +46,7 @@ from jsontide.providers.base import (
     plain,
     read_error,
     rest_of,
+    text_in,
     text_of,
     written_name,
 )
@@ -102,6 +104,7 @@ class OllamaReader(Reader):
         given, is_done = _message_of(event), is_true(event, "done")
         # Beside an answer, an empty error is no error.
         if (given is None or event.get("error")) and (read_error(draft, event) or not is_done):
+            check_unknown(draft, "", event)
             return self
         if self.has_ended and any([bool(as_dict(given).get(name)) for name in _CONTENT_FIELDS]):
             draft.fail(SECOND_MESSAGE)
@@ -134,9 +137,10 @@ def _message_of(event: dict[str, Any]) -> object:
 
 def _read_message(draft: Draft, message: dict[str, Any]) -> None:
     """Note what is new, in the order in which a model says it."""
-    draft.set_role(text_of(message, "role"))
-    draft.add_reasoning(NO_KEY, text_of(message, "thinking") or "")
-    draft.add_text(NO_KEY, text_of(message, "content") or "")
+    draft.set_role(text_in(draft, message, "role"))
+    draft.add_reasoning(NO_KEY, text_in(draft, message, "thinking") or "")
+    draft.add_text(NO_KEY, text_in(draft, message, "content") or "")
+    check_unknown(draft, "", message.get("images"))
     for image in list_of(message, "images"):
         data = as_text(plain(image)) or as_text(plain(as_dict(image).get("value")))
         draft.set_part(NO_KEY, File(None, data, index=draft.count))

@@ -60,6 +60,7 @@ from jsontide.providers.base import (
     plain,
     read_error,
     rest_of,
+    text_in,
     text_of,
     written_id,
     written_name,
@@ -179,7 +180,7 @@ def read_reasoning(draft: Draft, delta: dict[str, Any], name: str) -> None:
         return
     if any([_detail_text(as_dict(detail)) for detail in list_of(delta, "reasoning_details")]):
         return
-    piece = text_of(delta, name)
+    piece = text_in(draft, delta, name)
     if piece is None:
         merge_metadata(draft, name, delta[name])
     else:
@@ -432,6 +433,8 @@ _FILTER: Final = "content_filter"
 _NORMAL_REASONS: Final = ("stop", "tool_calls")
 _CHUNK_FIELDS: Final = frozenset(("choices", "created", "error", "id", "model", "object", "obfuscation", "usage"))
 """The fields of a chunk that are read, or say nothing; all others are kept as they are."""
+_USUAL_TEXTS: Final = frozenset(("provider", "service_tier", "system_fingerprint"))
+"""Texts that many servers put into every chunk."""
 _SOURCE_LISTS: Final = ("citations", "search_results")
 _CONTENT_FIELDS: Final = (
     "audio",
@@ -536,7 +539,7 @@ class ChatReader(Reader):
             if name == "delta":
                 read_delta(draft, delta)
             elif name == "finish_reason":
-                reason = text_of(choice, name)
+                reason = text_in(draft, choice, name)
             elif name == "text":
                 _read_text(draft, choice, delta)
             else:
@@ -564,7 +567,7 @@ def _is_whole(choice: dict[str, Any]) -> bool:
 
 def _read_text(draft: Draft, choice: dict[str, Any], delta: dict[str, Any]) -> None:
     """Note the text of an old completion; beside a delta, it is the same once more."""
-    text = text_of(choice, "text") or ""
+    text = text_in(draft, choice, "text") or ""
     content = delta.get("content")
     if not content:
         if not any([text == delta.get(name) for name in ("reasoning", "reasoning_content", "refusal")]):
@@ -610,6 +613,8 @@ def _read_fields(draft: Draft, event: dict[str, Any]) -> None:
 def _read_field(draft: Draft, name: str, value: object, event: dict[str, Any]) -> None:
     """Note a field of a chunk that servers add to those of OpenAI."""
     if type(value) is str:
+        if name not in _USUAL_TEXTS:
+            check_unknown(draft, name, value)
         draft.set_metadata(name, value)
     elif name in _SOURCE_LISTS:
         read_sources(draft, name, value)
@@ -654,7 +659,7 @@ def read_delta(draft: Draft, delta: dict[str, Any]) -> None:
             for call in items_in(draft, delta, name):
                 read_call(draft, check_item(draft, name, call))
         elif name == "role":
-            draft.set_role(text_of(delta, name))
+            draft.set_role(text_in(draft, delta, name))
         else:
             _read_delta_field(draft, delta, name, value)
     annotations = delta.get("annotations")
@@ -666,7 +671,7 @@ def _read_delta_field(draft: Draft, delta: dict[str, Any], name: str, value: obj
     if name == "reasoning_content" or name == "reasoning":
         read_reasoning(draft, delta, name)
     elif name == "refusal":
-        draft.add_refusal(NO_KEY, text_of(delta, name) or "")
+        draft.add_refusal(NO_KEY, text_in(draft, delta, name) or "")
     elif name == "function_call":  # the form before there were several calls
         read_function_call(draft, check_fields(draft, name, value))
     elif name == "reasoning_details":
@@ -679,9 +684,10 @@ def _read_delta_field(draft: Draft, delta: dict[str, Any], name: str, value: obj
         if name != "annotations":
             check_unknown(draft, name, value)
             draft.extend_metadata(name, [plain(item) for item in value])
-    elif name != "index":  # Mistral repeats that of the choice
+    else:
         check_unknown(draft, name, value)
-        merge_metadata(draft, name, value)
+        if name != "index":  # Mistral repeats that of the choice
+            merge_metadata(draft, name, value)
 
 
 def _says_something(choice: dict[str, Any], delta: dict[str, Any]) -> bool:

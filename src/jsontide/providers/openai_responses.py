@@ -233,6 +233,7 @@ def leftovers(item: dict[str, Any], read: tuple[str, ...]) -> dict[str, JsonValu
 
 
 _NO_ARGUMENTS: Final = "the item of a call has no arguments, not even empty ones"
+_NO_CALL: Final = "the item {!r} is a call, and something else is said to be of it: that may be its arguments"
 
 
 class Items:
@@ -268,6 +269,7 @@ class Items:
         if kind in CALLS:
             self._read_call(output, item, is_done)
             return
+        self._check_owner(output, name_in(item, "id"))
         if kind in ("message", "reasoning"):
             output = 0 if output == NO_INDEX else output
             known = self._output_of(name_in(item, "id"), output) if is_done else output
@@ -283,6 +285,12 @@ class Items:
             self._put_image(output, item, is_done)
         else:
             self._put_other(output, item, kind, is_done)
+
+    def _check_owner(self, output: int, item_id: str | None) -> None:
+        """Note what says that it is of an item, and is no call, if that item is a call."""
+        call = self.draft.find(item_key(output))
+        if item_id is not None and isinstance(call, PartialCall) and call.item_id == item_id:
+            self.draft.lose(_NO_CALL.format(item_id))
 
     def _find_output(self, item_id: str | None) -> int:
         """Return the number of an output that has none, from the part that has its id, else one that is not used."""
@@ -383,6 +391,7 @@ class Items:
         """Note a delta of a text."""
         key, piece = self._key_of(kind, event), text_of(event, "delta") or ""
         if piece and self.draft.find(key) is None:
+            self._check_owner(output_of_key(key), name_in(event, "item_id"))
             self._begin(kind, key, name_in(event, "item_id"))
         add_piece(self.draft, kind, key, piece)
         self._add_logprobs(key, list_of(event, "logprobs"), False)
@@ -1029,7 +1038,10 @@ class ResponsesReader(Reader):
             key = key_of(text, event, place_in(event, "output_index"))
             if draft.find(key) is None or event.get("logprobs"):
                 return self._read_rest(draft, event, kind, start.after_event())
-            add_piece(draft, text, key, text_of(event, "delta") or "")
+            piece = text_of(event, "delta")
+            if piece is None:
+                _check_misplaced(draft, event, kind)
+            add_piece(draft, text, key, piece or "")
         elif kind == _ARGUMENTS_DELTA:
             _add_arguments(draft, event, event.get("delta"), False, False)
         elif kind == _CREATED:
@@ -1065,7 +1077,16 @@ class ResponsesReader(Reader):
         )
 
 
+def _check_misplaced(draft: Draft, event: dict[str, Any], kind: str) -> None:
+    """Note what may be arguments in an event of a kind that has none, and a delta in one that is no delta."""
+    check_unknown(draft, "arguments", event.get("arguments"))
+    if not kind.endswith(".delta"):
+        check_unknown(draft, "arguments", event.get("delta"))
+
+
 def _read_event(items: Items, event: dict[str, Any], kind: str) -> None:
+    if kind not in _PIECES and kind not in _ALL_PIECES:
+        _check_misplaced(items.draft, event, kind)
     if kind in _DELTAS:
         items.grow(_DELTAS[kind], event)
     elif kind in _WHOLES:
