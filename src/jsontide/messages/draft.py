@@ -503,7 +503,7 @@ class Draft:
             if isinstance(part, GrowingPart) and _is_of_kind(part, kind):
                 self._grow_part(at, part, piece)
                 return
-            if key != NO_KEY and isinstance(entry.part, PartialCall):
+            if key != NO_KEY and isinstance(part, PartialCall):
                 self.lose(_TEXT_OF_CALL)
             if key == NO_KEY and self._grow_waiting(kind, piece):
                 return
