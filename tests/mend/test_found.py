@@ -75,7 +75,6 @@ MENDED: dict[str, tuple[str, Any]] = {
     "quoted words on the line after a lone quote and the value": ('A lone " is here: {"a": 1}\nSo "it" is', {"a": 1}),
     "items that all begin with typographic marks": ('[“a", “b"]', ["a", "b"]),
     "the same with a full-width comma": ('[„a"，„b"]', ["a", "b"]),
-    "a key that begins so after a full-width comma": ('{"a": "x"，„b": 1}', {"a": "x", "b": 1}),
     "half a character before a backslash": (r'["z:\ud800\\"]', ["z:\ud800\\"]),
 }
 STRICT = ("half a character before an escaped quote", "half a character before a backslash")
@@ -190,6 +189,10 @@ AMBIGUOUS: dict[str, str] = {
     "a typographic mark in a string that lost a backslash": '[1,"//b c...",“<"]',
     "the same with a low mark": '["a", „b"]',
     "the same behind other items": '["a", [1], “b"]',
+    "the same in a later key": '{"a": "x,",“b": 1}',
+    "the same after a full-width comma": '{"a": "x"，„b": 1}',
+    "a key with such a mark after a string that lost its end": '{"kind":"ready 東京,",“<b c":"\\u2026"}',
+    "the same with a comment and a full-width comma": '{"//-) + ":"// no,"，„\\t*/</a>":"True"}',
     "the same in a member": '{"k": ["a", “b"]}',
     "an array in a quoted scalar in prose, before a tag": r'See [link](x) ">\uff0c\"k\": [1]</a>"',
     "the same before words": 'He wrote "so: [1, 2] or so"',

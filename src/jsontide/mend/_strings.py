@@ -33,7 +33,7 @@ from jsontide.mend._look import (
 from jsontide.mend._quotes import AMBIGUOUS, APOSTROPHES, END, JOINED, NO_MARKS, Mark, Tally
 from jsontide.mend._value import OBJECT, Frame, OpenValue, written_frame
 from jsontide.mend.options import RepairKind
-from jsontide.text.modes import COLON, ITEM, KEY_TEXT, STRING
+from jsontide.text.modes import COLON, ITEM, KEY, KEY_TEXT, STRING
 from jsontide.text.strings import match_plain, plain_end
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ _AFTER_STRINGS: Final = ",:}]"
 _MAY_END: Final = 32
 """An escaped mark before what follows a string: if its backslash is text, it ends the string."""
 _LATER_ITEM: Final = 128
-"""It is the first string that “ or „ begins, but not the first item: what is between may be text of a string before."""
+"""It is the first string that “ or „ begins, after a comma: what is between may be text of a string before."""
 _MAY_HAVE_ENDED: Final = ODD_MARKS | _MAY_END
 _CODE_QUOTES: Final = ("'", "`", "'''")
 """What ends the strings of Python and JavaScript, which know more escapes than JSON."""
@@ -688,7 +688,7 @@ class Strings:
             buffer.hold_key(i)
         if not buffer.edit(i, i + 1, '"', RepairKind.QUOTES):
             return i
-        is_later = buffer.mode == ITEM
+        is_later = buffer.mode == ITEM or buffer.mode == KEY
         buffer.mode = mode
         self.begin(CLOSING[char], i + 1)
         if is_later and self.quote in OPEN_ONLY and not self.typographic_end:
