@@ -106,11 +106,10 @@ class Request:
         asked = self.conversation
         items: list[Any] = form.write_user(asked) if isinstance(asked, str) else list(asked)
         for step in self.run.steps:
-            if step.message.outcome is not Outcome.EMPTY:
-                items += to_request(step.message, provider)
-            results = [result for result in step.results if isinstance(result, ToolResult)]
-            items += to_request(results, provider)
-            if is_retried(step):
+            written = [] if step.message.outcome is Outcome.EMPTY else to_request(step.message, provider)
+            items += written
+            items += to_request([result for result in step.results if isinstance(result, ToolResult)], provider)
+            if written and is_retried(step):  # or the words of the user would follow those of the user
                 items += form.write_user(step.message.feedback())
         return items
 
@@ -293,7 +292,13 @@ class _Agent:
         try:
             asked = self.ask(Request(self.conversation, self.run, self.tools))
             if isinstance(asked, Awaitable):
-                asked = await self._wait_for(asked)
+                task = asyncio.ensure_future(cast("Awaitable[object]", asked))
+                self.running.add(task)
+                await asyncio.wait([task])
+                self.running.discard(task)
+                if self.run.is_over and (task.cancelled() or task.exception() is not None):
+                    return
+                asked = task.result()
         except Exception as error:
             self._state = fail_run(self._state, error)
             if not is_transport(error):
@@ -318,23 +323,6 @@ class _Agent:
         finally:
             await stream.stop()
         self._end_message(stream.message)
-
-    async def _wait_for(self, asked: Awaitable[object]) -> object:
-        """Return what is awaited, unless the run is stopped meanwhile."""
-        task = asyncio.ensure_future(asked)
-        self.running.add(task)
-        try:
-            return await task
-        except asyncio.CancelledError:
-            if (
-                not self.run.is_over
-                or not task.cancelled()
-                or cast("asyncio.Task[Any]", asyncio.current_task()).cancelling()
-            ):
-                raise
-            return ()
-        finally:
-            self.running.discard(task)
 
     def _open(self, asked: object, start: StreamState) -> AsyncMessageStream[Any] | MessageStream[Any]:
         """Return what reads a message from what `ask` returned; a whole answer is a stream of one event."""
@@ -382,8 +370,7 @@ class _Agent:
                 return
             if isinstance(event, asyncio.Task):
                 self.running.discard(event)
-                event = event.result()
-            self._state = feed_run(self._state, event)
+            self._state = feed_run(self._state, event.result() if isinstance(event, asyncio.Task) else event)
             yield self.run
 
     def _decide(self) -> list[PreparedCall]:
@@ -530,7 +517,7 @@ class AgentStream(_Stream[Answer], Iterator[Run[Answer]]):
         """Stop asking and running, and return the run, which is cancelled unless it was over."""
         agent = self._agent
         agent.stop()
-        if self._runs.gi_running:  # in another thread, which sees the end
+        if getattr(self._runs, "gi_running", False):  # in another thread, which sees the end
             if self._loop is not None:
                 with suppress(RuntimeError):  # it has ended meanwhile
                     self._loop.call_soon_threadsafe(agent.wake)
