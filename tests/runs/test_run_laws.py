@@ -20,6 +20,7 @@ from jsontide.messages import (
     TextPart,
     ToolResult,
 )
+from jsontide.providers import feed_stream, start_stream
 from jsontide.runs import (
     PendingResult,
     Request,
@@ -202,7 +203,7 @@ def test_an_id_that_is_made_is_of_no_other_call(place: int) -> None:
     made = f"call_2_{1 - place}"
     entries = [{"function": missing}, {"id": made, "function": taken}]
     event = {"message": {"content": "", "tool_calls": entries if place else entries[::-1]}, "done": False}
-    earlier = Run([answered(call("c", "call_2_0_"), call("d", "call_2_1_"))])
+    earlier: Run[Any] = Run([answered(call("c", "call_2_0_"), call("d", "call_2_1_"))])
     state = feed_run(feed_run(continue_run(earlier), StepStarted()), event)
     ids = [str(one.id) for step in state.run.steps for one in step.message.tool_calls]
     assert len(ids) == len(set(ids)) == 4
@@ -235,8 +236,9 @@ def test_the_user_does_not_speak_twice_in_a_row(provider: str, text: str) -> Non
 
 class TestARunToGoOnWith:
     def test_has_the_results_of_all_earlier_calls(self) -> None:
-        done = answered(call("a", "1"))
-        for step in (Step(done.message), Step(done.message, (PendingResult(call=done.results[0].call),))):
+        one = call("a", "1")
+        done = answered(one)
+        for step in (Step(done.message), Step(done.message, (PendingResult(one),))):
             with pytest.raises(ValueError, match="no result"):
                 continue_run(Run([step, Step(Message((TextPart("Hi"),), Outcome.COMPLETE))]))
 
@@ -246,7 +248,7 @@ class TestARunToGoOnWith:
             continue_run(Run([answered(*[call("a", one) for one in ids])]))
 
     def test_queues_the_calls_of_a_message_that_was_saved_before_its_end_was_noted(self) -> None:
-        run = continue_run(Run([Step(answered(call("a", None), call("b", None)).message)])).run
+        run: Run[Any] = continue_run(Run([Step(answered(call("a", None), call("b", None)).message)])).run
         assert [one.status for one in run.results if isinstance(one, PendingResult)] == ["queued", "queued"]
         assert len({one.call.id for one in run.results}) == 2
 
@@ -262,10 +264,10 @@ class TestARunToGoOnWith:
 
 
 def test_a_result_of_a_call_that_was_not_started_says_so() -> None:
-    state = continue_run(Run([Step(Message((CompleteCall("a", {}, id="1"),), Outcome.COMPLETE))]))
-    for ran in ("yes", "unknown"):
+    state: RunState[Any] = continue_run(Run([Step(Message((CompleteCall("a", {}, id="1"),), Outcome.COMPLETE))]))
+    for result in (ToolResult(state.run.results[0].call), ToolResult(state.run.results[0].call, ran="unknown")):
         with pytest.raises(ValueError, match="not started"):
-            feed_run(state, ToolFinished("1", ToolResult(state.run.results[0].call, ran=ran)))  # type: ignore[arg-type]
+            feed_run(state, ToolFinished("1", result))
 
 
 def test_progress_that_has_a_json_form_of_its_own_does_not_keep_a_run_from_being_saved() -> None:
@@ -273,7 +275,7 @@ def test_progress_that_has_a_json_form_of_its_own_does_not_keep_a_run_from_being
         def to_json(self) -> str:
             return "[]"
 
-    state = continue_run(Run([Step(Message((CompleteCall("a", {}, id="1"),), Outcome.COMPLETE))]))
+    state: RunState[Any] = continue_run(Run([Step(Message((CompleteCall("a", {}, id="1"),), Outcome.COMPLETE))]))
     state = feed_run(feed_run(state, ToolStarted("1")), ToolProgress("1", Frame()))
     assert "<Frame>" in state.run.to_json()
 
@@ -287,8 +289,20 @@ def test_an_event_costs_as_much_in_a_long_run_as_in_a_short_one(calls: int) -> N
     event = more if calls else {"choices": [{"index": 0, "delta": {"content": "b"}}]}
 
     def cost(steps: int) -> int:
-        earlier = Run([answered(*[call("a", f"{at}_{one}") for one in range(4)]) for at in range(steps)])
+        earlier: Run[Any] = Run([answered(*[call("a", f"{at}_{one}") for one in range(4)]) for at in range(steps)])
         state = feed_run(feed_run(continue_run(earlier), StepStarted()), first)
         return opcodes(lambda: feed_run(state, event))[0]
 
     assert cost(50) == cost(1)
+
+
+@pytest.mark.parametrize("delta", [{"content": "b"}, {"tool_calls": [{"index": 0, "function": {"arguments": " "}}]}])
+@interpreted
+def test_an_event_of_a_run_costs_little_more_than_one_of_a_message(delta: dict[str, Any]) -> None:
+    first = {"tool_calls": [{"index": 0, "id": "x", "function": {"name": "a", "arguments": ""}}]}
+    events = [{"choices": [{"index": 0, "delta": one}]} for one in (first, delta, delta)]
+    state, stream = feed_run(start_run(), StepStarted()), start_stream()
+    for event in events:
+        state, stream = feed_run(state, event), feed_stream(stream, event)
+    of_message = opcodes(lambda: feed_stream(stream, events[-1]))[0]
+    assert opcodes(lambda: feed_run(state, events[-1]))[0] <= 1.15 * of_message

@@ -318,8 +318,8 @@ class _Agent:
             return
         try:
             async for _ in stream:
-                self._state = show_message(self._state, stream.state)
-                yield self.run
+                self._state = state = show_message(self._state, stream.state)
+                yield state.run
         finally:
             await stream.stop()
         self._end_message(stream.message)
@@ -340,8 +340,8 @@ class _Agent:
         """Read a message where no event loop runs, and yield the run each time it changed."""
         with stream:
             for _ in stream:
-                self._state = show_message(self._state, stream.state)
-                yield self.run
+                self._state = state = show_message(self._state, stream.state)
+                yield state.run
         self._end_message(stream.message)
 
     def _end_message(self, message: Message[Any]) -> None:

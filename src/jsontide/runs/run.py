@@ -274,8 +274,10 @@ def fail_run(state: RunState[Answer], error: BaseException | str) -> RunState[An
 
 def show_message(state: RunState[Answer], stream: StreamState) -> RunState[Answer]:
     """Return the state with more of the message that is being read."""
-    message, renamed = _give_ids(state, stream.message)
-    return RunState(state.run.advance(message), state.config, stream, renamed, state.taken)
+    run, message, renamed = state.run, stream.message, state.renamed
+    if renamed or run.message is None or len(message.parts) != len(run.message.parts):  # or no call is new
+        message, renamed = _give_ids(state, message)
+    return RunState(run.advance(message), state.config, stream, renamed, state.taken)
 
 
 def end_step(state: RunState[Answer], message: Message[Any]) -> RunState[Answer]:
