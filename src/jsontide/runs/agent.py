@@ -1,6 +1,7 @@
 """A question and tools in, the growing run out: ask the model, run what it calls, send the results, until it answers.
 
-`ask` is the caller's function: it gets a `Request`, calls its own client, and returns what that streams.
+`ask` is the caller's function: it gets a `Request`, calls its own client, and returns what that streams; the agent
+closes it at the end.
 
 Rule: only what is complete and valid is run, once. A call is shown as running before it starts, so a run that was saved
 at any time never starts a call again; what a person must decide waits in the run.
@@ -83,7 +84,7 @@ _using: Final = Lock()
 
 
 class UsedDecisionError(JsontideError):
-    """A decision about a call was used before: nothing was run."""
+    """Somebody went on from this saved run before: nothing was run."""
 
 
 class Request:
@@ -127,13 +128,13 @@ class AgentChoices(ReadingChoices, total=False):
     response_schema: object
     """What the answer must be."""
     max_steps: int
-    """How many messages the model may send, 8 unless it is set; pauses of a provider and retries do not count."""
+    """How many messages the model may send, by default 8; pauses of a provider and retries do not count."""
     stop_when: Callable[[Run[Any]], bool] | None
-    """Asked before each further step; if it returns true, the run ends with `LIMIT`."""
+    """Asked before each further step; if it returns true, the run ends: with `LIMIT` if there are results to send."""
     limit: int | None
     """How many calls may run at the same time."""
     timeout: float | None
-    """How many seconds a call may take; after that the model gets an error."""
+    """How many seconds a call may take; after that the model gets an error, and a plain function goes on unseen."""
     retries: int
     """How often an answer that does not fit its schema is asked for again, with its `feedback()`."""
     describe_error: Callable[[Exception], str]
@@ -141,12 +142,12 @@ class AgentChoices(ReadingChoices, total=False):
     run: Run[Any] | None
     """A saved run to go on with."""
     decisions: Mapping[str, bool | str]
-    """What a person decided about calls of that run, by their ids: `True`, `False`, or why not."""
+    """What a person decided about waiting calls of that run, by their ids: `True`, `False`, or why not."""
     claim: Callable[[str], object] | None
-    """Gets a text that names a decision; returns whether this is its first use, also as an awaitable.
+    """Gets a text that names the saved run and where it waits; returns whether nobody has gone on from there before.
 
-    Without it each decision is used once in this process. Several processes need one claim that they share, such as an
-    insert into a table with a unique key.
+    It may be asynchronous. Without it, that is remembered in this process. Several processes need one claim that they
+    share, such as an insert into a table with a unique key.
     """
 
 
@@ -157,8 +158,8 @@ Ask = Callable[[Request], object]
 def run_agent(ask: Ask, conversation: str | Sequence[object], **options: Unpack[AgentChoices]) -> AgentStream[Any]:
     """Yield the run each time it changed: ask the model, run the tools that it calls, ask again, until it answers.
 
-    `ask` gets a `Request` and returns what its client streams, or the bytes of the response; `conversation` is the
-    question, or a list of items as the provider takes them. Tools run in threads, at the same time.
+    `ask` gets a `Request` and returns what its client streams, or a whole answer; `conversation` is the question, or a
+    list of items as the provider takes them. Tools run at the same time, each plain function in a thread of its own.
 
     >>> def add(a: int, b: int) -> int:
     ...     return a + b
@@ -421,7 +422,9 @@ class _Agent:
         run, claim = self.run, self.own["claim"] or _claim_here
         claimed = claim(f"{run.id}/{len(run.steps)}/{len(run.waiting)}")
         if not (await claimed if isinstance(claimed, Awaitable) else claimed):
-            raise UsedDecisionError("decisions about this run, as it was saved, were used before: nothing was run")
+            raise UsedDecisionError(
+                "decisions about this run, as it was saved, were used before: nothing was run; load it anew"
+            )
         for call_id, decision in self.decisions.items():
             if decision is not True:
                 why = f"{_REFUSED}: {decision}" if decision else _REFUSED

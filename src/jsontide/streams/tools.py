@@ -70,7 +70,8 @@ async def arun_tools(
 ) -> list[ToolResult]:
     """Do as `run_tools` does, with calls at the same time: `limit` at most, each for `timeout` seconds at most.
 
-    Functions that are not asynchronous run in threads. When the task is cancelled, so are all calls.
+    A function that is not asynchronous gets a thread of its own. When the task is cancelled, so are all calls, but for
+    such functions: nobody waits for them any more, and they go on.
     """
     prepared = _prepare(message, tools, describe_error)
     if limit is not None:
